@@ -5,5 +5,9 @@
 
 pub mod carrier;
 pub mod files;
+pub mod llc;
+pub mod nbf;
+pub mod node;
+pub mod profile;
 pub mod redirector;
 pub mod smb;

@@ -236,6 +236,15 @@ pub fn pad(start: usize, out: &mut Vec<u8>) {
     }
 }
 
+/// Set the length field of the frame that begins at `start` of `out`, and pad it: for a frame whose
+/// header was written before the length of its payload was known.
+pub fn close(start: usize, out: &mut Vec<u8>) {
+    let length = (out.len() - start).saturating_sub(HEADER_LEN) as u16;
+    out[start + field::LENGTH_OR_TYPE.start..start + field::LENGTH_OR_TYPE.end]
+        .copy_from_slice(&length.to_be_bytes());
+    pad(start, out);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,328 @@
+//! One end of a link: its state, what it sends, and its timers.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+use lanlab_wire::llc::{FrameReject, Unnumbered};
+
+use super::numbers::SendQueue;
+use super::report::{Counts, Ended, Event, State};
+use super::timers::{Timers, take_due};
+use crate::profile::LinkProfile;
+
+/// A frame that is to be sent. N(R) and RR or RNR are filled in when it leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Pending {
+    Unnumbered {
+        kind: Unnumbered,
+        is_response: bool,
+        poll: bool,
+    },
+    /// RR, or RNR where we are busy.
+    Ready {
+        is_response: bool,
+        poll: bool,
+    },
+    Reject {
+        is_response: bool,
+        poll: bool,
+    },
+    FrameReject {
+        poll: bool,
+    },
+}
+
+/// More frames than this are not kept: the driver has to send them before it hands in the next one.
+const MOST_PENDING: usize = 32;
+/// I frames that wait for the window, besides those on their way.
+const MOST_WAITING: usize = 2;
+
+/// One end of a link. See the [module](super).
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of the standard's state tables")]
+pub struct Link {
+    pub(super) profile: LinkProfile,
+    pub(super) sap: u8,
+    pub(super) state: State,
+    pub(super) queue: SendQueue,
+    /// V(R).
+    pub(super) expected: u8,
+    pub(super) is_busy: bool,
+    /// While we are busy, a frame was thrown away.
+    pub(super) lost_while_busy: bool,
+    /// When the other end became busy.
+    pub(super) peer_busy_since: Option<Instant>,
+    pub(super) is_reject_sent: bool,
+    /// A poll is on its way: no I frames until its answer.
+    pub(super) is_polling: bool,
+    /// SABME of the other end came while ours was on its way.
+    pub(super) has_collided: bool,
+    pub(super) attempts: u32,
+    wait_ns: u64,
+    pub(super) window: u8,
+    grown: u8,
+    /// I frames that were not acknowledged yet.
+    pub(super) unacknowledged: u8,
+    /// The acknowledgement does not wait.
+    pub(super) is_ack_due: bool,
+    pub(super) timers: Timers,
+    pub(super) pending: VecDeque<Pending>,
+    pub(super) rejected: Option<FrameReject>,
+    pub(super) events: VecDeque<Event>,
+    pub(super) counts: Counts,
+}
+
+impl Link {
+    /// A link that is not there yet, between the same SAP at both ends.
+    pub fn new(profile: &LinkProfile, sap: u8) -> Self {
+        Self {
+            profile: *profile,
+            sap,
+            state: State::Disconnected,
+            queue: SendQueue::default(),
+            expected: 0,
+            is_busy: false,
+            lost_while_busy: false,
+            peer_busy_since: None,
+            is_reject_sent: false,
+            is_polling: false,
+            has_collided: false,
+            attempts: 0,
+            wait_ns: profile.t1_ns.value,
+            window: profile.window.value,
+            grown: 0,
+            unacknowledged: 0,
+            is_ack_due: false,
+            timers: Timers::default(),
+            pending: VecDeque::new(),
+            rejected: None,
+            events: VecDeque::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Its state.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// What it has counted.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Begin: send SABME. Without effect unless the link is not there.
+    pub fn connect(&mut self, now: Instant) {
+        if self.state == State::Disconnected {
+            self.reset_variables(true);
+            self.state = State::Opening;
+            self.attempt(now, Unnumbered::Connect);
+        }
+    }
+
+    /// End: send DISC. What waits is not sent any more.
+    pub fn disconnect(&mut self, now: Instant) {
+        match self.state {
+            State::Disconnected | State::Disconnecting => {}
+            State::Opening | State::Opened | State::FrameRejectSent => {
+                self.reset_variables(false);
+                self.timers.stop_all();
+                self.state = State::Disconnecting;
+                self.attempt(now, Unnumbered::Disconnect);
+            }
+        }
+    }
+
+    /// Say that we cannot take I frames, or that we can again.
+    pub fn set_busy(&mut self, is_busy: bool) {
+        if self.is_busy == is_busy {
+            return;
+        }
+        self.is_busy = is_busy;
+        if self.state != State::Opened {
+            return;
+        }
+        if !is_busy && std::mem::take(&mut self.lost_while_busy) && !self.is_reject_sent {
+            self.is_reject_sent = true;
+            self.push(Pending::Reject { is_response: true, poll: false });
+        } else {
+            self.push(Pending::Ready { is_response: true, poll: false });
+        }
+    }
+
+    /// Whether another I frame may be handed in. Also while the link is being set up.
+    pub fn has_room(&self) -> bool {
+        matches!(self.state, State::Opening | State::Opened) && self.queue.waiting() < MOST_WAITING
+    }
+
+    /// Whether everything that was handed in is acknowledged.
+    pub fn is_drained(&self) -> bool {
+        self.queue.len() == 0
+    }
+
+    /// Hand in the information of an I frame: write it into the memory that is given. Only where
+    /// [`has_room`](Self::has_room).
+    pub fn send(&mut self) -> &mut Vec<u8> {
+        self.queue.push()
+    }
+
+    /// When the next timer expires.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.timers.next()
+    }
+
+    /// Do what is due.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if take_due(&mut self.timers.t2, now) {
+            self.is_ack_due = true;
+        }
+        if take_due(&mut self.timers.t1, now) {
+            self.counts.t1_expiries += 1;
+            self.handle_t1(now);
+        }
+        if take_due(&mut self.timers.ti, now) && self.state == State::Opened {
+            self.counts.ti_expiries += 1;
+            if self.timers.t1.is_none() {
+                self.poll(now);
+            }
+        }
+    }
+
+    fn handle_t1(&mut self, now: Instant) {
+        let is_given_up = self.attempts >= self.profile.n2.value;
+        match self.state {
+            State::Disconnected => {}
+            State::Opening if self.has_collided => self.opened(now),
+            State::Opening | State::Opened if is_given_up => self.end(Ended::NoAnswer),
+            State::Opening => self.attempt(now, Unnumbered::Connect),
+            State::Disconnecting if is_given_up => self.end(Ended::Closed),
+            State::Disconnecting => self.attempt(now, Unnumbered::Disconnect),
+            State::FrameRejectSent if is_given_up => self.state = State::Disconnected,
+            State::FrameRejectSent => {
+                self.push(Pending::FrameReject { poll: false });
+                self.wait_for_answer(now);
+            }
+            State::Opened => {
+                let is_too_long = self.peer_busy_since.is_some_and(|since| {
+                    now.nanos_since(since) >= self.profile.longest_busy_ns.value
+                });
+                if is_too_long {
+                    self.end(Ended::Busy);
+                } else {
+                    self.poll(now);
+                }
+            }
+        }
+    }
+
+    /// Ask the other end for its state.
+    pub(super) fn poll(&mut self, now: Instant) {
+        self.is_polling = true;
+        self.push(Pending::Ready { is_response: false, poll: true });
+        self.wait_for_answer(now);
+    }
+
+    fn attempt(&mut self, now: Instant, kind: Unnumbered) {
+        self.push(Pending::Unnumbered { kind, is_response: false, poll: true });
+        self.wait_for_answer(now);
+    }
+
+    /// Start T1, longer than the last time if that brought no answer.
+    pub(super) fn wait_for_answer(&mut self, now: Instant) {
+        if self.attempts > 0 {
+            let tick_ns = self.profile.tick_ns.value.max(1);
+            let grown_ns = self.wait_ns.saturating_mul(self.profile.t1_growth_percent.value) / 100;
+            self.wait_ns = (grown_ns / tick_ns * tick_ns).max(self.wait_ns);
+        }
+        self.attempts += 1;
+        self.timers.ti = None;
+        self.timers.t1 = Some(now.plus_nanos(self.wait_ns));
+    }
+
+    /// The other end has answered.
+    pub(super) fn answered(&mut self) {
+        self.attempts = 0;
+        self.wait_ns = self.profile.t1_ns.value;
+    }
+
+    /// Start T1 or Ti, by what is on its way.
+    pub(super) fn set_timers(&mut self, now: Instant) {
+        if self.state != State::Opened || self.is_polling {
+            return;
+        }
+        if self.queue.on_their_way() > 0 || self.peer_busy_since.is_some() {
+            self.timers.ti = None;
+            self.timers.t1.get_or_insert(now.plus_nanos(self.wait_ns));
+        } else {
+            self.timers.t1 = None;
+            self.timers.ti = Some(now.plus_nanos(self.profile.ti_ns.value));
+        }
+    }
+
+    pub(super) fn opened(&mut self, now: Instant) {
+        self.state = State::Opened;
+        self.answered();
+        self.timers.stop_all();
+        self.events.push_back(Event::Opened);
+        self.set_timers(now);
+    }
+
+    pub(super) fn end(&mut self, why: Ended) {
+        self.state = State::Disconnected;
+        self.reset_variables(false);
+        self.timers.stop_all();
+        self.events.push_back(Event::Ended(why));
+    }
+
+    /// All variables at zero. I frames that were never sent may stay.
+    pub(super) fn reset_variables(&mut self, keeps_waiting: bool) {
+        self.queue.reset(keeps_waiting);
+        self.expected = 0;
+        self.lost_while_busy = false;
+        self.peer_busy_since = None;
+        self.is_reject_sent = false;
+        self.is_polling = false;
+        self.has_collided = false;
+        self.unacknowledged = 0;
+        self.is_ack_due = false;
+        self.rejected = None;
+        self.window = self.profile.window.value;
+        self.grown = 0;
+        self.answered();
+        self.pending.clear();
+    }
+
+    /// Send from V(A) on again, with the smallest window.
+    pub(super) fn go_back(&mut self) {
+        if self.queue.go_back() && self.profile.window_growth.value > 0 {
+            self.window = 1;
+            self.grown = 0;
+        }
+    }
+
+    /// Let the window grow by what was acknowledged.
+    pub(super) fn grow_window(&mut self, frames: u8) {
+        let growth = self.profile.window_growth.value;
+        if growth == 0 || self.window >= self.profile.window.value {
+            return;
+        }
+        self.grown += frames;
+        while self.grown >= growth && self.window < self.profile.window.value {
+            self.grown -= growth;
+            self.window += 1;
+        }
+    }
+
+    pub(super) fn push(&mut self, pending: Pending) {
+        if self.pending.len() < MOST_PENDING {
+            self.pending.push_back(pending);
+        } else {
+            self.counts.ignored += 1;
+        }
+    }
+
+    /// What happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+}

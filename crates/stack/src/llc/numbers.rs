@@ -1,0 +1,111 @@
+//! Numbers modulo 128, and the I frames that are not acknowledged yet.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::llc::MODULUS;
+
+/// Frames from `from` on until `to`.
+pub(super) const fn distance(from: u8, to: u8) -> u8 {
+    to.wrapping_sub(from) % MODULUS
+}
+
+pub(super) const fn next(number: u8) -> u8 {
+    (number + 1) % MODULUS
+}
+
+/// I frames from V(A) on: those on their way, then those that wait.
+#[derive(Debug, Default)]
+pub(super) struct SendQueue {
+    frames: VecDeque<Vec<u8>>,
+    /// V(A): number of the first frame.
+    acknowledged: u8,
+    /// Frames on their way: V(S) − V(A).
+    sent: u8,
+    /// Most frames that were ever on their way: those of them behind `sent` are sent again.
+    highest: u8,
+    /// Memory of frames that were acknowledged.
+    spare: Vec<Vec<u8>>,
+}
+
+/// Memory that is kept for frames to come.
+const MOST_SPARE: usize = 16;
+
+impl SendQueue {
+    /// V(S).
+    pub(super) const fn next_number(&self) -> u8 {
+        (self.acknowledged + self.sent) % MODULUS
+    }
+
+    /// Frames on their way.
+    pub(super) const fn on_their_way(&self) -> u8 {
+        self.sent
+    }
+
+    /// Frames that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.frames.len() - usize::from(self.sent)
+    }
+
+    /// Frames that are not acknowledged.
+    pub(super) fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Memory for a frame, which becomes the last one.
+    pub(super) fn push(&mut self) -> &mut Vec<u8> {
+        let mut memory = self.spare.pop().unwrap_or_default();
+        memory.clear();
+        self.frames.push_back(memory);
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// The next frame to send, with its number, and whether it was sent before.
+    pub(super) fn send_next(&mut self) -> Option<(u8, &[u8], bool)> {
+        let number = self.next_number();
+        let is_again = self.sent < self.highest;
+        let frame = self.frames.get(usize::from(self.sent))?;
+        self.sent += 1;
+        self.highest = self.highest.max(self.sent);
+        Some((number, frame, is_again))
+    }
+
+    /// Release what `receive_number` acknowledges. Gives the number of frames, or `None` if N(R) lies
+    /// outside of V(A) to the highest V(S).
+    pub(super) fn acknowledge(&mut self, receive_number: u8) -> Option<u8> {
+        let count = distance(self.acknowledged, receive_number);
+        if count > self.highest {
+            return None;
+        }
+        for _ in 0..count {
+            if let Some(memory) = self.frames.pop_front()
+                && self.spare.len() < MOST_SPARE
+            {
+                self.spare.push(memory);
+            }
+        }
+        self.acknowledged = receive_number % MODULUS;
+        self.sent = self.sent.saturating_sub(count);
+        self.highest -= count;
+        Some(count)
+    }
+
+    /// Send again from V(A) on. Gives whether there is anything.
+    pub(super) const fn go_back(&mut self) -> bool {
+        let has_any = self.sent > 0;
+        self.sent = 0;
+        has_any
+    }
+
+    /// Begin with number zero. What was not acknowledged is gone, or only what was sent.
+    pub(super) fn reset(&mut self, keeps_waiting: bool) {
+        let gone = if keeps_waiting { usize::from(self.highest) } else { self.frames.len() };
+        self.frames.drain(..gone.min(self.frames.len()));
+        (self.acknowledged, self.sent, self.highest) = (0, 0, 0);
+    }
+
+    /// Whether a frame was ever sent.
+    pub(super) const fn is_fresh(&self) -> bool {
+        self.acknowledged == 0 && self.highest == 0
+    }
+}

@@ -1,0 +1,288 @@
+//! What a link does with a PDU of the other end.
+
+use lanlab_units::Instant;
+use lanlab_wire::llc::{
+    Control, FrameReject, Header, Reasons, Supervisory, UnknownControl, Unnumbered,
+};
+
+use super::link::{Link, Pending};
+use super::numbers::next;
+use super::report::{Ended, Event, State};
+
+impl Link {
+    /// Take a PDU of the other end. Gives the information of an I frame that came in order.
+    pub fn handle_frame<'a>(&mut self, now: Instant, pdu: &'a [u8]) -> Option<&'a [u8]> {
+        let Ok((header, information)) = Header::parse(pdu) else {
+            self.handle_unknown(now, pdu);
+            return None;
+        };
+        match header.control {
+            Control::Unnumbered { kind, poll } => {
+                self.handle_unnumbered(now, kind, header.is_response, poll, information);
+                None
+            }
+            control if self.state != State::Opened => {
+                self.handle_without_link(header.is_response, control.poll());
+                None
+            }
+            Control::Supervisory { kind, receive_number, poll } => {
+                if !information.is_empty() {
+                    self.reject(now, header, Reasons::UNEXPECTED_INFORMATION);
+                } else if self.take_receive_number(now, header, receive_number) {
+                    self.handle_supervisory(now, kind, header.is_response, poll);
+                }
+                None
+            }
+            Control::Information { send_number, receive_number, poll } => {
+                if !self.take_receive_number(now, header, receive_number) {
+                    return None;
+                }
+                // An I frame of a response is tolerated; its F answers a poll.
+                if header.is_response && poll {
+                    self.poll_was_answered();
+                }
+                let is_asked = poll && !header.is_response;
+                let is_taken = self.handle_information(now, send_number, is_asked);
+                self.set_timers(now);
+                is_taken.then_some(information)
+            }
+        }
+    }
+
+    /// An I or S frame where no data can flow.
+    fn handle_without_link(&mut self, is_response: bool, poll: bool) {
+        self.counts.ignored += 1;
+        if is_response {
+            return;
+        }
+        match self.state {
+            State::Disconnected | State::Disconnecting => self.push(Pending::Unnumbered {
+                kind: Unnumbered::Disconnected,
+                is_response: true,
+                poll,
+            }),
+            State::FrameRejectSent => self.push(Pending::FrameReject { poll }),
+            State::Opening | State::Opened => {}
+        }
+    }
+
+    /// A PDU whose control field has no meaning.
+    fn handle_unknown(&mut self, now: Instant, pdu: &[u8]) {
+        let Some(unknown) = UnknownControl::parse(pdu).filter(|_| self.state == State::Opened)
+        else {
+            self.counts.ignored += 1;
+            return;
+        };
+        self.send_frame_reject(
+            now,
+            unknown.control,
+            unknown.is_response,
+            Reasons::UNKNOWN_CONTROL,
+            false,
+        );
+    }
+
+    fn handle_unnumbered(
+        &mut self,
+        now: Instant,
+        kind: Unnumbered,
+        is_response: bool,
+        poll: bool,
+        information: &[u8],
+    ) {
+        let answer = |kind| Pending::Unnumbered { kind, is_response: true, poll };
+        match (kind, is_response) {
+            (Unnumbered::Connect, false) => {
+                match self.state {
+                    // Not yet ours: `accept` answers.
+                    State::Disconnected => self.counts.ignored += 1,
+                    State::Disconnecting => self.push(answer(Unnumbered::Disconnected)),
+                    State::Opening => {
+                        self.has_collided = true;
+                        self.push(answer(Unnumbered::Acknowledgement));
+                    }
+                    State::Opened => {
+                        let is_fresh = self.queue.is_fresh() && self.expected == 0;
+                        self.reset_variables(is_fresh);
+                        self.timers.stop_all();
+                        self.push(answer(Unnumbered::Acknowledgement));
+                        if !is_fresh {
+                            self.events.push_back(Event::Ended(Ended::Reset));
+                        }
+                        self.set_timers(now);
+                    }
+                    State::FrameRejectSent => self.accept(now, poll),
+                }
+            }
+            (Unnumbered::Disconnect, false) => match self.state {
+                State::Disconnected => self.push(answer(Unnumbered::Disconnected)),
+                State::Disconnecting => self.push(answer(Unnumbered::Acknowledgement)),
+                State::Opening => {
+                    self.end(Ended::Refused);
+                    self.push(answer(Unnumbered::Disconnected));
+                }
+                State::Opened => {
+                    self.end(Ended::ByPeer);
+                    self.push(answer(Unnumbered::Acknowledgement));
+                }
+                State::FrameRejectSent => {
+                    self.reset_variables(false);
+                    self.timers.stop_all();
+                    self.state = State::Disconnected;
+                    self.push(answer(Unnumbered::Acknowledgement));
+                }
+            },
+            (Unnumbered::Acknowledgement, true) => match self.state {
+                State::Opening if poll => {
+                    self.opened(now);
+                    if self.profile.asks_after_connect.value {
+                        self.poll(now);
+                    }
+                }
+                State::Disconnecting if poll => self.end(Ended::Closed),
+                _ => self.counts.ignored += 1,
+            },
+            (Unnumbered::Disconnected, true) => match self.state {
+                State::Opening if poll => self.end(Ended::Refused),
+                State::Disconnecting if poll => self.end(Ended::Closed),
+                State::Opened => self.end(Ended::ByPeer),
+                State::FrameRejectSent => {
+                    self.reset_variables(false);
+                    self.timers.stop_all();
+                    self.state = State::Disconnected;
+                }
+                _ => self.counts.ignored += 1,
+            },
+            (Unnumbered::FrameReject, true) if self.state == State::Opened => {
+                self.counts.frame_rejects_received += 1;
+                let Ok(rejected) = FrameReject::parse(information) else {
+                    self.counts.ignored += 1;
+                    return;
+                };
+                // The link is of no more use: the other end takes only SABME and DISC.
+                self.events.push_back(Event::Ended(Ended::FrameRejectReceived(rejected)));
+                self.disconnect(now);
+            }
+            _ => self.counts.ignored += 1,
+        }
+    }
+
+    /// Agree to the SABME of the other end, whose P was `poll`.
+    pub fn accept(&mut self, now: Instant, poll: bool) {
+        self.reset_variables(true);
+        let kind = Unnumbered::Acknowledgement;
+        self.push(Pending::Unnumbered { kind, is_response: true, poll });
+        self.opened(now);
+    }
+
+    /// Release what N(R) acknowledges. False, and FRMR, if it lies outside of what was sent.
+    fn take_receive_number(&mut self, now: Instant, header: Header, receive_number: u8) -> bool {
+        let Some(frames) = self.queue.acknowledge(receive_number) else {
+            self.reject(now, header, Reasons::RECEIVE_NUMBER);
+            return false;
+        };
+        if frames > 0 {
+            self.grow_window(frames);
+            if !self.is_polling {
+                self.answered();
+                self.timers.t1 = None;
+            }
+        }
+        true
+    }
+
+    fn poll_was_answered(&mut self) {
+        if self.is_polling {
+            self.is_polling = false;
+            self.answered();
+            self.timers.t1 = None;
+            self.go_back();
+        }
+    }
+
+    fn handle_supervisory(
+        &mut self,
+        now: Instant,
+        kind: Supervisory,
+        is_response: bool,
+        poll: bool,
+    ) {
+        if kind == Supervisory::ReceiveNotReady {
+            self.peer_busy_since.get_or_insert(now);
+        } else {
+            self.peer_busy_since = None;
+        }
+        if kind == Supervisory::Reject && !self.is_polling {
+            self.go_back();
+            self.timers.t1 = None;
+        }
+        if is_response && poll {
+            self.poll_was_answered();
+        }
+        if !is_response && poll {
+            self.push(Pending::Ready { is_response: true, poll: true });
+        }
+        self.set_timers(now);
+    }
+
+    /// Whether the information is taken.
+    fn handle_information(&mut self, now: Instant, send_number: u8, is_asked: bool) -> bool {
+        if self.is_busy {
+            self.counts.information_discarded += 1;
+            self.lost_while_busy = true;
+            self.push(Pending::Ready { is_response: true, poll: is_asked });
+            return false;
+        }
+        if send_number != self.expected {
+            self.counts.information_discarded += 1;
+            if !self.is_reject_sent {
+                self.is_reject_sent = true;
+                self.push(Pending::Reject { is_response: true, poll: is_asked });
+            } else if is_asked {
+                self.push(Pending::Ready { is_response: true, poll: true });
+            }
+            return false;
+        }
+        self.counts.information_received += 1;
+        self.expected = next(self.expected);
+        self.is_reject_sent = false;
+        self.unacknowledged = self.unacknowledged.saturating_add(1);
+        if is_asked {
+            self.push(Pending::Ready { is_response: true, poll: true });
+        } else if self.unacknowledged >= self.profile.n3.value || self.profile.t2_ns.value == 0 {
+            self.is_ack_due = true;
+        } else {
+            self.timers.t2.get_or_insert(now.plus_nanos(self.profile.t2_ns.value));
+        }
+        true
+    }
+
+    fn reject(&mut self, now: Instant, header: Header, reasons: Reasons) {
+        let poll = !header.is_response && header.control.poll();
+        self.send_frame_reject(now, header.control.to_wire(), header.is_response, reasons, poll);
+    }
+
+    fn send_frame_reject(
+        &mut self,
+        now: Instant,
+        control: [u8; 2],
+        was_response: bool,
+        reasons: Reasons,
+        poll: bool,
+    ) {
+        let rejected = FrameReject {
+            control,
+            send_state: self.queue.next_number(),
+            receive_state: self.expected,
+            was_response,
+            reasons,
+        };
+        self.reset_variables(false);
+        self.timers.stop_all();
+        self.state = State::FrameRejectSent;
+        self.rejected = Some(rejected);
+        self.push(Pending::FrameReject { poll });
+        self.wait_for_answer(now);
+        self.events.push_back(Event::Ended(Ended::FrameRejectSent(rejected)));
+    }
+}

@@ -1,0 +1,92 @@
+//! What a link tells of itself.
+
+use lanlab_wire::llc::FrameReject;
+
+/// What a link is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// There is no link.
+    Disconnected,
+    /// SABME was sent.
+    Opening,
+    /// Data can flow.
+    Opened,
+    /// DISC was sent.
+    Disconnecting,
+    /// FRMR was sent: only SABME or DISC of the other end help.
+    FrameRejectSent,
+}
+
+/// Why a link has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// As we asked for.
+    Closed,
+    /// The other end refused it.
+    Refused,
+    /// The other end has ended it, or does not know it.
+    ByPeer,
+    /// The other end has begun it anew: what was on its way is lost.
+    Reset,
+    /// No answer to N2 attempts.
+    NoAnswer,
+    /// The receiver was not ready for too long.
+    Busy,
+    /// The other end has sent FRMR.
+    FrameRejectReceived(FrameReject),
+    /// The other end has sent what cannot be accepted.
+    FrameRejectSent(FrameReject),
+}
+
+/// What happened to a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// Data can flow.
+    Opened,
+    /// It is over. After [`Ended::Reset`] the new link is open.
+    Ended(Ended),
+}
+
+/// What a link has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// I frames sent for the first time.
+    pub information_sent: u64,
+    /// I frames sent again.
+    pub information_sent_again: u64,
+    /// I frames received in order.
+    pub information_received: u64,
+    /// I frames received out of order, or while not ready: thrown away.
+    pub information_discarded: u64,
+    /// RR, RNR and REJ sent.
+    pub supervisory_sent: u64,
+    /// Expiries of T1.
+    pub t1_expiries: u64,
+    /// Expiries of Ti.
+    pub ti_expiries: u64,
+    /// FRMR sent.
+    pub frame_rejects_sent: u64,
+    /// FRMR received.
+    pub frame_rejects_received: u64,
+    /// Frames that fit neither the state nor the format.
+    pub ignored: u64,
+}
+
+impl Counts {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            information_sent: self.information_sent + other.information_sent,
+            information_sent_again: self.information_sent_again + other.information_sent_again,
+            information_received: self.information_received + other.information_received,
+            information_discarded: self.information_discarded + other.information_discarded,
+            supervisory_sent: self.supervisory_sent + other.supervisory_sent,
+            t1_expiries: self.t1_expiries + other.t1_expiries,
+            ti_expiries: self.ti_expiries + other.ti_expiries,
+            frame_rejects_sent: self.frame_rejects_sent + other.frame_rejects_sent,
+            frame_rejects_received: self.frame_rejects_received + other.frame_rejects_received,
+            ignored: self.ignored + other.ignored,
+        }
+    }
+}

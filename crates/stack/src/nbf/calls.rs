@@ -1,0 +1,360 @@
+//! How sessions begin and end: queries, links, and what is due.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::nbf::{NameCommand, NameHeader, value};
+
+use super::session::{Phase, Session};
+use super::station::Station;
+use super::{FACTS, Why};
+use crate::llc;
+use crate::node::{Event, SessionId};
+
+/// How long a link that the other station has set up lasts without a session, ns.
+const IDLE_LINK_NS: u64 = 10_000_000_000;
+
+impl Station {
+    /// Send NAME QUERY for a session that is not there yet.
+    pub(super) fn query(&mut self, now: Instant, index: usize) {
+        let session = &mut self.sessions[index];
+        session.queries += 1;
+        session.deadline = Some(now.plus_nanos(self.profile.query_interval_ns.value));
+        let is_call = session.phase == Phase::Calling;
+        let header = NameHeader {
+            command: NameCommand::NameQuery,
+            data1: 0,
+            // Our name is no group's: the high octet is zero.
+            data2: if is_call { u16::from(session.local_number) } else { 0 },
+            transmit_correlator: 0,
+            response_correlator: session.query_correlator,
+            destination: session.called,
+            source: session.calling,
+        };
+        let to =
+            if session.station == Mac::BROADCAST { Mac::NETBIOS_GROUP } else { session.station };
+        self.output.push(to, header, &[]);
+    }
+
+    /// A station has answered NAME QUERY.
+    pub(super) fn handle_recognized(&mut self, now: Instant, from: Mac, header: &NameHeader) {
+        let index = self.sessions.iter().position(|session| {
+            session.is_caller
+                && session.query_correlator == header.transmit_correlator
+                && session.called == header.source
+                && session.calling == header.destination
+        });
+        let Some(index) = index else {
+            self.counts.unknown_frames += 1;
+            return;
+        };
+        let [number, _] = header.data2.to_le_bytes();
+        let session = &mut self.sessions[index];
+        match session.phase {
+            Phase::Finding => {
+                session.station = from;
+                session.phase = Phase::Calling;
+                session.queries = 0;
+                session.query_correlator = self.correlators.next();
+                self.query(now, index);
+            }
+            Phase::Calling if number == 0 && !session.is_second_cycle => {
+                // The next query comes with the next deadline.
+                session.is_second_cycle = true;
+                session.queries = 0;
+            }
+            Phase::Calling if number == 0 => {
+                let id = session.id;
+                self.drop_session(now, id, Why::NotListening);
+            }
+            Phase::Calling if number == value::NO_RESOURCES => {
+                let id = session.id;
+                self.drop_session(now, id, Why::NoResources);
+            }
+            Phase::Calling => {
+                session.station = from;
+                session.remote_number = number;
+                session.answer_correlator = header.response_correlator;
+                session.phase = Phase::Linking;
+                session.deadline = None;
+                self.link_up(now, index);
+            }
+            // A second station has the same name: tell both.
+            _ if session.station != from => {
+                let conflict = NameHeader {
+                    command: NameCommand::NameInConflict,
+                    data1: 0,
+                    data2: 0,
+                    transmit_correlator: 0,
+                    response_correlator: 0,
+                    destination: header.source,
+                    source: lanlab_wire::nbf::permanent_name(self.mac),
+                };
+                self.output.push(Mac::NETBIOS_GROUP, conflict, &[]);
+            }
+            _ => {}
+        }
+    }
+
+    /// Use the link to the station of a session, or set it up.
+    fn link_up(&mut self, now: Instant, index: usize) {
+        let session = &mut self.sessions[index];
+        let Some(peer) = self.peers.get(session.station, &self.profile.link) else {
+            let id = session.id;
+            self.drop_session(now, id, Why::NoResources);
+            return;
+        };
+        peer.idle_until = None;
+        match peer.link.state() {
+            llc::State::Opened => session.initialize(now, &self.profile, &mut self.correlators),
+            llc::State::Disconnected => peer.link.connect(now),
+            // When that has ended, it begins anew.
+            llc::State::FrameRejectSent => peer.link.disconnect(now),
+            llc::State::Opening | llc::State::Disconnecting => {}
+        }
+    }
+
+    /// A station asks for a session with a name of ours, by its number.
+    pub(super) fn handle_call(&mut self, now: Instant, from: Mac, header: &NameHeader) {
+        let [number, _] = header.data2.to_le_bytes();
+        let same = self.sessions.iter().position(|session| {
+            !session.is_caller && session.station == from && session.remote_number == number
+        });
+        if let Some(index) = same {
+            let session = &self.sessions[index];
+            if session.query_correlator == header.response_correlator {
+                let (local, correlator) = (session.local_number, session.answer_correlator);
+                self.recognize(from, header, local, correlator);
+                return;
+            }
+            // The station uses the number anew: what it had by that is over.
+            let (id, is_known) = (session.id, session.phase != Phase::Recognized);
+            self.sessions.remove(index);
+            if is_known {
+                self.event(Event::Ended(id, Why::ByPeer));
+            }
+        }
+        if !self.is_listening {
+            self.recognize(from, header, 0, 0);
+            return;
+        }
+        let Some(local) = self.free_number() else {
+            self.recognize(from, header, value::NO_RESOURCES, 0);
+            return;
+        };
+        let names = [header.destination, header.source];
+        let mut session = Session::new(self.ids.next(), now, &self.profile, names);
+        session.is_caller = false;
+        session.phase = Phase::Recognized;
+        session.station = from;
+        session.local_number = local;
+        session.remote_number = number;
+        session.query_correlator = header.response_correlator;
+        session.answer_correlator = self.correlators.next();
+        session.deadline = Some(now.plus_nanos(self.profile.session_wait_ns.value));
+        let correlator = session.answer_correlator;
+        self.sessions.push(session);
+        self.recognize(from, header, local, correlator);
+    }
+
+    /// Answer NAME QUERY with a session number.
+    pub(super) fn recognize(
+        &mut self,
+        to: Mac,
+        query: &NameHeader,
+        number: u8,
+        response_correlator: u16,
+    ) {
+        let is_group = self.names.registered(query.destination) == Some(true);
+        let kind = if is_group { value::GROUP } else { 0 };
+        let answer = NameHeader {
+            command: NameCommand::NameRecognized,
+            data1: 0,
+            data2: u16::from_le_bytes([number, kind]),
+            transmit_correlator: query.response_correlator,
+            response_correlator,
+            destination: query.source,
+            source: query.destination,
+        };
+        self.output.push(to, answer, &[]);
+    }
+
+    /// Forget a session that has sent nothing yet, or cannot send any more.
+    pub(super) fn drop_session(&mut self, now: Instant, id: SessionId, why: Why) {
+        let Some(index) = self.sessions.iter().position(|session| session.id == id) else { return };
+        let session = self.sessions.remove(index);
+        // An `Ending` session was reported; one that was only recognized was never announced.
+        if !matches!(session.phase, Phase::Ending | Phase::Recognized) {
+            self.event(Event::Ended(id, why));
+        }
+        self.leave_link(now, session.station);
+    }
+
+    /// Say that a session ends, and report it.
+    pub(super) fn finish(&mut self, index: usize, reason: u16, why: Why) {
+        let session = &mut self.sessions[index];
+        session.end(reason);
+        let id = session.id;
+        self.event(Event::Ended(id, why));
+    }
+
+    /// What a link reports.
+    pub(super) fn handle_link_events(&mut self, now: Instant, index: usize) {
+        while let Some(event) = self.peers.all[index].link.poll_event() {
+            let station = self.peers.all[index].mac;
+            match event {
+                llc::Event::Opened => {
+                    for session in &mut self.sessions {
+                        if session.station == station && session.phase == Phase::Linking {
+                            session.initialize(now, &self.profile, &mut self.correlators);
+                        }
+                    }
+                }
+                llc::Event::Ended(why) => self.link_ended(now, index, station, why),
+            }
+        }
+    }
+
+    fn link_ended(&mut self, now: Instant, index: usize, station: Mac, why: llc::Ended) {
+        let mut reconnects = false;
+        let mut ended = Vec::new();
+        for session in self.sessions.iter().filter(|session| session.station == station) {
+            match session.phase {
+                // The other station begins anew: these belong to the new link.
+                Phase::Finding | Phase::Calling | Phase::Recognized => {}
+                Phase::Linking if why == llc::Ended::Closed => reconnects = true,
+                Phase::Linking | Phase::Initializing | Phase::Open | Phase::Ending => {
+                    ended.push(session.id);
+                }
+            }
+        }
+        for id in ended {
+            self.drop_session(now, id, Why::Link(why));
+        }
+        if reconnects {
+            self.peers.all[index].link.connect(now);
+        }
+    }
+
+    pub(super) fn handle_session_timeouts(&mut self, now: Instant) {
+        let mut index = 0;
+        while index < self.sessions.len() {
+            let session = &mut self.sessions[index];
+            let id = session.id;
+            if session.receiving.held.is_some_and(|(_, at)| at <= now) {
+                session.release_held();
+            }
+            let alive_ns = self.profile.alive_ns.value;
+            if alive_ns > 0
+                && session.phase == Phase::Open
+                && now.nanos_since(session.last_traffic) >= alive_ns
+            {
+                session.last_traffic = now;
+                session.ask_alive();
+            }
+            if session.deadline.is_some_and(|at| at <= now) {
+                session.deadline = None;
+                match session.phase {
+                    Phase::Finding | Phase::Calling
+                        if session.queries < self.profile.query_count.value =>
+                    {
+                        self.query(now, index);
+                    }
+                    Phase::Calling if session.is_second_cycle => {
+                        self.drop_session(now, id, Why::NotListening);
+                    }
+                    Phase::Finding | Phase::Calling => {
+                        self.drop_session(now, id, Why::NameNotFound);
+                    }
+                    Phase::Initializing => {
+                        self.finish(index, value::ABNORMAL_END, Why::NoAnswer);
+                    }
+                    Phase::Recognized => self.drop_session(now, id, Why::NoAnswer),
+                    // What was to be sent before the end could not be.
+                    Phase::Open => self.finish(index, value::ABNORMAL_END, Why::Closed),
+                    Phase::Linking | Phase::Ending => {}
+                }
+            }
+            if self.sessions.get(index).is_some_and(|session| session.id == id) {
+                index += 1;
+            }
+        }
+    }
+
+    /// End sessions that were closed and have sent everything; forget those that have said so.
+    pub(super) fn settle(&mut self, now: Instant) {
+        let mut index = 0;
+        while index < self.sessions.len() {
+            let session = &self.sessions[index];
+            if session.is_over {
+                let station = session.station;
+                self.sessions.remove(index);
+                self.leave_link(now, station);
+                if let Some(peer) = self.peers.find(station) {
+                    peer.hangs_up = true;
+                }
+                continue;
+            }
+            if session.phase == Phase::Open && session.is_closing && session.sending.is_empty() {
+                self.finish(index, value::HANG_UP, Why::Closed);
+            }
+            index += 1;
+        }
+    }
+
+    fn is_used(&self, station: Mac) -> bool {
+        self.sessions.iter().any(|session| session.station == station && session.phase.uses_link())
+    }
+
+    /// A session has ended: the link lasts a while without any.
+    pub(super) fn leave_link(&mut self, now: Instant, station: Mac) {
+        if self.is_used(station) {
+            return;
+        }
+        if let Some(peer) = self.peers.find(station) {
+            peer.idle_until = Some(now.plus_nanos(IDLE_LINK_NS));
+        }
+    }
+
+    /// A station has set up a link: a session is to follow.
+    pub(super) fn expect_session(&mut self, now: Instant, station: Mac) {
+        self.leave_link(now, station);
+    }
+
+    /// End links that no session of ours uses, and on which everything is acknowledged. Gives whether
+    /// there was one.
+    pub(super) fn hang_up_unused(&mut self, now: Instant) -> bool {
+        let mut is_any = false;
+        for index in 0..self.peers.all.len() {
+            let peer = &self.peers.all[index];
+            let is_over = peer.hangs_up
+                && peer.link.state() == llc::State::Opened
+                && peer.link.is_drained()
+                && !self.is_used(peer.mac);
+            if is_over {
+                let peer = &mut self.peers.all[index];
+                peer.hangs_up = false;
+                peer.idle_until = None;
+                peer.link.disconnect(now);
+                is_any = true;
+            }
+        }
+        is_any
+    }
+
+    /// What a session can do once it is open.
+    pub(super) fn announce(&mut self, index: usize) {
+        let session = &self.sessions[index];
+        let event = if session.is_caller {
+            Event::Opened(session.id, FACTS)
+        } else {
+            Event::Accepted {
+                session: session.id,
+                facts: FACTS,
+                station: session.station,
+                called: session.called,
+                calling: session.calling,
+            }
+        };
+        self.event(event);
+    }
+}

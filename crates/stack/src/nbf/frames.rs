@@ -1,0 +1,249 @@
+//! What a station does with a frame.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Framing, Mac};
+use lanlab_wire::llc::{Control, Header, IDENTIFICATION_LEN, Unnumbered, sap};
+use lanlab_wire::nbf::{AdapterStatus, NameCommand, NameHeader, SessionHeader, value};
+
+use super::questions::Kind;
+use super::session::{Phase, Step};
+use super::station::Station;
+use super::{Why, status};
+use crate::llc;
+use crate::node::Event;
+
+impl Station {
+    /// Take a frame of the medium, of any framing and for anyone.
+    pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
+        let Ok(frame) = Frame::parse(frame) else {
+            self.counts.malformed_frames += 1;
+            return;
+        };
+        let (to, from) = (frame.header.destination, frame.header.source);
+        let is_ours = [self.mac, Mac::NETBIOS_GROUP, Mac::BROADCAST].contains(&to);
+        let is_llc = frame.header.framing == Framing::Llc;
+        if !is_ours || !is_llc || from.is_group() || from == self.mac {
+            self.counts.foreign_frames += 1;
+            return;
+        }
+        let pdu = frame.payload;
+        let (Some(&destination_sap), Some(&source_sap)) = (pdu.first(), pdu.get(1)) else {
+            self.counts.malformed_frames += 1;
+            return;
+        };
+        let header = Header::parse(pdu);
+        if let Ok((header, information)) = &header
+            && [sap::NULL, sap::GLOBAL, sap::NETBIOS].contains(&destination_sap)
+            && self.answer_type_1(from, *header, information)
+        {
+            return;
+        }
+        if destination_sap != sap::NETBIOS {
+            self.counts.unknown_sap_frames += 1;
+            return;
+        }
+        self.counts.received_frames += 1;
+        if let Ok((Header { control: Control::Unnumbered { kind, .. }, .. }, information)) = header
+            && kind == Unnumbered::Information
+        {
+            self.handle_name_frame(now, from, information);
+        } else if to != self.mac || source_sap & 0xfe != sap::NETBIOS {
+            // A link has one station and one SAP at each end.
+            self.counts.unknown_sap_frames += 1;
+        } else {
+            self.handle_link_frame(now, from, pdu);
+        }
+        self.settle(now);
+    }
+
+    /// Answer XID and TEST. Gives whether it was one of them.
+    fn answer_type_1(&mut self, from: Mac, header: Header, information: &[u8]) -> bool {
+        let window = self.profile.link.window.value;
+        let Some((mut answer, identification)) = llc::answer_type_1(header, window) else {
+            return false;
+        };
+        if answer.source_sap == sap::GLOBAL {
+            answer.source_sap = sap::NULL;
+        }
+        self.counts.received_frames += 1;
+        let information = match identification {
+            Some(octets) => octets[..IDENTIFICATION_LEN].to_vec(),
+            None => information.to_vec(),
+        };
+        self.output.push_pdu(from, answer, information);
+        true
+    }
+
+    fn handle_link_frame(&mut self, now: Instant, from: Mac, pdu: &[u8]) {
+        let header = Header::parse(pdu).map(|(header, _)| header);
+        let connect = match &header {
+            Ok(Header {
+                is_response: false,
+                control: Control::Unnumbered { kind: Unnumbered::Connect, poll },
+                ..
+            }) => Some(*poll),
+            _ => None,
+        };
+        let known = self.peers.all.iter().position(|peer| {
+            peer.mac == from && (peer.link.state() != llc::State::Disconnected || connect.is_none())
+        });
+        if let Some(index) = known {
+            let information = self.peers.all[index].link.handle_frame(now, pdu);
+            self.handle_link_events(now, index);
+            if let Some(information) = information {
+                self.handle_session_frame(now, from, information);
+            }
+            return;
+        }
+        if let Some(poll) = connect
+            && let Some(peer) = self.peers.get(from, &self.profile.link)
+        {
+            peer.link.accept(now, poll);
+            self.expect_session(now, from);
+            let index = self.peers.all.iter().position(|peer| peer.mac == from);
+            if let Some(index) = index {
+                self.handle_link_events(now, index);
+            }
+            return;
+        }
+        if let Some(answer) = header.ok().and_then(llc::answer_without_link) {
+            self.output.push_pdu(from, answer, Vec::new());
+        } else {
+            self.counts.unknown_frames += 1;
+        }
+    }
+
+    fn handle_session_frame(&mut self, now: Instant, from: Mac, information: &[u8]) {
+        let Ok((header, data)) = SessionHeader::parse(information) else {
+            self.counts.unknown_frames += 1;
+            return;
+        };
+        let index = self.sessions.iter().position(|session| {
+            session.station == from
+                && session.phase.uses_link()
+                && session.local_number == header.destination_number
+                && session.remote_number == header.source_number
+        });
+        let Some(index) = index else {
+            self.counts.unknown_session_frames += 1;
+            return;
+        };
+        let session = &mut self.sessions[index];
+        let id = session.id;
+        if session.phase == Phase::Ending {
+            return;
+        }
+        match session.handle_frame(now, &self.profile, &header, data) {
+            Step::Nothing => {}
+            Step::Opened => {
+                if let Some(peer) = self.peers.find(from) {
+                    peer.idle_until = None;
+                }
+                self.announce(index);
+            }
+            Step::Room => self.event(Event::Room(id)),
+            Step::Message { is_room } => {
+                let mut memory = self.spare.pop().unwrap_or_default();
+                std::mem::swap(&mut memory, &mut self.sessions[index].receiving.buffer);
+                if is_room {
+                    self.event(Event::Room(id));
+                }
+                self.events.push_back((Event::Message(id), Some(memory)));
+            }
+            Step::Ended(Why::Protocol) => {
+                self.finish(index, value::ABNORMAL_END, Why::Protocol);
+            }
+            Step::Ended(why) => self.drop_session(now, id, why),
+        }
+    }
+
+    fn handle_name_frame(&mut self, now: Instant, from: Mac, information: &[u8]) {
+        let Ok((header, data)) = NameHeader::parse(information) else {
+            self.counts.unknown_frames += 1;
+            return;
+        };
+        let mut outcomes = Vec::new();
+        match header.command {
+            NameCommand::AddNameQuery | NameCommand::AddGroupNameQuery => {
+                self.names.handle_add_query(from, &header, &mut self.output, &mut outcomes);
+            }
+            NameCommand::AddNameResponse => {
+                self.names.handle_add_response(from, &header, &mut outcomes);
+            }
+            NameCommand::NameInConflict => {
+                self.names.handle_conflict(from, header.destination, &mut outcomes);
+            }
+            NameCommand::NameQuery => self.handle_name_query(now, from, &header),
+            NameCommand::NameRecognized => {
+                let question = self.questions.answered(Kind::Find, header.transmit_correlator);
+                if let Some(question) = question {
+                    let [_, kind] = header.data2.to_le_bytes();
+                    let is_group = kind == value::GROUP;
+                    let (name, station) = (header.source, from);
+                    self.event(Event::Found { question, name, station, is_group });
+                } else {
+                    self.handle_recognized(now, from, &header);
+                }
+            }
+            NameCommand::StatusQuery => self.handle_status_query(now, from, &header),
+            NameCommand::StatusResponse => {
+                let question = self.questions.answered(Kind::Status, header.transmit_correlator);
+                match (question, AdapterStatus::parse(data)) {
+                    (Some(question), Ok(status)) => {
+                        let status = Box::new(status);
+                        self.event(Event::Status { question, station: from, status });
+                    }
+                    _ => self.counts.unknown_frames += 1,
+                }
+            }
+            NameCommand::Datagram | NameCommand::DatagramBroadcast => {
+                let is_broadcast = header.command == NameCommand::DatagramBroadcast;
+                if is_broadcast || self.names.registered(header.destination).is_some() {
+                    let mut memory = self.spare.pop().unwrap_or_default();
+                    memory.clear();
+                    memory.extend_from_slice(data);
+                    let to = (!is_broadcast).then_some(header.destination);
+                    let event = Event::Datagram { from: header.source, to, station: from };
+                    self.events.push_back((event, Some(memory)));
+                }
+            }
+            // Traces of IBM's adapters: there is none here.
+            NameCommand::TerminateTrace | NameCommand::TerminateTraces => {}
+        }
+        self.report(&outcomes);
+    }
+
+    fn handle_name_query(&mut self, now: Instant, from: Mac, header: &NameHeader) {
+        let Some(is_group) = self.names.registered(header.destination) else { return };
+        let [number, _] = header.data2.to_le_bytes();
+        if number == 0 || number == value::NO_RESOURCES {
+            self.recognize(from, header, 0, 0);
+        } else if is_group {
+            // A session has one station at each end.
+            self.recognize(from, header, 0, 0);
+        } else {
+            self.handle_call(now, from, header);
+        }
+    }
+
+    fn handle_status_query(&mut self, now: Instant, from: Mac, query: &NameHeader) {
+        let own = lanlab_wire::nbf::permanent_name(self.mac);
+        let is_meant = query.destination == own
+            || query.destination == lanlab_wire::netbios_name::Name::ANY
+            || self.names.registered(query.destination).is_some();
+        // From 2 on it asks for names beyond what a frame holds.
+        if !is_meant || query.data1 > 1 {
+            return;
+        }
+        let facts = status::Facts {
+            mac: self.mac,
+            minutes: (now.nanos_since(self.started) / 60_000_000_000) as u16,
+            names: &self.names,
+            links: self.link_counts(),
+            sent_frames: self.counts.sent_frames,
+            received_frames: self.counts.received_frames,
+            sessions: self.sessions.len(),
+        };
+        status::answer(&facts, from, query, &mut self.output);
+    }
+}

@@ -1,0 +1,86 @@
+//! Frames without a link that are to be sent, and the numbers by which answers are known.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::ethernet::{self, Framing, Mac};
+use lanlab_wire::llc::{Control, Header, Unnumbered, sap};
+use lanlab_wire::nbf::NameHeader;
+
+/// More frames than this are not kept: the driver has to send them first.
+const MOST_WAITING: usize = 128;
+
+/// Numbers that an answer repeats; never zero.
+#[derive(Debug, Default)]
+pub(super) struct Correlators(u16);
+
+impl Correlators {
+    pub(super) fn next(&mut self) -> u16 {
+        self.0 = self.0.checked_add(1).unwrap_or(1);
+        self.0
+    }
+}
+
+#[derive(Debug)]
+struct Waiting {
+    to: Mac,
+    header: Header,
+    information: Vec<u8>,
+}
+
+/// U frames without a link.
+#[derive(Debug)]
+pub(super) struct Output {
+    mac: Mac,
+    waiting: VecDeque<Waiting>,
+    /// Frames that were thrown away because the driver had not sent those before.
+    pub(super) dropped: u64,
+}
+
+impl Output {
+    pub(super) fn new(mac: Mac) -> Self {
+        Self { mac, waiting: VecDeque::new(), dropped: 0 }
+    }
+
+    /// A frame of names, as UI.
+    pub(super) fn push(&mut self, to: Mac, header: NameHeader, data: &[u8]) {
+        let mut information = Vec::new();
+        header.emit(&mut information);
+        information.extend_from_slice(data);
+        let control = Control::Unnumbered { kind: Unnumbered::Information, poll: false };
+        let ui = Header {
+            destination_sap: sap::NETBIOS,
+            source_sap: sap::NETBIOS,
+            is_response: false,
+            control,
+        };
+        self.push_pdu(to, ui, information);
+    }
+
+    /// Any U frame.
+    pub(super) fn push_pdu(&mut self, to: Mac, header: Header, information: Vec<u8>) {
+        if self.waiting.len() < MOST_WAITING {
+            self.waiting.push_back(Waiting { to, header, information });
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    pub(super) fn poll_transmit(&mut self, into: &mut Vec<u8>) -> bool {
+        let Some(Waiting { to, header, information }) = self.waiting.pop_front() else {
+            return false;
+        };
+        begin(to, self.mac, into);
+        header.emit(into);
+        into.extend_from_slice(&information);
+        ethernet::close(0, into);
+        true
+    }
+}
+
+/// Write the addresses of a frame whose length comes later, by [`ethernet::close`].
+pub(super) fn begin(to: Mac, from: Mac, into: &mut Vec<u8>) {
+    into.clear();
+    let header = ethernet::Header { destination: to, source: from, framing: Framing::Llc };
+    // No payload is too long at this point.
+    let _ = header.emit(0, into);
+}

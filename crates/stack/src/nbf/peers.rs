@@ -1,0 +1,89 @@
+//! The links of a station: one to each other station, shared by their sessions.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{self, Mac};
+use lanlab_wire::llc::sap;
+
+use super::output::begin;
+use crate::llc::{Link, State};
+use crate::profile::LinkProfile;
+
+/// Most links of a station.
+pub(super) const MOST_LINKS: usize = 256;
+
+/// Another station, and the link to it.
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub(super) mac: Mac,
+    pub(super) link: Link,
+    /// When the link ends if no session uses it.
+    pub(super) idle_until: Option<Instant>,
+    /// We have ended the last session: the link ends as soon as all is acknowledged.
+    pub(super) hangs_up: bool,
+}
+
+/// Links, in the order in which they were made.
+#[derive(Debug, Default)]
+pub(super) struct Peers {
+    pub(super) all: Vec<Peer>,
+    /// Where sending goes on: each link has its turn.
+    turn: usize,
+}
+
+impl Peers {
+    pub(super) fn find(&mut self, mac: Mac) -> Option<&mut Peer> {
+        self.all.iter_mut().find(|peer| peer.mac == mac)
+    }
+
+    /// The link to a station, made if there is none. `None` if there are too many.
+    pub(super) fn get(&mut self, mac: Mac, profile: &LinkProfile) -> Option<&mut Peer> {
+        let index = match self.all.iter().position(|peer| peer.mac == mac) {
+            Some(index) => index,
+            None if self.all.len() >= MOST_LINKS => return None,
+            None => {
+                let link = Link::new(profile, sap::NETBIOS);
+                self.all.push(Peer { mac, link, idle_until: None, hangs_up: false });
+                self.all.len() - 1
+            }
+        };
+        Some(&mut self.all[index])
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let times = self.all.iter().flat_map(|peer| [peer.link.poll_timeout(), peer.idle_until]);
+        times.flatten().min()
+    }
+
+    /// Forget links that are over and have nothing to say.
+    pub(super) fn tidy(&mut self) {
+        let is_needed = |peer: &Peer| peer.link.state() != State::Disconnected;
+        if !self.all.iter().all(is_needed) {
+            self.all.retain(is_needed);
+            self.turn = 0;
+        }
+    }
+
+    /// The next frame of a link, which may ask `feed` for I frames.
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Instant,
+        own: Mac,
+        into: &mut Vec<u8>,
+        mut feed: impl FnMut(Mac, &mut Link),
+    ) -> bool {
+        let count = self.all.len();
+        for step in 0..count {
+            let index = (self.turn + step) % count;
+            let peer = &mut self.all[index];
+            feed(peer.mac, &mut peer.link);
+            begin(peer.mac, own, into);
+            if peer.link.poll_transmit(now, into) {
+                ethernet::close(0, into);
+                self.turn = (index + 1) % count;
+                return true;
+            }
+        }
+        into.clear();
+        false
+    }
+}

@@ -1,0 +1,68 @@
+//! Messages of a session that come in: their parts put together.
+
+use lanlab_units::Instant;
+use lanlab_wire::nbf::{SessionCommand, SessionHeader, flag, value};
+
+use super::LONGEST_MESSAGE;
+
+/// What a part that came in asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Nothing.
+    Part,
+    /// The message is whole.
+    Whole,
+    /// It was thrown away, and that is to be said: NO RECEIVE with these octets.
+    NoReceive(u16),
+    /// It was thrown away.
+    Dropped,
+    /// It is longer than any message.
+    TooLong,
+}
+
+/// Messages that come in.
+#[derive(Debug, Default)]
+pub(super) struct Receiving {
+    pub(super) buffer: Vec<u8>,
+    pub(super) is_paused: bool,
+    /// What comes is thrown away until the sender begins anew.
+    is_dropping: bool,
+    /// Correlator of a message that is to be acknowledged with data, or by then.
+    pub(super) held: Option<(u16, Instant)>,
+}
+
+impl Receiving {
+    /// Take a part.
+    pub(super) fn handle_data(&mut self, header: &SessionHeader, data: &[u8]) -> Taken {
+        if self.is_dropping {
+            if header.data2 != value::RESYNCHRONIZE || self.is_paused {
+                return Taken::Dropped;
+            }
+            self.is_dropping = false;
+        }
+        if self.is_paused {
+            self.is_dropping = true;
+            // Where no receive was ever posted for the message, nothing is said until one is.
+            if self.buffer.is_empty() {
+                return Taken::Dropped;
+            }
+            return Taken::NoReceive(self.buffer.len() as u16);
+        }
+        if self.buffer.len() + data.len() > LONGEST_MESSAGE {
+            return Taken::TooLong;
+        }
+        self.buffer.extend_from_slice(data);
+        if header.command == SessionCommand::DataOnlyLast { Taken::Whole } else { Taken::Part }
+    }
+
+    /// A receive is posted again. Gives the octets that were accepted, if the sender has to be told.
+    pub(super) fn resume(&mut self) -> Option<u16> {
+        self.is_paused = false;
+        self.is_dropping.then_some(self.buffer.len() as u16)
+    }
+}
+
+/// Whether a message needs no acknowledgement.
+pub(super) const fn needs_no_ack(header: &SessionHeader) -> bool {
+    header.data1 & flag::NO_ACK != 0
+}

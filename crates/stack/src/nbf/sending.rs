@@ -1,0 +1,160 @@
+//! Messages of a session that go out: in parts, one message after another.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::nbf::{SessionCommand, flag, value};
+
+use super::output::Correlators;
+
+/// Messages that may wait behind the one that is being sent.
+const MOST_MESSAGES: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// Parts may be sent.
+    Nothing,
+    /// RECEIVE CONTINUE is to come.
+    Continue(u16),
+    /// The acknowledgement of the whole message is to come.
+    Acknowledgement(u16),
+    /// RECEIVE OUTSTANDING is to come.
+    Receiver,
+}
+
+/// A part of a message, as its header says it.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) command: SessionCommand,
+    pub(super) data1: u8,
+    pub(super) data2: u16,
+    pub(super) response_correlator: u16,
+    pub(super) data: &'a [u8],
+}
+
+/// What the other end understands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Habits {
+    /// Octets of a part.
+    pub(super) part_bytes: usize,
+    pub(super) piggybacks: bool,
+    pub(super) needs_no_ack: bool,
+}
+
+/// Messages that go out.
+#[derive(Debug)]
+pub(super) struct Sending {
+    messages: VecDeque<Vec<u8>>,
+    spare: Vec<Vec<u8>>,
+    /// Octets of the first message that were sent.
+    sent_bytes: usize,
+    wait: Wait,
+    asks_continue: bool,
+    resynchronizes: bool,
+}
+
+impl Sending {
+    pub(super) fn new(asks_continue: bool) -> Self {
+        Self {
+            messages: VecDeque::new(),
+            spare: Vec::new(),
+            sent_bytes: 0,
+            wait: Wait::Nothing,
+            asks_continue,
+            resynchronizes: false,
+        }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.messages.len() < MOST_MESSAGES
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    pub(super) fn push(&mut self, message: &[u8]) {
+        let mut memory = self.spare.pop().unwrap_or_default();
+        memory.clear();
+        memory.extend_from_slice(message);
+        self.messages.push_back(memory);
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.wait == Wait::Nothing && !self.messages.is_empty()
+    }
+
+    /// The next part. The flag says that the message needs no acknowledgement and is done with this:
+    /// call [`done`](Self::done).
+    pub(super) fn next_part(
+        &mut self,
+        habits: Habits,
+        correlators: &mut Correlators,
+    ) -> Option<(Part<'_>, bool)> {
+        if !self.is_ready() {
+            return None;
+        }
+        let message = self.messages.front()?;
+        let rest = &message[self.sent_bytes..];
+        let data2 = if std::mem::take(&mut self.resynchronizes) { value::RESYNCHRONIZE } else { 0 };
+        let mut data1 = if habits.needs_no_ack { flag::NO_ACK } else { 0 };
+        if rest.len() > habits.part_bytes {
+            let mut response_correlator = 0;
+            if std::mem::take(&mut self.asks_continue) {
+                response_correlator = correlators.next();
+                data1 |= flag::RECEIVE_CONTINUE;
+                self.wait = Wait::Continue(response_correlator);
+            }
+            self.sent_bytes += habits.part_bytes;
+            let data = &rest[..habits.part_bytes];
+            let command = SessionCommand::DataFirstMiddle;
+            return Some((Part { command, data1, data2, response_correlator, data }, false));
+        }
+        let response_correlator = if habits.needs_no_ack { 0 } else { correlators.next() };
+        if !habits.needs_no_ack && habits.piggybacks {
+            data1 |= flag::ACK_WITH_DATA_ALLOWED;
+        }
+        self.sent_bytes = message.len();
+        self.wait = Wait::Acknowledgement(response_correlator);
+        let command = SessionCommand::DataOnlyLast;
+        let part = Part { command, data1, data2, response_correlator, data: rest };
+        Some((part, habits.needs_no_ack))
+    }
+
+    /// The first message is done. Gives whether there was one.
+    pub(super) fn done(&mut self) -> bool {
+        let Some(memory) = self.messages.pop_front() else { return false };
+        self.spare.push(memory);
+        self.sent_bytes = 0;
+        self.wait = Wait::Nothing;
+        true
+    }
+
+    /// An acknowledgement has come. Gives whether a message is done by it.
+    pub(super) fn handle_acknowledgement(&mut self, correlator: u16) -> bool {
+        self.wait == Wait::Acknowledgement(correlator) && self.done()
+    }
+
+    pub(super) fn handle_continue(&mut self, correlator: u16) {
+        if self.wait == Wait::Continue(correlator) {
+            self.wait = Wait::Nothing;
+        }
+    }
+
+    pub(super) fn handle_no_receive(&mut self) {
+        if self.sent_bytes > 0 || self.wait != Wait::Nothing {
+            self.wait = Wait::Receiver;
+            self.asks_continue = true;
+        }
+    }
+
+    /// Go on from here.
+    pub(super) fn handle_receive_outstanding(&mut self, accepted_bytes: u16) {
+        let Some(message) = self.messages.front() else { return };
+        if self.sent_bytes == 0 && self.wait == Wait::Nothing {
+            return;
+        }
+        self.sent_bytes = usize::from(accepted_bytes).min(message.len());
+        self.wait = Wait::Nothing;
+        self.resynchronizes = true;
+    }
+}

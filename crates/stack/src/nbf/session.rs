@@ -1,0 +1,371 @@
+//! One session: what its frames say, once the other station is found.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::nbf::{SessionCommand, SessionHeader, flag};
+use lanlab_wire::netbios_name::Name;
+
+use super::output::Correlators;
+use super::receiving::{Receiving, Taken, needs_no_ack};
+use super::sending::{Habits, Sending};
+use super::{LONGEST_PART, Why};
+use crate::node::SessionId;
+use crate::profile::Profile;
+
+/// Where a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The name is looked for.
+    Finding,
+    /// The station is asked for a session.
+    Calling,
+    /// The link is set up.
+    Linking,
+    /// SESSION INITIALIZE was sent.
+    Initializing,
+    /// As the one that is called: SESSION INITIALIZE is to come.
+    Recognized,
+    /// Messages can go.
+    Open,
+    /// SESSION END is to be sent.
+    Ending,
+}
+
+impl Phase {
+    /// Whether the session needs the link to its station.
+    pub(super) const fn uses_link(self) -> bool {
+        !matches!(self, Self::Finding | Self::Calling)
+    }
+}
+
+/// What a frame of the session led to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Nothing,
+    /// Messages can go, in both directions.
+    Opened,
+    /// A message is whole. Another one may be handed in, if what came acknowledged one.
+    Message {
+        is_room: bool,
+    },
+    /// Another message may be handed in.
+    Room,
+    /// It is over.
+    Ended(Why),
+}
+
+/// One session.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) phase: Phase,
+    pub(super) is_caller: bool,
+    pub(super) deadline: Option<Instant>,
+    pub(super) queries: u32,
+    /// The queries are repeated once where the name had no LISTEN.
+    pub(super) is_second_cycle: bool,
+    pub(super) station: Mac,
+    pub(super) local_number: u8,
+    pub(super) remote_number: u8,
+    pub(super) called: Name,
+    pub(super) calling: Name,
+    /// Response correlator of the query that the session began with.
+    pub(super) query_correlator: u16,
+    /// Response correlator of what is answered next: NAME RECOGNIZED, then SESSION INITIALIZE.
+    pub(super) answer_correlator: u16,
+    pub(super) habits: Habits,
+    peer_has_no_ack: bool,
+    pub(super) is_closing: bool,
+    /// Frames without data that are to be sent.
+    control: VecDeque<SessionHeader>,
+    pub(super) sending: Sending,
+    pub(super) receiving: Receiving,
+    pub(super) last_traffic: Instant,
+    /// SESSION END was sent.
+    pub(super) is_over: bool,
+}
+
+impl Session {
+    pub(super) fn new(id: SessionId, now: Instant, profile: &Profile, names: [Name; 2]) -> Self {
+        let [called, calling] = names;
+        Self {
+            id,
+            phase: Phase::Finding,
+            is_caller: true,
+            deadline: None,
+            queries: 0,
+            is_second_cycle: false,
+            station: Mac::BROADCAST,
+            local_number: 0,
+            remote_number: 0,
+            called,
+            calling,
+            query_correlator: 0,
+            answer_correlator: 0,
+            habits: Habits { part_bytes: LONGEST_PART, piggybacks: false, needs_no_ack: false },
+            peer_has_no_ack: false,
+            is_closing: false,
+            control: VecDeque::new(),
+            sending: Sending::new(profile.asks_receive_continue.value),
+            receiving: Receiving::default(),
+            last_traffic: now,
+            is_over: false,
+        }
+    }
+
+    fn header(&self, command: SessionCommand) -> SessionHeader {
+        SessionHeader {
+            command,
+            data1: 0,
+            data2: 0,
+            transmit_correlator: 0,
+            response_correlator: 0,
+            destination_number: self.remote_number,
+            source_number: self.local_number,
+        }
+    }
+
+    fn agreement(profile: &Profile) -> u8 {
+        let no_ack = if profile.send_no_ack_able.value { flag::SEND_NO_ACK_ABLE } else { 0 };
+        let version = if profile.piggybacks.value { flag::VERSION_2 } else { 0 };
+        no_ack | version
+    }
+
+    /// The link stands: begin the session.
+    pub(super) fn initialize(
+        &mut self,
+        now: Instant,
+        profile: &Profile,
+        correlators: &mut Correlators,
+    ) {
+        self.phase = Phase::Initializing;
+        self.deadline = Some(now.plus_nanos(profile.session_wait_ns.value));
+        let transmit_correlator = self.answer_correlator;
+        self.answer_correlator = correlators.next();
+        // Largest frame "unlimited": nothing between the stations cuts it.
+        let data1 = Self::agreement(profile) | 7 << 1;
+        self.control.push_back(SessionHeader {
+            data1,
+            data2: LONGEST_PART as u16,
+            transmit_correlator,
+            response_correlator: self.answer_correlator,
+            ..self.header(SessionCommand::SessionInitialize)
+        });
+    }
+
+    fn agree(&mut self, profile: &Profile, header: &SessionHeader) {
+        self.habits = Habits {
+            part_bytes: usize::from(header.data2).clamp(1, LONGEST_PART),
+            piggybacks: profile.piggybacks.value && header.data1 & flag::VERSION_2 != 0,
+            needs_no_ack: false,
+        };
+        self.peer_has_no_ack =
+            profile.send_no_ack_able.value && header.data1 & flag::SEND_NO_ACK_ABLE != 0;
+        self.phase = Phase::Open;
+        self.deadline = None;
+    }
+
+    /// Have messages acknowledged by the link alone. False if the other end does not understand that.
+    pub(super) fn set_no_ack(&mut self, needs_no_ack: bool) -> bool {
+        if needs_no_ack && !self.peer_has_no_ack {
+            return false;
+        }
+        self.habits.needs_no_ack = needs_no_ack;
+        true
+    }
+
+    /// Take a frame of the other end.
+    pub(super) fn handle_frame(
+        &mut self,
+        now: Instant,
+        profile: &Profile,
+        header: &SessionHeader,
+        data: &[u8],
+    ) -> Step {
+        self.last_traffic = now;
+        match (self.phase, header.command) {
+            (_, SessionCommand::SessionEnd) => {
+                Step::Ended(if header.data2 == 0 { Why::ByPeer } else { Why::ByPeerAbnormally })
+            }
+            (Phase::Recognized, SessionCommand::SessionInitialize)
+                if header.transmit_correlator == self.answer_correlator =>
+            {
+                self.agree(profile, header);
+                self.control.push_back(SessionHeader {
+                    data1: Self::agreement(profile),
+                    data2: LONGEST_PART as u16,
+                    transmit_correlator: header.response_correlator,
+                    ..self.header(SessionCommand::SessionConfirm)
+                });
+                Step::Opened
+            }
+            (Phase::Initializing, SessionCommand::SessionConfirm)
+                if header.transmit_correlator == self.answer_correlator =>
+            {
+                self.agree(profile, header);
+                Step::Opened
+            }
+            (Phase::Open, _) => self.handle_open(now, profile, header, data),
+            _ => Step::Nothing,
+        }
+    }
+
+    fn handle_open(
+        &mut self,
+        now: Instant,
+        profile: &Profile,
+        header: &SessionHeader,
+        data: &[u8],
+    ) -> Step {
+        match header.command {
+            SessionCommand::DataAck => {
+                let is_room = self.sending.handle_acknowledgement(header.transmit_correlator);
+                return if is_room { Step::Room } else { Step::Nothing };
+            }
+            SessionCommand::ReceiveContinue => {
+                self.sending.handle_continue(header.transmit_correlator);
+            }
+            SessionCommand::NoReceive => self.sending.handle_no_receive(),
+            SessionCommand::ReceiveOutstanding => {
+                self.sending.handle_receive_outstanding(header.data2);
+            }
+            SessionCommand::DataFirstMiddle | SessionCommand::DataOnlyLast => {
+                return self.handle_data(now, profile, header, data);
+            }
+            _ => {}
+        }
+        Step::Nothing
+    }
+
+    fn handle_data(
+        &mut self,
+        now: Instant,
+        profile: &Profile,
+        header: &SessionHeader,
+        data: &[u8],
+    ) -> Step {
+        let is_room = header.data1 & flag::ACK_INCLUDED != 0
+            && self.sending.handle_acknowledgement(header.transmit_correlator);
+        let idle = if is_room { Step::Room } else { Step::Nothing };
+        let taken = self.receiving.handle_data(header, data);
+        if taken == Taken::Part && header.data1 & flag::RECEIVE_CONTINUE != 0 {
+            self.control.push_back(SessionHeader {
+                transmit_correlator: header.response_correlator,
+                ..self.header(SessionCommand::ReceiveContinue)
+            });
+        }
+        match taken {
+            Taken::Part | Taken::Dropped => idle,
+            Taken::TooLong => Step::Ended(Why::Protocol),
+            Taken::NoReceive(accepted_bytes) => {
+                let data1 = if needs_no_ack(header) { flag::NO_ACK } else { 0 };
+                self.control.push_back(SessionHeader {
+                    data1,
+                    data2: accepted_bytes,
+                    ..self.header(SessionCommand::NoReceive)
+                });
+                idle
+            }
+            Taken::Whole => {
+                self.release_held();
+                if !needs_no_ack(header) {
+                    let correlator = header.response_correlator;
+                    let may_wait = header.data1 & flag::ACK_WITH_DATA_ALLOWED != 0;
+                    let wait_ns = profile.piggyback_wait_ns.value;
+                    if may_wait && self.habits.piggybacks && wait_ns > 0 {
+                        self.receiving.held = Some((correlator, now.plus_nanos(wait_ns)));
+                    } else {
+                        self.acknowledge(correlator);
+                    }
+                }
+                Step::Message { is_room }
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, correlator: u16) {
+        self.control.push_back(SessionHeader {
+            transmit_correlator: correlator,
+            ..self.header(SessionCommand::DataAck)
+        });
+    }
+
+    /// Do not wait any longer for data to go with an acknowledgement.
+    pub(super) fn release_held(&mut self) {
+        if let Some((correlator, _)) = self.receiving.held.take() {
+            self.acknowledge(correlator);
+        }
+    }
+
+    pub(super) fn pause(&mut self) {
+        self.receiving.is_paused = true;
+    }
+
+    pub(super) fn resume(&mut self) {
+        if let Some(accepted_bytes) = self.receiving.resume() {
+            self.control.push_back(SessionHeader {
+                data2: accepted_bytes,
+                ..self.header(SessionCommand::ReceiveOutstanding)
+            });
+        }
+    }
+
+    pub(super) fn ask_alive(&mut self) {
+        let header = self.header(SessionCommand::SessionAlive);
+        self.control.push_back(header);
+    }
+
+    /// End it now: nothing but SESSION END is sent any more.
+    pub(super) fn end(&mut self, reason: u16) {
+        self.phase = Phase::Ending;
+        self.deadline = None;
+        self.receiving.held = None;
+        self.control.clear();
+        self.control
+            .push_back(SessionHeader { data2: reason, ..self.header(SessionCommand::SessionEnd) });
+    }
+
+    /// Whether [`next_frame`](Self::next_frame) has one.
+    pub(super) fn has_frame(&self) -> bool {
+        !self.control.is_empty() || self.phase == Phase::Open && self.sending.is_ready()
+    }
+
+    /// Append the next I frame. The flag says that a message is done with it.
+    pub(super) fn next_frame(
+        &mut self,
+        now: Instant,
+        correlators: &mut Correlators,
+        into: &mut Vec<u8>,
+    ) -> bool {
+        self.last_traffic = now;
+        if let Some(header) = self.control.pop_front() {
+            self.is_over |= header.command == SessionCommand::SessionEnd;
+            header.emit(into);
+            return false;
+        }
+        let base = self.header(SessionCommand::DataAck);
+        let Some((part, is_done)) = self.sending.next_part(self.habits, correlators) else {
+            return false;
+        };
+        let mut header = SessionHeader {
+            command: part.command,
+            data1: part.data1,
+            data2: part.data2,
+            response_correlator: part.response_correlator,
+            ..base
+        };
+        if let Some((correlator, _)) = self.receiving.held.take() {
+            header.data1 |= flag::ACK_INCLUDED;
+            header.transmit_correlator = correlator;
+        }
+        header.emit(into);
+        into.extend_from_slice(part.data);
+        if is_done {
+            self.sending.done();
+        }
+        is_done
+    }
+}

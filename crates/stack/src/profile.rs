@@ -1,0 +1,231 @@
+//! Timers, windows and habits of the NetBIOS stacks of their time, as data.
+//!
+//! Each number says how sure it is. Sources: IBM, Local Area Network Technical Reference (SC30-3587);
+//! Microsoft Knowledge Base, articles Q90180, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
+
+/// How sure a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// Seen on the wire.
+    Observed,
+    /// A document of the maker, or two independent sources that agree.
+    Primary,
+    /// One source that is not the maker's.
+    Secondary,
+    /// No public source: a choice of ours.
+    Assumed,
+}
+
+/// A number with its certainty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known<T> {
+    /// The number.
+    pub value: T,
+    /// How sure it is.
+    pub certainty: Certainty,
+}
+
+const fn observed<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Observed }
+}
+
+const fn primary<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Primary }
+}
+
+const fn secondary<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Secondary }
+}
+
+const fn assumed<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Assumed }
+}
+
+const MS: u64 = 1_000_000;
+
+/// How a stack runs a link of LLC type 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkProfile {
+    /// T1: time to wait for an answer, ns.
+    pub t1_ns: Known<u64>,
+    /// Each further wait for an answer is longer by this, percent of the one before; rounded down to
+    /// whole ticks.
+    pub t1_growth_percent: Known<u64>,
+    /// Unit of T1 when it grows, ns.
+    pub tick_ns: Known<u64>,
+    /// T2: longest time that an acknowledgement waits, ns. Zero: it does not.
+    pub t2_ns: Known<u64>,
+    /// Ti: time without traffic after which the other end is asked, ns.
+    pub ti_ns: Known<u64>,
+    /// N2: attempts before the link is given up.
+    pub n2: Known<u32>,
+    /// N3: I frames after which an acknowledgement does not wait.
+    pub n3: Known<u8>,
+    /// k: most I frames on their way, 1 to 127.
+    pub window: Known<u8>,
+    /// Nw: acknowledged I frames after which the window grows again by one, after a loss has reduced it
+    /// to one. Zero: a loss does not reduce it.
+    pub window_growth: Known<u8>,
+    /// Whether who has set up the link asks once whether it stands.
+    pub asks_after_connect: Known<bool>,
+    /// A receiver that is not ready for this long loses the link, ns.
+    pub longest_busy_ns: Known<u64>,
+}
+
+/// How a stack names itself and runs sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// Name of the profile.
+    pub name: &'static str,
+    /// Its links.
+    pub link: LinkProfile,
+    /// Number of queries: a name is claimed or looked for so often.
+    pub query_count: Known<u32>,
+    /// Time between queries, ns.
+    pub query_interval_ns: Known<u64>,
+    /// Whether a caller first looks for the name, then asks the station for a session.
+    pub finds_first: Known<bool>,
+    /// Whether acknowledgements may come with data.
+    pub piggybacks: Known<bool>,
+    /// How long an acknowledgement waits for data to come with, ns.
+    pub piggyback_wait_ns: Known<u64>,
+    /// Whether it understands data that need no acknowledgement.
+    pub send_no_ack_able: Known<bool>,
+    /// Whether the first part of the first long message asks for RECEIVE CONTINUE.
+    pub asks_receive_continue: Known<bool>,
+    /// Longest wait for SESSION INITIALIZE and CONFIRM, ns.
+    pub session_wait_ns: Known<u64>,
+    /// Time without traffic after which SESSION ALIVE is sent, ns. Zero: never.
+    pub alive_ns: Known<u64>,
+}
+
+/// IBM's NetBIOS on the LAN Support Program and its adapters.
+pub const IBM: Profile = Profile {
+    name: "ibm",
+    link: LinkProfile {
+        t1_ns: primary(1_000 * MS),
+        t1_growth_percent: primary(100),
+        tick_ns: primary(40 * MS),
+        t2_ns: primary(80 * MS),
+        ti_ns: primary(3_000 * MS),
+        n2: primary(8),
+        n3: primary(1),
+        window: primary(2),
+        window_growth: primary(1),
+        asks_after_connect: secondary(true),
+        longest_busy_ns: assumed(60_000 * MS),
+    },
+    query_count: primary(6),
+    query_interval_ns: primary(500 * MS),
+    finds_first: primary(false),
+    piggybacks: primary(true),
+    piggyback_wait_ns: assumed(80 * MS),
+    send_no_ack_able: primary(true),
+    asks_receive_continue: primary(true),
+    session_wait_ns: primary(3_000 * MS),
+    alive_ns: primary(30_000 * MS),
+};
+
+/// NBF of Windows NT 3.5 and 4.0.
+pub const WINDOWS_NT: Profile = Profile {
+    name: "nt",
+    link: LinkProfile {
+        // Q177654: 400 ms at least, and a trace with 450, 651, 952 and 1402 ms: 9, 13, 19 and 28 ticks.
+        t1_ns: primary(450 * MS),
+        t1_growth_percent: primary(150),
+        tick_ns: primary(50 * MS),
+        t2_ns: primary(150 * MS),
+        ti_ns: primary(30_000 * MS),
+        n2: secondary(8),
+        n3: secondary(2),
+        window: secondary(10),
+        window_growth: secondary(2),
+        asks_after_connect: secondary(true),
+        longest_busy_ns: assumed(60_000 * MS),
+    },
+    query_count: primary(3),
+    query_interval_ns: primary(500 * MS),
+    finds_first: secondary(true),
+    piggybacks: primary(true),
+    // Q90180: the acknowledgement waits until T2 expires.
+    piggyback_wait_ns: primary(150 * MS),
+    send_no_ack_able: secondary(true),
+    asks_receive_continue: primary(true),
+    session_wait_ns: primary(3_000 * MS),
+    alive_ns: secondary(0),
+};
+
+/// NetBEUI of Windows for Workgroups and Windows 9x: NT's numbers, a smaller window.
+pub const WINDOWS_9X: Profile = Profile {
+    name: "win9x",
+    link: LinkProfile {
+        t1_ns: assumed(600 * MS),
+        window: assumed(6),
+        n3: assumed(2),
+        ..WINDOWS_NT.link
+    },
+    ..WINDOWS_NT
+};
+
+/// A redirector under DOS: one frame on its way, no acknowledgements with data, no NO.ACK.
+///
+/// This is the minimal peer: what IBM's LAN Client leaves out is left out.
+pub const DOS: Profile = Profile {
+    name: "dos",
+    link: LinkProfile {
+        window: primary(1),
+        window_growth: assumed(0),
+        asks_after_connect: assumed(false),
+        ..IBM.link
+    },
+    piggybacks: primary(false),
+    piggyback_wait_ns: assumed(0),
+    send_no_ack_able: primary(false),
+    alive_ns: assumed(0),
+    ..IBM
+};
+
+/// The links of net/llc in Linux 6.1; what stands above is Windows NT's, as Linux has nothing there.
+pub const LINUX: Profile = Profile {
+    name: "linux",
+    link: LinkProfile {
+        t1_ns: observed(1_000 * MS),
+        t1_growth_percent: observed(100),
+        tick_ns: assumed(MS),
+        t2_ns: observed(0),
+        ti_ns: assumed(60_000 * MS),
+        n2: observed(2),
+        n3: observed(1),
+        window: observed(2),
+        window_growth: assumed(0),
+        asks_after_connect: observed(false),
+        longest_busy_ns: assumed(60_000 * MS),
+    },
+    ..WINDOWS_NT
+};
+
+/// Every profile.
+pub const ALL: [Profile; 5] = [IBM, WINDOWS_NT, WINDOWS_9X, DOS, LINUX];
+
+/// The profile of a name. `None` if there is none.
+pub fn by_name(name: &str) -> Option<Profile> {
+    ALL.into_iter().find(|profile| profile.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_can_be_run() {
+        for profile in ALL {
+            let link = profile.link;
+            assert!((1..=127).contains(&link.window.value), "{}", profile.name);
+            assert!(link.n3.value >= 1 && link.n2.value >= 1, "{}", profile.name);
+            assert!(link.t2_ns.value < link.t1_ns.value, "{}", profile.name);
+            assert!(link.t1_growth_percent.value >= 100, "{}", profile.name);
+            assert_eq!(by_name(profile.name), Some(profile));
+        }
+        assert_eq!(by_name("novell"), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! Frames of the offline medium as tshark reads them.
+
+use std::path::Path;
+use std::process::Command;
+
+use lanlab_stack::profile;
+use lanlab_stack::smb::Dialect;
+use lanlab_wire::pcap;
+
+use crate::pace::frames;
+use crate::smb::copy;
+
+/// Fields of every frame, by tshark. `None` where it is not installed and not required.
+fn fields(capture: &[u8], of: &str, names: &[&str]) -> Option<Vec<String>> {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nbf-{of}.pcap"));
+    std::fs::write(&file, capture).unwrap();
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(&file).args(["-T", "fields"]);
+    for name in names {
+        tshark.args(["-e", name]);
+    }
+    let output = match tshark.output() {
+        Ok(output) => output,
+        Err(error) => {
+            assert!(std::env::var("LANLAB_REQUIRE_PEERS").is_err(), "tshark: {error}");
+            println!("SKIPPED: tshark is not installed");
+            return None;
+        }
+    };
+    std::fs::remove_file(&file).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn every_frame_is_dissected_as_llc_netbios_or_smb_and_none_is_malformed() {
+    for (dialect, profile, of) in [
+        (Dialect::Core, profile::DOS, "core-dos"),
+        (Dialect::Nt, profile::WINDOWS_NT, "nt-nt"),
+        (Dialect::LanMan2, profile::IBM, "lanman-ibm"),
+    ] {
+        let segment = copy(dialect, profile, 120_000, (2, None));
+        let capture = segment.capture.as_ref().unwrap();
+        let names = ["frame.protocols", "_ws.malformed", "netbios.unknown_command_data"];
+        let Some(lines) = fields(capture, of, &names) else { return };
+        let sent = frames(&capture[pcap::FILE_HEADER_OCTETS..]);
+        assert_eq!(lines.len(), sent.len());
+        let mut with_smb = 0;
+        for (line, (_, frame)) in lines.iter().zip(sent) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            assert_eq!(columns[1..], ["", ""], "{line}: {}", hex::encode(frame));
+            // Every part of a message and every frame of names is of NetBIOS; S and U frames are not.
+            let is_netbios = frame.get(14..16).is_some_and(|saps| saps[0] == 0xf0)
+                && frame[18..].windows(2).take(3).any(|pair| pair == [0xff, 0xef]);
+            let expected = if is_netbios { "eth:llc:netbios" } else { "eth:llc" };
+            assert!(columns[0].starts_with(expected), "{line}: {}", hex::encode(frame));
+            with_smb += u32::from(columns[0].contains(":smb"));
+        }
+        assert!(with_smb > 15, "{with_smb} frames of SMB");
+    }
+}

@@ -1,0 +1,11 @@
+//! Two and more NetBEUI stations on the offline medium, in virtual time.
+
+mod chance;
+mod dissected;
+mod names;
+mod pace;
+mod peer;
+mod schedules;
+mod segment;
+mod sessions;
+mod smb;

@@ -1,0 +1,135 @@
+//! Names: claims, conflicts, groups, questions, datagrams.
+
+use lanlab_medium::Topology;
+use lanlab_stack::node::Event;
+use lanlab_stack::profile::{self, Profile};
+use lanlab_wire::netbios_name::Name;
+
+use crate::peer::Peer;
+use crate::segment::{Segment, mac, name};
+use crate::sessions::ms;
+
+fn stations(count: usize, profile: Profile) -> Segment<Peer> {
+    let programs = (0..count).map(|_| (profile, Peer::sending([]))).collect();
+    Segment::new(Topology::Bus, programs, 3)
+}
+
+fn events(segment: &Segment<Peer>, station: usize) -> Vec<Event> {
+    segment.program(station).events.iter().map(|(_, event)| event.clone()).collect()
+}
+
+#[test]
+fn a_name_is_ours_after_all_queries_went_unanswered() {
+    for (profile, after_ms) in [(profile::WINDOWS_NT, 1_500), (profile::IBM, 3_000)] {
+        let mut segment = stations(2, profile);
+        segment.run_until(ms(after_ms - 1));
+        assert_eq!(events(&segment, 0), []);
+        segment.run_until(ms(after_ms));
+        assert_eq!(events(&segment, 0), [Event::Claimed(name(0))]);
+    }
+}
+
+#[test]
+fn a_name_that_another_station_has_is_a_conflict_and_the_holder_keeps_it() {
+    let mut segment = stations(2, profile::WINDOWS_NT);
+    segment.run_until(ms(2_000));
+    segment.with(1, |now, node, _| assert!(node.nbf().claim(now, name(0), false)));
+    segment.run_until(ms(5_000));
+    assert_eq!(events(&segment, 1)[1..], [Event::Conflict(name(0), mac(0))]);
+    assert_eq!(events(&segment, 0).len(), 1);
+    // It may be claimed once the holder gives it up.
+    segment.with(0, |_, node, _| node.nbf().release(name(0)));
+    segment.with(1, |now, node, _| assert!(node.nbf().claim(now, name(0), false)));
+    segment.run_until(ms(8_000));
+    assert_eq!(events(&segment, 1)[2..], [Event::Claimed(name(0))]);
+}
+
+#[test]
+fn two_stations_that_claim_a_name_at_the_same_time_both_fail() {
+    let mut segment = stations(2, profile::WINDOWS_NT);
+    segment.run_until(ms(2_000));
+    for station in 0..2 {
+        segment.with(station, |now, node, _| node.nbf().claim(now, name(9), false));
+    }
+    segment.run_until(ms(5_000));
+    assert_eq!(events(&segment, 0)[1..], [Event::Conflict(name(9), mac(1))]);
+    assert_eq!(events(&segment, 1)[1..], [Event::Conflict(name(9), mac(0))]);
+}
+
+#[test]
+fn a_group_has_many_stations_but_no_unique_name() {
+    let mut segment = stations(3, profile::WINDOWS_NT);
+    let group = Name::new("SHOP", 0).unwrap();
+    segment.run_until(ms(2_000));
+    for station in 0..2 {
+        segment.with(station, |now, node, _| node.nbf().claim(now, group, true));
+    }
+    segment.run_until(ms(5_000));
+    assert_eq!(events(&segment, 0)[1..], [Event::Claimed(group)]);
+    assert_eq!(events(&segment, 1)[1..], [Event::Claimed(group)]);
+    segment.with(2, |now, node, _| node.nbf().claim(now, group, false));
+    segment.run_until(ms(9_000));
+    let third = events(&segment, 2);
+    // Every member objects; the first objection ends the claim.
+    assert_eq!(third.len(), 2, "{third:?}");
+    assert!(matches!(third[1], Event::Conflict(found, _) if found == group));
+}
+
+#[test]
+fn everyone_who_has_a_name_is_found() {
+    let mut segment = stations(3, profile::WINDOWS_NT);
+    let group = Name::new("SHOP", 0).unwrap();
+    segment.run_until(ms(2_000));
+    for station in 1..3 {
+        segment.with(station, |now, node, _| node.nbf().claim(now, group, true));
+    }
+    segment.run_until(ms(4_000));
+    let question = segment.with(0, |now, node, _| node.nbf().find(now, group)).unwrap();
+    segment.run_until(ms(6_000));
+    let found: Vec<_> = events(&segment, 0)[1..].to_vec();
+    for station in [mac(1), mac(2)] {
+        let one = Event::Found { question, name: group, station, is_group: true };
+        // One answer for each of three queries.
+        assert_eq!(found.iter().filter(|event| **event == one).count(), 3);
+    }
+    assert_eq!(found.last(), Some(&Event::Asked(question)));
+}
+
+#[test]
+fn the_state_of_an_adapter_has_its_names() {
+    let mut segment = stations(2, profile::WINDOWS_NT);
+    let group = Name::new("SHOP", 0).unwrap();
+    segment.run_until(ms(2_000));
+    segment.with(1, |now, node, _| node.nbf().claim(now, group, true));
+    segment.run_until(ms(125_000));
+    segment.with(0, |now, node, _| node.nbf().ask_status(now, Name::ANY)).unwrap();
+    segment.run_until(ms(126_000));
+    let status = events(&segment, 0).into_iter().find_map(|event| match event {
+        Event::Status { station, status, .. } => Some((station, status)),
+        _ => None,
+    });
+    let (station, status) = status.unwrap();
+    assert_eq!((station, status.mac, status.minutes), (mac(1), mac(1), 2));
+    let names: Vec<_> = status.names.iter().map(|entry| (entry.name, entry.state)).collect();
+    assert_eq!(names, [(name(1), 0x04), (group, 0x84)]);
+    assert_eq!((status.name_count, status.adapter_type), (2, 0xfe));
+}
+
+#[test]
+fn datagrams_reach_who_has_the_name() {
+    let mut segment = stations(3, profile::WINDOWS_NT);
+    segment.run_until(ms(2_000));
+    segment.with(0, |_, node, _| {
+        node.nbf().send_datagram(Some(name(1)), b"for one").unwrap();
+        node.nbf().send_datagram(None, b"for all").unwrap();
+        node.nbf().send_datagram(Some(name(2)), &[0; 513]).unwrap_err();
+    });
+    segment.run_until(ms(2_100));
+    assert_eq!(segment.program(1).datagrams, [b"for one", b"for all"]);
+    assert_eq!(segment.program(2).datagrams, [b"for all"]);
+    assert!(events(&segment, 1).contains(&Event::Datagram {
+        from: name(0),
+        to: Some(name(1)),
+        station: mac(0),
+    }));
+}

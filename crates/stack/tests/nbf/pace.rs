@@ -1,0 +1,119 @@
+//! What timers and windows make of the pace: the published stall, the published back-off, frames of a read.
+
+use lanlab_stack::node::Event;
+use lanlab_stack::profile::{self, Known, LinkProfile, Profile};
+use lanlab_wire::ethernet::Frame;
+use lanlab_wire::llc::{Control, Header};
+use lanlab_wire::pcap;
+
+use crate::peer::Peer;
+use crate::segment::Faults;
+use crate::sessions::{ms, pair, pattern};
+
+/// Frames of a capture with their times, ns.
+pub fn frames(capture: &[u8]) -> Vec<(u64, &[u8])> {
+    let mut frames = vec![];
+    let mut rest = capture;
+    while rest.len() >= pcap::RECORD_HEADER_OCTETS {
+        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+        let at_ns = u64::from(word(0)) * 1_000_000_000 + u64::from(word(4));
+        let end = pcap::RECORD_HEADER_OCTETS + word(8) as usize;
+        frames.push((at_ns, &rest[pcap::RECORD_HEADER_OCTETS..end]));
+        rest = &rest[end..];
+    }
+    frames
+}
+
+fn control(frame: &[u8]) -> Header {
+    Header::parse(Frame::parse(frame).unwrap().payload).unwrap().0
+}
+
+/// Microsoft, Q192496: a sender with a window of one against a receiver that waits T2 of 150 ms for a second
+/// frame gets one frame through for each T2.
+#[test]
+fn a_window_of_one_against_a_late_acknowledgement_gets_10_kilobytes_a_second() {
+    let sender = Profile {
+        link: LinkProfile { window: profile::DOS.link.window, ..profile::WINDOWS_NT.link },
+        ..profile::DOS
+    };
+    let receiver = profile::WINDOWS_NT;
+    assert_eq!((receiver.link.t2_ns.value, receiver.link.n3.value), (150_000_000, 2));
+    assert_eq!(sender.link.window.value, 1);
+    let sent: Vec<_> = (0..4).map(|index| pattern(index, 65_535)).collect();
+    let (mut segment, _) = pair([sender, receiver], [Peer::sending(sent), Peer::sending([])], 1);
+    segment.run_until(ms(5_000));
+    segment.run_while(ms(100_000), |segment| segment.program(1).received.len() < 4);
+    assert_eq!(segment.program(1).received.len(), 4);
+    // Without the first second, in which the session was set up and some parts went.
+    let first = segment
+        .program(1)
+        .events
+        .iter()
+        .find(|(_, event)| matches!(event, lanlab_stack::node::Event::Message(_)));
+    let first = first.unwrap().0;
+    let bytes = 3.0 * 65_535.0;
+    let rate_bytes_per_s = bytes / (segment.now.nanos_since(first) as f64 / 1e9);
+    println!("{rate_bytes_per_s:.0} B/s");
+    assert!((9_500.0..=10_500.0).contains(&rate_bytes_per_s), "{rate_bytes_per_s} B/s");
+}
+
+/// Microsoft, Q177654: polls that are not answered come after 450, 651, 952 and 1402 ms.
+#[test]
+fn unanswered_polls_come_at_the_times_of_the_published_trace() {
+    let nt = profile::WINDOWS_NT;
+    let (mut segment, id) = pair([nt, nt], [Peer::sending([]), Peer::default()], 1);
+    segment.run_until(ms(4_100));
+    segment.faults = Faults { lost: 100, ..Faults::default() };
+    segment.capture = Some(vec![]);
+    segment.with(0, |now, node, _| node.send(now, id, b"hello").unwrap());
+    segment.run_until(ms(9_000));
+    let capture = segment.capture.take().unwrap();
+    let polls: Vec<u64> = frames(&capture)
+        .iter()
+        .filter(|(_, frame)| {
+            let header = control(frame);
+            frame[5] == 2
+                && !header.is_response
+                && header.control.poll()
+                && matches!(header.control, Control::Supervisory { .. })
+        })
+        .map(|(at_ns, _)| *at_ns)
+        .collect();
+    let gaps_ms: Vec<u64> = polls.windows(2).map(|pair| (pair[1] - pair[0]) / 1_000_000).collect();
+    assert_eq!(gaps_ms[..4], [450, 650, 950, 1_400]);
+}
+
+/// Goodput of 40 messages of 60,000 octets in one direction, as a share of what full frames allow.
+fn one_way_share(profile: Profile) -> f64 {
+    let sent: Vec<_> = (0..40).map(|index| pattern(index, 60_000)).collect();
+    let (mut segment, _) = pair([profile; 2], [Peer::sending(sent), Peer::sending([])], 1);
+    segment.run_while(ms(60_000), |segment| segment.program(1).received.len() < 40);
+    let events = &segment.program(1).events;
+    let times: Vec<_> = events
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::Message(_)))
+        .map(|(at, _)| *at)
+        .collect();
+    let took_s = times[39].nanos_since(times[0]) as f64 / 1e9;
+    let goodput_bps = 39.0 * 60_000.0 * 8.0 / took_s;
+    // A part takes 8 + 14 + 18 + 1482 + 4 octets and a gap of 12.
+    goodput_bps / (1e7 * 1482.0 / 1538.0)
+}
+
+/// Where acknowledgements do not wait for data, the wire is never idle for long.
+#[test]
+fn a_window_above_one_fills_the_wire() {
+    let piggybacks = Known { value: false, ..profile::WINDOWS_NT.piggybacks };
+    let share = one_way_share(Profile { piggybacks, ..profile::WINDOWS_NT });
+    println!("{share:.4} of the limit");
+    assert!(share > 0.97, "{share}");
+}
+
+/// Microsoft, Q90180: in one direction only, each message waits for an acknowledgement that waits for data,
+/// until T2 expires.
+#[test]
+fn acknowledgements_that_wait_for_data_slow_one_direction_down() {
+    let share = one_way_share(profile::WINDOWS_NT);
+    // 50.6 ms of frames (41 parts) in each 150 ms more.
+    assert!((0.23..0.27).contains(&share), "{share}");
+}

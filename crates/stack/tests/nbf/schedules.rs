@@ -1,0 +1,139 @@
+//! Random schedules of loss, doubling and reordering: what arrives is an exact prefix of what was sent, and
+//! nothing is stuck for longer than all attempts of the link take.
+
+use lanlab_medium::Topology;
+use lanlab_stack::nbf::Why;
+use lanlab_stack::node::{Carrier, Peer as Called};
+use lanlab_stack::profile::{self, Profile};
+use lanlab_units::Instant;
+
+use crate::chance::Chance;
+use crate::peer::Peer;
+use crate::segment::{Faults, Segment, name};
+
+/// What became of the schedules.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Tally {
+    pub schedules: u64,
+    pub complete: u64,
+    pub ended: u64,
+    pub never_opened: u64,
+    pub messages: u64,
+    pub longest_silence_ms: u64,
+}
+
+/// All attempts of a link together, twice (for its data, then for its end), and the queries before it.
+fn longest_wait_ns(profile: &Profile) -> u64 {
+    let link = &profile.link;
+    let (mut wait_ns, mut sum_ns) = (link.t1_ns.value, link.t1_ns.value);
+    for _ in 0..link.n2.value {
+        sum_ns += wait_ns;
+        let tick_ns = link.tick_ns.value;
+        wait_ns = (wait_ns * link.t1_growth_percent.value / 100 / tick_ns * tick_ns).max(wait_ns);
+    }
+    sum_ns
+}
+
+fn messages(chance: &mut Chance) -> Vec<Vec<u8>> {
+    let count = 1 + chance.below(4);
+    let lengths = [0, 3, 100, 1482, 1483, 4000, 9000];
+    let message = |index: u64, chance: &mut Chance| {
+        let len = lengths[chance.below(lengths.len() as u64) as usize];
+        let seed = chance.next();
+        (0..len).map(|at: u64| (seed >> (at % 8)) as u8 ^ (at + index) as u8).collect()
+    };
+    (0..count).map(|index| message(index, chance)).collect()
+}
+
+/// One schedule. Panics, with its seed, where something does not hold.
+pub fn run(seed: u64, tally: &mut Tally) {
+    let mut chance = Chance::new(seed);
+    let profiles = [0, 1].map(|_| profile::ALL[chance.below(5) as usize]);
+    let faults = Faults {
+        lost: [0, 2, 10, 30][chance.below(4) as usize],
+        doubled: [0, 5, 20][chance.below(3) as usize],
+        reordered: [0, 0, 5, 20][chance.below(4) as usize],
+        longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
+    };
+    let sent = [messages(&mut chance), messages(&mut chance)];
+    let mut peers = sent.clone().map(Peer::sending);
+    for peer in &mut peers {
+        peer.keeps_events = false;
+    }
+    let [from, to] = peers;
+    let programs = vec![(profiles[0], from), (profiles[1], to)];
+    let mut segment = Segment::new(Topology::Cable, programs, seed);
+    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
+    segment.run_until(Instant::from_nanos(4_000_000_000));
+    segment.faults = faults;
+    segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+
+    let received =
+        |segment: &Segment<Peer>| [0, 1].map(|station| segment.program(station).received.len());
+    let is_over = |segment: &Segment<Peer>| {
+        let is_complete = received(segment) == [sent[1].len(), sent[0].len()]
+            && [0, 1].iter().all(|station| segment.program(*station).unacknowledged == 0);
+        is_complete || [0, 1].iter().any(|station| !segment.program(*station).ended.is_empty())
+    };
+    // Between two messages there is at most: a piggy-back wait, and all attempts of both links.
+    let patience_ns = profiles.iter().map(longest_wait_ns).sum::<u64>() * 2 + 10_000_000_000;
+    let mut before = (segment.now, [0, 0]);
+    while !is_over(&segment) {
+        let until = before.0.plus_nanos(patience_ns);
+        let has_moved =
+            segment.run_while(until, |segment| received(segment) == before.1 && !is_over(segment));
+        assert!(has_moved, "seed {seed}: stuck at {} after {:?}", segment.now, before.1);
+        let silence_ms = segment.now.nanos_since(before.0) / 1_000_000;
+        tally.longest_silence_ms = tally.longest_silence_ms.max(silence_ms);
+        before = (segment.now, received(&segment));
+    }
+    for (station, other) in [(0, 1), (1, 0)] {
+        let received = &segment.program(station).received;
+        assert!(sent[other].starts_with(received), "seed {seed}: station {station} is no prefix");
+        tally.messages += received.len() as u64;
+    }
+    tally.schedules += 1;
+    let ended = [0, 1].iter().any(|station| !segment.program(*station).ended.is_empty());
+    if segment.program(0).sessions.is_empty() {
+        tally.never_opened += 1;
+    } else if ended {
+        tally.ended += 1;
+    } else {
+        tally.complete += 1;
+    }
+    let why: Vec<Why> = [0, 1]
+        .iter()
+        .flat_map(|station| segment.program(*station).ended.values().copied())
+        .collect();
+    // Eight losses in a row are not to be expected of one in fifty.
+    let is_patient = profiles.iter().all(|profile| profile.link.n2.value >= 8);
+    let is_mild = faults.lost == 0 || faults.lost <= 2 && is_patient;
+    if is_mild && faults.doubled == 0 && faults.reordered == 0 {
+        assert_eq!(why, [], "seed {seed}: ended under mild faults");
+    }
+}
+
+#[test]
+fn what_arrives_is_an_exact_prefix_under_random_faults() {
+    let mut tally = Tally::default();
+    for seed in 0..3_000 {
+        run(seed, &mut tally);
+    }
+    println!("{tally:?}");
+    assert!(tally.complete > 1_800, "{tally:?}");
+}
+
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test nbf -- --ignored million`
+#[test]
+#[ignore = "a million schedules take minutes: docs/reliability.md has what came of it"]
+fn a_million_schedules() {
+    let number = |name: &str, otherwise| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+    };
+    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 1_000_000));
+    let mut tally = Tally::default();
+    for seed in first..first + count {
+        run(seed, &mut tally);
+    }
+    println!("{tally:?}");
+}

@@ -1,0 +1,249 @@
+//! Stations on an offline medium, in virtual time: each has an adapter with room for one frame, and a program
+//! that handles what its node reports.
+
+use std::collections::BTreeMap;
+
+use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
+use lanlab_stack::node::{Event, Node, NodeConfig};
+use lanlab_stack::profile::Profile;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::pcap;
+
+use crate::chance::Chance;
+
+/// What runs above a node.
+pub trait Program {
+    fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>);
+}
+
+/// What becomes of copies of frames, in percent.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Faults {
+    pub lost: u32,
+    pub doubled: u32,
+    pub reordered: u32,
+    /// A late copy comes up to this later.
+    pub longest_delay_ns: u64,
+}
+
+struct Station<P> {
+    mac: Mac,
+    node: Node,
+    program: P,
+}
+
+/// Stations on a medium of 10 Mbit/s.
+pub struct Segment<P> {
+    pub now: Instant,
+    stations: Vec<Station<P>>,
+    medium: Medium,
+    frames: Vec<Vec<u8>>,
+    unused: Vec<u32>,
+    late: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    late_count: u64,
+    pub faults: Faults,
+    chance: Chance,
+    /// Every frame that was sent, if wanted.
+    pub capture: Option<Vec<u8>>,
+    /// Frames sent, with their time, their bytes on the wire (preamble and check sequence, no gap), and
+    /// whether they are I frames.
+    pub sent: Vec<(Instant, u32, bool)>,
+    pub keeps_sent: bool,
+    message: Vec<u8>,
+}
+
+/// The address of a station.
+pub fn mac(station: usize) -> Mac {
+    Mac([2, 0x60, 0x8c, 0, 0, station as u8 + 1])
+}
+
+/// The name of a station.
+pub fn name(station: usize) -> Name {
+    Name::new(&format!("STATION{station}"), suffix::SERVER).unwrap()
+}
+
+pub fn node(station: usize, profile: &Profile) -> Node {
+    let config = NodeConfig { mac: mac(station), name: name(station), profile: *profile };
+    Node::new(&config, Instant::ZERO)
+}
+
+impl<P: Program> Segment<P> {
+    pub fn new(topology: Topology, programs: Vec<(Profile, P)>, seed: u64) -> Self {
+        let plan = Plan {
+            topology,
+            rate_bps: Some(10_000_000),
+            ports: programs.len() as u16,
+            propagation_ns: 2_500,
+            delay_ns: 0,
+            loss: LossPlan::Never,
+            switch_queue_bytes: 100_000,
+        };
+        let stations = programs.into_iter().enumerate().map(|(index, (profile, program))| {
+            Station { mac: mac(index), node: node(index, &profile), program }
+        });
+        let mut segment = Self {
+            now: Instant::ZERO,
+            stations: stations.collect(),
+            medium: Medium::new(&plan, seed).unwrap(),
+            frames: vec![],
+            unused: vec![],
+            late: BTreeMap::new(),
+            late_count: 0,
+            faults: Faults::default(),
+            chance: Chance::new(seed),
+            capture: None,
+            sent: vec![],
+            keeps_sent: false,
+            message: vec![],
+        };
+        for index in 0..segment.stations.len() {
+            segment.drain(index);
+        }
+        segment
+    }
+
+    pub fn program(&self, station: usize) -> &P {
+        &self.stations[station].program
+    }
+
+    pub fn node(&mut self, station: usize) -> &mut Node {
+        &mut self.stations[station].node
+    }
+
+    /// Have a station do something, and drain it.
+    pub fn with<R>(
+        &mut self,
+        station: usize,
+        act: impl FnOnce(Instant, &mut Node, &mut P) -> R,
+    ) -> R {
+        let Station { node, program, .. } = &mut self.stations[station];
+        let result = act(self.now, node, program);
+        self.drain(station);
+        result
+    }
+
+    /// Run until a time, or until nothing is left to do.
+    pub fn run_until(&mut self, until: Instant) {
+        self.run_while(until, |_| true);
+    }
+
+    /// Run until a time, as long as `goes_on`. Gives whether that ended it.
+    pub fn run_while(&mut self, until: Instant, goes_on: impl Fn(&Self) -> bool) -> bool {
+        loop {
+            if !goes_on(self) {
+                return true;
+            }
+            let medium = self.medium.poll_timeout();
+            let nodes = self.stations.iter().filter_map(|station| station.node.poll_timeout());
+            let late = self.late.keys().next().map(|(at, _)| *at);
+            let next = nodes.chain(medium).chain(late).min().map(|at| at.max(self.now));
+            let Some(next) = next.filter(|next| *next <= until) else {
+                self.now = self.now.max(until);
+                return false;
+            };
+            self.now = next;
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        if self.medium.poll_timeout().is_some_and(|at| at <= now) {
+            self.medium.handle_timeout(now);
+            self.handle_medium();
+            return;
+        }
+        if let Some(entry) = self.late.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (to, frame) = entry.remove();
+            self.stations[to].node.handle_frame(now, &frame);
+            self.drain(to);
+            return;
+        }
+        for index in 0..self.stations.len() {
+            if self.stations[index].node.poll_timeout().is_some_and(|at| at <= now) {
+                self.stations[index].node.handle_timeout(now);
+                self.drain(index);
+                return;
+            }
+        }
+    }
+
+    fn handle_medium(&mut self) {
+        while let Some((_, happened)) = self.medium.poll_event() {
+            match happened {
+                Happened::Free(port) => self.drain(usize::from(port)),
+                Happened::Delivered { port, ticket } => {
+                    self.deliver(usize::from(port), ticket);
+                }
+                Happened::Lost { .. } => {}
+                Happened::Done { ticket } => self.unused.push(ticket),
+            }
+        }
+    }
+
+    fn deliver(&mut self, to: usize, ticket: u32) {
+        let frame = std::mem::take(&mut self.frames[ticket as usize]);
+        if !self.chance.percent(self.faults.lost) {
+            let copies = if self.chance.percent(self.faults.doubled) { 2 } else { 1 };
+            for _ in 0..copies {
+                if self.chance.percent(self.faults.reordered) {
+                    let delay_ns = self.chance.below(self.faults.longest_delay_ns.max(1));
+                    self.late_count += 1;
+                    let key = (self.now.plus_nanos(delay_ns), self.late_count);
+                    self.late.insert(key, (to, frame.clone()));
+                } else {
+                    self.stations[to].node.handle_frame(self.now, &frame);
+                    self.drain(to);
+                }
+            }
+        }
+        self.frames[ticket as usize] = frame;
+    }
+
+    fn drain(&mut self, index: usize) {
+        loop {
+            let mut message = std::mem::take(&mut self.message);
+            let Station { node, program, .. } = &mut self.stations[index];
+            while let Some(event) = node.poll_event(&mut message) {
+                program.handle(self.now, node, event, &mut message);
+            }
+            self.message = message;
+            if !self.medium.is_free(index as u16) || !self.send(index) {
+                return;
+            }
+        }
+    }
+
+    fn send(&mut self, index: usize) -> bool {
+        let ticket = self.unused.pop().unwrap_or_else(|| {
+            self.frames.push(vec![]);
+            (self.frames.len() - 1) as u32
+        });
+        let mut frame = std::mem::take(&mut self.frames[ticket as usize]);
+        let is_sent = self.stations[index].node.poll_transmit(self.now, &mut frame);
+        if is_sent {
+            let to = self.stations.iter().position(|station| station.mac.0 == frame[..6]);
+            let destination = match to {
+                Some(port) => Destination::Port(port as u16),
+                None if frame[0] & 1 != 0 => Destination::All,
+                None => Destination::Port(index as u16),
+            };
+            // Preamble 8, check sequence 4.
+            let wire_bytes = frame.len() as u32 + 12;
+            if let Some(capture) = &mut self.capture {
+                pcap::emit_record(800_000_000_000_000_000 + self.now.as_nanos(), &frame, capture);
+            }
+            if self.keeps_sent {
+                // The lowest bit of the control field tells I frames from others.
+                self.sent.push((self.now, wire_bytes, frame[16] & 1 == 0));
+            }
+            self.medium.offer(self.now, index as u16, Offer { ticket, wire_bytes, destination });
+        } else {
+            self.unused.push(ticket);
+        }
+        self.frames[ticket as usize] = frame;
+        is_sent
+    }
+}

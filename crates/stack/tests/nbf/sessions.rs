@@ -1,0 +1,228 @@
+//! Sessions: set up, messages both ways, flow, end.
+
+use lanlab_medium::Topology;
+use lanlab_stack::nbf::{LONGEST_MESSAGE, Why};
+use lanlab_stack::node::{Carrier, Event, NotSent, Peer as Called, SessionId};
+use lanlab_stack::profile::{self, Profile};
+use lanlab_units::Instant;
+
+use crate::peer::Peer;
+use crate::segment::{Faults, Segment, name};
+
+/// A time in milliseconds.
+pub fn ms(milliseconds: u64) -> Instant {
+    Instant::from_nanos(milliseconds * 1_000_000)
+}
+
+/// Octets that say where they belong.
+pub fn pattern(message: usize, len: usize) -> Vec<u8> {
+    (0..len).map(|at| (at * 7 + message * 13 + at / 251) as u8).collect()
+}
+
+/// A caller that sends messages to a station that listens: after its names are claimed, the session is
+/// being opened.
+pub fn pair(
+    [calling, called]: [Profile; 2],
+    [from, to]: [Peer; 2],
+    seed: u64,
+) -> (Segment<Peer>, SessionId) {
+    let mut segment = Segment::new(Topology::Cable, vec![(calling, from), (called, to)], seed);
+    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
+    segment.run_until(ms(4_000));
+    let id = segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    (segment, id)
+}
+
+const LENGTHS: [usize; 9] = [0, 1, 1481, 1482, 1483, 4096, 20_000, 65_535, 7];
+
+fn messages() -> Vec<Vec<u8>> {
+    LENGTHS.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect()
+}
+
+#[test]
+fn messages_of_every_length_come_back_between_all_profiles() {
+    for caller in profile::ALL {
+        for callee in profile::ALL {
+            let (mut segment, _) =
+                pair([caller, callee], [Peer::sending(messages()), Peer::echoing()], 1);
+            segment.run_until(ms(60_000));
+            assert!(segment.program(1).received == messages(), "{} {}", caller.name, callee.name);
+            assert!(segment.program(0).received == messages(), "{} {}", caller.name, callee.name);
+            assert_eq!(
+                (segment.program(0).unacknowledged, segment.program(1).unacknowledged),
+                (0, 0)
+            );
+            assert_eq!(segment.program(0).ended.len(), 0);
+            // A whole conversation without a single frame sent twice.
+            assert_eq!(segment.node(0).nbf().link_counts().information_sent_again, 0);
+            assert_eq!(segment.node(1).nbf().link_counts().information_discarded, 0);
+        }
+    }
+}
+
+#[test]
+fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
+    let nt = profile::WINDOWS_NT;
+    let (mut segment, id) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
+    segment.run_until(ms(4_100));
+    segment.with(0, |now, node, _| {
+        let long = vec![0; LONGEST_MESSAGE + 1];
+        assert_eq!(node.send(now, id, &long), Err(NotSent::TooLong));
+        for _ in 0..4 {
+            assert_eq!(node.send(now, id, b"x"), Ok(()));
+        }
+        assert_eq!(node.send(now, id, b"x"), Err(NotSent::Full));
+        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
+    });
+}
+
+#[test]
+fn closing_sends_what_waits_and_ends_session_and_link() {
+    let nt = profile::WINDOWS_NT;
+    let (mut segment, id) = pair([nt, nt], [Peer::sending([pattern(1, 9000)]), Peer::default()], 1);
+    segment.run_until(ms(4_005));
+    segment.with(0, |now, node, _| node.close(now, id));
+    segment.run_until(ms(5_000));
+    assert_eq!(segment.program(1).received, [pattern(1, 9000)]);
+    assert_eq!(segment.program(0).ended[&id], Why::Closed);
+    assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
+    // The links are gone at both ends: nothing is left to do.
+    assert_eq!(segment.node(0).poll_timeout(), None);
+    assert_eq!(segment.node(1).poll_timeout(), None);
+}
+
+#[test]
+fn a_name_that_no_station_has_is_not_found_after_all_queries() {
+    for (profile, after_ms) in [(profile::WINDOWS_NT, 1_500), (profile::IBM, 3_000)] {
+        let (mut segment, _) = pair([profile; 2], [Peer::sending([]), Peer::default()], 1);
+        segment.run_until(ms(5_000));
+        let id =
+            segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(7))));
+        segment.run_until(ms(5_000 + after_ms - 1));
+        assert!(!segment.program(0).ended.contains_key(&id));
+        segment.run_until(ms(5_000 + after_ms));
+        assert_eq!(segment.program(0).ended[&id], Why::NameNotFound, "{}", profile.name);
+    }
+}
+
+#[test]
+fn a_station_that_does_not_listen_is_asked_for_two_cycles() {
+    let nt = profile::WINDOWS_NT;
+    let programs = vec![(nt, Peer::sending([])), (nt, Peer::default())];
+    let mut segment = Segment::new(Topology::Cable, programs, 1);
+    segment.run_until(ms(4_000));
+    let id = segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    segment.run_until(ms(4_400));
+    assert!(!segment.program(0).ended.contains_key(&id));
+    segment.run_until(ms(4_600));
+    assert_eq!(segment.program(0).ended[&id], Why::NotListening);
+}
+
+#[test]
+fn a_station_that_vanishes_ends_the_session_after_n2_polls() {
+    let nt = profile::WINDOWS_NT;
+    let (mut segment, id) = pair([nt, nt], [Peer::sending([]), Peer::default()], 1);
+    segment.run_until(ms(4_100));
+    segment.faults = Faults { lost: 100, ..Faults::default() };
+    segment.with(0, |now, node, _| node.send(now, id, b"hello").unwrap());
+    segment.run_until(ms(120_000));
+    let (at, _) = segment
+        .program(0)
+        .events
+        .iter()
+        .find(|(_, event)| matches!(event, Event::Ended(..)))
+        .unwrap();
+    // T1 once for the data, then N2 polls, each wait three halves of the one before in whole ticks of 50 ms.
+    let mut ticks = [9; 9];
+    for poll in 2..9 {
+        ticks[poll] = ticks[poll - 1] * 3 / 2;
+    }
+    let waited_ms: u64 = ticks.iter().sum::<u64>() * 50;
+    assert_eq!(at.nanos_since(ms(4_100)) / 1_000_000, waited_ms);
+}
+
+#[test]
+fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
+    for profile in [profile::WINDOWS_NT, profile::DOS] {
+        let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
+        let (mut segment, _) =
+            pair([profile; 2], [Peer::sending(sent.clone()), Peer::default()], 1);
+        // In the middle of the first message.
+        segment.run_until(ms(4_020));
+        assert!(segment.program(1).received.is_empty());
+        let id = segment.program(1).sessions[0];
+        segment.with(1, |_, node, _| node.pause(id));
+        segment.run_until(ms(10_000));
+        assert!(segment.program(1).received.is_empty(), "{}", profile.name);
+        segment.with(1, |_, node, _| node.resume(id));
+        segment.run_until(ms(20_000));
+        assert!(segment.program(1).received == sent, "{}", profile.name);
+        // Between messages nothing is said until the receiver goes on.
+        segment.with(1, |_, node, _| node.pause(id));
+        segment.with(0, |now, node, program| {
+            program.to_send.push_back(pattern(3, 5_000));
+            program.pump(now, node);
+        });
+        segment.run_until(ms(30_000));
+        assert_eq!(segment.program(1).received.len(), 3);
+        segment.with(1, |_, node, _| node.resume(id));
+        segment.run_until(ms(40_000));
+        assert!(segment.program(1).received[3] == pattern(3, 5_000), "{}", profile.name);
+    }
+}
+
+#[test]
+fn messages_without_acknowledgement_need_a_peer_that_understands_them() {
+    let (nt, dos) = (profile::WINDOWS_NT, profile::DOS);
+    for (callee, is_able) in [(nt, true), (dos, false)] {
+        let (mut segment, id) = pair([nt, callee], [Peer::default(), Peer::default()], 1);
+        segment.run_until(ms(4_500));
+        let agreed = segment.with(0, |_, node, _| node.nbf().set_no_ack(id, true));
+        assert_eq!(agreed, is_able);
+        segment.with(0, |now, node, program| {
+            program.to_send.extend([pattern(1, 5_000), pattern(2, 5_000)]);
+            program.pump(now, node);
+        });
+        segment.run_until(ms(8_000));
+        assert_eq!(segment.program(1).received, [pattern(1, 5_000), pattern(2, 5_000)]);
+        // Without them the receiver sends no I frame at all but CONFIRM and RECEIVE CONTINUE.
+        let acknowledged = segment.node(1).nbf().link_counts().information_sent;
+        assert_eq!(acknowledged, if is_able { 2 } else { 4 });
+    }
+}
+
+#[test]
+fn two_sessions_share_one_link_and_end_apart() {
+    let nt = profile::WINDOWS_NT;
+    let (mut segment, first) = pair([nt, nt], [Peer::default(), Peer::echoing()], 1);
+    segment.run_until(ms(4_100));
+    let second =
+        segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    segment.run_until(ms(4_200));
+    assert_eq!(segment.program(0).sessions, [first, second]);
+    segment.with(0, |now, node, _| {
+        node.send(now, first, b"one").unwrap();
+        node.close(now, second);
+    });
+    segment.run_until(ms(4_900));
+    assert_eq!(segment.program(1).received, [b"one"]);
+    assert_eq!(segment.program(0).ended.len(), 1);
+    let links = segment.node(0).nbf().link_counts();
+    // SESSION INITIALIZE twice, one message, SESSION END: one link carried all of it.
+    assert_eq!(links.information_sent, 4);
+    segment.with(0, |now, node, _| node.send(now, first, b"two").unwrap());
+    segment.run_until(ms(5_900));
+    assert_eq!(segment.program(1).received.len(), 2);
+}
+
+#[test]
+fn an_idle_session_outlives_its_timers() {
+    for profile in profile::ALL {
+        let (mut segment, id) = pair([profile; 2], [Peer::default(), Peer::default()], 1);
+        segment.run_until(ms(600_000));
+        assert!(segment.program(0).ended.is_empty(), "{}", profile.name);
+        segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
+        segment.run_until(ms(601_000));
+        assert_eq!(segment.program(1).received, [b"still there"]);
+    }
+}
