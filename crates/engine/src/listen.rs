@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lanlab_files::LinkPlace;
 use lanlab_os as os;
 use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness};
 use lanlab_units::Instant;
@@ -11,7 +12,7 @@ use lanlab_workloads::listen::{MEMORY_BYTES, Observer};
 use crate::cost::{Cost, OWN_THREADS};
 use crate::medium::check_interface;
 use crate::medium::recorder::{self, Recorder};
-use crate::messages::{Failure, Heard, LinkPlace, Listen, Outcome};
+use crate::messages::{Failure, Heard, Listen, Outcome};
 use crate::running::{Measured, Running, conclude};
 use crate::task::Task;
 

@@ -1,18 +1,8 @@
 //! Listening on a segment: who speaks what there.
 
+use lanlab_files::LinkPlace;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// A link of whole Ethernet frames.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LinkPlace {
-    /// An interface by its name; the engine needs the right to open it (`CAP_NET_RAW`).
-    Interface(String),
-    /// A packet socket that another process has bound to an interface, open in the engine with this
-    /// number.
-    Descriptor(i32),
-}
 
 /// Listen to all frames of a segment, and say who speaks what. Nothing is sent.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -1,10 +1,13 @@
-//! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP.
+//! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP, or on sessions
+//! of `NetBEUI`.
 //!
 //! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
 //! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
 
+mod carried;
 mod files;
 mod resolve;
+mod station;
 
 use std::future::poll_fn;
 use std::io;
@@ -12,22 +15,19 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::Messages;
 use lanlab_files::{Fault, Result};
-use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server, Session};
-use lanlab_wire::nbss::{Framing, Kind, Packet};
+use lanlab_wire::nbss::Kind;
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use crate::admission::Proof;
 use crate::login;
 use crate::{Bounds, Offer, Serving, listen};
 
+use carried::Carried;
 use files::{Directory, Files};
 
 /// The one share.
@@ -50,7 +50,6 @@ const STRANGER_BYTES: usize = 32 << 10;
 const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.
-#[expect(clippy::unused_async, reason = "as every service is begun")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let directory = Directory::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
@@ -69,13 +68,30 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         code_page: CodePage::Cp850,
         newest: Dialect::Nt,
     });
-    let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));
+    if let Some(station) = &offer.station {
+        let begin = move |port| {
+            let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
+            async move {
+                if let Some(connection) =
+                    Connection::new(Carried::Wired(port), &server, files, None)
+                {
+                    // An error here is the client's, which is gone then.
+                    let _ = connection.run().await;
+                }
+            }
+        };
+        let task = station::serve(station, bounds, &accepted, begin).await?;
+        let share = Some(SHARE.to_owned());
+        return Ok(Serving { port: 0, share, trust_sha256: None, accepted, task });
+    }
+    let (listener, port) = listen(offer)?;
     let admission = bounds.admission(STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
         async move {
-            if let Some(connection) = Connection::new(stream, &server, files, proof) {
+            let carried = Carried::over_tcp(stream, LONGEST_OF_STRANGERS);
+            if let Some(connection) = Connection::new(carried, &server, files, Some(proof)) {
                 // An error here is the client's, which is gone then.
                 let _ = connection.run().await;
             }
@@ -86,25 +102,23 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 
 /// A client, and what it has.
 struct Connection {
-    messages: Messages,
+    carried: Carried,
     session: Session,
     files: Files,
-    proof: Proof,
+    /// That the client is one, where strangers have a time to show it.
+    proof: Option<Proof>,
     is_known: bool,
     failed_logins: u32,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, server: &Server, files: Files, proof: Proof) -> Option<Self> {
+    fn new(carried: Carried, server: &Server, files: Files, proof: Option<Proof>) -> Option<Self> {
         let mut challenge = [0; 8];
         getrandom::fill(&mut challenge).ok()?;
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
-        let facts = CarrierFacts { longest_message: LONGEST_MESSAGE as u32, keeps_raw: true };
-        let session = server.session(facts, challenge, time);
-        let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
-        let messages = messages.with_requests();
-        Some(Self { messages, session, files, proof, is_known: false, failed_logins: 0 })
+        let session = server.session(carried.facts(LONGEST_MESSAGE), challenge, time);
+        Some(Self { carried, session, files, proof, is_known: false, failed_logins: 0 })
     }
 
     async fn run(mut self) -> io::Result<()> {
@@ -122,9 +136,9 @@ impl Connection {
     async fn serve(&mut self) -> io::Result<()> {
         let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
         while !self.session.is_over() {
-            let received = poll_fn(|cx| self.messages.poll_receive(cx, &mut message)).await?;
+            let received = poll_fn(|cx| self.carried.poll_receive(cx, &mut message)).await?;
             if received == Kind::Request {
-                self.answer_request(&message).await?;
+                self.carried.answer_request(&message).await?;
                 continue;
             }
             self.session.handle_message(&mut message);
@@ -138,7 +152,7 @@ impl Connection {
                     break;
                 }
                 self.judge_login().await?;
-                poll_fn(|cx| self.messages.poll_send(cx, [&head, &data])).await?;
+                poll_fn(|cx| self.carried.poll_send(cx, [&head, &data])).await?;
                 has_data |= !data.is_empty();
             }
             message = self.session.memory();
@@ -149,20 +163,13 @@ impl Connection {
         Ok(())
     }
 
-    /// A session is there for whatever name it is asked for.
-    async fn answer_request(&mut self, request: &[u8]) -> io::Result<()> {
-        let failed = |error: lanlab_wire::Error| io::Error::other(error.to_string());
-        Packet::parse(Kind::Request, request).map_err(failed)?;
-        let mut octets = Vec::new();
-        Packet::Positive.emit(Framing::Direct, &mut octets).map_err(failed)?;
-        self.messages.stream_mut().write_all(&octets).await
-    }
-
     async fn judge_login(&mut self) -> io::Result<()> {
         if !self.is_known && self.session.is_known() {
             self.is_known = true;
-            self.messages.set_longest(LONGEST_MESSAGE);
-            self.proof.give();
+            self.carried.set_longest(LONGEST_MESSAGE);
+            if let Some(proof) = &self.proof {
+                proof.give();
+            }
         }
         let failed_logins = self.session.failed_logins();
         if failed_logins > self.failed_logins {
