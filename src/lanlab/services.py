@@ -10,6 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+#: What carries the messages of a service: by its name, its title.
+CARRIERS: Mapping[str, str] = {"tcp": "TCP", "nbf": "NetBEUI"}
+#: The carrier of every service, unless another one is asked for.
+USUAL_CARRIER = "tcp"
+
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"
 
@@ -36,6 +41,8 @@ class Service:
     has_blocks: bool = False
     #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
     dialects: tuple[str, ...] = ()
+    #: What can carry it, the usual one first.
+    carriers: tuple[str, ...] = (USUAL_CARRIER,)
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
 
@@ -68,6 +75,7 @@ _ROWS = (
         share="share",
         has_blocks=True,
         dialects=("core", "lanman1", "lm12x002", "nt1"),
+        carriers=("tcp", "nbf"),
     ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
@@ -84,4 +92,25 @@ def services_of(workload: str) -> list[str]:
 def schemes() -> dict[str, Service]:
     """The service of each scheme of a URL."""
     found = {name: one for name, one in SERVICES.items() if not one.is_local}
+    found |= {
+        f"{name}+{carrier}": one
+        for name, one in SERVICES.items()
+        for carrier in one.carriers
+        if carrier != USUAL_CARRIER
+    }
     return found | {scheme: one for one in SERVICES.values() for scheme in one.schemes}
+
+
+def service_and_carrier(text: str) -> tuple[str, str | None]:
+    """The names of a service and of its carrier, as in `smb1+nbf`; `None`: none is named."""
+    service, plus, carrier = text.partition("+")
+    return service, carrier if plus else None
+
+
+def title_of(text: str) -> str | None:
+    """For people, a service, and its carrier if one is named; `None`: there is no such one."""
+    service, carrier = service_and_carrier(text)
+    known = SERVICES.get(service)
+    if known is None or (carrier is not None and carrier not in known.carriers):
+        return None
+    return known.title if carrier is None else f"{known.title} over {CARRIERS[carrier]}"

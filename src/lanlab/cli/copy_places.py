@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.errors import UsageError
-from lanlab.services import SERVICES
+from lanlab.services import SERVICES, service_and_carrier
 from lanlab.store import TrialRecord
 
 
@@ -41,12 +41,42 @@ class Endpoints:
                 "link to a server of yours",
                 hint="leave --link out; or leave TARGET out to measure a built-in server",
             )
-        if (known := SERVICES.get(self.parameters.get("service", ""))) and known.is_local:
+        named = service_and_carrier(self.parameters.get("service") or "")[0]
+        if (known := SERVICES.get(named)) and known.is_local:
             raise UsageError(
                 f"--link: found `{link}`, which has no effect here; service "
                 f"`{self.parameters['service']}` uses no link",
                 hint="name a service that does, as in `--service sftp`",
             )
+
+    def testbed(self, asked: str, interface: str | None, *, is_office_network: bool) -> str:
+        """
+        Name of the testbed to measure on: a user's own server is reached from this host, or from
+        one that is named.
+
+        Args:
+            asked: What was asked for.
+            interface: That leads to a server without IP.
+            is_office_network: Whether it may have the default route.
+
+        Raises:
+            UsageError: An interface that has no effect, is not there, or is not to be used.
+        """
+        from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
+
+        if interface is None and not is_office_network:
+            return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
+        has_effect = self.is_users_server and "+" in str(self.parameters["server"]).split("://")[0]
+        if interface is None or not has_effect or is_of_real_hosts(asked):
+            raise UsageError(
+                "--interface: found one, which has no effect here; it is for a server over "
+                "NetBEUI, reached from this machine",
+                hint="name such a server, as in `smb1+nbf://SERVER/SHARE`",
+            )
+        from lanlab.testbeds.raw_links import check_interface
+
+        check_interface(interface, is_office_network=is_office_network)
+        return f"{INTERFACE}{interface}"
 
     def check_remote(self, testbed: str) -> None:
         """See that what is copied does not lie on this host, if the client runs on another.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import UnmetNeed
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, cancel, resolved
-from lanlab.services import SERVICES
+from lanlab.services import SERVICES, USUAL_CARRIER
 from lanlab.workloads import copy_server as servers
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ Request = dict[str, Any]
 #: A server has so long to begin.
 _SETUP_S = 120.0
 _USER = "lanlab"
+#: What the names of our own stations of NetBIOS begin with.
+_STATION = "LANLAB"
 
 
 @dataclass
@@ -110,7 +112,10 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
         target |= _of_smb1(parameters)
-        target["address"] = resolved(client, url.host, parameters.address_family)
+        if parameters.carrier == USUAL_CARRIER:
+            target["address"] = resolved(client, url.host, parameters.address_family)
+        else:
+            target |= {"carrier": parameters.carrier, "link": client.raw_link}
     return target
 
 
@@ -140,7 +145,7 @@ def _embedded(
 ) -> Iterator[Server]:
     """The engine's own server, on the host's engine."""
     credentials = _credentials(parameters)
-    request = {
+    request: Request = {
         "type": "serve",
         "service": parameters.service,
         "root": root,
@@ -148,6 +153,13 @@ def _embedded(
         "credentials": credentials,
         "connections": connections,
     }
+    way: Request = {"address": host.address, "bind": client.address}
+    if parameters.carrier != USUAL_CARRIER:
+        # No other station of the network has this name.
+        name = f"{_STATION}{secrets.token_hex(4).upper()}"
+        own = {"carrier": parameters.carrier}
+        request |= {**own, "link": host.raw_link, "station_name": name}
+        way = {**own, "link": client.raw_link, "server_name": name}
     serving = host.engine.start(request)
     try:
         ready = serving.wait_ready(_SETUP_S)
@@ -155,9 +167,8 @@ def _embedded(
         sha256 = told.get("trust_sha256")
         target = {
             "service": parameters.service,
-            "address": host.address,
-            "port": ready["ports"][0],
-            "bind": client.address,
+            **way,
+            "port": ready["ports"][0] or None,
             "share": told.get("share"),
             "credentials": credentials,
             **_of_smb1(parameters),

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
-from lanlab.services import SERVICES, schemes
+from lanlab.services import SERVICES, USUAL_CARRIER, schemes, service_and_carrier
 from lanlab.user_files import read_user_file
 
 #: A password, and the certificates or host keys that are trusted, have at most so many bytes; the
@@ -36,6 +36,8 @@ class ServerUrl:
     directory: str
     #: The only dialect to speak; `None`: none was asked for.
     dialect: str | None = None
+    #: What carries the service.
+    carrier: str = USUAL_CARRIER
 
     @property
     def needs_password(self) -> bool:
@@ -93,6 +95,9 @@ def parse_url(text: str) -> ServerUrl:
         return ServerUrl(text, service, "", None, None, None, path)
     if not parts.hostname:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
+    carrier = service_and_carrier(parts.scheme.lower())[1] or USUAL_CARRIER
+    if carrier != USUAL_CARRIER and port is not None:
+        raise UsageError(f"`{text}`: found a port; a server over `{carrier}` has none")
     share: str | None = None
     names = [name for name in path.split("/") if name]
     if found.share == "export":
@@ -104,7 +109,7 @@ def parse_url(text: str) -> ServerUrl:
         share = names.pop(0)
     user = unquote(parts.username) if parts.username else None
     directory = "/".join(names)
-    return ServerUrl(text, service, parts.hostname, port, user, share, directory, dialect)
+    return ServerUrl(text, service, parts.hostname, port, user, share, directory, dialect, carrier)
 
 
 def is_local(text: str) -> bool:

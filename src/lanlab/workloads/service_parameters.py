@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import secrets
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
-from lanlab.services import EMBEDDED, SERVICES, services_of
+from lanlab.services import (
+    CARRIERS,
+    EMBEDDED,
+    SERVICES,
+    USUAL_CARRIER,
+    service_and_carrier,
+    services_of,
+)
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
@@ -30,6 +37,11 @@ class ServiceParameters(IpParameters):
         EMBEDDED,
         "Server that lanlab starts: `embedded`, a real one by its name (`lanlab doctor` lists "
         "them), or `installed` for the first that is installed.",
+        metavar="NAME",
+    )
+    carrier: str = parameter(
+        USUAL_CARRIER,
+        "What carries SMB 1: tcp, or nbf for NetBEUI, which is NetBIOS straight on Ethernet.",
         metavar="NAME",
     )
     dialect: str | None = parameter(
@@ -59,6 +71,22 @@ class ServiceParameters(IpParameters):
         metavar="sha256:HEX|FILE",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _carrier_of_service(cls, given: Any) -> Any:
+        """`smb1+nbf` names both."""
+        if not isinstance(given, dict) or not isinstance(given.get("service"), str):
+            return given
+        service, carrier = service_and_carrier(given["service"])
+        if carrier is None:
+            return given
+        if given.get("carrier") not in (None, carrier):
+            raise ValueError(
+                f"carrier: found `{given['carrier']}`, and `{carrier}` in the service; "
+                "allowed: one of them"
+            )
+        return {**given, "service": service, "carrier": carrier}
+
     @field_validator("service")
     @classmethod
     def _known_service(cls, service: str) -> str:
@@ -84,6 +112,8 @@ class ServiceParameters(IpParameters):
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
             object.__setattr__(self, "service", url.service)
+            if url.carrier != USUAL_CARRIER:
+                object.__setattr__(self, "carrier", url.carrier)
             if url.dialect is not None:
                 if self.dialect not in (None, url.dialect):
                     raise ValueError(
@@ -93,6 +123,21 @@ class ServiceParameters(IpParameters):
                 object.__setattr__(self, "dialect", url.dialect)
         elif self.trust is not None:
             raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
+        return self
+
+    @model_validator(mode="after")
+    def _known_carrier(self) -> Self:
+        allowed = SERVICES[self.service].carriers
+        if self.carrier not in allowed:
+            found = f"carrier: found `{self.carrier}`"
+            if self.carrier in CARRIERS:
+                found += f" for service `{self.service}`"
+            raise ValueError(f"{found}; allowed: {', '.join(allowed)}")
+        if self.carrier != USUAL_CARRIER and not self.is_users_server and self.server != EMBEDDED:
+            raise ValueError(
+                f"carrier: found `{self.carrier}` for server `{self.server}`; allowed: "
+                f"{USUAL_CARRIER}, or server {EMBEDDED}"
+            )
         return self
 
     @model_validator(mode="after")
