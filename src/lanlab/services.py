@@ -27,7 +27,7 @@ class Service:
     name: str
     #: For people.
     title: str
-    #: Where its servers usually listen; `None`: it has no connections.
+    #: Where its servers usually listen; 0: its carrier has no ports, `None`: it has no connections.
     port: int | None = None
     #: Further schemes of its URLs.
     schemes: tuple[str, ...] = ()
@@ -41,8 +41,8 @@ class Service:
     has_blocks: bool = False
     #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
     dialects: tuple[str, ...] = ()
-    #: What can carry it, the usual one first.
-    carriers: tuple[str, ...] = (USUAL_CARRIER,)
+    #: What carries it, of `CARRIERS`; one that is not the usual one stands behind `+` in the name.
+    carrier: str = USUAL_CARRIER
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
 
@@ -50,6 +50,11 @@ class Service:
     def is_local(self) -> bool:
         """Whether it goes over no link."""
         return self.port is None
+
+    @property
+    def engine_name(self) -> str:
+        """As engines call it, without its carrier."""
+        return self.name.partition("+")[0]
 
     @property
     def has_short_names(self) -> bool:
@@ -75,7 +80,15 @@ _ROWS = (
         share="share",
         has_blocks=True,
         dialects=("core", "lanman1", "lm12x002", "nt1"),
-        carriers=("tcp", "nbf"),
+    ),
+    Service(
+        "smb1+nbf",
+        "SMB 1 over NetBEUI",
+        0,
+        share="share",
+        has_blocks=True,
+        dialects=("core", "lanman1", "lm12x002", "nt1"),
+        carrier="nbf",
     ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
@@ -92,25 +105,11 @@ def services_of(workload: str) -> list[str]:
 def schemes() -> dict[str, Service]:
     """The service of each scheme of a URL."""
     found = {name: one for name, one in SERVICES.items() if not one.is_local}
-    found |= {
-        f"{name}+{carrier}": one
-        for name, one in SERVICES.items()
-        for carrier in one.carriers
-        if carrier != USUAL_CARRIER
-    }
     return found | {scheme: one for one in SERVICES.values() for scheme in one.schemes}
 
 
-def service_and_carrier(text: str) -> tuple[str, str | None]:
-    """The names of a service and of its carrier, as in `smb1+nbf`; `None`: none is named."""
-    service, plus, carrier = text.partition("+")
-    return service, carrier if plus else None
-
-
-def title_of(text: str) -> str | None:
-    """For people, a service, and its carrier if one is named; `None`: there is no such one."""
-    service, carrier = service_and_carrier(text)
-    known = SERVICES.get(service)
-    if known is None or (carrier is not None and carrier not in known.carriers):
-        return None
-    return known.title if carrier is None else f"{known.title} over {CARRIERS[carrier]}"
+def carried_by(service: str, carrier: str) -> Service | None:
+    """A service over another carrier; `None`: there is no such one."""
+    wanted = (SERVICES[service].engine_name, carrier)
+    found = (one for one in SERVICES.values() if (one.engine_name, one.carrier) == wanted)
+    return next(found, None)

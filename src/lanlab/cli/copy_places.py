@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.errors import UsageError
-from lanlab.services import SERVICES, service_and_carrier
+from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 
 
@@ -41,8 +41,7 @@ class Endpoints:
                 "link to a server of yours",
                 hint="leave --link out; or leave TARGET out to measure a built-in server",
             )
-        named = service_and_carrier(self.parameters.get("service") or "")[0]
-        if (known := SERVICES.get(named)) and known.is_local:
+        if (known := SERVICES.get(self.parameters.get("service", ""))) and known.is_local:
             raise UsageError(
                 f"--link: found `{link}`, which has no effect here; service "
                 f"`{self.parameters['service']}` uses no link",

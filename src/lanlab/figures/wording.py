@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lanlab.services import title_of
+from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
 from lanlab.workloads.metrics import METRICS
 
@@ -108,7 +108,8 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if key == "transport":
         return str(level).upper()
     if key == "service":
-        return title_of(str(level)) or str(level).upper()
+        known = SERVICES.get(str(level))
+        return str(level).upper() if known is None else known.title
     if key in _SELF_TOLD:
         return str(level)
     if isinstance(level, bool):

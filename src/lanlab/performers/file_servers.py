@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import UnmetNeed
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, cancel, resolved
-from lanlab.services import SERVICES, USUAL_CARRIER
+from lanlab.services import SERVICES
 from lanlab.workloads import copy_server as servers
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def served(
             yield Server(target, lambda: None, facts, url.directory)
             return
         local = None
-        if host.find_server is not None and url.usual_port is not None:
+        if host.find_server is not None and url.usual_port:
             local = host.find_server(target["address"], url.usual_port)
         if local is None:
             yield Server(target, lambda: None, facts)
@@ -112,7 +112,7 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
         target |= _of_smb1(parameters)
-        if parameters.carrier == USUAL_CARRIER:
+        if parameters.is_over_tcp:
             target["address"] = resolved(client, url.host, parameters.address_family)
         else:
             target |= {"carrier": parameters.carrier, "link": client.raw_link}
@@ -145,16 +145,17 @@ def _embedded(
 ) -> Iterator[Server]:
     """The engine's own server, on the host's engine."""
     credentials = _credentials(parameters)
+    service = SERVICES[parameters.service].engine_name
     request: Request = {
         "type": "serve",
-        "service": parameters.service,
+        "service": service,
         "root": root,
         "bind": host.address,
         "credentials": credentials,
         "connections": connections,
     }
     way: Request = {"address": host.address, "bind": client.address}
-    if parameters.carrier != USUAL_CARRIER:
+    if not parameters.is_over_tcp:
         # No other station of the network has this name.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
         own = {"carrier": parameters.carrier}
@@ -166,7 +167,7 @@ def _embedded(
         told = ready.get("served") or {}
         sha256 = told.get("trust_sha256")
         target = {
-            "service": parameters.service,
+            "service": service,
             **way,
             "port": ready["ports"][0] or None,
             "share": told.get("share"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import EngineError, UnknownName, UnmetNeed, UsageError
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.file_servers import target_of
-from lanlab.services import CARRIERS, EMBEDDED, SERVICES, USUAL_CARRIER
+from lanlab.services import CARRIERS, EMBEDDED, SERVICES
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.parameters import TrialParameters
@@ -38,7 +38,7 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
     """
     if not isinstance(parameters, ServiceParameters):
         return
-    if parameters.carrier != USUAL_CARRIER:
+    if not parameters.is_over_tcp:
         _check_raw_links(parameters, host, client)
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
@@ -68,7 +68,7 @@ def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHo
     Raises:
         UnmetNeed: A host has no Ethernet for frames without IP.
     """
-    title = CARRIERS[parameters.carrier]
+    title = CARRIERS[SERVICES[parameters.service].carrier]
     if client.raw_link is None and parameters.is_users_server:
         raise UnmetNeed(
             f"{title} goes straight over Ethernet, and no interface was named",

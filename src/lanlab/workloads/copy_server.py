@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
-from lanlab.services import SERVICES, USUAL_CARRIER, schemes, service_and_carrier
+from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file
 
 #: A password, and the certificates or host keys that are trusted, have at most so many bytes; the
@@ -36,8 +36,6 @@ class ServerUrl:
     directory: str
     #: The only dialect to speak; `None`: none was asked for.
     dialect: str | None = None
-    #: What carries the service.
-    carrier: str = USUAL_CARRIER
 
     @property
     def needs_password(self) -> bool:
@@ -95,9 +93,8 @@ def parse_url(text: str) -> ServerUrl:
         return ServerUrl(text, service, "", None, None, None, path)
     if not parts.hostname:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
-    carrier = service_and_carrier(parts.scheme.lower())[1] or USUAL_CARRIER
-    if carrier != USUAL_CARRIER and port is not None:
-        raise UsageError(f"`{text}`: found a port; a server over `{carrier}` has none")
+    if found.port == 0 and port is not None:
+        raise UsageError(f"`{text}`: found a port; a server of {found.title} has none")
     share: str | None = None
     names = [name for name in path.split("/") if name]
     if found.share == "export":
@@ -109,7 +106,7 @@ def parse_url(text: str) -> ServerUrl:
         share = names.pop(0)
     user = unquote(parts.username) if parts.username else None
     directory = "/".join(names)
-    return ServerUrl(text, service, parts.hostname, port, user, share, directory, dialect, carrier)
+    return ServerUrl(text, service, parts.hostname, port, user, share, directory, dialect)
 
 
 def is_local(text: str) -> bool:
@@ -178,11 +175,15 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         # The engine reads it; here it is judged, before anything is run.
         read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
     credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
-    if credentials is not None and url.service in ("smb", "smb1") and ";" in credentials["user"]:
+    if (
+        credentials is not None
+        and url.service in ("smb", "smb1", "smb1+nbf")
+        and ";" in credentials["user"]
+    ):
         domain, _, user = credentials["user"].partition(";")
         credentials |= {"user": user, "domain": domain}
     return {
-        "service": url.service,
+        "service": SERVICES[url.service].engine_name,
         "port": url.port,
         "server_name": url.host,
         "share": url.share,

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
-from lanlab.services import (
-    CARRIERS,
-    EMBEDDED,
-    SERVICES,
-    USUAL_CARRIER,
-    service_and_carrier,
-    services_of,
-)
+from lanlab.services import CARRIERS, EMBEDDED, SERVICES, USUAL_CARRIER, carried_by, services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
@@ -39,9 +32,10 @@ class ServiceParameters(IpParameters):
         "them), or `installed` for the first that is installed.",
         metavar="NAME",
     )
-    carrier: str = parameter(
-        USUAL_CARRIER,
-        "What carries SMB 1: tcp, or nbf for NetBEUI, which is NetBIOS straight on Ethernet.",
+    carrier: str | None = parameter(
+        None,
+        "What carries SMB 1: tcp, or nbf for NetBEUI, which is NetBIOS straight on Ethernet. "
+        "Default: as the service says, `smb1` or `smb1+nbf`.",
         metavar="NAME",
     )
     dialect: str | None = parameter(
@@ -71,22 +65,6 @@ class ServiceParameters(IpParameters):
         metavar="sha256:HEX|FILE",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _carrier_of_service(cls, given: Any) -> Any:
-        """`smb1+nbf` names both."""
-        if not isinstance(given, dict) or not isinstance(given.get("service"), str):
-            return given
-        service, carrier = service_and_carrier(given["service"])
-        if carrier is None:
-            return given
-        if given.get("carrier") not in (None, carrier):
-            raise ValueError(
-                f"carrier: found `{given['carrier']}`, and `{carrier}` in the service; "
-                "allowed: one of them"
-            )
-        return {**given, "service": service, "carrier": carrier}
-
     @field_validator("service")
     @classmethod
     def _known_service(cls, service: str) -> str:
@@ -112,8 +90,6 @@ class ServiceParameters(IpParameters):
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
             object.__setattr__(self, "service", url.service)
-            if url.carrier != USUAL_CARRIER:
-                object.__setattr__(self, "carrier", url.carrier)
             if url.dialect is not None:
                 if self.dialect not in (None, url.dialect):
                     raise ValueError(
@@ -127,17 +103,27 @@ class ServiceParameters(IpParameters):
 
     @model_validator(mode="after")
     def _known_carrier(self) -> Self:
-        allowed = SERVICES[self.service].carriers
-        if self.carrier not in allowed:
-            found = f"carrier: found `{self.carrier}`"
-            if self.carrier in CARRIERS:
-                found += f" for service `{self.service}`"
-            raise ValueError(f"{found}; allowed: {', '.join(allowed)}")
-        if self.carrier != USUAL_CARRIER and not self.is_users_server and self.server != EMBEDDED:
+        named = SERVICES[self.service]
+        if self.carrier is not None and self.carrier not in CARRIERS:
+            allowed = ", ".join(CARRIERS)
+            raise ValueError(f"carrier: found `{self.carrier}`; allowed: {allowed}")
+        carrier = self.carrier or named.carrier
+        # What names its carrier is carried by that.
+        is_fixed = named.carrier != USUAL_CARRIER or self.is_users_server
+        one = named if carrier == named.carrier else carried_by(self.service, carrier)
+        if one is None or (is_fixed and one is not named):
             raise ValueError(
-                f"carrier: found `{self.carrier}` for server `{self.server}`; allowed: "
+                f"carrier: found `{carrier}` for service `{self.service}`; allowed: {named.carrier}"
+            )
+        if carrier != USUAL_CARRIER and not self.is_users_server and self.server != EMBEDDED:
+            raise ValueError(
+                f"carrier: found `{carrier}` for server `{self.server}`; allowed: "
                 f"{USUAL_CARRIER}, or server {EMBEDDED}"
             )
+        # Frozen once it is checked; each says the other.
+        object.__setattr__(self, "service", one.name)
+        if one.carrier != USUAL_CARRIER:
+            object.__setattr__(self, "carrier", one.carrier)
         return self
 
     @model_validator(mode="after")
@@ -154,6 +140,11 @@ class ServiceParameters(IpParameters):
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         return self
+
+    @property
+    def is_over_tcp(self) -> bool:
+        """Whether the usual carrier carries its service."""
+        return SERVICES[self.service].carrier == USUAL_CARRIER
 
     @property
     def is_users_server(self) -> bool:
