@@ -2,10 +2,10 @@
 
 use std::os::fd::AsFd;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lanlab_os::{Interest, RawLink, RawLinkPlace, Readiness};
 
@@ -42,6 +42,8 @@ pub struct Cable {
     is_over: Arc<AtomicBool>,
     pub carried: Arc<AtomicU64>,
     pub lost: Arc<AtomicU64>,
+    /// Frames with a length that were carried, with their time and the end that sent them.
+    pub log: Log,
 }
 
 pub fn place(name: &str) -> RawLinkPlace {
@@ -51,23 +53,31 @@ pub fn place(name: &str) -> RawLinkPlace {
 impl Cable {
     /// A cable that loses one frame of `one_in`; zero: none.
     pub fn new(one_in: u64) -> Self {
-        let ends = ["left", "right"].map(|name| {
+        Self::with_macs(one_in, [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]])
+    }
+
+    /// The same between interfaces with these addresses.
+    pub fn with_macs(one_in: u64, macs: [[u8; 6]; 2]) -> Self {
+        let ends = [("left", macs[0]), ("right", macs[1])].map(|(name, mac)| {
             let tap = RawLink::tap(name, [2, 0, 0, 0, 0, 9]).unwrap();
-            let up = Command::new("ip").args(["link", "set", name, "up"]).status().unwrap();
-            assert!(up.success());
+            let mac = mac.map(|octet| format!("{octet:02x}")).join(":");
+            let set = ["link", "set", name, "address", &mac, "up"];
+            assert!(Command::new("ip").args(set).status().unwrap().success());
             tap
         });
         let is_over = Arc::new(AtomicBool::new(false));
         let (carried, lost) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let own = (Arc::clone(&is_over), Arc::clone(&carried), Arc::clone(&lost));
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let own = (Arc::clone(&is_over), Arc::clone(&carried), Arc::clone(&lost), Arc::clone(&log));
         let thread = std::thread::spawn(move || carry(&ends, one_in, &own));
-        Self { thread: Some(thread), is_over, carried, lost }
+        Self { thread: Some(thread), is_over, carried, lost, log }
     }
 }
 
-type Shared = (Arc<AtomicBool>, Arc<AtomicU64>, Arc<AtomicU64>);
+type Log = Arc<Mutex<Vec<(Instant, usize, Vec<u8>)>>>;
+type Shared = (Arc<AtomicBool>, Arc<AtomicU64>, Arc<AtomicU64>, Log);
 
-fn carry(ends: &[RawLink; 2], one_in: u64, (is_over, carried, lost): &Shared) {
+fn carry(ends: &[RawLink; 2], one_in: u64, (is_over, carried, lost, log): &Shared) {
     let mut readiness = Readiness::new(2).unwrap();
     for (key, end) in ends.iter().enumerate() {
         readiness.watch(&end.as_fd(), key, Interest::Read).unwrap();
@@ -87,6 +97,10 @@ fn carry(ends: &[RawLink; 2], one_in: u64, (is_over, carried, lost): &Shared) {
                     continue;
                 }
                 carried.fetch_add(1, Ordering::Relaxed);
+                if length > 14 && u16::from_be_bytes([frame[12], frame[13]]) <= 1500 {
+                    let sent = (Instant::now(), key, frame[..length].to_vec());
+                    log.lock().unwrap().push(sent);
+                }
                 ends[1 - key].send(&frame[..length]).unwrap();
             }
         }

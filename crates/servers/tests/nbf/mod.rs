@@ -1,6 +1,8 @@
 //! SMB 1 over `NetBEUI`, between two interfaces of this machine.
 
 mod cable;
+mod hostile;
+mod scripted;
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
