@@ -280,6 +280,45 @@ def smb1_requests() -> dict[str, bytes]:
     return seeds
 
 
+def nbf_frames() -> dict[str, bytes]:
+    """Frames of other encoders, of every framing and command."""
+    frames = CORPUS.parents[1] / "crates" / "wire" / "tests" / "frames" / "nbf.txt"
+    lines = [line for line in frames.read_text().splitlines() if not line.startswith("#")]
+    return {f"{number:02}": bytes.fromhex(line) for number, line in enumerate(lines[::2])}
+
+
+def nbf_stations() -> dict[str, bytes]:
+    """Conversations with a station: links, names, sessions called and taken, faults."""
+    link = bytes([7, 0])
+    call = bytes([2, 7, 0, 1, 0, 0x10, 0])
+    initialize = bytes([4, 5, 0x8F, 200, 0, 0])
+    accepted = call + link + initialize
+    part, last = bytes([4, 1, 1, 0, 0, 200]), bytes([4, 2, 4, 0, 0, 3])
+    send, ready = bytes([13, 3, 100]), bytes([9, 0])
+    acknowledged, late = bytes([4, 0, 0, 0, 0, 0]), bytes([11, 9])
+    found, called = bytes([2, 9, 0, 0, 0, 0x01, 0]), bytes([2, 9, 0, 2, 0, 0x01, 0])
+    opened = bytes([13, 0x10]) + found + called + bytes([0x17, 0])
+    confirmed = opened + ready + bytes([4, 3, 0x81, 200, 0, 0])
+    scripts = {
+        "taken": accepted + part + last + late,
+        "answered": accepted + last + send + ready + acknowledged + bytes([13, 2]) + ready,
+        "called": confirmed + send + ready + acknowledged + last,
+        "paused": accepted + part + bytes([13, 7]) + part + last + bytes([13, 8]) + part + last,
+        "busy": accepted + send + bytes([9, 0x20]) + late * 3 + ready,
+        "rejected": accepted + send + bytes([9, 0x30]) + bytes([9, 0xD0]) + bytes([0x28, 5]),
+        "lost": accepted + send + late * 40,
+        "reset": accepted + send + link + call + initialize + bytes([8, 0]),
+        "names": bytes([13, 0x19, 2, 1, 0, 0, 0, 0x10, 0, 2, 2, 0, 0, 0, 0, 0, 13, 0x0B, 13, 0x0C]),
+        "collision": bytes([13, 0x10]) + found + called + link + bytes([11, 9]) + late,
+        "status": bytes([2, 3, 1, 255, 1, 0x00, 0, 2, 10, 1, 0, 0, 0, 0]) + bytes([0x38, 3]),
+        "ended": accepted + bytes([4, 4, 0, 1, 0, 0]) + call + initialize,
+    }
+    seeds = {name: bytes([1]) + script for name, script in scripts.items()}
+    for profile in range(5):
+        seeds[f"profile-{profile}"] = bytes([profile]) + accepted + send + ready + part + last
+    return seeds
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -290,6 +329,8 @@ def main() -> None:
         "host_texts": texts(),
         "ftp_answers": services.ftp_answers(),
         "http_answers": services.http_answers(),
+        "nbf_frames": nbf_frames(),
+        "nbf_station": nbf_stations(),
         "nfs_answers": services.nfs_answers(),
         "nfs_calls": services.nfs_calls(),
         "s3_requests": services.s3_requests(),

@@ -29,6 +29,7 @@ use lanlab_wire::nbf::AdapterStatus;
 use lanlab_wire::netbios_name::Name;
 
 use crate::carrier::CarrierFacts;
+use crate::llc;
 use crate::nbf::{self, Why};
 use crate::profile::Profile;
 
@@ -205,6 +206,11 @@ impl Node {
     /// The carrier with NetBIOS frames: names, datagrams, questions, counts.
     pub const fn nbf(&mut self) -> &mut nbf::Station {
         &mut self.machines.nbf
+    }
+
+    /// What the links of the carrier with NetBIOS frames have counted, ended ones included.
+    pub fn link_counts(&self) -> llc::Counts {
+        self.machines.nbf.link_counts()
     }
 
     /// Take a frame of the medium.

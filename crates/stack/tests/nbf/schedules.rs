@@ -75,17 +75,22 @@ pub fn run(seed: u64, tally: &mut Tally) {
             && [0, 1].iter().all(|station| segment.program(*station).unacknowledged == 0);
         is_complete || [0, 1].iter().any(|station| !segment.program(*station).ended.is_empty())
     };
-    // Between two messages there is at most: a piggy-back wait, and all attempts of both links.
+    // Between two parts there are at most all attempts of both links, after a wait for an acknowledgement. Each
+    // answer begins them anew: one frame in three lost may cost a part more than once.
+    let progress = |segment: &Segment<Peer>| {
+        let parts = |station: usize| segment.link_counts(station).information_received;
+        (received(segment), parts(0) + parts(1))
+    };
     let patience_ns = profiles.iter().map(longest_wait_ns).sum::<u64>() * 2 + 10_000_000_000;
-    let mut before = (segment.now, [0, 0]);
+    let mut before = (segment.now, progress(&segment));
     while !is_over(&segment) {
         let until = before.0.plus_nanos(patience_ns);
         let has_moved =
-            segment.run_while(until, |segment| received(segment) == before.1 && !is_over(segment));
+            segment.run_while(until, |segment| progress(segment) == before.1 && !is_over(segment));
         assert!(has_moved, "seed {seed}: stuck at {} after {:?}", segment.now, before.1);
         let silence_ms = segment.now.nanos_since(before.0) / 1_000_000;
         tally.longest_silence_ms = tally.longest_silence_ms.max(silence_ms);
-        before = (segment.now, received(&segment));
+        before = (segment.now, progress(&segment));
     }
     for (station, other) in [(0, 1), (1, 0)] {
         let received = &segment.program(station).received;
@@ -109,7 +114,9 @@ pub fn run(seed: u64, tally: &mut Tally) {
     let is_patient = profiles.iter().all(|profile| profile.link.n2.value >= 8);
     let is_mild = faults.lost == 0 || faults.lost <= 2 && is_patient;
     if is_mild && faults.doubled == 0 && faults.reordered == 0 {
-        assert_eq!(why, [], "seed {seed}: ended under mild faults");
+        // Queries, and SESSION INITIALIZE within its time, may be lost three times in a row.
+        let by_link = why.iter().any(|why| matches!(why, Why::Link(_) | Why::Protocol));
+        assert!(!by_link, "seed {seed}: {why:?} under mild faults");
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
+use lanlab_stack::llc::Counts;
 use lanlab_stack::node::{Event, Node, NodeConfig};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
@@ -110,6 +111,11 @@ impl<P: Program> Segment<P> {
 
     pub fn node(&mut self, station: usize) -> &mut Node {
         &mut self.stations[station].node
+    }
+
+    /// What the links of a station have counted.
+    pub fn link_counts(&self, station: usize) -> Counts {
+        self.stations[station].node.link_counts()
     }
 
     /// Have a station do something, and drain it.
