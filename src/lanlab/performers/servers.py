@@ -69,7 +69,9 @@ def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHo
         UnmetNeed: A host has no Ethernet for frames without IP.
     """
     title = CARRIERS[SERVICES[parameters.service].carrier]
-    if client.raw_link is None and parameters.is_users_server:
+    if parameters.is_users_server:
+        if client.raw_link is not None:
+            return
         raise UnmetNeed(
             f"{title} goes straight over Ethernet, and no interface was named",
             hint="name the one that leads to the server, as in `--interface eth1`",
