@@ -10,6 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+#: What carries the messages of a service: by its name, its title.
+CARRIERS: Mapping[str, str] = {"tcp": "TCP", "nbf": "NetBEUI"}
+#: The carrier of every service, unless another one is asked for.
+USUAL_CARRIER = "tcp"
+
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"
 
@@ -22,7 +27,7 @@ class Service:
     name: str
     #: For people.
     title: str
-    #: Where its servers usually listen; `None`: it has no connections.
+    #: Where its servers usually listen; 0: its carrier has no ports, `None`: it has no connections.
     port: int | None = None
     #: Further schemes of its URLs.
     schemes: tuple[str, ...] = ()
@@ -36,6 +41,8 @@ class Service:
     has_blocks: bool = False
     #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
     dialects: tuple[str, ...] = ()
+    #: What carries it, of `CARRIERS`; one that is not the usual one stands behind `+` in the name.
+    carrier: str = USUAL_CARRIER
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
 
@@ -53,6 +60,11 @@ class Service:
         import secrets
 
         return secrets.token_hex(7) if self.dialects else secrets.token_urlsafe(16)
+
+    @property
+    def engine_name(self) -> str:
+        """As engines call it, without its carrier."""
+        return self.name.partition("+")[0]
 
     @property
     def has_short_names(self) -> bool:
@@ -79,6 +91,15 @@ _ROWS = (
         has_blocks=True,
         dialects=("core", "lanman1", "lm12x002", "nt1"),
     ),
+    Service(
+        "smb1+nbf",
+        "SMB 1 over NetBEUI",
+        0,
+        share="share",
+        has_blocks=True,
+        dialects=("core", "lanman1", "lm12x002", "nt1"),
+        carrier="nbf",
+    ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
 )
@@ -95,3 +116,10 @@ def schemes() -> dict[str, Service]:
     """The service of each scheme of a URL."""
     found = {name: one for name, one in SERVICES.items() if not one.is_local}
     return found | {scheme: one for one in SERVICES.values() for scheme in one.schemes}
+
+
+def carried_by(service: str, carrier: str) -> Service | None:
+    """A service over another carrier; `None`: there is no such one."""
+    wanted = (SERVICES[service].engine_name, carrier)
+    found = (one for one in SERVICES.values() if (one.engine_name, one.carrier) == wanted)
+    return next(found, None)

@@ -25,6 +25,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("copy", {"medium": "disk"}, {"dataset": "dir:/tmp"}, {"dataset": "many-small"}),
     ("copy", {"raw": True}, {}, {"service": "smb1", "server": "samba"}),
     ("stations", {"tcp_profile": "nt4"}, {}, {"service": "smb1", "server": "samba"}),
+    ("copy", {"ip_version": 6}, {"service": "smb1+nbf"}, {"service": "smb1"}),
     ("stations", {"arrivals": "fixed"}, {}, {"loop": "open", "rate_operations_per_s": 9}),
     ("stations", {"sync": "each"}, {}, {"operation": "write"}),
     ("stations", {"read_ratio": 0.7}, {}, {"operation": "mix"}),

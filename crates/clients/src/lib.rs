@@ -7,6 +7,7 @@ mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;
 mod http;
+mod kernel_port;
 mod memory;
 mod multiplex;
 mod nfs;
@@ -20,6 +21,7 @@ mod transport;
 mod trust;
 mod user_file;
 mod webdav;
+mod wired_port;
 
 pub use any::{AnyFile, AnySession, connect};
 pub use below::{Below, Found, Kind};

@@ -1,69 +1,45 @@
-//! Whole messages of historic services on a connection of the kernel's TCP: `NetBIOS` over TCP on port
-//! 139, the same framing without a session request elsewhere (RFC 1002, [MS-SMB] 2.1).
+//! Whole messages of historic services, by whatever carries them.
 
 use std::io;
 use std::task::{Context, Poll};
 
-use lanlab_connections::Messages;
-use lanlab_files::{Class, Fault, Result, Target, TcpAgreed, TcpProfile};
-use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Packet};
-use lanlab_wire::netbios_name::{Name, suffix};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use lanlab_connections::wired::WiredPort;
+use lanlab_files::TcpAgreed;
 
-use crate::transport;
+use crate::kernel_port::KernelPort;
 
-/// Port of the `NetBIOS` session service.
-const SESSION_PORT: u16 = 139;
-/// Port of SMB without `NetBIOS`.
-const DIRECT_PORT: u16 = 445;
-/// Name by which every server of Windows NT and Samba is called, whatever its own is.
-const ANY_SERVER: &str = "*SMBSERVER";
-/// Octets of the longest answer to a session request.
-const MAX_ANSWER_BYTES: usize = 6;
-/// Longest message that is taken: what 17 bits of length can say.
-pub const LONGEST_MESSAGE: u32 = lanlab_wire::nbss::MAX_SESSION_LEN as u32;
-
-/// A connection that carries messages.
+/// One end of what carries messages.
 #[derive(Debug)]
-pub struct KernelPort {
-    messages: Messages,
-    profile: Option<TcpProfile>,
+pub enum Port {
+    /// A connection of the system's TCP.
+    Kernel(KernelPort),
+    /// A session on a link of whole frames.
+    Wired(WiredPort),
 }
 
-impl KernelPort {
-    /// Connect, with a session request on port 139.
-    pub async fn connect(target: &Target) -> Result<Self> {
-        let mut stream = transport::connect(target, DIRECT_PORT).await?;
-        let framing = match target.port {
-            Some(SESSION_PORT) => Framing::Session,
-            _ => Framing::Direct,
-        };
-        if framing == Framing::Session {
-            let called = called(target);
-            let what = format!("session request to `{}`", called.text());
-            transport::within(target, &what, request(&mut stream, called, &what)).await?;
+impl Port {
+    /// Whether Nagle's algorithm is off; `None` where there is none.
+    pub fn no_delay(&self) -> Option<bool> {
+        match self {
+            Self::Kernel(port) => port.no_delay(),
+            Self::Wired(_) => None,
         }
-        Ok(Self::over(stream, framing, target.tcp_profile))
-    }
-
-    fn over(stream: TcpStream, framing: Framing, profile: Option<TcpProfile>) -> Self {
-        Self { messages: Messages::new(stream, framing, LONGEST_MESSAGE as usize), profile }
-    }
-
-    /// The connection.
-    pub fn stream(&self) -> &TcpStream {
-        self.messages.stream()
     }
 
     /// What came of the profile of TCP that was asked for.
     pub fn tcp_agreed(&self) -> Option<TcpAgreed> {
-        transport::tcp_agreed(self.profile, self.stream())
+        match self {
+            Self::Kernel(port) => port.tcp_agreed(),
+            Self::Wired(_) => None,
+        }
     }
 
     /// Send a message. Until that is done the same message is to be given again.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, message: &[u8]) -> Poll<io::Result<()>> {
-        self.messages.poll_send(cx, [message, &[]])
+        match self {
+            Self::Kernel(port) => port.poll_send(cx, message),
+            Self::Wired(port) => port.poll_send(cx, [message, &[]]),
+        }
     }
 
     /// Receive a message. Until that is done the same memory is to be given again.
@@ -72,52 +48,9 @@ impl KernelPort {
         cx: &mut Context<'_>,
         into: &mut Vec<u8>,
     ) -> Poll<io::Result<()>> {
-        self.messages.poll_receive(cx, into).map_ok(drop)
+        match self {
+            Self::Kernel(port) => port.poll_receive(cx, into),
+            Self::Wired(port) => port.poll_receive(cx, into),
+        }
     }
 }
-
-/// The name that a server is called by: its own, if it is one of `NetBIOS`.
-fn called(target: &Target) -> Name {
-    let own = target.server_name.as_deref().and_then(|name| name.split('.').next());
-    own.filter(|name| name.parse::<u8>().is_err())
-        .and_then(|name| Name::new(&name.to_uppercase(), suffix::SERVER).ok())
-        .unwrap_or_else(|| {
-            Name::new(ANY_SERVER, suffix::SERVER).unwrap_or_else(|_| unreachable!("a valid name"))
-        })
-}
-
-/// Ask for a session, and wait for the answer.
-async fn request(stream: &mut TcpStream, called: Name, what: &str) -> Result<()> {
-    let calling = Name::new("LANLAB", suffix::WORKSTATION);
-    let calling = calling.unwrap_or_else(|_| unreachable!("a valid name"));
-    let wrong = |error: String| Fault::new(Class::Protocol, format!("{what}: {error}"));
-    let mut octets = Vec::new();
-    let packet = Packet::Request { called, calling };
-    packet.emit(Framing::Session, &mut octets).map_err(|error| wrong(error.to_string()))?;
-    let failed = |error| Fault::of_connection(what, &error);
-    stream.write_all(&octets).await.map_err(failed)?;
-    let mut head = [0; HEADER_LEN];
-    stream.read_exact(&mut head).await.map_err(failed)?;
-    let header =
-        Header::parse(&head, Framing::Session).map_err(|error| wrong(error.to_string()))?;
-    let mut payload = [0; MAX_ANSWER_BYTES];
-    let Some(payload) = payload.get_mut(..header.len) else {
-        return Err(wrong(format!("an answer of {} octets", header.len)));
-    };
-    stream.read_exact(payload).await.map_err(failed)?;
-    match Packet::parse(header.kind, payload).map_err(|error| wrong(error.to_string()))? {
-        Packet::Positive => Ok(()),
-        Packet::Negative(refusal) => {
-            let fault = Fault::new(Class::Refused, format!("{what}: found {refusal:?}"));
-            Err(fault.hint("name the server by its NetBIOS name, or use port 445"))
-        }
-        Packet::Retarget { address, port } => {
-            let fault = Fault::new(Class::Refused, format!("{what}: found another address"));
-            Err(fault.hint(format!("connect to {address}, port {port}")))
-        }
-        other => Err(wrong(format!("found {other:?}; allowed: an answer"))),
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -18,7 +18,7 @@ use lanlab_stack::redirector::{
 };
 
 use crate::multiplex::{during, shown};
-use crate::port::KernelPort;
+use crate::port::Port;
 
 /// Calls under way at once when a whole file is moved. Measured with Samba 4.17 on loopback.
 const DEPTH: u16 = 8;
@@ -46,7 +46,7 @@ pub struct File {
 #[derive(Debug)]
 struct Exchange<R> {
     redirector: R,
-    port: KernelPort,
+    port: Port,
     outgoing: Vec<u8>,
     /// Whether a message in `outgoing` is not sent yet.
     is_sending: bool,
@@ -118,7 +118,7 @@ impl<R: Redirector> Redirected<R> {
     /// Wait until the session is there, which the call `connected` says, and look at the directory.
     pub async fn begin(
         redirector: R,
-        port: KernelPort,
+        port: Port,
         connected: CallId,
         directory: &str,
         patience: Duration,
@@ -270,7 +270,7 @@ impl<R: Redirector> files::Session for Redirected<R> {
             protocol: self.facts.protocol.clone(),
             protection: self.facts.protection.clone(),
             server: self.facts.server.clone(),
-            no_delay: self.exchange.borrow().port.stream().nodelay().ok(),
+            no_delay: self.exchange.borrow().port.no_delay(),
             tcp: self.exchange.borrow().port.tcp_agreed(),
         }
     }

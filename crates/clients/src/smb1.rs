@@ -1,17 +1,19 @@
-//! SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP or directly over TCP: the redirector of the `stack` crate.
+//! SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, directly over TCP, or over `NetBEUI`: the redirector of the
+//! `stack` crate.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lanlab_files::{Class, Dialect, Fault, Result, Target};
+use lanlab_files::{Carrier, Class, Dialect, Fault, Result, Target};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb;
 use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 
-use crate::port::{KernelPort, LONGEST_MESSAGE};
+use crate::kernel_port::{KernelPort, LONGEST_MESSAGE};
+use crate::port::Port;
 use crate::redirected::Redirected;
-use crate::transport;
+use crate::{transport, wired_port};
 
 pub use crate::redirected::File;
 
@@ -32,6 +34,17 @@ pub async fn connect(target: &Target) -> Result<Session> {
         password: user.secret.clone(),
         domain: user.domain.clone().unwrap_or_default(),
     });
+    let (port, carrier) = match target.carrier {
+        Carrier::Tcp => {
+            let facts = CarrierFacts { longest_message: LONGEST_MESSAGE, keeps_raw: true };
+            (Port::Kernel(KernelPort::connect(target).await?), facts)
+        }
+        Carrier::Nbf => {
+            let port = wired_port::connect(target).await?;
+            let facts = port.facts();
+            (Port::Wired(port), facts)
+        }
+    };
     let plan = Plan {
         dialect: target.dialect.map(dialect),
         server: transport::server_name(target)?,
@@ -42,9 +55,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
         raw: target.raw,
-        carrier: CarrierFacts { longest_message: LONGEST_MESSAGE, keeps_raw: true },
+        carrier,
     };
-    let port = KernelPort::connect(target).await?;
     let patience = Duration::from_nanos(target.timeout_ns);
     let directory = &target.directory;
     Redirected::begin(Client::new(plan), port, Client::CONNECTED, directory, patience).await

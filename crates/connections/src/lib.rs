@@ -12,6 +12,7 @@ pub mod scripted;
 pub mod ssh;
 pub mod tls;
 mod wire;
+pub mod wired;
 
 pub use lines::Lines;
 pub use messages::Messages;

@@ -12,6 +12,7 @@ use lanlab_units::Instant;
 
 use crate::cost::Cost;
 use crate::host;
+use crate::listen;
 use crate::medium;
 use crate::messages::{
     Armed, Cancel, Cancelled, Command, Failure, Hello, MAX_LINE_BYTES, Outcome, Pong, Reply,
@@ -196,6 +197,7 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::PathMtuProbe(request) => path_mtu::probe(request),
         Request::MediumLoad(request) => medium_load::compute(*request),
         Request::Simulate(request) => simulate::run(*request),
+        Request::Listen(request) => listen::listen(request),
         #[cfg(feature = "services")]
         Request::Dataset(request) => dataset::make(request),
         #[cfg(feature = "services")]

@@ -17,6 +17,7 @@ pub mod fuzz_checks;
 mod host;
 mod host_window;
 mod input;
+mod listen;
 mod medium;
 #[cfg(feature = "services")]
 mod netbios_names;
@@ -52,6 +53,8 @@ Usage:
   lanlab-engine                                    serve a driver: JSON lines on stdin and stdout
   lanlab-engine --end-after-silence SECONDS        the same; the driver is on another host: also
                                                    end after this time without input
+  lanlab-engine --without-rights                   the same; first it gives up all capabilities for
+                                                   good, as before it reads what strangers send
   lanlab-engine hold --end-after-silence SECONDS   do nothing until standard input ends or is so silent
   lanlab-engine schema                             print the JSON Schema of these lines
   lanlab-engine offloads --device NAME             print a network device's offloads
@@ -65,6 +68,13 @@ pub fn run(arguments: &[String]) -> ExitCode {
     match arguments.as_slice() {
         [] => serve(None),
         ["--end-after-silence", seconds] => with_silence(seconds, |silence| serve(Some(silence))),
+        ["--without-rights"] => match os::give_up_rights() {
+            Ok(()) => serve(None),
+            Err(error) => {
+                eprintln!("error: the rights of this process cannot be given up: {error}");
+                ExitCode::FAILURE
+            }
+        },
         ["hold", "--end-after-silence", seconds] => with_silence(seconds, hold),
         ["schema"] => print(&schema()),
         ["offloads", "--device", device] => offloads(device, None),

@@ -110,6 +110,19 @@ impl Running {
         self.output.send(&Reply::Ready(Ready { id: self.id, ..ready }));
     }
 
+    /// Tell how far a request is that has no start.
+    pub fn tell_progress(&self, elapsed_ns: u64, messages: u64, bytes: u64) {
+        self.output.send(&Reply::Progress(messages::Progress {
+            id: self.id,
+            elapsed_ns,
+            messages,
+            bytes,
+            expected_messages: None,
+            delay_variation_ns: None,
+            tcp: None,
+        }));
+    }
+
     /// From now on answer questions about this request so.
     pub fn answer_by(&self, answerer: Answerer) {
         *self.answerer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answerer);

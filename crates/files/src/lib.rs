@@ -14,4 +14,6 @@ pub use fault::{Class, Fault, Result};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
-pub use target::{Credentials, Dialect, ServiceKind, Target, TcpProfile, Trust};
+pub use target::{
+    Carrier, Credentials, Dialect, LinkPlace, ServiceKind, Target, TcpProfile, Trust,
+};

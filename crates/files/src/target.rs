@@ -63,6 +63,28 @@ pub enum TcpProfile {
     Nt4,
 }
 
+/// What carries the messages of a service that has more than one carrier.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Carrier {
+    /// A connection of the system's TCP.
+    #[default]
+    Tcp,
+    /// `NetBIOS` frames over LLC on Ethernet: `NetBEUI`.
+    Nbf,
+}
+
+/// A link of whole Ethernet frames.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkPlace {
+    /// An interface by its name; the engine needs the right to open it (`CAP_NET_RAW`).
+    Interface(String),
+    /// A packet socket that another process has bound to an interface, open in the engine with this
+    /// number.
+    Descriptor(i32),
+}
+
 /// A directory of a file service.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -100,6 +122,12 @@ pub struct Target {
     /// How TCP is set; absent: as the system has it.
     #[serde(default)]
     pub tcp_profile: Option<TcpProfile>,
+    /// What carries SMB 1; the server is then called by `server_name` where that is no address.
+    #[serde(default)]
+    pub carrier: Carrier,
+    /// Link of this host to which the server's station is joined, of a carrier on Ethernet.
+    #[serde(default)]
+    pub link: Option<LinkPlace>,
     /// Whom to take for the server.
     #[serde(default)]
     pub trust: Trust,

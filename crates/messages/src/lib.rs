@@ -17,6 +17,7 @@ mod dataset;
 mod echo;
 mod failure;
 mod host;
+mod listen;
 mod medium;
 mod medium_load;
 mod path_mtu;
@@ -42,6 +43,7 @@ pub use dataset::*;
 pub use echo::*;
 pub use failure::Failure;
 pub use host::*;
+pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
 pub use path_mtu::*;
@@ -116,6 +118,10 @@ pub enum Request {
     /// Run a workload between modelled machines in virtual time. Ends in `simulated`.
     #[schemars(title = "SimulateRequest")]
     Simulate(Box<Simulate>),
+    /// Listen on a segment. `ready` once frames are received; ends in `heard`. When cancelled, the error
+    /// has it.
+    #[schemars(title = "ListenRequest")]
+    Listen(Listen),
     /// Make a dataset, or see that it is there. Ends in `dataset_made`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
@@ -284,6 +290,9 @@ pub enum Outcome {
     /// Of `simulate`.
     #[schemars(title = "SimulatedOutcome")]
     Simulated(Box<Simulated>),
+    /// Of `listen`.
+    #[schemars(title = "HeardOutcome")]
+    Heard(Box<Heard>),
     /// Of `dataset`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]

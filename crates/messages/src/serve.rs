@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use lanlab_files::{Credentials, ServiceKind};
+use lanlab_files::{Carrier, Credentials, LinkPlace, ServiceKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,15 @@ pub struct Serve {
     /// To whom; absent: to anybody who can reach the address.
     #[serde(default)]
     pub credentials: Option<Credentials>,
+    /// What carries SMB 1.
+    #[serde(default)]
+    pub carrier: Carrier,
+    /// Link of this host to serve on, of a carrier on Ethernet; `bind` and `port` have no meaning then.
+    #[serde(default)]
+    pub link: Option<LinkPlace>,
+    /// Name of the server's station there, 1 to 15 characters of ASCII.
+    #[serde(default)]
+    pub station_name: Option<String>,
     /// Whether nothing may be written.
     #[serde(default)]
     pub read_only: bool,

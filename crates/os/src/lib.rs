@@ -8,6 +8,7 @@ mod datagram;
 mod interfaces;
 mod ports;
 pub mod positioned;
+mod raw_link;
 mod readiness;
 pub mod socket_options;
 mod tcp_info;
@@ -39,12 +40,14 @@ pub use system::file::{
 
 pub use interfaces::Interface;
 pub use ports::{PortKind, PortPlan, SendingQueue};
+pub use raw_link::{RawFrames, RawLinkPlace};
 pub use system::interfaces::{broadcast_addresses, interfaces};
 pub use system::ports::{Port, PortQueue, make_ports};
 pub use system::process::{
-    bind_to_processor, descriptor_limit, favour_thread, raise_descriptor_limit,
+    bind_to_processor, descriptor_limit, favour_thread, give_up_rights, raise_descriptor_limit,
     raise_descriptor_limit_to, user_and_group,
 };
+pub use system::raw_link::RawLink;
 pub use system::readiness::{Readiness, wait_readable, wait_writable};
 pub use system::tcp::{
     choose_port_late, limit_tcp, receive_now, send_now, set_congestion_control, tcp_info,

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lanlab_files::{Class, Credentials, Fault, Result, ServiceKind};
+use lanlab_os::RawLinkPlace;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
@@ -49,6 +50,17 @@ pub struct Offer {
     pub credentials: Option<Credentials>,
     /// Whether nothing may be written.
     pub read_only: bool,
+    /// Where SMB 1 is served on a link of whole Ethernet frames, over `NetBEUI`; absent: over TCP.
+    pub station: Option<StationOffer>,
+}
+
+/// A station of `NetBEUI` that serves.
+#[derive(Debug, Clone)]
+pub struct StationOffer {
+    /// The link.
+    pub place: RawLinkPlace,
+    /// Its name, 1 to 15 characters of ASCII.
+    pub name: String,
 }
 
 /// What connections may cost that have not proved themselves, and how long they may take.
@@ -148,6 +160,9 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     if !offer.root.is_absolute() || !offer.root.is_dir() {
         let message = format!("`{}`: no directory by an absolute path", offer.root.display());
         return Err(Fault::new(Class::Missing, message));
+    }
+    if offer.station.is_some() && offer.service != ServiceKind::Smb1 {
+        return Err(Fault::new(Class::Unsupported, "only SMB 1 is served over NetBEUI"));
     }
     match offer.service {
         ServiceKind::Directory | ServiceKind::Memory => {

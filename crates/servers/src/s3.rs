@@ -173,6 +173,7 @@ mod tests {
             port: 0,
             credentials: None,
             read_only: false,
+            station: None,
         };
         let serving =
             serve_patiently(&offer, &Bounds::default(), Duration::from_millis(50)).unwrap();

@@ -46,6 +46,8 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         dialect: None,
         raw: false,
         tcp_profile: None,
+        carrier: lanlab_files::Carrier::Tcp,
+        link: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,
@@ -62,6 +64,7 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         port: 0,
         credentials: target.credentials.clone(),
         read_only: false,
+        station: None,
     };
     let serving = serve(&offer).await.unwrap();
     target.port = Some(serving.port());

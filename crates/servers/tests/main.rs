@@ -14,6 +14,8 @@ mod ftp;
 #[cfg(target_os = "linux")]
 mod ganesha;
 mod memory;
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+mod nbf;
 mod nfs;
 mod s3;
 mod s3_hostile;

@@ -3,10 +3,13 @@
 //! Nothing here keeps state or knows a clock or a socket. Parsing arbitrary bytes never panics;
 //! emitting and parsing again gives the same value.
 
+pub mod arp;
+pub mod browser;
 pub mod calendar;
 mod error;
 pub mod ethernet;
 pub mod http_chunks;
+pub mod ipx;
 pub mod llc;
 pub mod nbf;
 pub mod nbns;
@@ -16,10 +19,12 @@ pub mod nfs3;
 pub mod pcap;
 pub mod percent;
 pub mod probe;
+pub mod sap;
 pub mod session;
 pub mod sftp;
 pub mod sigv4;
 pub mod smb1;
+pub mod udp_datagram;
 pub mod xml;
 
 pub use error::Error;

@@ -21,6 +21,7 @@ pub mod echo;
 #[cfg(feature = "services")]
 mod guard;
 pub mod handshake;
+pub mod listen;
 pub mod measure;
 pub mod path_mtu;
 mod peer_failure;

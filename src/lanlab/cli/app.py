@@ -30,6 +30,7 @@ COMMANDS = {
     "stations": "stations",
     "saturation": "saturation",
     "serve": "serve",
+    "listen": "listen",
     "doctor": "doctor",
 }
 

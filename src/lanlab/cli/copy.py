@@ -20,7 +20,12 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.service_options import PasswordFileOption, TargetArgument
+from lanlab.cli.service_options import (
+    InterfaceOption,
+    OfficeNetworkOption,
+    PasswordFileOption,
+    TargetArgument,
+)
 
 
 @with_extras
@@ -39,6 +44,8 @@ def copy(
     *,
     given: Given,
     password_file: PasswordFileOption = None,
+    interface: InterfaceOption = None,
+    office_network: OfficeNetworkOption = False,
     trials: TrialsOption = 5,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
@@ -64,6 +71,7 @@ def copy(
     lanlab copy mixed --service smb,nfs,webdav --parallel 1,4 --trials 5;
     lanlab copy schomer-large sftp://me@nas/tmp --download --json;
     lanlab copy mixed --service smb --to alice@nas;
+    sudo lanlab copy mixed smb1+nbf://CNCFILES/DATA --interface eth1;
     lanlab copy mixed smb://me@nas/share --from bob@pc1
     """
     from lanlab.cli import single
@@ -86,8 +94,7 @@ def copy(
         "copy",
         {**given, **found.parameters},
         trials=trials,
-        # A user's own server is reached from this host, or from one that is named.
-        testbed="loopback" if found.is_users_server and not is_real else testbed,
+        testbed=found.testbed(testbed, interface, is_office_network=office_network),
         link=None if found.is_users_server else link,
         pcap=pcap,
         seed=seed,

@@ -50,6 +50,35 @@ class Endpoints:
                 hint="name a service that does, as in `--service sftp`",
             )
 
+    def testbed(self, asked: str, interface: str | None, *, is_office_network: bool) -> str:
+        """
+        Name of the testbed to measure on: a user's own server is reached from this host, or from
+        one that is named.
+
+        Args:
+            asked: What was asked for.
+            interface: That leads to a server without IP.
+            is_office_network: Whether it may have the default route.
+
+        Raises:
+            UsageError: An interface that has no effect, is not there, or is not to be used.
+        """
+        from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
+
+        if interface is None and not is_office_network:
+            return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
+        has_effect = self.is_users_server and "+" in str(self.parameters["server"]).split("://")[0]
+        if interface is None or not has_effect or is_of_real_hosts(asked):
+            raise UsageError(
+                "--interface: found one, which has no effect here; it is for a server over "
+                "NetBEUI, reached from this machine",
+                hint="name such a server, as in `smb1+nbf://SERVER/SHARE`",
+            )
+        from lanlab.testbeds.raw_links import check_interface
+
+        check_interface(interface, is_office_network=is_office_network)
+        return f"{INTERFACE}{interface}"
+
     def check_remote(self, testbed: str) -> None:
         """See that what is copied does not lie on this host, if the client runs on another.
 

@@ -55,7 +55,7 @@ def serve(
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
-    from lanlab.services import SERVICES
+    from lanlab.services import SERVICES, USUAL_CARRIER
     from lanlab.units import parse_time_s
 
     check_given("DIRECTORY", directory)
@@ -64,6 +64,11 @@ def serve(
         raise UsageError(
             f"service `{service}` has no server",
             hint="name one that has, as in `--service sftp`",
+        )
+    if offered.carrier != USUAL_CARRIER:
+        raise UsageError(
+            f"service `{service}` cannot be served by this command yet",
+            hint="`lanlab copy` and `lanlab stations` start such a server for a trial",
         )
     root = directory_of("DIRECTORY", directory)
     try:

@@ -13,6 +13,21 @@ TargetArgument = Annotated[
         help="Server URL or local directory. Omit to use lanlab's built-in server.",
     ),
 ]
+InterfaceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--interface",
+        metavar="NAME",
+        help="Ethernet interface of this machine that leads to a server over NetBEUI. Needs root.",
+    ),
+]
+OfficeNetworkOption = Annotated[
+    bool,
+    typer.Option(
+        "--office-network",
+        help="Use the interface even if it has the default route of this machine.",
+    ),
+]
 PasswordFileOption = Annotated[
     str | None,
     typer.Option(

@@ -20,7 +20,12 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.service_options import PasswordFileOption, TargetArgument
+from lanlab.cli.service_options import (
+    InterfaceOption,
+    OfficeNetworkOption,
+    PasswordFileOption,
+    TargetArgument,
+)
 from lanlab.errors import UsageError
 
 _STATISTICS = ("mean", "p50", "p90", "p99")
@@ -56,6 +61,8 @@ def stations(
     *,
     given: Given,
     password_file: PasswordFileOption = None,
+    interface: InterfaceOption = None,
+    office_network: OfficeNetworkOption = False,
     client_hosts: Annotated[
         int | None,
         typer.Option(
@@ -146,8 +153,7 @@ def stations(
             "factors": {"stations": list(numbers)},
         }
     is_drawn_by_stations = "stations" in experiment["factors"]
-    # A user's own server is reached from this host, or from those that are named.
-    testbed = "loopback" if place.is_users_server and not is_real else testbed
+    testbed = place.testbed(testbed, interface, is_office_network=office_network)
     run, records = single.measure_study(
         experiment,
         trials=trials,

@@ -30,6 +30,7 @@ RESULT_KINDS = {
     "path_mtu_answer": "path_mtu_answered",
     "path_mtu_probe": "path_mtu_probed",
     "medium_load": "medium_loaded",
+    "listen": "heard",
     "dataset": "dataset_made",
     "trial_directory": "trial_directory_removed",
     "measure_room": "room_measured",

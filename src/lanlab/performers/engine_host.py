@@ -32,6 +32,8 @@ class EngineHost:
     command_prefix: tuple[str, ...] = ()
     #: Starts a real file server here: name, service, directory, address, credentials.
     start_server: Callable[..., Any] | None = None
+    #: See `lanlab.testbeds.base.Host.raw_link`.
+    raw_link: Mapping[str, Any] | None = None
     #: Finds a server that was there before, by address and port, to watch its CPU time (`cpu_s`,
     #: `unknown`); gives `None` if it is on another machine.
     find_server: Callable[[str, int], Any] | None = None

@@ -23,6 +23,8 @@ Request = dict[str, Any]
 #: A server has so long to begin.
 _SETUP_S = 120.0
 _USER = "lanlab"
+#: What the names of our own stations of NetBIOS begin with.
+_STATION = "LANLAB"
 
 
 @dataclass
@@ -76,7 +78,7 @@ def served(
             yield Server(target, lambda: None, facts, url.directory)
             return
         local = None
-        if host.find_server is not None and url.usual_port is not None:
+        if host.find_server is not None and url.usual_port:
             local = host.find_server(target["address"], url.usual_port)
         if local is None:
             yield Server(target, lambda: None, facts)
@@ -110,10 +112,13 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
         target |= _of_smb1(parameters)
-        # Who has old dialects has old names.
-        netbios = bool(SERVICES[url.service].dialects)
-        family = parameters.address_family
-        target["address"] = resolved(client, url.host, family, netbios=netbios)
+        if parameters.is_over_tcp:
+            # Who has old dialects has old names.
+            netbios = bool(SERVICES[url.service].dialects)
+            family = parameters.address_family
+            target["address"] = resolved(client, url.host, family, netbios=netbios)
+        else:
+            target |= {"carrier": parameters.carrier, "link": client.raw_link}
     return target
 
 
@@ -141,24 +146,31 @@ def _embedded(
 ) -> Iterator[Server]:
     """The engine's own server, on the host's engine."""
     credentials = _credentials(parameters)
-    request = {
+    service = SERVICES[parameters.service].engine_name
+    request: Request = {
         "type": "serve",
-        "service": parameters.service,
+        "service": service,
         "root": root,
         "bind": host.address,
         "credentials": credentials,
         "connections": connections,
     }
+    way: Request = {"address": host.address, "bind": client.address}
+    if not parameters.is_over_tcp:
+        # No other station of the network has this name.
+        name = f"{_STATION}{secrets.token_hex(4).upper()}"
+        own = {"carrier": parameters.carrier}
+        request |= {**own, "link": host.raw_link, "station_name": name}
+        way = {**own, "link": client.raw_link, "server_name": name}
     serving = host.engine.start(request)
     try:
         ready = serving.wait_ready(_SETUP_S)
         told = ready.get("served") or {}
         sha256 = told.get("trust_sha256")
         target = {
-            "service": parameters.service,
-            "address": host.address,
-            "port": ready["ports"][0],
-            "bind": client.address,
+            "service": service,
+            **way,
+            "port": ready["ports"][0] or None,
             "share": told.get("share"),
             "credentials": credentials,
             **_of_smb1(parameters),

@@ -104,6 +104,7 @@ class Hosts:
             boot_id,
             host.command_prefix,
             lambda *given: _servers().start_server(host, *given),
+            host.raw_link,
             # A host with a command of its own is another network namespace than this process.
             None
             if host.command_prefix

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import EngineError, UnknownName, UnmetNeed, UsageError
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.file_servers import target_of
-from lanlab.services import EMBEDDED, SERVICES
+from lanlab.services import CARRIERS, EMBEDDED, SERVICES
 from lanlab.testbeds.base import Host
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.parameters import TrialParameters
@@ -38,6 +38,8 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
     """
     if not isinstance(parameters, ServiceParameters):
         return
+    if not parameters.is_over_tcp:
+        _check_raw_links(parameters, host, client)
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
         try:
@@ -59,6 +61,26 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
         if problem is not None:
             raise UsageError(problem)
         SERVERS[name].check_found(host)
+
+
+def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHost) -> None:
+    """
+    Raises:
+        UnmetNeed: A host has no Ethernet for frames without IP.
+    """
+    title = CARRIERS[SERVICES[parameters.service].carrier]
+    if parameters.is_users_server:
+        if client.raw_link is not None:
+            return
+        raise UnmetNeed(
+            f"{title} goes straight over Ethernet, and no interface was named",
+            hint="name the one that leads to the server, as in `--interface eth1`",
+        )
+    if client.raw_link is None or host.raw_link is None:
+        raise UnmetNeed(
+            f"{title} goes straight over Ethernet, which the hosts of this testbed do not have",
+            hint="use the virtual testbed, as with `--testbed virtual --link 10M`",
+        )
 
 
 def _check_system(name: str) -> None:

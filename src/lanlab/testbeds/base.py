@@ -8,7 +8,7 @@ command of an engine, and speaks to the engine through its standard input and ou
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, runtime_checkable
@@ -38,6 +38,9 @@ class Host:
     called: str | None = None
     #: Starts its engine; `None`: `command_prefix` with the engine of this machine does.
     start_engine: Callable[[], EngineCommand] | None = None
+    #: Its Ethernet to the measured network, for frames without IP, as its engine is told of it:
+    #: `{"interface": "eth0"}`, or `{"descriptor": 7}`; `None`: it has none.
+    raw_link: Mapping[str, Any] | None = None
     #: Whether other programs and servers can be started on it by `command_prefix`.
     runs_programs: bool = True
 

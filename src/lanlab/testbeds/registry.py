@@ -78,6 +78,8 @@ REAL_HOSTS: Mapping[str, RealHosts] = {
         _ssh_hosts,
     ),
 }
+#: This machine with an Ethernet interface for frames without IP, by its name behind this.
+INTERFACE = "interface:"
 #: Kinds of testbeds that have as many hosts as they are asked for, each with its own processors.
 WITH_ANY_HOSTS = ("virtual", *(kind for kind, one in REAL_HOSTS.items() if not one.listed_hosts))
 
@@ -131,6 +133,10 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
             "virtual testbed with a link of a stated speed up to 100 Mbit/s",
             hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
         )
+    if name.startswith(INTERFACE):
+        from lanlab.testbeds.interface import InterfaceTestbed
+
+        return InterfaceTestbed(name.removeprefix(INTERFACE), hosts)
     if (kind := real_hosts(name)) is not None:
         _, colon, text = name.partition(":")
         if not colon:

@@ -141,6 +141,7 @@ class VirtualTestbed:
                 wiring.addresses(i, self._ipv6),
                 self._places[f"host{i}"].command_prefix,
                 wiring.HOST_DEVICE,
+                raw_link={"interface": wiring.HOST_DEVICE},
             )
             for i in range(hosts)
         )

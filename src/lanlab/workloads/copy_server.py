@@ -93,6 +93,8 @@ def parse_url(text: str) -> ServerUrl:
         return ServerUrl(text, service, "", None, None, None, path)
     if not parts.hostname:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
+    if found.port == 0 and port is not None:
+        raise UsageError(f"`{text}`: found a port; a server of {found.title} has none")
     share: str | None = None
     names = [name for name in path.split("/") if name]
     if found.share == "export":
@@ -173,11 +175,15 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         # The engine reads it; here it is judged, before anything is run.
         read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
     credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
-    if credentials is not None and url.service in ("smb", "smb1") and ";" in credentials["user"]:
+    if (
+        credentials is not None
+        and url.service in ("smb", "smb1", "smb1+nbf")
+        and ";" in credentials["user"]
+    ):
         domain, _, user = credentials["user"].partition(";")
         credentials |= {"user": user, "domain": domain}
     return {
-        "service": url.service,
+        "service": SERVICES[url.service].engine_name,
         "port": url.port,
         "server_name": url.host,
         "share": url.share,

@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import field_validator, model_validator
 
 from lanlab.errors import UsageError
-from lanlab.services import EMBEDDED, SERVICES, services_of
+from lanlab.services import CARRIERS, EMBEDDED, SERVICES, USUAL_CARRIER, carried_by, services_of
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
@@ -30,6 +30,12 @@ class ServiceParameters(IpParameters):
         EMBEDDED,
         "Server that lanlab starts: `embedded`, a real one by its name (`lanlab doctor` lists "
         "them), or `installed` for the first that is installed.",
+        metavar="NAME",
+    )
+    carrier: str | None = parameter(
+        None,
+        "What carries SMB 1: tcp, or nbf for NetBEUI, which is NetBIOS straight on Ethernet. "
+        "Default: as the service says, `smb1` or `smb1+nbf`.",
         metavar="NAME",
     )
     dialect: str | None = parameter(
@@ -96,6 +102,31 @@ class ServiceParameters(IpParameters):
         return self
 
     @model_validator(mode="after")
+    def _known_carrier(self) -> Self:
+        named = SERVICES[self.service]
+        if self.carrier is not None and self.carrier not in CARRIERS:
+            allowed = ", ".join(CARRIERS)
+            raise ValueError(f"carrier: found `{self.carrier}`; allowed: {allowed}")
+        carrier = self.carrier or named.carrier
+        # What names its carrier is carried by that.
+        is_fixed = named.carrier != USUAL_CARRIER or self.is_users_server
+        one = named if carrier == named.carrier else carried_by(self.service, carrier)
+        if one is None or (is_fixed and one is not named):
+            raise ValueError(
+                f"carrier: found `{carrier}` for service `{self.service}`; allowed: {named.carrier}"
+            )
+        if carrier != USUAL_CARRIER and not self.is_users_server and self.server != EMBEDDED:
+            raise ValueError(
+                f"carrier: found `{carrier}` for server `{self.server}`; allowed: "
+                f"{USUAL_CARRIER}, or server {EMBEDDED}"
+            )
+        # Frozen once it is checked; each says the other.
+        object.__setattr__(self, "service", one.name)
+        if one.carrier != USUAL_CARRIER:
+            object.__setattr__(self, "carrier", one.carrier)
+        return self
+
+    @model_validator(mode="after")
     def _known_dialect(self) -> Self:
         allowed = SERVICES[self.service].dialects
         if self.dialect is not None and self.dialect not in allowed:
@@ -109,6 +140,11 @@ class ServiceParameters(IpParameters):
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         return self
+
+    @property
+    def is_over_tcp(self) -> bool:
+        """Whether the usual carrier carries its service."""
+        return SERVICES[self.service].carrier == USUAL_CARRIER
 
     @property
     def is_users_server(self) -> bool:

@@ -50,8 +50,13 @@ ECHO_NEEDS = (
 )
 #: Of `copy` and `stations`.
 SERVICE_NEEDS = (
-    Need("raw", lambda p: p.service == "smb1", "service `smb1`"),
-    Need("tcp_profile", lambda p: p.service == "smb1", "service `smb1`"),
+    Need("raw", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
+    Need(
+        "tcp_profile",
+        lambda p: p.service == "smb1",
+        "service `smb1`",
+    ),
+    Need("ip_version", lambda p: p.is_over_tcp, "carrier `tcp`"),
 )
 COPY_NEEDS = (
     Need(

@@ -87,6 +87,8 @@ pub fn http() -> Result<Http, Fault> {
         dialect: None,
         raw: false,
         tcp_profile: None,
+        carrier: lanlab_files::Carrier::Tcp,
+        link: None,
         trust: Trust::default(),
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

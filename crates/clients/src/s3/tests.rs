@@ -22,6 +22,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         port: 0,
         credentials: credentials.clone(),
         read_only: false,
+        station: None,
     };
     let serving = serve(&offer).await.unwrap();
     let target = Target {
@@ -36,6 +37,8 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         dialect: None,
         raw: false,
         tcp_profile: None,
+        carrier: lanlab_files::Carrier::Tcp,
+        link: None,
         trust: Trust::System,
         timeout_ns: 10_000_000_000,
         send_buffer_bytes: None,

@@ -8,7 +8,7 @@ mod adapter;
 mod carrier;
 mod driving;
 mod lateness;
-mod recorder;
+pub mod recorder;
 #[cfg(test)]
 mod scripted;
 mod wake_up;

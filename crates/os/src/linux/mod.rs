@@ -13,6 +13,7 @@ mod namespace;
 mod packet_socket;
 pub mod ports;
 pub mod process;
+pub mod raw_link;
 pub mod readiness;
 mod rtnetlink;
 mod tap;

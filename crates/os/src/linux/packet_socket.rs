@@ -25,33 +25,114 @@ pub struct PacketSocket(OwnedFd);
 struct Control([u8; 64]);
 
 impl PacketSocket {
-    /// To an interface of the calling thread's network namespace, which is up.
+    /// To an interface of the calling thread's network namespace, which is up. It receives every frame
+    /// that comes there.
     pub fn open(index: i32) -> io::Result<Self> {
-        // Of no protocol: it receives nothing until it is bound.
+        let socket = Self::silent(index)?;
+        // What is sent leaves at once: a queue before the interface would stand between it and the wire.
+        set_option(socket.0.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        socket.listen(index)?;
+        Ok(socket)
+    }
+
+    /// The same, but it receives nothing until [`Self::listen`]: time to set a filter.
+    pub fn silent(index: i32) -> io::Result<Self> {
         // SAFETY: takes integers only; the returned descriptor has no other owner.
         let socket = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
             OwnedFd::from_raw_fd(check(libc::socket(libc::AF_PACKET, kind, 0))?)
         };
-        for option in [
-            libc::PACKET_AUXDATA,
-            // Else what is sent would be received, too, and a queue stand before the interface.
-            libc::PACKET_IGNORE_OUTGOING,
-            libc::PACKET_QDISC_BYPASS,
-        ] {
-            set_option(socket.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
+        let socket = Self(socket);
+        socket.bind(0, index)?;
+        socket.prepare()?;
+        Ok(socket)
+    }
+
+    /// One that another process has opened, and bound to an interface.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the descriptor is no packet socket, or is bound to no interface.
+    pub fn given(descriptor: OwnedFd) -> io::Result<Self> {
+        let socket = Self(descriptor);
+        let about = |name| {
+            let mut found = 0_i32;
+            socket.option(libc::SOL_SOCKET, name, &mut found).map(|()| found)
+        };
+        if (about(libc::SO_DOMAIN)?, about(libc::SO_TYPE)?) != (libc::AF_PACKET, libc::SOCK_RAW) {
+            return Err(io::Error::new(
+                ErrorKind::InvalidInput,
+                "no packet socket of whole frames",
+            ));
         }
-        let ask = |option| set_option(socket.as_fd(), libc::SOL_SOCKET, option, &BUFFER_BYTES);
-        ask(libc::SO_RCVBUFFORCE).or_else(|_| ask(libc::SO_RCVBUF))?;
+        if socket.address()?.sll_ifindex <= 0 {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "a packet socket of no interface"));
+        }
+        // SAFETY: the descriptor is open; the call takes integers only.
+        check(unsafe { libc::fcntl(socket.0.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        socket.prepare()?;
+        Ok(socket)
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        // Else what is sent would be received, too.
+        for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
+            set_option(self.0.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
+        }
+        let ask = |option| set_option(self.0.as_fd(), libc::SOL_SOCKET, option, &BUFFER_BYTES);
+        ask(libc::SO_RCVBUFFORCE).or_else(|_| ask(libc::SO_RCVBUF))
+    }
+
+    /// Receive from now on.
+    pub fn listen(&self, index: i32) -> io::Result<()> {
+        self.bind((libc::ETH_P_ALL as u16).to_be(), index)
+    }
+
+    fn bind(&self, protocol: u16, index: i32) -> io::Result<()> {
         // SAFETY: all-zero is a valid address.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_protocol = protocol;
         address.sll_ifindex = index;
         let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         // SAFETY: the descriptor is open; pointer and length describe the address.
-        check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
-        Ok(Self(socket))
+        check(unsafe { libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length) })
+            .map(drop)
+    }
+
+    /// The interface that it is bound to, with the hardware address.
+    pub fn address(&self) -> io::Result<libc::sockaddr_ll> {
+        // SAFETY: all-zero is a valid address.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        let place = (&raw mut address).cast();
+        // SAFETY: the descriptor is open; pointer and length describe the address.
+        check(unsafe { libc::getsockname(self.0.as_raw_fd(), place, &raw mut length) })?;
+        Ok(address)
+    }
+
+    /// Receive only the frames that a program of classic BPF keeps.
+    pub fn set_filter(&self, program: &[libc::sock_filter]) -> io::Result<()> {
+        let program = libc::sock_fprog {
+            len: program.len() as libc::c_ushort,
+            // The kernel only reads it.
+            filter: program.as_ptr().cast_mut(),
+        };
+        set_option(self.0.as_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+    }
+
+    /// Take part in what is sent to a group, or, without one, receive what is for other stations, too.
+    pub fn join(&self, index: i32, group: Option<[u8; 6]>) -> io::Result<()> {
+        // SAFETY: all-zero is a valid request.
+        let mut request: libc::packet_mreq = unsafe { std::mem::zeroed() };
+        request.mr_ifindex = index;
+        request.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
+        if let Some(group) = group {
+            request.mr_type = libc::PACKET_MR_MULTICAST as libc::c_ushort;
+            request.mr_alen = group.len() as libc::c_ushort;
+            request.mr_address[..group.len()].copy_from_slice(&group);
+        }
+        let membership = libc::PACKET_ADD_MEMBERSHIP;
+        set_option(self.0.as_fd(), libc::SOL_PACKET, membership, &request)
     }
 
     pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {

@@ -66,3 +66,36 @@ pub fn user_and_group() -> Option<(u32, u32)> {
     // SAFETY: neither takes anything, and neither can fail.
     Some(unsafe { (libc::geteuid(), libc::getegid()) })
 }
+
+/// `struct __user_cap_header_struct`, `include/uapi/linux/capability.h`.
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    pid: libc::c_int,
+}
+
+/// `_LINUX_CAPABILITY_VERSION_3`, likewise.
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+/// Most capabilities that this version can name.
+const CAPABILITIES: libc::c_ulong = 64;
+
+/// Give up all capabilities of this process for good, those of programs that it starts included. The
+/// process must have one thread: each thread has rights of its own.
+///
+/// # Errors
+/// The system's own.
+pub fn give_up_rights() -> io::Result<()> {
+    // SAFETY: takes integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
+    for capability in 0..CAPABILITIES {
+        // Without the right to do so there are none in the process that it could pass on.
+        // SAFETY: takes integers only.
+        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+    }
+    let header = CapabilityHeader { version: CAPABILITY_VERSION, pid: 0 };
+    // Effective, permitted and inheritable ones, in two halves.
+    let none = [[0_u32; 3]; 2];
+    // SAFETY: both pointers are to what the call reads, which outlives it.
+    let set = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
+    check(set as libc::c_int).map(drop)
+}

@@ -11,6 +11,8 @@ use super::ethtool::named;
 /// `_IOW('T', 202, int)` and `_IOW('T', 203, int)`, `include/uapi/linux/if_tun.h`.
 const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
 const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
+/// `_IOR('T', 210, unsigned int)`, likewise.
+const TUNGETIFF: libc::c_ulong = 0x8004_54d2;
 
 /// A TAP. Its interface is removed when this is dropped, unless it was left to its namespace.
 #[derive(Debug)]
@@ -33,6 +35,29 @@ impl Tap {
         // SAFETY: the descriptor is open; the call takes integers only.
         check(unsafe { libc::fcntl(device.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
         Ok(Self(device))
+    }
+
+    /// One that another process has opened and attached.
+    pub fn given(device: File) -> io::Result<Self> {
+        // SAFETY: the descriptor is open; the call takes integers only.
+        check(unsafe { libc::fcntl(device.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        Ok(Self(device))
+    }
+
+    /// Name of the interface that a descriptor is attached to; `None` if it is no TAP without packet
+    /// information.
+    pub fn interface_of(descriptor: BorrowedFd<'_>) -> Option<String> {
+        // SAFETY: all-zero is a valid ifreq.
+        let mut found: libc::ifreq = unsafe { std::mem::zeroed() };
+        // SAFETY: the descriptor is open; the call writes an ifreq, which outlives it.
+        check(unsafe { libc::ioctl(descriptor.as_raw_fd(), TUNGETIFF as _, &raw mut found) })
+            .ok()?;
+        // SAFETY: it has done so.
+        let flags = i32::from(unsafe { found.ifr_ifru.ifru_flags });
+        let wanted = libc::IFF_TAP | libc::IFF_NO_PI;
+        let name = found.ifr_name.map(libc::c_char::cast_unsigned);
+        let length = name.iter().position(|&byte| byte == 0)?;
+        (flags & wanted == wanted).then(|| String::from_utf8_lossy(&name[..length]).into_owned())
     }
 
     pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {

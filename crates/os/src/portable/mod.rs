@@ -6,6 +6,7 @@ pub mod file;
 pub mod interfaces;
 pub mod ports;
 pub mod process;
+pub mod raw_link;
 pub mod readiness;
 pub mod tcp;
 pub mod usage;

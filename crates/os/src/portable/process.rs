@@ -29,3 +29,11 @@ pub fn user_and_group() -> Option<(u32, u32)> {
 pub fn favour_thread(_nice: i32) -> Option<i32> {
     None
 }
+
+/// Give up all capabilities of this process.
+///
+/// # Errors
+/// Always: this system is not known to have them.
+pub fn give_up_rights() -> std::io::Result<()> {
+    Err(std::io::Error::new(std::io::ErrorKind::Unsupported, "capabilities need Linux"))
+}

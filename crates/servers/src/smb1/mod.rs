@@ -1,10 +1,13 @@
-//! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP.
+//! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP, or on sessions
+//! of `NetBEUI`.
 //!
 //! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
 //! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
 
+mod carried;
 mod files;
 mod resolve;
+mod station;
 
 use std::future::{Future, pending, poll_fn};
 use std::io;
@@ -14,23 +17,20 @@ use std::sync::atomic::AtomicU64;
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::Messages;
 use lanlab_files::{Fault, Result};
-use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server, Session};
 use lanlab_units::Instant;
-use lanlab_wire::nbss::{Framing, Kind, Packet};
+use lanlab_wire::nbss::Kind;
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use crate::admission::Proof;
 use crate::login;
 use crate::{Bounds, Offer, Serving, listen};
 
+use carried::Carried;
 use files::{Directory, Files};
 
 /// The one share.
@@ -53,7 +53,6 @@ const STRANGER_BYTES: usize = 32 << 10;
 const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.
-#[expect(clippy::unused_async, reason = "as every service is begun")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let directory = Directory::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
@@ -72,13 +71,30 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         code_page: CodePage::Cp850,
         newest: Dialect::Nt,
     });
-    let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));
+    if let Some(station) = &offer.station {
+        let begin = move |port| {
+            let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
+            async move {
+                if let Some(connection) =
+                    Connection::new(Carried::Wired(port), &server, files, None)
+                {
+                    // An error here is the client's, which is gone then.
+                    let _ = connection.run().await;
+                }
+            }
+        };
+        let task = station::serve(station, bounds, &accepted, begin).await?;
+        let share = Some(SHARE.to_owned());
+        return Ok(Serving { port: 0, share, trust_sha256: None, accepted, task });
+    }
+    let (listener, port) = listen(offer)?;
     let admission = bounds.admission(STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
         async move {
-            if let Some(connection) = Connection::new(stream, &server, files, proof) {
+            let carried = Carried::over_tcp(stream, LONGEST_OF_STRANGERS);
+            if let Some(connection) = Connection::new(carried, &server, files, Some(proof)) {
                 // An error here is the client's, which is gone then.
                 let _ = connection.run().await;
             }
@@ -89,10 +105,11 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 
 /// A client, and what it has.
 struct Connection {
-    messages: Messages,
+    carried: Carried,
     session: Session,
     files: Files,
-    proof: Proof,
+    /// That the client is one, where strangers have a time to show it.
+    proof: Option<Proof>,
     is_known: bool,
     failed_logins: u32,
     /// When it began, by which its session is told the time.
@@ -100,17 +117,14 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, server: &Server, files: Files, proof: Proof) -> Option<Self> {
+    fn new(carried: Carried, server: &Server, files: Files, proof: Option<Proof>) -> Option<Self> {
         let mut challenge = [0; 8];
         getrandom::fill(&mut challenge).ok()?;
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
-        let facts = CarrierFacts { longest_message: LONGEST_MESSAGE as u32, keeps_raw: true };
-        let session = server.session(facts, challenge, time);
-        let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
-        let messages = messages.with_requests();
+        let session = server.session(carried.facts(LONGEST_MESSAGE), challenge, time);
         let began = std::time::Instant::now();
-        Some(Self { messages, session, files, proof, is_known: false, failed_logins: 0, began })
+        Some(Self { carried, session, files, proof, is_known: false, failed_logins: 0, began })
     }
 
     async fn run(mut self) -> io::Result<()> {
@@ -130,7 +144,7 @@ impl Connection {
         while !self.session.is_over() {
             let received = self.wait(&mut message).await?;
             if received == Some(Kind::Request) {
-                self.answer_request(&message).await?;
+                self.carried.answer_request(&message).await?;
                 continue;
             }
             self.session.handle_timeout(self.now());
@@ -164,9 +178,9 @@ impl Connection {
                 None => pending().await,
             }
         });
-        let (messages, session) = (&mut self.messages, &mut self.session);
+        let (carried, session) = (&mut self.carried, &mut self.session);
         poll_fn(|cx| {
-            if let Poll::Ready(received) = messages.poll_receive(cx, message) {
+            if let Poll::Ready(received) = carried.poll_receive(cx, message) {
                 return Poll::Ready(received.map(Some));
             }
             if session.poll_woken(cx).is_ready() || timer.as_mut().poll(cx).is_ready() {
@@ -189,25 +203,18 @@ impl Connection {
                 return Ok(has_data);
             }
             self.judge_login().await?;
-            poll_fn(|cx| self.messages.poll_send(cx, [&*head, &*data])).await?;
+            poll_fn(|cx| self.carried.poll_send(cx, [&*head, &*data])).await?;
             has_data |= !data.is_empty();
         }
-    }
-
-    /// A session is there for whatever name it is asked for.
-    async fn answer_request(&mut self, request: &[u8]) -> io::Result<()> {
-        let failed = |error: lanlab_wire::Error| io::Error::other(error.to_string());
-        Packet::parse(Kind::Request, request).map_err(failed)?;
-        let mut octets = Vec::new();
-        Packet::Positive.emit(Framing::Direct, &mut octets).map_err(failed)?;
-        self.messages.stream_mut().write_all(&octets).await
     }
 
     async fn judge_login(&mut self) -> io::Result<()> {
         if !self.is_known && self.session.is_known() {
             self.is_known = true;
-            self.messages.set_longest(LONGEST_MESSAGE);
-            self.proof.give();
+            self.carried.set_longest(LONGEST_MESSAGE);
+            if let Some(proof) = &self.proof {
+                proof.give();
+            }
         }
         let failed_logins = self.session.failed_logins();
         if failed_logins > self.failed_logins {

@@ -99,6 +99,8 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         dialect: None,
         raw: false,
         tcp_profile: None,
+        carrier: lanlab_files::Carrier::Tcp,
+        link: None,
         trust: Trust::System,
         timeout_ns: 20_000_000_000,
         send_buffer_bytes: None,
@@ -114,6 +116,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
         port: 0,
         credentials: Some(user()),
         read_only: false,
+        station: None,
     }
 }
 

@@ -65,6 +65,8 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         dialect: None,
         raw: false,
         tcp_profile: None,
+        carrier: lanlab_files::Carrier::Tcp,
+        link: None,
         trust: Trust::System,
         timeout_ns: 20_000_000_000,
         send_buffer_bytes: None,
@@ -85,6 +87,7 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
         port: 0,
         credentials: Some(user()),
         read_only: false,
+        station: None,
     };
     let serving = serve(&offer).await.unwrap();
     let mut target = target(service, serving.port());

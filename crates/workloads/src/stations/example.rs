@@ -21,6 +21,8 @@ pub fn spec() -> StationsSpec {
             dialect: None,
             raw: false,
             tcp_profile: None,
+            carrier: lanlab_files::Carrier::Tcp,
+            link: None,
             trust: Trust::System,
             timeout_ns: 1_000_000_000,
             send_buffer_bytes: None,

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lanlab_files::ServiceKind;
+use lanlab_files::{Carrier, ServiceKind};
 use lanlab_os as os;
 use lanlab_servers as servers;
-use lanlab_servers::{Bounds, Offer};
+use lanlab_servers::{Bounds, Offer, StationOffer};
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
+use crate::listen::place_of;
 use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
 use crate::paths::absolute;
 use crate::running::Running;
@@ -32,9 +33,10 @@ const TICK: Duration = Duration::from_millis(20);
 /// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
 pub fn serve(request: Serve) -> Result<Task, Failure> {
     let root = absolute(&request.root)?;
+    let station = station_of(&request)?;
     let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
     Ok(Task::new(Cost { memory_bytes: MEMORY_BYTES, threads }, move |running| {
-        let ended = run(&request, root, running)?;
+        let ended = run(&request, root, station, running)?;
         conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled()))
     }))
 }
@@ -61,7 +63,27 @@ fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::system("threads of the server", &error))
 }
 
-fn run(request: &Serve, root: PathBuf, running: &Running) -> Result<ServeEnded, Failure> {
+/// The station that serves, of a carrier on Ethernet.
+fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
+    match (request.carrier, &request.link, &request.station_name) {
+        (Carrier::Tcp, None, None) => Ok(None),
+        (Carrier::Nbf, Some(link), Some(name)) if request.service == ServiceKind::Smb1 => {
+            Ok(Some(StationOffer { place: place_of(link)?, name: name.clone() }))
+        }
+        (carrier, ..) => {
+            let found = format!("{carrier:?} for {:?}", request.service);
+            let allowed = "nbf for smb1 with `link` and `station_name`, or tcp without";
+            Err(Failure::value("carrier", found, allowed))
+        }
+    }
+}
+
+fn run(
+    request: &Serve,
+    root: PathBuf,
+    station: Option<StationOffer>,
+    running: &Running,
+) -> Result<ServeEnded, Failure> {
     let needed = descriptors(request.service, request.connections.into());
     let whose = format!("{} connections of an embedded server", request.connections);
     descriptors::provide(needed, &whose)?;
@@ -72,6 +94,7 @@ fn run(request: &Serve, root: PathBuf, running: &Running) -> Result<ServeEnded, 
         port: request.port,
         credentials: request.credentials.clone(),
         read_only: request.read_only,
+        station,
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {

@@ -1,0 +1,194 @@
+//! What has come for each session, and who waits for it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::task::{Context, Poll, Waker};
+
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::nbf::Why;
+use lanlab_stack::node::{Event, SessionId};
+
+use super::state::why_ended;
+
+/// Messages that wait for the program of a session, after which its peer is held back.
+const MANY_WAITING: usize = 16;
+/// Most of them: a peer that sends more does not let itself be held back, and loses its session.
+const MOST_WAITING: usize = 64;
+/// Most memory of messages that is kept to be used again.
+const MOST_FREE: usize = 64;
+
+#[derive(Debug, Default)]
+pub struct Inbox {
+    messages: VecDeque<Vec<u8>>,
+    facts: Option<CarrierFacts>,
+    ended: Option<Why>,
+    is_flooded: bool,
+    is_paused: bool,
+    receives: Option<Waker>,
+    sends: Option<Waker>,
+}
+
+impl Inbox {
+    fn wake(&mut self) {
+        for waker in [self.receives.take(), self.sends.take()].into_iter().flatten() {
+            waker.wake();
+        }
+    }
+
+    fn end(&self) -> Option<io::Error> {
+        self.ended.map(why_ended)
+    }
+}
+
+/// What a node has to do with a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    Nothing,
+    Pause(SessionId),
+    Close(SessionId),
+}
+
+#[derive(Debug, Default)]
+pub struct Inboxes {
+    sessions: BTreeMap<SessionId, Inbox>,
+    accepted: VecDeque<(SessionId, CarrierFacts)>,
+    accepts: Option<Waker>,
+    free: Vec<Vec<u8>>,
+}
+
+impl Inboxes {
+    /// A session that this end opens.
+    pub fn open(&mut self, id: SessionId) {
+        self.sessions.insert(id, Inbox::default());
+    }
+
+    pub fn forget(&mut self, id: SessionId) {
+        self.sessions.remove(&id);
+    }
+
+    /// Take what a node says, with its message if it is one.
+    pub fn take(&mut self, event: &Event, message: &mut Vec<u8>) -> Then {
+        match *event {
+            Event::Opened(id, facts) => {
+                if let Some(inbox) = self.sessions.get_mut(&id) {
+                    inbox.facts = Some(facts);
+                    inbox.wake();
+                }
+            }
+            Event::Accepted { session, facts, .. } => {
+                self.sessions.insert(session, Inbox { facts: Some(facts), ..Inbox::default() });
+                self.accepted.push_back((session, facts));
+                if let Some(waker) = self.accepts.take() {
+                    waker.wake();
+                }
+            }
+            Event::Message(id) => return self.take_message(id, message),
+            Event::Room(id) => {
+                if let Some(inbox) = self.sessions.get_mut(&id) {
+                    inbox.wake();
+                }
+            }
+            Event::Ended(id, why) => {
+                if let Some(inbox) = self.sessions.get_mut(&id) {
+                    inbox.ended = Some(why);
+                    inbox.wake();
+                }
+            }
+            _ => {}
+        }
+        Then::Nothing
+    }
+
+    fn take_message(&mut self, id: SessionId, message: &mut Vec<u8>) -> Then {
+        let Some(inbox) = self.sessions.get_mut(&id) else { return Then::Nothing };
+        if inbox.messages.len() >= MOST_WAITING {
+            inbox.is_flooded = true;
+            return Then::Close(id);
+        }
+        let free = self.free.pop().unwrap_or_default();
+        inbox.messages.push_back(std::mem::replace(message, free));
+        if let Some(waker) = inbox.receives.take() {
+            waker.wake();
+        }
+        if inbox.messages.len() < MANY_WAITING || std::mem::replace(&mut inbox.is_paused, true) {
+            return Then::Nothing;
+        }
+        Then::Pause(id)
+    }
+
+    /// Whether a session was held back, and goes on now that its program has caught up.
+    pub fn resumes(&mut self, id: SessionId) -> bool {
+        self.sessions.get_mut(&id).is_some_and(|inbox| {
+            inbox.messages.is_empty() && std::mem::replace(&mut inbox.is_paused, false)
+        })
+    }
+
+    /// Wake all who wait: the link is gone.
+    pub fn wake_all(&mut self) {
+        self.sessions.values_mut().for_each(Inbox::wake);
+        if let Some(waker) = self.accepts.take() {
+            waker.wake();
+        }
+    }
+
+    pub fn poll_open(&mut self, cx: &Context<'_>, id: SessionId) -> Poll<io::Result<CarrierFacts>> {
+        let Some(inbox) = self.sessions.get_mut(&id) else { return Poll::Ready(Err(gone())) };
+        match (inbox.facts, inbox.end()) {
+            (_, Some(error)) => Poll::Ready(Err(error)),
+            (Some(facts), None) => Poll::Ready(Ok(facts)),
+            (None, None) => {
+                inbox.receives = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    pub fn poll_accept(&mut self, cx: &Context<'_>) -> Poll<(SessionId, CarrierFacts)> {
+        if let Some(accepted) = self.accepted.pop_front() {
+            return Poll::Ready(accepted);
+        }
+        self.accepts = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// The next message, in place of what `into` holds, whose memory is used again.
+    pub fn poll_receive(
+        &mut self,
+        cx: &Context<'_>,
+        id: SessionId,
+        into: &mut Vec<u8>,
+    ) -> Poll<io::Result<()>> {
+        let Some(inbox) = self.sessions.get_mut(&id) else { return Poll::Ready(Err(gone())) };
+        if let Some(message) = inbox.messages.pop_front() {
+            let mut before = std::mem::replace(into, message);
+            if self.free.len() < MOST_FREE {
+                before.clear();
+                self.free.push(before);
+            }
+            return Poll::Ready(Ok(()));
+        }
+        if inbox.is_flooded {
+            let message = format!("more than {MOST_WAITING} messages that did not wait");
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, message)));
+        }
+        if let Some(error) = inbox.end() {
+            return Poll::Ready(Err(error));
+        }
+        inbox.receives = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Wait until there is room to send.
+    pub fn wait_for_room(&mut self, cx: &Context<'_>, id: SessionId) -> Poll<io::Result<()>> {
+        let Some(inbox) = self.sessions.get_mut(&id) else { return Poll::Ready(Err(gone())) };
+        if let Some(error) = inbox.end() {
+            return Poll::Ready(Err(error));
+        }
+        inbox.sends = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the session is closed")
+}

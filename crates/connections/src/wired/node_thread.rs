@@ -1,0 +1,225 @@
+//! The thread of a link.
+
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness, Wake};
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::node::{Carrier, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::profile::Profile;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::netbios_name::{Name, suffix};
+
+use super::port::WiredPort;
+use super::state::{Claim, LinkCounts, State};
+
+/// Longest sleep of the thread.
+const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
+/// Keys of what wakes the thread.
+const LINK: usize = 0;
+const KICK: usize = 1;
+
+/// What a node is.
+#[derive(Debug, Clone)]
+pub struct WiredPlan {
+    /// Link that it is at.
+    pub place: RawLinkPlace,
+    /// Its name; absent: one of its hardware address.
+    pub name: Option<Name>,
+    /// Timers and windows.
+    pub profile: Profile,
+    /// Whether it takes calls.
+    pub listens: bool,
+}
+
+/// A node at a link, which ends when the last that uses it is dropped.
+#[derive(Debug)]
+pub struct WiredNode {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    state: Mutex<State>,
+    wake: Wake,
+    is_over: AtomicBool,
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Do something with the node, send what comes of it, and see that the thread wakes in time.
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state();
+        let done = work(&mut state);
+        state.flush();
+        let is_earlier = state.node.poll_timeout().is_some_and(|at| at < state.sleeps_until);
+        drop(state);
+        if is_earlier {
+            self.wake.wake();
+        }
+        done
+    }
+}
+
+impl WiredNode {
+    /// Open the link and begin to claim the name.
+    ///
+    /// # Errors
+    /// As [`RawLink::open`]; the system's own.
+    pub fn begin(plan: &WiredPlan) -> io::Result<Arc<Self>> {
+        let link = RawLink::open(&plan.place, RawFrames::Historic)?;
+        let mac = Mac(link.mac());
+        let name = plan.name.unwrap_or_else(|| name_of_station(mac));
+        let config = NodeConfig { mac, name, profile: plan.profile };
+        let mut node = Node::new(&config, os::monotonic());
+        if plan.listens {
+            node.listen(Carrier::Nbf);
+        }
+        let mut readiness = Readiness::new(2)?;
+        readiness.watch(&link, LINK, Interest::Read)?;
+        let wake = Wake::new()?;
+        readiness.watch(&wake, KICK, Interest::Read)?;
+        let state = Mutex::new(State::new(node, link));
+        let shared = Arc::new(Shared { state, wake, is_over: AtomicBool::new(false) });
+        let own = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("frames".to_owned())
+            .spawn(move || run(&own, &mut readiness))?;
+        Ok(Arc::new(Self { shared, thread: Some(thread) }))
+    }
+
+    /// Wait until the node has its name.
+    ///
+    /// # Errors
+    /// `AddrInUse` if another station has it; those of the link.
+    pub async fn claimed(&self) -> io::Result<()> {
+        poll_fn(|cx| {
+            let mut state = self.shared.state();
+            if let Err(error) = state.check() {
+                return Poll::Ready(Err(error));
+            }
+            match state.claim {
+                Claim::Claimed => Poll::Ready(Ok(())),
+                Claim::Conflict => {
+                    let error =
+                        io::Error::new(ErrorKind::AddrInUse, "another station has our name");
+                    Poll::Ready(Err(error))
+                }
+                Claim::Waiting => {
+                    state.claim_waiters.push(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+
+    /// Call a name, and wait for the session.
+    ///
+    /// # Errors
+    /// Those of the link, and why there is no session.
+    pub async fn call(self: &Arc<Self>, name: Name) -> io::Result<WiredPort> {
+        let id = self.shared.with(|state| {
+            let id = state.node.open(os::monotonic(), Carrier::Nbf, Peer::Name(name));
+            state.inboxes.open(id);
+            id
+        });
+        // Closes the session also where nobody waits for it any more.
+        let mut port = self.port(id, CarrierFacts { longest_message: 0, keeps_raw: false });
+        port.facts = poll_fn(|cx| {
+            let mut state = self.shared.state();
+            match state.check() {
+                Ok(()) => state.inboxes.poll_open(cx, id),
+                Err(error) => Poll::Ready(Err(error)),
+            }
+        })
+        .await?;
+        Ok(port)
+    }
+
+    /// Wait for a call.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub async fn accept(self: &Arc<Self>) -> io::Result<WiredPort> {
+        let (id, facts) = poll_fn(|cx| {
+            let mut state = self.shared.state();
+            match state.check() {
+                Ok(()) => state.inboxes.poll_accept(cx).map(Ok),
+                Err(error) => Poll::Ready(Err(error)),
+            }
+        })
+        .await?;
+        Ok(self.port(id, facts))
+    }
+
+    fn port(self: &Arc<Self>, id: SessionId, facts: CarrierFacts) -> WiredPort {
+        WiredPort::new(Arc::clone(self), Arc::clone(&self.shared), id, facts)
+    }
+
+    /// Whether the link works, and the name is not another station's.
+    pub fn is_usable(&self) -> bool {
+        let state = self.shared.state();
+        state.broken.is_none() && state.claim != Claim::Conflict
+    }
+
+    /// What the link has done until now.
+    pub fn counts(&self) -> LinkCounts {
+        let mut state = self.shared.state();
+        state.counts.kernel_drops += state.link.new_drops();
+        state.counts
+    }
+}
+
+impl Drop for WiredNode {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        self.shared.wake.wake();
+        if let Some(thread) = self.thread.take() {
+            // It ends at once, whatever the link does.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A name that no other station on the link has, unless it has the address, too.
+fn name_of_station(Mac([_, _, _, a, b, c]): Mac) -> Name {
+    Name::new(&format!("LANLAB-{a:02X}{b:02X}{c:02X}"), suffix::WORKSTATION)
+        .unwrap_or_else(|_| unreachable!("a valid name"))
+}
+
+fn run(shared: &Shared, readiness: &mut Readiness) {
+    os::prepare_thread();
+    loop {
+        let (has_more, sleep_ns) = {
+            let mut state = shared.state();
+            let has_more = state.drive();
+            let now = os::monotonic();
+            let until = state.node.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+            let sleep_ns = until.nanos_since(now).min(LONGEST_SLEEP_NS);
+            state.sleeps_until = now.plus_nanos(sleep_ns);
+            if shared.is_over.load(Ordering::Acquire) || state.broken.is_some() {
+                return;
+            }
+            (has_more, sleep_ns)
+        };
+        if has_more {
+            continue;
+        }
+        let Ok(mut ready) = readiness.wait(Duration::from_nanos(sleep_ns)) else { return };
+        if ready.any(|key| key == KICK) {
+            shared.wake.reset();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! One end of a session.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use lanlab_os as os;
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::node::{NotSent, SessionId};
+
+use super::node_thread::{Shared, WiredNode};
+
+/// A session, which is closed when this is dropped.
+#[derive(Debug)]
+pub struct WiredPort {
+    /// Keeps the node.
+    _node: Arc<WiredNode>,
+    shared: Arc<Shared>,
+    id: SessionId,
+    pub(super) facts: CarrierFacts,
+    /// The message under way, in one piece.
+    whole: Vec<u8>,
+    is_whole: bool,
+}
+
+impl WiredPort {
+    pub(super) fn new(
+        node: Arc<WiredNode>,
+        shared: Arc<Shared>,
+        id: SessionId,
+        facts: CarrierFacts,
+    ) -> Self {
+        Self { _node: node, shared, id, facts, whole: Vec::new(), is_whole: false }
+    }
+
+    /// What the carrier can do.
+    pub fn facts(&self) -> CarrierFacts {
+        self.facts
+    }
+
+    /// Send a message of two parts. Until that is done the same message is to be given again.
+    ///
+    /// # Errors
+    /// Those of the link, or why the session has ended; `InvalidInput` if the message is too long.
+    pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
+        let length = parts[0].len() + parts[1].len();
+        if length > self.facts.longest_message as usize {
+            let longest = self.facts.longest_message;
+            let message = format!("a message of {length} octets; allowed: {longest}");
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidInput, message)));
+        }
+        if !parts[1].is_empty() && !self.is_whole {
+            self.whole.clear();
+            self.whole.extend_from_slice(parts[0]);
+            self.whole.extend_from_slice(parts[1]);
+            self.is_whole = true;
+        }
+        let message = if parts[1].is_empty() { parts[0] } else { &self.whole };
+        let id = self.id;
+        let sent = self.shared.with(|state| {
+            if let Err(error) = state.check() {
+                return Poll::Ready(Err(error));
+            }
+            match state.node.send(os::monotonic(), id, message) {
+                Ok(()) => Poll::Ready(Ok(())),
+                Err(NotSent::Full) => state.inboxes.wait_for_room(cx, id),
+                // It has ended, and the inbox says why.
+                Err(NotSent::NoSession) => match state.inboxes.wait_for_room(cx, id) {
+                    Poll::Pending => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+                    ended @ Poll::Ready(_) => ended,
+                },
+                Err(NotSent::TooLong) => Poll::Ready(Err(io::ErrorKind::InvalidInput.into())),
+            }
+        });
+        if sent.is_ready() {
+            self.is_whole = false;
+        }
+        sent
+    }
+
+    /// Receive a message.
+    ///
+    /// # Errors
+    /// Those of the link, or why the session has ended.
+    pub fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut Vec<u8>,
+    ) -> Poll<io::Result<()>> {
+        let id = self.id;
+        let mut state = self.shared.state();
+        let received = state.inboxes.poll_receive(cx, id, into);
+        let resumes = received.is_ready() && state.inboxes.resumes(id);
+        let checked = state.check();
+        drop(state);
+        if resumes {
+            self.shared.with(|state| state.node.resume(id));
+        }
+        match (received, checked) {
+            (Poll::Pending, Err(error)) => Poll::Ready(Err(error)),
+            (received, _) => received,
+        }
+    }
+}
+
+impl Drop for WiredPort {
+    fn drop(&mut self) {
+        let id = self.id;
+        self.shared.with(|state| {
+            state.inboxes.forget(id);
+            state.node.close(os::monotonic(), id);
+        });
+    }
+}

@@ -1,0 +1,144 @@
+//! `listen`: frames of a segment are received, and never sent, until enough were heard.
+
+use std::time::Duration;
+
+use lanlab_files::LinkPlace;
+use lanlab_os as os;
+use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness};
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_workloads::listen::{MEMORY_BYTES, Observer};
+
+use crate::cost::{Cost, OWN_THREADS};
+use crate::medium::check_interface;
+use crate::medium::recorder::{self, Recorder};
+use crate::messages::{Failure, Heard, Listen, Outcome};
+use crate::running::{Measured, Running, conclude};
+use crate::task::Task;
+
+const TIMES_NS: std::ops::RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
+const FRAMES: std::ops::RangeInclusive<u64> = 1..=1_000_000_000;
+/// Longest frame that is read whole; no interface that is Ethernet has a longer one.
+const LONGEST_FRAME_BYTES: usize = 65_536 + 18;
+/// Longest wait until it looks whether it is cancelled.
+const LOOK_NS: u64 = 50_000_000;
+/// Most frames read before it looks whether it is to end.
+const TURN_FRAMES: u64 = 1000;
+/// How often it says how far it is.
+const TELL_NS: u64 = 250_000_000;
+
+/// Listen until the time is over, enough frames were heard, or the driver wants the end.
+pub fn listen(request: Listen) -> Result<Task, Failure> {
+    if !TIMES_NS.contains(&request.longest_ns) {
+        return Err(Failure::value("longest_ns", request.longest_ns, "1 ms to 1 day"));
+    }
+    if !FRAMES.contains(&request.most_frames) {
+        return Err(Failure::value("most_frames", request.most_frames, "1 to 1,000,000,000"));
+    }
+    let place = place_of(&request.link)?;
+    let recorded = request.pcap.as_ref().map_or(0, |_| recorder::MEMORY_BYTES);
+    let cost = Cost { memory_bytes: MEMORY_BYTES + recorded, threads: OWN_THREADS + 1 };
+    Ok(Task::new(cost, move |running| run(&request, &place, running)))
+}
+
+/// A link as the `os` crate names it.
+pub fn place_of(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
+    match link {
+        LinkPlace::Interface(name) => {
+            check_interface(name)?;
+            Ok(RawLinkPlace::Interface(name.clone()))
+        }
+        // Those below are the engine's own conversation.
+        LinkPlace::Descriptor(number @ 3..) => Ok(RawLinkPlace::Descriptor(*number)),
+        LinkPlace::Descriptor(number) => {
+            Err(Failure::value("descriptor", number, "an open one from 3 on"))
+        }
+    }
+}
+
+/// Why a link cannot be opened.
+pub fn link_failure(place: &RawLinkPlace, error: &std::io::Error) -> Failure {
+    let what = match place {
+        RawLinkPlace::Interface(name) => format!("interface `{name}`"),
+        RawLinkPlace::Descriptor(number) => format!("descriptor {number}"),
+    };
+    let failure = Failure::new("link.open", format!("{what}: {error}"));
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => failure.hint("run lanlab as root, as by sudo"),
+        std::io::ErrorKind::NetworkDown => failure.hint("take it up: `ip link set dev NAME up`"),
+        _ => failure,
+    }
+}
+
+fn run(request: &Listen, place: &RawLinkPlace, running: &Running) -> Measured {
+    // First, so that nothing is received that cannot be written.
+    let mut recorder = request.pcap.as_deref().map(Recorder::create).transpose()?;
+    let link = RawLink::open(place, RawFrames::All).map_err(|error| link_failure(place, &error))?;
+    running.ready(Vec::new(), None);
+    let start = os::monotonic();
+    let mut observer = Observer::new(Mac(link.mac()), start);
+    let listened = receive(request, &link, &mut observer, &mut recorder, running);
+    let now = os::monotonic();
+    let (recorded_frames, unrecorded_frames) = recorder.as_ref().map_or((0, 0), Recorder::counts);
+    let heard = Heard {
+        interface: link.interface().to_owned(),
+        kernel_drops: link.new_drops(),
+        recorded_frames,
+        unrecorded_frames,
+        ..observer.heard(now)
+    };
+    let ended = recorder.as_mut().map_or(Ok(()), Recorder::end);
+    conclude(Outcome::Heard(Box::new(heard)), listened.and(ended).err())
+}
+
+fn receive(
+    request: &Listen,
+    link: &RawLink,
+    observer: &mut Observer,
+    recorder: &mut Option<Recorder>,
+    running: &Running,
+) -> Result<(), Failure> {
+    let start = os::monotonic();
+    let end = start.plus_nanos(request.longest_ns);
+    let system = |error: std::io::Error| Failure::system("the interface", &error);
+    let mut readiness = Readiness::new(1).map_err(system)?;
+    readiness.watch(link, 0, Interest::Read).map_err(system)?;
+    let mut buffer = vec![0; LONGEST_FRAME_BYTES];
+    let mut told = start;
+    let mut bytes = 0;
+    loop {
+        let now = os::monotonic();
+        if running.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        if now >= end || observer.frames() >= request.most_frames {
+            return Ok(());
+        }
+        if now.nanos_since(told) >= TELL_NS {
+            told = now;
+            running.tell_progress(now.nanos_since(start), observer.frames(), bytes);
+        }
+        if let Some(recorder) = recorder {
+            recorder.tick(now);
+        }
+        let wait_ns = LOOK_NS.min(end.nanos_since(now));
+        readiness.wait(Duration::from_nanos(wait_ns)).map_err(system)?.for_each(drop);
+        let mut left = TURN_FRAMES.min(request.most_frames - observer.frames());
+        while left > 0
+            && let Some(length) = link.receive(&mut buffer).map_err(gone)?
+        {
+            let at: Instant = os::monotonic();
+            observer.see(at, &buffer[..length]);
+            bytes += length as u64;
+            if let Some(recorder) = recorder {
+                recorder.record(at, &buffer[..length]);
+            }
+            left -= 1;
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
+fn gone(error: std::io::Error) -> Failure {
+    Failure::system("the interface", &error).hint("it was taken down or removed")
+}

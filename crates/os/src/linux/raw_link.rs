@@ -1,0 +1,223 @@
+//! Raw links: whole Ethernet frames from and to one interface.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use super::check;
+use super::ethtool::{control, named};
+use super::packet_socket::PacketSocket;
+use super::rtnetlink::Rtnetlink;
+use super::tap::Tap;
+use crate::raw_link::{
+    HISTORIC_TYPES, LONGEST_LENGTH, NETBIOS_GROUP, RawFrames, RawLinkPlace, SHORTEST_FRAME_BYTES,
+};
+
+/// Most frames that came before the filter, and are dropped.
+const MOST_UNFILTERED: usize = 100_000;
+/// What a filter says of a frame: drop it, or keep all of it.
+const DROP: u32 = 0;
+const KEEP: u32 = 0x4_0000;
+/// Where the type or length of a frame is.
+const TYPE_OFFSET: u32 = 12;
+
+/// A link of whole frames. Frames that this host sends, by whatever program, are not received.
+#[derive(Debug)]
+pub struct RawLink {
+    kind: Kind,
+    mac: [u8; 6],
+    interface: String,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Tap(Tap),
+    PacketSocket(PacketSocket),
+}
+
+impl RawLink {
+    /// Open one. Only that interface is touched.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such interface, `NetworkDown` if it is down, `PermissionDenied` without
+    /// the right, `InvalidInput` of a descriptor that is none of a link or of an interface that is no
+    /// Ethernet; else the system's own.
+    pub fn open(place: &RawLinkPlace, frames: RawFrames) -> io::Result<Self> {
+        let socket = match place {
+            RawLinkPlace::Interface(name) => PacketSocket::silent(index_of(name)?)?,
+            RawLinkPlace::Descriptor(descriptor) => {
+                // SAFETY: the call takes integers only, and fails if the descriptor is not open.
+                let own = unsafe { libc::fcntl(*descriptor, libc::F_DUPFD_CLOEXEC, 3) };
+                // SAFETY: the copy has no other owner.
+                let own = unsafe { OwnedFd::from_raw_fd(check(own)?) };
+                if let Some(name) = Tap::interface_of(own.as_fd()) {
+                    let tap = Tap::given(File::from(own))?;
+                    // Whoever reads a TAP is the other end of its wire: an address of its own.
+                    let mut mac = hardware_address(&name)?;
+                    mac[5] ^= 0x80;
+                    return Ok(Self { kind: Kind::Tap(tap), mac, interface: name });
+                }
+                PacketSocket::given(own)?
+            }
+        };
+        let address = socket.address()?;
+        if address.sll_hatype != libc::ARPHRD_ETHER || address.sll_halen != 6 {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "the interface is no Ethernet"));
+        }
+        let mut mac = [0; 6];
+        mac.copy_from_slice(&address.sll_addr[..6]);
+        let index = address.sll_ifindex;
+        if frames == RawFrames::Historic {
+            socket.set_filter(&historic_filter())?;
+        }
+        socket.join(index, (frames == RawFrames::Historic).then_some(NETBIOS_GROUP))?;
+        socket.listen(index)?;
+        let mut unfiltered = [0; 14];
+        for _ in 0..MOST_UNFILTERED {
+            // What came to a socket that was handed on, before it had its filter.
+            if matches!(place, RawLinkPlace::Interface(_))
+                || socket.receive(&mut unfiltered)?.is_none()
+            {
+                break;
+            }
+        }
+        socket.new_drops();
+        let interface = match place {
+            RawLinkPlace::Interface(name) => name.clone(),
+            RawLinkPlace::Descriptor(_) => name_of(index)?,
+        };
+        Ok(Self { kind: Kind::PacketSocket(socket), mac, interface })
+    }
+
+    /// Make a TAP of this name in the network namespace of the calling thread, and be the other end of
+    /// its wire, with this hardware address. The interface goes when this is dropped.
+    ///
+    /// # Errors
+    /// The system's own: no `/dev/net/tun`, or no right to it.
+    pub fn tap(interface: &str, mac: [u8; 6]) -> io::Result<Self> {
+        let kind = Kind::Tap(Tap::open(interface)?);
+        Ok(Self { kind, mac, interface: interface.to_owned() })
+    }
+
+    /// Hardware address of this end.
+    pub fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    /// Name of the interface.
+    pub fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    /// The next frame, from its destination address on, with its padding and without check sequence;
+    /// `None` if there is none now.
+    ///
+    /// # Errors
+    /// The system's own; `NetworkDown` once if the interface was taken down.
+    pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        match &self.kind {
+            Kind::Tap(tap) => tap.receive(into),
+            Kind::PacketSocket(socket) => socket.receive(into),
+        }
+    }
+
+    /// Send a frame, padded to the shortest that Ethernet has; `false` if the interface takes none
+    /// now: it is down, or its queue is full.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
+        let mut padded = [0; SHORTEST_FRAME_BYTES];
+        let whole = match padded.get_mut(..frame.len()) {
+            Some(head) if frame.len() < SHORTEST_FRAME_BYTES => {
+                head.copy_from_slice(frame);
+                &padded[..]
+            }
+            _ => frame,
+        };
+        let sent = match &self.kind {
+            Kind::Tap(tap) => tap.send(whole),
+            Kind::PacketSocket(socket) => socket.send(whole),
+        };
+        match sent {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            sent => sent,
+        }
+    }
+
+    /// Frames that the kernel dropped for want of room before they were received, since the last call.
+    pub fn new_drops(&self) -> u64 {
+        match &self.kind {
+            Kind::Tap(_) => 0,
+            Kind::PacketSocket(socket) => socket.new_drops(),
+        }
+    }
+}
+
+impl AsFd for RawLink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            Kind::Tap(tap) => tap.as_fd(),
+            Kind::PacketSocket(socket) => socket.as_fd(),
+        }
+    }
+}
+
+fn index_of(name: &str) -> io::Result<i32> {
+    let found = |error: io::Error| match error.raw_os_error() {
+        Some(libc::ENODEV) => io::Error::new(ErrorKind::NotFound, "no such interface"),
+        _ => error,
+    };
+    // Before the socket: a name that is none is told without any right.
+    let mut argument = named(name).map_err(found)?;
+    // SAFETY: the request writes flags into the argument itself.
+    unsafe { control(libc::SIOCGIFFLAGS as _, &mut argument) }.map_err(found)?;
+    // SAFETY: it has done so.
+    let flags = unsafe { argument.ifr_ifru.ifru_flags };
+    if i32::from(flags) & libc::IFF_UP == 0 {
+        return Err(io::Error::new(ErrorKind::NetworkDown, "the interface is down"));
+    }
+    Rtnetlink::open()?.index_of(name)
+}
+
+fn hardware_address(name: &str) -> io::Result<[u8; 6]> {
+    let mut argument = named(name)?;
+    // SAFETY: the request writes an address into the argument itself.
+    unsafe { control(libc::SIOCGIFHWADDR as _, &mut argument) }?;
+    // SAFETY: it has done so.
+    let found = unsafe { argument.ifr_ifru.ifru_hwaddr }.sa_data;
+    Ok(std::array::from_fn(|at| found[at].cast_unsigned()))
+}
+
+fn name_of(index: i32) -> io::Result<String> {
+    let mut name = [0_u8; libc::IF_NAMESIZE];
+    // SAFETY: the call writes at most so many bytes, with a zero at their end.
+    let found = unsafe { libc::if_indextoname(index.cast_unsigned(), name.as_mut_ptr().cast()) };
+    if found.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    let length = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    Ok(String::from_utf8_lossy(&name[..length]).into_owned())
+}
+
+/// A program of classic BPF (`Documentation/networking/filter.rst` in Linux) that keeps what historic
+/// protocols send.
+fn historic_filter() -> Vec<libc::sock_filter> {
+    let step = |code: u32, jt: usize, jf: usize, k: u32| libc::sock_filter {
+        code: code as u16,
+        jt: jt as u8,
+        jf: jf as u8,
+        k,
+    };
+    let types = HISTORIC_TYPES.len();
+    let load = step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, 0, TYPE_OFFSET);
+    // A length goes on to the last step, which keeps the frame.
+    let longest = step(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, 0, types + 1, LONGEST_LENGTH);
+    let mut program = vec![load, longest];
+    for (number, kind) in HISTORIC_TYPES.into_iter().enumerate() {
+        program.push(step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, types - number, 0, kind));
+    }
+    program.push(step(libc::BPF_RET | libc::BPF_K, 0, 0, DROP));
+    program.push(step(libc::BPF_RET | libc::BPF_K, 0, 0, KEEP));
+    program
+}

@@ -1,0 +1,60 @@
+use std::io::{self, ErrorKind};
+
+use crate::{RawFrames, RawLinkPlace};
+
+/// A link of whole frames; there is none on this system.
+#[derive(Debug)]
+pub struct RawLink(std::convert::Infallible);
+
+fn refused() -> io::Error {
+    io::Error::new(ErrorKind::Unsupported, "raw Ethernet frames need Linux")
+}
+
+impl RawLink {
+    /// Open one.
+    ///
+    /// # Errors
+    /// Always: this system is not known to have such links.
+    pub fn open(_place: &RawLinkPlace, _frames: RawFrames) -> io::Result<Self> {
+        Err(refused())
+    }
+
+    /// Make a TAP.
+    ///
+    /// # Errors
+    /// Always, as above.
+    pub fn tap(_interface: &str, _mac: [u8; 6]) -> io::Result<Self> {
+        Err(refused())
+    }
+
+    /// See the Linux side.
+    pub fn mac(&self) -> [u8; 6] {
+        match self.0 {}
+    }
+
+    /// See the Linux side.
+    pub fn interface(&self) -> &str {
+        match self.0 {}
+    }
+
+    /// See the Linux side.
+    ///
+    /// # Errors
+    /// None: it cannot be called.
+    pub fn receive(&self, _into: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.0 {}
+    }
+
+    /// See the Linux side.
+    ///
+    /// # Errors
+    /// None: it cannot be called.
+    pub fn send(&self, _frame: &[u8]) -> io::Result<bool> {
+        match self.0 {}
+    }
+
+    /// See the Linux side.
+    pub fn new_drops(&self) -> u64 {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,28 @@
+/// Where the frames of a raw link come from and go to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RawLinkPlace {
+    /// An interface of the calling thread's network namespace, by its name. It takes `CAP_NET_RAW`.
+    Interface(String),
+    /// A packet socket that is bound to an interface, or a TAP that is attached to one: opened by another
+    /// process, and handed on to this one. It takes no rights.
+    Descriptor(i32),
+}
+
+/// Which frames a raw link receives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RawFrames {
+    /// Those with a length field (IEEE 802.2, raw 802.3), IPX (0x8137, 0x8138) and XNS (0x0600) of
+    /// Ethernet II: what historic protocols use. The kernel drops all others.
+    Historic,
+    /// All that come to the interface, those for other stations included.
+    All,
+}
+
+/// Highest value of the length field (IEEE 802.3-2022, 3.2.6).
+pub(crate) const LONGEST_LENGTH: u32 = 1500;
+/// Ethernet types of IPX and XNS (IEEE's register of `EtherType`s).
+pub(crate) const HISTORIC_TYPES: [u32; 3] = [0x8137, 0x8138, 0x0600];
+/// The shortest frame without its check sequence (IEEE 802.3-2022, 3.2.8).
+pub(crate) const SHORTEST_FRAME_BYTES: usize = 60;
+/// All stations of `NetBIOS` on a LAN (IBM LAN Technical Reference, chapter 5).
+pub(crate) const NETBIOS_GROUP: [u8; 6] = [3, 0, 0, 0, 0, 1];

@@ -1,0 +1,106 @@
+//! SMB 1 over `NetBEUI`, between two interfaces of this machine.
+
+mod cable;
+mod hostile;
+mod scripted;
+
+use lanlab_clients::connect;
+use lanlab_files::ServiceKind::Smb1;
+use lanlab_files::{Carrier, Class, Dialect, LinkPlace, Session, Target};
+use lanlab_servers::{Offer, Serving, StationOffer, serve};
+use tempfile::TempDir;
+
+use crate::multiplexed::{
+    content, get, holds_names, lists_many, moves_a_large_file, offer, path, put, reaches_far, run,
+    shares_a_file, target, tells_why_not,
+};
+use cable::{Cable, place, runs_outside};
+
+const NAME: &str = "CNCFILES";
+
+fn over_nbf(target: Target, interface: &str) -> Target {
+    Target {
+        carrier: Carrier::Nbf,
+        link: Some(LinkPlace::Interface(interface.to_owned())),
+        server_name: Some(NAME.to_owned()),
+        address: None,
+        port: None,
+        share: Some("lanlab".to_owned()),
+        ..target
+    }
+}
+
+async fn served() -> (TempDir, Serving, Target) {
+    let root = TempDir::new().unwrap();
+    let station = Some(StationOffer { place: place("right"), name: NAME.to_owned() });
+    let serving = serve(&Offer { station, ..offer(Smb1, root.path()) }).await.unwrap();
+    (root, serving, over_nbf(target(Smb1, 0), "left"))
+}
+
+#[test]
+fn the_newest_dialect_does_all_that_other_services_do() {
+    if runs_outside("nbf::the_newest_dialect_does_all_that_other_services_do") {
+        return;
+    }
+    let _cable = Cable::new(0);
+    run(async {
+        let (root, serving, target) = served().await;
+        let session = connect(&target).await.unwrap();
+        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMv2 login");
+        assert_eq!(session.facts().no_delay, None);
+        session.end().await.unwrap();
+        moves_a_large_file(&target, root.path()).await;
+        holds_names(&target, root.path()).await;
+        reaches_far(&target).await;
+        lists_many(&target, root.path()).await;
+        shares_a_file(&target).await;
+        tells_why_not(&target).await;
+        serving.end().await;
+    });
+}
+
+#[test]
+fn each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost() {
+    if runs_outside(
+        "nbf::each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost",
+    ) {
+        return;
+    }
+    let cable = Cable::new(20);
+    run(async {
+        let (_root, serving, target) = served().await;
+        for dialect in [Dialect::Core, Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
+            let target = Target { dialect: Some(dialect), ..target.clone() };
+            let session = connect(&target).await.unwrap();
+            let data = content(200_001, 5);
+            put(&session, &path("file.dat"), &data).await;
+            assert!(get(&session, &path("file.dat")).await == data, "{dialect:?}");
+            session.remove(&path("file.dat")).await.unwrap();
+            session.end().await.unwrap();
+        }
+        serving.end().await;
+    });
+    let (carried, lost) = (&cable.carried, &cable.lost);
+    let count =
+        |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(count(lost) * 40 > count(carried), "{} of {} lost", count(lost), count(carried));
+}
+
+#[test]
+fn a_name_that_no_station_has_is_told() {
+    if runs_outside("nbf::a_name_that_no_station_has_is_told") {
+        return;
+    }
+    let _cable = Cable::new(0);
+    run(async {
+        let nobody = over_nbf(target(Smb1, 0), "left");
+        let fault = connect(&nobody).await.unwrap_err();
+        assert_eq!(fault.class, Class::Unreachable, "{fault}");
+        assert!(fault.message.contains("no station answers"), "{fault}");
+        let nowhere = over_nbf(target(Smb1, 0), "none");
+        let fault = connect(&nowhere).await.unwrap_err();
+        assert!(fault.message.contains("no such interface"), "{fault}");
+        let fault = connect(&Target { link: None, ..nowhere }).await.unwrap_err();
+        assert!(fault.message.contains("found no interface"), "{fault}");
+    });
+}

@@ -1,0 +1,381 @@
+//! One script of SMB 1 over `NetBEUI` on two clocks: between nodes on the offline medium, in virtual time, and
+//! between the nodes of real interfaces. Each station sends the same frames, octet by octet and in order.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
+use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::node::{Carrier, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::profile::{DOS, IBM, Profile, WINDOWS_NT};
+use lanlab_stack::redirector::{Access, Call, CallId, Done, Redirector};
+use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::{self, Client};
+use lanlab_stack::smb::server::{self, Server};
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::smb1::strings::CodePage;
+
+use super::cable::{Cable, place, runs_outside};
+
+#[path = "../../../../fuzz/memory_files.rs"]
+#[allow(dead_code, reason = "what fuzzers need of it besides")]
+mod memory_files;
+use memory_files::MemoryFiles;
+
+const MACS: [[u8; 6]; 2] = [[2, 0x60, 0x8c, 0, 0, 1], [2, 0x60, 0x8c, 0, 0, 2]];
+/// A host that stands still for this long in the midst of the exchange makes timers run out.
+const STALL: Duration = Duration::from_millis(60);
+const ATTEMPTS: usize = 5;
+
+fn name(end: usize) -> Name {
+    Name::new(["CALLER", "CALLED"][end], suffix::SERVER).unwrap()
+}
+
+/// One end of a session, on either clock.
+trait Port {
+    fn facts(&self) -> CarrierFacts;
+    fn poll_send(&mut self, cx: &mut Context<'_>, message: &[u8]) -> Poll<()>;
+    /// `false`: the session is over.
+    fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut Vec<u8>) -> Poll<bool>;
+}
+
+impl Port for WiredPort {
+    fn facts(&self) -> CarrierFacts {
+        Self::facts(self)
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>, message: &[u8]) -> Poll<()> {
+        Self::poll_send(self, cx, [message, &[]]).map(Result::unwrap)
+    }
+
+    fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut Vec<u8>) -> Poll<bool> {
+        Self::poll_receive(self, cx, into).map(|received| received.is_ok())
+    }
+}
+
+/// The script.
+async fn call<P: Port>(mut port: P, dialect: Dialect) {
+    let mut client = Client::new(client::Plan {
+        dialect: Some(dialect),
+        server: "CALLED".into(),
+        share: "share".into(),
+        user: None,
+        code_page: CodePage::Cp850,
+        nonce: [7; 8],
+        time: 0,
+        raw: false,
+        carrier: port.facts(),
+    });
+    done(&mut client, &mut port, Client::CONNECTED).await;
+    for size in [100, 20_000] {
+        let data: Vec<u8> = (0..size).map(|at| (at * 7 + at / 251) as u8).collect();
+        let path = "FILE.DAT";
+        let opened = ask(&mut client, &mut port, Call::Open { path, access: Access::Create }).await;
+        let Done::Opened { file, .. } = opened.0 else { panic!("{opened:?}") };
+        let mut offset = 0;
+        while offset < data.len() {
+            let parts = [&data[offset..], &[][..]];
+            let write = Call::Write { file, offset: offset as u64, parts };
+            let Done::Written(count) = ask(&mut client, &mut port, write).await.0 else { panic!() };
+            offset += count as usize;
+        }
+        ask(&mut client, &mut port, Call::Close { file }).await;
+        let opened = ask(&mut client, &mut port, Call::Open { path, access: Access::Read }).await;
+        let Done::Opened { file, .. } = opened.0 else { panic!("{opened:?}") };
+        let mut read = Vec::new();
+        while read.len() < data.len() {
+            let count = 4096.min(data.len() - read.len()) as u32;
+            let wanted = Call::Read { file, offset: read.len() as u64, count };
+            let (Done::Read(range), octets) = ask(&mut client, &mut port, wanted).await else {
+                panic!()
+            };
+            read.extend_from_slice(&octets[range]);
+        }
+        assert!(read == data);
+        ask(&mut client, &mut port, Call::Close { file }).await;
+        ask(&mut client, &mut port, Call::Remove { path }).await;
+    }
+}
+
+async fn ask<P: Port>(client: &mut Client, port: &mut P, call: Call<'_>) -> (Done, Vec<u8>) {
+    let id = client.call(call);
+    done(client, port, id).await
+}
+
+async fn done<P: Port>(client: &mut Client, port: &mut P, id: CallId) -> (Done, Vec<u8>) {
+    let (mut message, mut data) = (Vec::new(), Vec::new());
+    loop {
+        while let Some((ended, outcome)) = client.poll_done(&mut data) {
+            if ended == id {
+                return (outcome.unwrap(), data);
+            }
+        }
+        while client.poll_message(&mut message) {
+            poll_fn(|cx| port.poll_send(cx, &message)).await;
+        }
+        assert!(poll_fn(|cx| port.poll_receive(cx, &mut message)).await);
+        client.handle_message(&mut message);
+    }
+}
+
+async fn answer<P: Port>(mut port: P) {
+    let server = Server::new(server::Offer {
+        name: "share".into(),
+        share: "share".into(),
+        user: None,
+        read_only: false,
+        code_page: CodePage::Cp850,
+        newest: Dialect::Nt,
+    });
+    let mut session = server.session(port.facts(), [7; 8], 0x01d0_0000_0000_0000);
+    let mut files = MemoryFiles::default();
+    let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
+    while poll_fn(|cx| port.poll_receive(cx, &mut message)).await {
+        session.handle_message(&mut message);
+        loop {
+            while let Some(call) = session.poll_file_call(&mut data) {
+                let answer = files.carry_out(call, &mut data);
+                session.handle_file_answer(answer, &mut data);
+            }
+            if !session.poll_message(&mut head, &mut data) {
+                break;
+            }
+            let whole = [&head[..], &data].concat();
+            poll_fn(|cx| port.poll_send(cx, &whole)).await;
+        }
+        message = session.memory();
+    }
+}
+
+/// Two nodes on the offline medium.
+struct World {
+    now: Instant,
+    nodes: [Node; 2],
+    medium: Medium,
+    frames: Vec<Vec<u8>>,
+    sent: [Vec<Vec<u8>>; 2],
+    claimed: [bool; 2],
+    sessions: [Option<(SessionId, CarrierFacts)>; 2],
+    inboxes: [VecDeque<Vec<u8>>; 2],
+    is_over: [bool; 2],
+}
+
+impl World {
+    fn new(profile: &Profile) -> Self {
+        let plan = Plan {
+            topology: Topology::Cable,
+            rate_bps: Some(10_000_000),
+            ports: 2,
+            propagation_ns: 500,
+            delay_ns: 0,
+            loss: LossPlan::Never,
+            switch_queue_bytes: 64 << 10,
+        };
+        let node = |end: usize| {
+            let config = NodeConfig { mac: Mac(MACS[end]), name: name(end), profile: *profile };
+            Node::new(&config, Instant::ZERO)
+        };
+        let mut nodes = [node(0), node(1)];
+        nodes[1].listen(Carrier::Nbf);
+        Self {
+            now: Instant::ZERO,
+            nodes,
+            medium: Medium::new(&plan, 1).unwrap(),
+            frames: Vec::new(),
+            sent: [Vec::new(), Vec::new()],
+            claimed: [false; 2],
+            sessions: [None; 2],
+            inboxes: [VecDeque::new(), VecDeque::new()],
+            is_over: [false; 2],
+        }
+    }
+
+    fn drain(&mut self) {
+        for end in 0..2 {
+            loop {
+                let mut message = Vec::new();
+                while let Some(event) = self.nodes[end].poll_event(&mut message) {
+                    match event {
+                        Event::Claimed(_) => self.claimed[end] = true,
+                        Event::Opened(session, facts) | Event::Accepted { session, facts, .. } => {
+                            self.sessions[end] = Some((session, facts));
+                        }
+                        Event::Message(_) => {
+                            self.inboxes[end].push_back(std::mem::take(&mut message));
+                        }
+                        Event::Ended(..) => self.is_over[end] = true,
+                        _ => {}
+                    }
+                }
+                let mut frame = Vec::new();
+                if !self.medium.is_free(end as u16)
+                    || !self.nodes[end].poll_transmit(self.now, &mut frame)
+                {
+                    break;
+                }
+                self.sent[end].push(frame.clone());
+                let (ticket, wire_bytes) = (self.frames.len() as u32, frame.len() as u32 + 12);
+                self.frames.push(frame);
+                let offer = Offer { ticket, wire_bytes, destination: Destination::All };
+                self.medium.offer(self.now, end as u16, offer);
+            }
+        }
+    }
+
+    /// Let the next thing happen, if that is before `until`.
+    fn advance(&mut self, until: Instant) -> bool {
+        self.drain();
+        let nodes = self.nodes.iter().filter_map(Node::poll_timeout);
+        let next = nodes.chain(self.medium.poll_timeout()).min().map(|at| at.max(self.now));
+        let Some(next) = next.filter(|&next| next <= until) else { return false };
+        self.now = next;
+        if self.medium.poll_timeout().is_some_and(|at| at <= next) {
+            self.medium.handle_timeout(next);
+            while let Some((_, happened)) = self.medium.poll_event() {
+                if let Happened::Delivered { port, ticket } = happened {
+                    let frame = self.frames[ticket as usize].clone();
+                    self.nodes[usize::from(port)].handle_frame(next, &frame);
+                    self.drain();
+                }
+            }
+        } else {
+            self.nodes.iter_mut().for_each(|node| node.handle_timeout(next));
+        }
+        self.drain();
+        true
+    }
+}
+
+struct VirtualPort(Rc<RefCell<World>>, usize);
+
+impl Port for VirtualPort {
+    fn facts(&self) -> CarrierFacts {
+        self.0.borrow().sessions[self.1].unwrap().1
+    }
+
+    fn poll_send(&mut self, _: &mut Context<'_>, message: &[u8]) -> Poll<()> {
+        let world = &mut *self.0.borrow_mut();
+        let (id, _) = world.sessions[self.1].unwrap();
+        let is_sent = world.nodes[self.1].send(world.now, id, message).is_ok();
+        world.drain();
+        if is_sent { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn poll_receive(&mut self, _: &mut Context<'_>, into: &mut Vec<u8>) -> Poll<bool> {
+        let mut world = self.0.borrow_mut();
+        match world.inboxes[self.1].pop_front() {
+            Some(message) => {
+                *into = message;
+                Poll::Ready(true)
+            }
+            None if world.is_over[self.1] => Poll::Ready(false),
+            None => Poll::Pending,
+        }
+    }
+}
+
+/// What each station sends in virtual time.
+fn virtually(profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
+    let world = Rc::new(RefCell::new(World::new(profile)));
+    let end = Instant::from_nanos(3_600_000_000_000);
+    while world.borrow().claimed != [true; 2] {
+        assert!(world.borrow_mut().advance(end));
+    }
+    {
+        let world = &mut *world.borrow_mut();
+        world.nodes[0].open(world.now, Carrier::Nbf, Peer::Name(name(1)));
+    }
+    while world.borrow().sessions.iter().any(Option::is_none) {
+        assert!(world.borrow_mut().advance(end));
+    }
+    let mut calling = pin!(call(VirtualPort(Rc::clone(&world), 0), dialect));
+    let mut answering = pin!(answer(VirtualPort(Rc::clone(&world), 1)));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut poll = |future: &mut Pin<&mut dyn Future<Output = ()>>| future.as_mut().poll(&mut cx);
+    loop {
+        let _ = poll(&mut (answering.as_mut() as Pin<&mut dyn Future<Output = ()>>));
+        if poll(&mut (calling.as_mut() as Pin<&mut dyn Future<Output = ()>>)).is_ready() {
+            break;
+        }
+        assert!(world.borrow_mut().advance(end), "nothing happens any more");
+    }
+    let world = &mut *world.borrow_mut();
+    let (id, _) = world.sessions[0].unwrap();
+    world.nodes[0].close(world.now, id);
+    let end = world.now.plus_nanos(1_000_000_000);
+    while world.advance(end) {}
+    std::mem::take(&mut world.sent)
+}
+
+/// What each station sends over real interfaces, and the longest time without a frame meanwhile.
+fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) {
+    let cable = Cable::with_macs(0, MACS);
+    let plan = |end: usize| WiredPlan {
+        place: place(["left", "right"][end]),
+        name: Some(name(end)),
+        profile: *profile,
+        listens: end == 1,
+    };
+    super::run(async {
+        let (left, right) =
+            (WiredNode::begin(&plan(0)).unwrap(), WiredNode::begin(&plan(1)).unwrap());
+        left.claimed().await.unwrap();
+        right.claimed().await.unwrap();
+        let answering = async { answer(right.accept().await.unwrap()).await };
+        let calling = async {
+            call(left.call(name(1)).await.unwrap(), dialect).await;
+        };
+        tokio::join!(answering, calling);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    });
+    let log = std::mem::take(&mut *cable.log.lock().unwrap());
+    let mut sent = [Vec::new(), Vec::new()];
+    let mut stall = Duration::ZERO;
+    let is_link = |frame: &[u8]| frame[0] & 1 == 0;
+    for pair in log.windows(2).filter(|pair| is_link(&pair[0].2) && is_link(&pair[1].2)) {
+        stall = stall.max(pair[1].0 - pair[0].0);
+    }
+    for (_, end, frame) in log {
+        sent[end].push(frame);
+    }
+    (sent, stall)
+}
+
+#[test]
+fn the_same_script_gives_the_same_frames_on_both_clocks() {
+    if runs_outside("nbf::scripted::the_same_script_gives_the_same_frames_on_both_clocks") {
+        return;
+    }
+    for (profile, dialect) in
+        [(WINDOWS_NT, Dialect::Nt), (IBM, Dialect::Core), (DOS, Dialect::LanMan1)]
+    {
+        let expected = virtually(&profile, dialect);
+        assert!(expected.iter().all(|frames| frames.len() > 40));
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let (found, stall) = really(&profile, dialect);
+            // Timers run out where this machine stands still: then both clocks saw different things.
+            if stall > STALL && attempts < ATTEMPTS {
+                continue;
+            }
+            let what = format!("{} {dialect:?}, longest stall {stall:?}", profile.name);
+            for end in 0..2 {
+                let (found, expected) = (&found[end], &expected[end]);
+                let at = found.iter().zip(expected).position(|(found, expected)| found != expected);
+                let shown = at.map(|at| (at, &found[at], &expected[at]));
+                assert_eq!(shown, None, "{what}: station {end}");
+                assert_eq!(found.len(), expected.len(), "{what}: station {end}");
+            }
+            break;
+        }
+    }
+}

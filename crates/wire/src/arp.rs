@@ -1,0 +1,101 @@
+//! ARP of IPv4 on Ethernet: who has an address.
+//!
+//! Source: RFC 826; a probe before an address is used, and its announcement: RFC 5227. All fields
+//! big-endian.
+
+use core::net::Ipv4Addr;
+
+use crate::{Error, take};
+
+const FORMAT: &str = "arp";
+/// Octets of a packet.
+pub const PACKET_LEN: usize = 28;
+/// Hardware Ethernet, protocol IPv4, and the lengths of their addresses.
+const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
+const REQUEST: u16 = 1;
+const REPLY: u16 = 2;
+
+/// A request or a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    /// Whether it asks; else it answers.
+    pub is_request: bool,
+    /// Hardware address of the sender.
+    pub sender_mac: [u8; 6],
+    /// Its address; `0.0.0.0` in a probe.
+    pub sender: Ipv4Addr,
+    /// Hardware address of the target, as far as the sender knows it.
+    pub target_mac: [u8; 6],
+    /// The address that is asked for; in a reply the asker's.
+    pub target: Ipv4Addr,
+}
+
+impl Packet {
+    /// Read a packet. What stands behind it is padding.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for other hardware, protocols and
+    /// operations.
+    pub fn parse(packet: &[u8]) -> Result<Self, Error> {
+        if packet.len() < PACKET_LEN {
+            let got = packet.len();
+            return Err(Error::Truncated { format: FORMAT, need: PACKET_LEN, got });
+        }
+        let kind: [u8; 6] = take(packet, 0..6);
+        if let Some(offset) = (0..KIND.len()).find(|&at| kind[at] != KIND[at]) {
+            let value = u64::from(kind[offset]);
+            return Err(Error::Forbidden { format: FORMAT, field: "kind", offset, value });
+        }
+        let operation = u16::from_be_bytes(take(packet, 6..8));
+        if !matches!(operation, REQUEST | REPLY) {
+            let value = u64::from(operation);
+            return Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 6, value });
+        }
+        Ok(Self {
+            is_request: operation == REQUEST,
+            sender_mac: take(packet, 8..14),
+            sender: Ipv4Addr::from(take::<4>(packet, 14..18)),
+            target_mac: take(packet, 18..24),
+            target: Ipv4Addr::from(take::<4>(packet, 24..28)),
+        })
+    }
+
+    /// Append the packet.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&KIND);
+        let operation = if self.is_request { REQUEST } else { REPLY };
+        out.extend_from_slice(&operation.to_be_bytes());
+        out.extend_from_slice(&self.sender_mac);
+        out.extend_from_slice(&self.sender.octets());
+        out.extend_from_slice(&self.target_mac);
+        out.extend_from_slice(&self.target.octets());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn other_hardware_is_refused() {
+        let mut octets = vec![0, 6, 8, 0, 6, 4, 0, 1];
+        octets.resize(PACKET_LEN, 0);
+        let refused = Packet::parse(&octets).unwrap_err().to_string();
+        assert_eq!(refused, "arp: field `kind` at octet 1 has forbidden value 0x6");
+        assert!(Packet::parse(&octets[1..]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_back(
+            is_request: bool, sender_mac: [u8; 6], target_mac: [u8; 6], sender: u32, target: u32
+        ) {
+            let (sender, target) = (sender.into(), target.into());
+            let packet = Packet { is_request, sender_mac, sender, target_mac, target };
+            let mut octets = Vec::new();
+            packet.emit(&mut octets);
+            prop_assert_eq!(Packet::parse(&octets), Ok(packet));
+        }
+    }
+}

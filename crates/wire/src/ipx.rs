@@ -1,0 +1,166 @@
+//! Packets of Novell's IPX.
+//!
+//! Source: the Xerox internetwork datagram (XSIS 028112) as Novell changed it; dissector `ipx` of
+//! Wireshark. All fields big-endian.
+
+use core::fmt;
+
+use crate::{Error, take};
+
+const FORMAT: &str = "ipx";
+/// Octets of the header.
+pub const HEADER_LEN: usize = 30;
+
+/// Sockets with a known use.
+pub mod socket {
+    /// NetWare Core Protocol.
+    pub const NCP: u16 = 0x0451;
+    /// Service advertising.
+    pub const SAP: u16 = 0x0452;
+    /// Routing information.
+    pub const RIP: u16 = 0x0453;
+    /// NetBIOS.
+    pub const NETBIOS: u16 = 0x0455;
+    /// Diagnostics.
+    pub const DIAGNOSTIC: u16 = 0x0456;
+}
+
+/// A station and a program on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address {
+    /// Network; zero is the one that the sender is on.
+    pub network: u32,
+    /// Station; all ones for every one.
+    pub node: [u8; 6],
+    /// Program.
+    pub socket: u16,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08X}:", self.network)?;
+        for octet in self.node {
+            write!(f, "{octet:02X}")?;
+        }
+        write!(f, ":{:04X}", self.socket)
+    }
+}
+
+impl Address {
+    fn parse(octets: [u8; 12]) -> Self {
+        let network = u32::from_be_bytes(take(&octets, 0..4));
+        let socket = u16::from_be_bytes(take(&octets, 10..12));
+        Self { network, node: take(&octets, 4..10), socket }
+    }
+
+    fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.network.to_be_bytes());
+        out.extend_from_slice(&self.node);
+        out.extend_from_slice(&self.socket.to_be_bytes());
+    }
+}
+
+/// What stands before the data of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Sum of the packet; FFFF: none.
+    pub checksum: u16,
+    /// Routers that it has passed.
+    pub hops: u8,
+    /// Packet type.
+    pub kind: u8,
+    /// Who is to receive it.
+    pub destination: Address,
+    /// Who sent it.
+    pub source: Address,
+}
+
+impl Header {
+    /// Read a packet; gives the header and the data, without padding.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is shorter than its header or its length says, [`Error::Forbidden`]
+    /// if the length is below that of the header.
+    pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let truncated = |need| Error::Truncated { format: FORMAT, need, got: packet.len() };
+        if packet.len() < HEADER_LEN {
+            return Err(truncated(HEADER_LEN));
+        }
+        let length = usize::from(u16::from_be_bytes(take(packet, 2..4)));
+        if length < HEADER_LEN {
+            let value = length as u64;
+            return Err(Error::Forbidden { format: FORMAT, field: "length", offset: 2, value });
+        }
+        let data = packet.get(HEADER_LEN..length).ok_or_else(|| truncated(length))?;
+        let header = Self {
+            checksum: u16::from_be_bytes(take(packet, 0..2)),
+            hops: packet[4],
+            kind: packet[5],
+            destination: Address::parse(take(packet, 6..18)),
+            source: Address::parse(take(packet, 18..30)),
+        };
+        Ok((header, data))
+    }
+
+    /// Append a packet with this header.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if the packet would have more than 65,535 octets.
+    pub fn emit(&self, data: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        let length = HEADER_LEN + data.len();
+        let Ok(length) = u16::try_from(length) else {
+            let value = length as u64;
+            return Err(Error::Forbidden { format: FORMAT, field: "length", offset: 2, value });
+        };
+        out.extend_from_slice(&self.checksum.to_be_bytes());
+        out.extend_from_slice(&length.to_be_bytes());
+        out.extend_from_slice(&[self.hops, self.kind]);
+        self.destination.emit(out);
+        self.source.emit(out);
+        out.extend_from_slice(data);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn address() -> impl Strategy<Value = Address> {
+        (any::<u32>(), any::<[u8; 6]>(), any::<u16>()).prop_map(|(network, node, socket)| Address {
+            network,
+            node,
+            socket,
+        })
+    }
+
+    #[test]
+    fn a_packet_is_cut_to_its_length() {
+        let address = Address { network: 0x17, node: [2, 0, 0, 0, 0, 7], socket: socket::SAP };
+        let (destination, source) = (address, address);
+        let header = Header { checksum: 0xffff, hops: 0, kind: 4, destination, source };
+        let mut octets = Vec::new();
+        header.emit(b"ab", &mut octets).unwrap();
+        octets.resize(60, 0);
+        assert_eq!(Header::parse(&octets), Ok((header, &b"ab"[..])));
+        assert_eq!(address.to_string(), "00000017:020000000007:0452");
+        octets[3] = 29;
+        assert!(Header::parse(&octets).is_err());
+        octets[3] = 61;
+        assert_eq!(Header::parse(&octets).unwrap_err().to_string(), "ipx: need 61 octets, got 60");
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_back(
+            checksum: u16, hops: u8, kind: u8, destination in address(), source in address(),
+            data: Vec<u8>
+        ) {
+            let header = Header { checksum, hops, kind, destination, source };
+            let mut octets = Vec::new();
+            header.emit(&data, &mut octets).unwrap();
+            prop_assert_eq!(Header::parse(&octets), Ok((header, &data[..])));
+        }
+    }
+}

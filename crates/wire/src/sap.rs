@@ -1,0 +1,148 @@
+//! Service advertising of NetWare (SAP): which servers there are.
+//!
+//! Source: Novell's IPX router specification, chapter 4; dissector `ipxsap` of Wireshark. In IPX
+//! packets to and from socket 0452. All fields big-endian.
+
+use crate::ipx::Address;
+use crate::{Error, take};
+
+const FORMAT: &str = "sap";
+/// Octets of a server in a response.
+pub const SERVER_LEN: usize = 64;
+const NAME_LEN: usize = 48;
+/// A server with so many hops is going down.
+pub const GOING_DOWN_HOPS: u16 = 16;
+/// Type of any server.
+pub const ANY_SERVER: u16 = 0xffff;
+/// Type of a file server.
+pub const FILE_SERVER: u16 = 0x0004;
+
+const GENERAL_QUERY: u16 = 1;
+const GENERAL_RESPONSE: u16 = 2;
+const NEAREST_QUERY: u16 = 3;
+const NEAREST_RESPONSE: u16 = 4;
+
+/// A query, or servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packet<'a> {
+    /// Asks for servers of a type.
+    Query {
+        /// Whether only the nearest is to answer.
+        is_nearest: bool,
+        /// Type that is asked for.
+        kind: u16,
+    },
+    /// Names servers, unasked or as an answer.
+    Response {
+        /// Whether it answers a query for the nearest.
+        is_nearest: bool,
+        /// The servers.
+        servers: Servers<'a>,
+    },
+}
+
+/// The servers of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Servers<'a>(&'a [u8]);
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Its type.
+    pub kind: u16,
+    /// Its name; octets outside printable ASCII are `?`.
+    pub name: String,
+    /// Where it is.
+    pub address: Address,
+    /// Routers on the way to it.
+    pub hops: u16,
+}
+
+impl Servers<'_> {
+    /// One after another.
+    pub fn iter(&self) -> impl Iterator<Item = Server> {
+        self.0.chunks_exact(SERVER_LEN).map(|entry| {
+            let name = &entry[2..2 + NAME_LEN];
+            let end = name.iter().position(|&octet| octet == 0).unwrap_or(NAME_LEN);
+            let printable =
+                |octet: &u8| if (b' '..=b'~').contains(octet) { *octet as char } else { '?' };
+            Server {
+                kind: u16::from_be_bytes(take(entry, 0..2)),
+                name: name[..end].iter().map(printable).collect(),
+                address: Address {
+                    network: u32::from_be_bytes(take(entry, 50..54)),
+                    node: take(entry, 54..60),
+                    socket: u16::from_be_bytes(take(entry, 60..62)),
+                },
+                hops: u16::from_be_bytes(take(entry, 62..64)),
+            }
+        })
+    }
+}
+
+impl<'a> Packet<'a> {
+    /// Read the data of an IPX packet.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short or ends within a server, [`Error::Forbidden`] for another
+    /// operation.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let need = |need| {
+            let got = data.len();
+            if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
+        };
+        need(2)?;
+        let operation = u16::from_be_bytes(take(data, 0..2));
+        match operation {
+            GENERAL_QUERY | NEAREST_QUERY => {
+                need(4)?;
+                let kind = u16::from_be_bytes(take(data, 2..4));
+                Ok(Self::Query { is_nearest: operation == NEAREST_QUERY, kind })
+            }
+            GENERAL_RESPONSE | NEAREST_RESPONSE => {
+                let servers = &data[2..];
+                need(2 + servers.len().next_multiple_of(SERVER_LEN))?;
+                let is_nearest = operation == NEAREST_RESPONSE;
+                Ok(Self::Response { is_nearest, servers: Servers(servers) })
+            }
+            other => {
+                let value = u64::from(other);
+                Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 0, value })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_file_server_is_read_with_its_name_and_address() {
+        let mut octets = vec![0, 2, 0, 4];
+        octets.extend_from_slice(b"FS1");
+        octets.resize(52, 0);
+        octets.extend_from_slice(&[0, 0, 0xab, 0xcd, 0, 0, 0, 0, 0, 1, 4, 0x51, 0, 1]);
+        let Ok(Packet::Response { is_nearest: false, servers }) = Packet::parse(&octets) else {
+            panic!("no response")
+        };
+        let found: Vec<_> = servers.iter().collect();
+        assert_eq!((found.len(), found[0].name.as_str(), found[0].hops), (1, "FS1", 1));
+        assert_eq!(found[0].address.to_string(), "0000ABCD:000000000001:0451");
+        let cut = Packet::parse(&octets[..65]).unwrap_err();
+        assert_eq!(cut.to_string(), "sap: need 66 octets, got 65");
+        let nearest = Packet::Query { is_nearest: true, kind: FILE_SERVER };
+        assert_eq!(Packet::parse(&[0, 3, 0, 4, 9]), Ok(nearest));
+        assert!(Packet::parse(&[0, 5, 0, 4]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_octets_stop_it(octets: Vec<u8>) {
+            if let Ok(Packet::Response { servers, .. }) = Packet::parse(&octets) {
+                prop_assert_eq!(servers.iter().count(), (octets.len() - 2) / SERVER_LEN);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! ARP, and names of `NetBIOS` in UDP.
+
+use lanlab_wire::arp;
+use lanlab_wire::browser::Announcement;
+use lanlab_wire::nbns::{self, Answer, Query, Question, Response};
+use lanlab_wire::netbios_name::Name;
+use lanlab_wire::udp_datagram::Packet;
+
+use super::Notes;
+use super::netbeui::announced;
+use super::questions::Kind;
+use crate::messages::NameSign;
+
+/// Port of datagrams of `NetBIOS` (RFC 1002, 4.4).
+const DATAGRAM_PORT: u16 = 138;
+/// Octets of the header of such a datagram, before its names.
+const DATAGRAM_HEADER_LEN: usize = 14;
+/// Datagrams to a name, to a group and to all.
+const DATAGRAM_KINDS: std::ops::RangeInclusive<u8> = 0x10..=0x12;
+const PROTOCOL: &str = "NetBIOS over UDP";
+
+pub fn arp(packet: &[u8], notes: &mut Notes<'_>) {
+    let Ok(packet) = arp::Packet::parse(packet) else { return };
+    // A probe asks whether an address is free, an announcement says whose it is (RFC 5227).
+    let is_claim = packet.sender.is_unspecified() || packet.sender == packet.target;
+    if packet.is_request && !is_claim {
+        let target = packet.target.to_string();
+        notes.questions.ask(notes.at, Kind::Arp, target.clone(), notes.from);
+        // Answers go to one station, so that they may not come here: who was heard is there.
+        if notes.stations.knows(&target) {
+            notes.questions.answer(Kind::Arp, &target);
+        }
+    }
+    if !packet.sender.is_unspecified() {
+        let sender = packet.sender.to_string();
+        notes.stations.has_address(notes.from, &sender);
+        notes.questions.answer(Kind::Arp, &sender);
+    }
+}
+
+pub fn ipv4(packet: &[u8], notes: &mut Notes<'_>) {
+    let Ok(packet) = Packet::parse(packet) else { return };
+    // A host that speaks is there, but the address may be that of a host behind a router.
+    if packet.destination.is_broadcast() || packet.destination.is_multicast() {
+        notes.stations.has_address(notes.from, &packet.source.to_string());
+    }
+    let Some(datagram) = packet.datagram else { return };
+    match (datagram.source_port, datagram.destination_port) {
+        (nbns::PORT, _) | (_, nbns::PORT) => names(datagram.data, notes),
+        (_, DATAGRAM_PORT) => netbios_datagram(datagram.data, notes),
+        _ => {}
+    }
+}
+
+fn names(datagram: &[u8], notes: &mut Notes<'_>) {
+    if let Ok(query) = Query::parse(datagram) {
+        if query.question == Question::Addresses {
+            notes.questions.ask(notes.at, Kind::UdpName, shown(query.name), notes.from);
+        }
+    } else if let Ok(Response { name, answer, .. }) = Response::parse(datagram) {
+        // That a name is not known is an answer, too.
+        notes.questions.answer(Kind::UdpName, &shown(name));
+        if let Answer::Addresses { addresses, .. } = answer {
+            let is_group = addresses.iter().any(|(flags, _)| flags & nbns::GROUP != 0);
+            let key = (name, PROTOCOL, notes.from);
+            notes.names.see(key, NameSign::Answered, Some(is_group));
+        }
+    }
+}
+
+fn netbios_datagram(datagram: &[u8], notes: &mut Notes<'_>) {
+    if !datagram.first().is_some_and(|kind| DATAGRAM_KINDS.contains(kind)) {
+        return;
+    }
+    let Some(rest) = datagram.get(DATAGRAM_HEADER_LEN..) else { return };
+    let Ok((source, length)) = Name::parse_and_skip_scope(rest) else { return };
+    notes.names.see((source, PROTOCOL, notes.from), NameSign::Used, None);
+    let Some(rest) = rest.get(length..) else { return };
+    let Ok((_, length)) = Name::parse_and_skip_scope(rest) else { return };
+    if let Some(Ok(announcement)) = rest.get(length..).map(Announcement::parse) {
+        announced(&announcement, PROTOCOL, notes);
+    }
+}
+
+/// A name with what it stands for.
+pub fn shown(name: Name) -> String {
+    format!("{}<{:02X}>", name.text(), name.suffix())
+}

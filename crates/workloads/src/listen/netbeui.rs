@@ -1,0 +1,90 @@
+//! Names and datagrams of `NetBEUI`.
+
+use lanlab_wire::browser::{self, Announcement};
+use lanlab_wire::llc::{Control, Header, Unnumbered};
+use lanlab_wire::nbf::{NameCommand, NameHeader, value};
+use lanlab_wire::netbios_name::{Name, suffix};
+
+use super::Notes;
+use super::ip::shown;
+use super::questions::Kind;
+use crate::messages::NameSign;
+
+const PROTOCOL: &str = "NetBEUI";
+/// `SV_TYPE_SERVER` ([MS-BRWS] 2.2.1 by [MS-SRVS] 2.2.2.7): shares files or printers.
+const SHARES: u32 = 2;
+
+pub fn frame(pdu: &[u8], notes: &mut Notes<'_>) {
+    let Ok((header, information)) = Header::parse(pdu) else { return };
+    let is_ui = matches!(header.control, Control::Unnumbered { kind: Unnumbered::Information, .. });
+    if !is_ui {
+        return;
+    }
+    let Ok((header, data)) = NameHeader::parse(information) else { return };
+    let NameHeader { command, source, destination, data2, .. } = header;
+    let key = (source, PROTOCOL, notes.from);
+    let [low, high] = data2.to_le_bytes();
+    match command {
+        NameCommand::AddNameQuery => notes.names.see(key, NameSign::Claimed, Some(false)),
+        NameCommand::AddGroupNameQuery => notes.names.see(key, NameSign::Claimed, Some(true)),
+        NameCommand::NameQuery => {
+            let asked = shown(destination);
+            notes.questions.ask(notes.at, Kind::NetbeuiName, asked, notes.from);
+            // Of a query that only looks for a name, the sender's is not defined.
+            if low != 0 {
+                notes.names.see(key, NameSign::Used, Some(high == value::GROUP));
+            }
+        }
+        NameCommand::NameRecognized => {
+            notes.questions.answer(Kind::NetbeuiName, &shown(source));
+            let is_group = high == value::GROUP;
+            notes.names.see(key, NameSign::Answered, Some(is_group));
+            if source.suffix() == suffix::SERVER && !is_group {
+                server(source, notes);
+            }
+        }
+        NameCommand::AddNameResponse => {
+            notes.names.see(key, NameSign::Answered, Some(low == value::GROUP));
+        }
+        NameCommand::StatusQuery => {
+            let asked = shown(destination);
+            notes.questions.ask(notes.at, Kind::NetbeuiStatus, asked, notes.from);
+        }
+        NameCommand::StatusResponse => {
+            notes.questions.answer(Kind::NetbeuiStatus, &shown(source));
+            notes.names.see(key, NameSign::Answered, None);
+        }
+        NameCommand::Datagram | NameCommand::DatagramBroadcast => {
+            notes.names.see(key, NameSign::Used, None);
+            if let Ok(announcement) = Announcement::parse(data) {
+                announced(&announcement, PROTOCOL, notes);
+            }
+        }
+        NameCommand::NameInConflict
+        | NameCommand::TerminateTrace
+        | NameCommand::TerminateTraces => {}
+    }
+}
+
+fn server(name: Name, notes: &mut Notes<'_>) {
+    let address = notes.from.to_string();
+    notes.servers.see("file server".to_owned(), name.text(), PROTOCOL, address);
+}
+
+/// The computer browser announced a computer or a workgroup.
+pub fn announced(announcement: &Announcement, protocol: &'static str, notes: &mut Notes<'_>) {
+    let Announcement { kind, name, server_type, .. } = announcement;
+    let address = notes.from.to_string();
+    let told = match kind {
+        browser::Kind::Domain => "workgroup",
+        browser::Kind::LocalMaster => "master browser",
+        browser::Kind::Host if server_type & SHARES != 0 => "file server",
+        browser::Kind::Host => "computer",
+    };
+    notes.servers.see(told.to_owned(), name.clone(), protocol, address);
+    if *kind == browser::Kind::Host
+        && let Ok(name) = Name::new(name, suffix::WORKSTATION)
+    {
+        notes.names.see((name, protocol, notes.from), NameSign::Announced, Some(false));
+    }
+}

@@ -1,0 +1,192 @@
+use std::net::Ipv4Addr;
+
+use lanlab_units::Instant;
+use lanlab_wire::arp;
+use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
+use lanlab_wire::ipx;
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
+use lanlab_wire::netbios_name::Name;
+use proptest::prelude::*;
+
+use super::*;
+use crate::messages::{FramingHeard, NameSign};
+
+const OWN: Mac = Mac([2, 0, 0, 0, 0, 99]);
+const A: Mac = Mac([2, 0, 0, 0, 0, 1]);
+const B: Mac = Mac([2, 0, 0, 0, 0, 2]);
+
+fn framed(destination: Mac, source: Mac, framing: Framing, payload: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let header = Header { destination, source, framing };
+    Frame { header, payload }.emit(&mut octets).unwrap();
+    octets
+}
+
+fn named(command: NameCommand, to: Mac, from: Mac, names: [Name; 2], data2: u16) -> Vec<u8> {
+    let [destination, source] = names;
+    let header = NameHeader {
+        command,
+        data1: 0,
+        data2,
+        transmit_correlator: 0,
+        response_correlator: 7,
+        destination,
+        source,
+    };
+    let mut pdu = vec![0xf0, 0xf0, 0x03];
+    header.emit(&mut pdu);
+    framed(to, from, Framing::Llc, &pdu)
+}
+
+fn asked(mac: Mac, for_address: u8) -> Vec<u8> {
+    let packet = arp::Packet {
+        is_request: true,
+        sender_mac: mac.0,
+        sender: Ipv4Addr::new(10, 0, 0, mac.0[5]),
+        target_mac: [0; 6],
+        target: Ipv4Addr::new(10, 0, 0, for_address),
+    };
+    let mut octets = Vec::new();
+    packet.emit(&mut octets);
+    framed(Mac::BROADCAST, mac, Framing::Type(0x0806), &octets)
+}
+
+fn observed(frames: &[Vec<u8>]) -> Heard {
+    let mut observer = Observer::new(OWN, Instant::ZERO);
+    for (number, frame) in frames.iter().enumerate() {
+        observer.see(Instant::from_nanos(1000 * (number as u64 + 1)), frame);
+    }
+    observer.heard(Instant::from_nanos(1_000_000))
+}
+
+#[test]
+fn the_four_framings_of_ipx_are_told_apart_and_other_protocols_named() {
+    let address = |node: [u8; 6]| ipx::Address { network: 0x17, node, socket: 0x0452 };
+    let header = ipx::Header {
+        checksum: 0xffff,
+        hops: 0,
+        kind: 4,
+        destination: address([0xff; 6]),
+        source: address(A.0),
+    };
+    let mut packet = Vec::new();
+    header.emit(&[0, 3, 0, 4], &mut packet).unwrap();
+    let llc = [&[0xe0, 0xe0, 3][..], &packet].concat();
+    let snap = Framing::Snap { organization: [0; 3], protocol: 0x8137 };
+    let heard = observed(&[
+        framed(Mac::BROADCAST, A, Framing::Type(0x8137), &packet),
+        framed(Mac::BROADCAST, A, Framing::Raw, &packet),
+        framed(Mac::BROADCAST, A, Framing::Llc, &llc),
+        framed(Mac::BROADCAST, A, snap, &packet),
+        framed(Mac::BROADCAST, B, Framing::ThreeCom(0x0600), &[0; 30]),
+        framed(Mac::BROADCAST, B, Framing::Llc, &[0x42, 0x42, 3, 0]),
+        framed(Mac::BROADCAST, B, Framing::Type(0x1234), &[0; 30]),
+        vec![0; 13],
+    ]);
+    let protocols: Vec<_> = heard
+        .protocols
+        .iter()
+        .map(|each| (each.framing, each.protocol.as_str(), each.frames))
+        .collect();
+    assert_eq!(
+        protocols,
+        [
+            (FramingHeard::EthernetIi, "IPX", 1),
+            (FramingHeard::EthernetIi, "type 0x1234", 1),
+            (FramingHeard::Raw8023, "IPX", 1),
+            (FramingHeard::Llc, "IPX", 1),
+            (FramingHeard::Llc, "spanning tree", 1),
+            (FramingHeard::Snap, "IPX", 1),
+            (FramingHeard::ThreeCom, "XNS", 1),
+        ]
+    );
+    assert_eq!((heard.frames, heard.unreadable_frames), (8, 1));
+    assert_eq!(heard.stations[0].addresses, ["IPX network 00000017"]);
+    assert_eq!(heard.stations[1].protocols, ["XNS", "spanning tree", "type 0x1234"]);
+    let question = &heard.unanswered[0];
+    assert_eq!((question.asked.as_str(), question.times), ("file server", 4));
+    assert_eq!(question.last_before_end_ns, 996_000);
+}
+
+#[test]
+fn names_are_known_by_the_strongest_sign_and_questions_by_their_answers() {
+    let (server, caller) = (Name::new("CNCFILES", 0x20).unwrap(), Name::new("PC1", 0).unwrap());
+    let none = Name::new("NOBODY", 0x20).unwrap();
+    let group = Mac::NETBIOS_GROUP;
+    let heard = observed(&[
+        named(NameCommand::AddNameQuery, group, A, [NO_NAME, server], 0),
+        named(NameCommand::NameQuery, group, B, [server, caller], 5),
+        named(NameCommand::NameRecognized, B, A, [caller, server], 9),
+        named(NameCommand::NameQuery, group, B, [none, caller], 0),
+        named(NameCommand::NameQuery, group, B, [none, caller], 0),
+    ]);
+    let names: Vec<_> = heard.names.iter().map(|each| (each.name.as_str(), each.sign)).collect();
+    assert_eq!(names, [("CNCFILES", NameSign::Answered), ("PC1", NameSign::Used)]);
+    assert_eq!(heard.servers.len(), 1);
+    assert_eq!(
+        (heard.servers[0].name.as_str(), heard.servers[0].kind.as_str()),
+        ("CNCFILES", "file server")
+    );
+    assert_eq!(heard.answered_questions, 1);
+    assert_eq!(heard.unanswered.len(), 1);
+    assert_eq!((heard.unanswered[0].asked.as_str(), heard.unanswered[0].times), ("NOBODY<20>", 2));
+    assert_eq!(heard.frames_between_others, 1);
+}
+
+#[test]
+fn an_address_that_speaks_answers_for_itself_and_a_claim_is_no_question() {
+    let heard = observed(&[asked(A, 2), asked(A, 7), asked(B, 1), asked(B, 2)]);
+    let open: Vec<_> = heard.unanswered.iter().map(|each| each.asked.as_str()).collect();
+    // 10.0.0.1 and 10.0.0.2 have asked themselves, before or after they were asked for.
+    assert_eq!(open, ["10.0.0.7"]);
+    assert_eq!(heard.answered_questions, 2);
+}
+
+#[test]
+fn a_flood_of_stations_names_and_questions_is_counted_in_bounded_memory() {
+    let mut observer = Observer::new(OWN, Instant::ZERO);
+    for number in 0..20_000_u32 {
+        let [_, a, b, c] = number.to_be_bytes();
+        let from = Mac([2, 0, 1, a, b, c]);
+        let name = Name::new(&format!("N{number}"), 0).unwrap();
+        let frame = named(NameCommand::NameQuery, Mac::NETBIOS_GROUP, from, [name, name], 1);
+        observer.see(Instant::from_nanos(1), &frame);
+        observer.see(
+            Instant::from_nanos(1),
+            &framed(from, from, Framing::Type(1536 + number as u16), &[]),
+        );
+    }
+    let heard = observer.heard(Instant::from_nanos(2));
+    for (kept, others) in [
+        (heard.stations.len(), heard.other_station_frames / 2),
+        (heard.names.len(), heard.other_names),
+        (heard.unanswered.len(), heard.other_questions),
+    ] {
+        assert_eq!((kept as u64, others), (1000, 19_000));
+    }
+    assert_eq!(heard.protocols.len(), 1000);
+    assert!(serde_json::to_string(&heard).unwrap().len() < 1_000_000);
+}
+
+proptest! {
+    #[test]
+    fn no_octets_stop_it(mut octets: Vec<u8>, start in 0..7_usize) {
+        let starts: [&[u8]; 7] = [
+            &[8, 0, 0x45],
+            &[8, 6],
+            &[0x81, 0x37],
+            &[0, 46, 0xff, 0xff],
+            &[0, 46, 0xf0, 0xf0, 3, 0x2c, 0, 0xff, 0xef, 0x0a],
+            &[0, 46, 0xe0, 0xe0, 3],
+            &[0, 46, 0xaa, 0xaa, 3, 0, 0, 0, 8, 6],
+        ];
+        let mut frame = vec![2; 12];
+        frame.extend_from_slice(starts[start]);
+        frame.append(&mut octets);
+        let mut observer = Observer::new(OWN, Instant::ZERO);
+        observer.see(Instant::ZERO, &frame);
+        frame.resize(frame.len().max(60), 0);
+        observer.see(Instant::ZERO, &frame);
+        prop_assert_eq!(observer.heard(Instant::ZERO).frames, 2);
+    }
+}

@@ -1,0 +1,84 @@
+"""`lanlab listen`: who speaks what on a segment."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lanlab.cli.options import JsonOption
+from lanlab.errors import UsageError
+
+_LONGEST_S = 86_400.0
+
+
+def listen(
+    interface: Annotated[
+        str,
+        typer.Option(
+            "--interface",
+            metavar="NAME",
+            help="Ethernet interface of this machine to listen on.",
+            show_default=False,
+        ),
+    ],
+    time: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Stop after this time.")
+    ] = "60s",
+    frames: Annotated[
+        int,
+        typer.Option(
+            "--frames",
+            metavar="NUMBER",
+            min=1,
+            max=1_000_000_000,
+            help="Stop after this number of frames.",
+        ),
+    ] = 10_000_000,
+    pcap: Annotated[
+        str | None,
+        typer.Option(
+            "--pcap",
+            metavar="FILE",
+            help="Also write every frame to this new file, as Wireshark reads it.",
+        ),
+    ] = None,
+    office_network: Annotated[
+        bool,
+        typer.Option(
+            "--office-network",
+            help="Listen even if the interface has the default route of this machine.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Listen on a network segment and list what speaks there; nothing is sent.
+
+    Lists protocols with their framing (Ethernet II, raw 802.3, 802.2, SNAP, 3Com), stations,
+    NetBIOS names, servers, and questions to which no answer was heard. It ends after --time, after
+    --frames, or at Ctrl-C, and then prints what it heard.
+
+    It needs root on Linux, to open the socket. The frames are read by a process without rights.
+
+    Examples: sudo lanlab listen --interface eth1;
+    sudo lanlab listen --interface eth1 --time 5min --pcap heard.pcap --json
+    """
+    from pathlib import Path
+
+    from lanlab.cli.terminal import print_json, print_lines
+    from lanlab.performers.listening import listen as heard_on
+    from lanlab.report.listen_text import listen_lines
+    from lanlab.testbeds.medium import check_pcap
+    from lanlab.testbeds.raw_links import check_interface
+    from lanlab.units import parse_time_s
+
+    longest_s = parse_time_s(time)
+    if not 0.001 <= longest_s <= _LONGEST_S:
+        raise UsageError(f"--time: found `{time}`; allowed: 1 ms to 1 day")
+    check_interface(interface, is_office_network=office_network)
+    file = None if pcap is None else check_pcap(Path(pcap))
+    heard = heard_on(interface, longest_s, frames, file)
+    if as_json:
+        print_json({key: value for key, value in heard.items() if key != "kind"})
+    else:
+        print_lines("\n".join(listen_lines(heard)))

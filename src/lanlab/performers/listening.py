@@ -1,0 +1,45 @@
+"""Listening on a segment, by an engine without rights."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+from lanlab.engine import Engine
+from lanlab.performers.engine_host import CANCEL_S, cancel
+from lanlab.testbeds.raw_links import engine_without_rights, raw_link
+
+_SETUP_S = 30.0
+
+
+def listen(interface: str, longest_s: float, most_frames: int, pcap: Path | None) -> dict[str, Any]:
+    """
+    What is heard on a segment until the time is over, enough frames came, or Ctrl-C.
+
+    Raises:
+        UnmetNeed: This process does not have the right.
+        UsageError: The interface is gone or down.
+        EngineError: The interface was taken down, or the file cannot be written.
+    """
+    with raw_link(interface) as link, Engine("here", engine_without_rights(link)) as engine:
+        request = {
+            "type": "listen",
+            "link": {"descriptor": link.descriptor},
+            "longest_ns": round(longest_s * 1e9),
+            "most_frames": most_frames,
+            "pcap": None if pcap is None else str(pcap),
+        }
+        asked = engine.start(request)
+        over = threading.Event()
+        asked.on_over = over.set
+        asked.wait_ready(_SETUP_S)
+        try:
+            over.wait(longest_s + _SETUP_S)
+        except KeyboardInterrupt:
+            # That is how a user says that it is enough.
+            heard = cancel(engine, asked, within_s=CANCEL_S)
+            if heard is not None:
+                return heard
+            raise
+        return asked.result(CANCEL_S)

@@ -1,0 +1,126 @@
+"""What was heard on a segment, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+_FRAMINGS = {
+    "ethernet_ii": "Ethernet II",
+    "raw_802_3": "raw 802.3",
+    "llc": "802.2",
+    "snap": "SNAP",
+    "three_com": "3Com",
+}
+_SIGNS = {
+    "used": "used it",
+    "claimed": "claimed it",
+    "announced": "announced it",
+    "answered": "answered for it",
+}
+#: What a question asked so shortly before the end may still be answered in, ns.
+_FRESH_NS = 2_000_000_000
+
+
+def listen_lines(heard: dict[str, Any]) -> list[str]:
+    """Lines for people: each list with its heading, and what the lists leave out."""
+    seconds = heard["elapsed_ns"] / 1e9
+    lines = [
+        f"interface   {heard['interface']} ({heard['mac']})",
+        f"listened    {seconds:.1f} s: {heard['frames']:,} frames, {heard['bytes']:,} bytes",
+    ]
+    if heard["kernel_drops"]:
+        lines.append(f"lost        {heard['kernel_drops']:,} frames came faster than they are read")
+    if heard["unreadable_frames"]:
+        lines.append(
+            f"unreadable  {heard['unreadable_frames']:,} frames with neither a type nor a length"
+        )
+    if heard["recorded_frames"] or heard["unrecorded_frames"]:
+        missing = heard["unrecorded_frames"]
+        left_out = f"; {missing:,} are missing, the disk was too slow" if missing else ""
+        lines.append(f"recorded    {heard['recorded_frames']:,} frames{left_out}")
+    if not heard["frames"]:
+        return [*lines, "", "nothing was heard: see whether the cable is plugged in"]
+    lines += _list("protocols", _protocols(heard), heard["other_protocol_frames"], "frames")
+    lines += _list("stations", _stations(heard), heard["other_station_frames"], "frames")
+    lines += _list("NetBIOS names", _names(heard), heard["other_names"], "sightings")
+    lines += _list("servers", _servers(heard), heard["other_servers"], "sightings")
+    lines += _list(
+        "questions without an answer", _questions(heard), heard["other_questions"], "questions"
+    )
+    if heard["unanswered"] and not heard["frames_between_others"]:
+        lines += [
+            "",
+            "note: no frame between two other stations was heard, as behind a switch. Answers to",
+            "      other stations are not seen then, so these questions may have been answered.",
+        ]
+    return lines
+
+
+def _list(title: str, rows: Sequence[Sequence[str]], others: int, what: str) -> Iterator[str]:
+    if not rows:
+        return
+    yield ""
+    yield title
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  " + "  ".join(cells).rstrip()
+    if others:
+        yield f"  and {others:,} {what} of others, which are not in this list"
+
+
+def _protocols(heard: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            each["protocol"],
+            _FRAMINGS[each["framing"]],
+            f"{each['frames']:,} frames",
+            f"{each['bytes']:,} bytes",
+        ]
+        for each in heard["protocols"]
+    ]
+
+
+def _stations(heard: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            each["mac"],
+            f"{each['frames']:,} frames",
+            ", ".join(each["protocols"]),
+            ", ".join(each["addresses"]),
+        ]
+        for each in heard["stations"]
+    ]
+
+
+def _names(heard: dict[str, Any]) -> list[list[str]]:
+    kinds = {True: "group", False: "unique", None: ""}
+    return [
+        [
+            f"{each['name']}<{each['suffix']:02X}>",
+            kinds[each["is_group"]],
+            each["mac"],
+            each["protocol"],
+            _SIGNS[each["sign"]],
+        ]
+        for each in heard["names"]
+    ]
+
+
+def _servers(heard: dict[str, Any]) -> list[list[str]]:
+    return [
+        [each["name"], each["kind"], each["address"], each["protocol"]] for each in heard["servers"]
+    ]
+
+
+def _questions(heard: dict[str, Any]) -> list[list[str]]:
+    return [
+        [
+            f"{each['question']} {each['asked']}",
+            f"asked by {each['mac']}",
+            f"{each['times']:,} times" if each["times"] > 1 else "once",
+            "just before the end" if each["last_before_end_ns"] < _FRESH_NS else "",
+        ]
+        for each in heard["unanswered"]
+    ]

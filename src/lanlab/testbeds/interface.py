@@ -1,0 +1,48 @@
+"""This machine with one of its Ethernet interfaces, for a server that is reached without IP."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+from lanlab.engine.command import EngineCommand
+from lanlab.testbeds.loopback import LoopbackTestbed
+from lanlab.testbeds.raw_links import engine_without_rights, raw_link
+
+
+class InterfaceTestbed(LoopbackTestbed):
+    """
+    See `lanlab.testbeds.base.Testbed`. The socket of the interface is opened here; the engine of
+    the first host, which reads its frames, gets it and has no rights.
+    """
+
+    def __init__(self, interface: str, hosts: int) -> None:
+        """
+        Raises:
+            UnmetNeed: This process does not have the right.
+            UsageError: The interface is gone or down.
+        """
+        super().__init__(hosts, "unshaped")
+        self.name = f"interface:{interface}"
+        self._opened = contextlib.ExitStack()
+        link = self._opened.enter_context(raw_link(interface))
+
+        def start_engine() -> EngineCommand:
+            return engine_without_rights(link)
+
+        first = replace(
+            self.hosts[0],
+            interface=interface,
+            start_engine=start_engine,
+            raw_link={"descriptor": link.descriptor},
+        )
+        self.hosts = (first, *self.hosts[1:])
+
+    def facts(self) -> dict[str, Any]:
+        """See `Testbed.facts`."""
+        return {**super().facts(), "interface": self.hosts[0].interface}
+
+    def close(self) -> None:
+        """See `Testbed.close`."""
+        self._opened.close()

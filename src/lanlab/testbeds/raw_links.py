@@ -1,0 +1,165 @@
+"""
+Sockets for whole Ethernet frames, opened here with the right to do so and handed on to an engine
+that has none: what reads the frames of strangers holds no rights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.engine import engine_path
+from lanlab.engine.command import EngineCommand
+from lanlab.errors import EngineLost, UnmetNeed, UsageError
+
+#: Lines of /proc/net/route: name, destination, gateway, flags, …, mask in the eighth column.
+_ROUTES = Path("/proc/net/route")
+_IPV6_ROUTES = Path("/proc/net/ipv6_route")
+#: `SIOCGIFFLAGS`, `SIOCGIFHWADDR`, `include/uapi/linux/sockios.h`; `IFNAMSIZ` and `IFF_UP`.
+_GET_FLAGS, _GET_ADDRESS, _NAME_BYTES, _UP = 0x8913, 0x8927, 16, 1
+#: `ARPHRD_ETHER`, `include/uapi/linux/if_arp.h`.
+_ETHERNET = 1
+#: How often the engine hears that it is still wanted, seconds.
+_HEARTBEAT_S = 5.0
+
+
+@dataclass(frozen=True)
+class RawLink:
+    """A socket that is bound to an interface, and receives nothing yet."""
+
+    interface: str
+    descriptor: int
+
+
+def interfaces() -> list[str]:
+    """Names of the Ethernet interfaces in the network namespace of this process."""
+    found = []
+    for _, name in socket.if_nameindex():
+        with contextlib.suppress(OSError):
+            (family,) = struct.unpack_from("H", _ask(name, _GET_ADDRESS), _NAME_BYTES)
+            if family == _ETHERNET:
+                found.append(name)
+    return sorted(found)
+
+
+def _ask(interface: str, request: int) -> bytes:
+    """What the system answers about an interface (netdevice(7))."""
+    import fcntl
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        # A `struct ifreq` is shorter than this.
+        answer: bytes = fcntl.ioctl(asked, request, interface.encode().ljust(256, b"\0"))
+        return answer
+
+
+def has_default_route(interface: str) -> bool:
+    """Whether packets to the rest of the world leave by an interface."""
+    with contextlib.suppress(OSError):
+        for line in _ROUTES.read_text().splitlines()[1:]:
+            columns = line.split()
+            if columns[0] == interface and columns[1] == columns[7] == "00000000":
+                return True
+    with contextlib.suppress(OSError):
+        for line in _IPV6_ROUTES.read_text().splitlines():
+            columns = line.split()
+            if columns[-1] == interface and columns[0] == "0" * 32 and columns[1] == "00":
+                return True
+    return False
+
+
+def check_interface(interface: str, *, is_office_network: bool) -> None:
+    """
+    See that an interface may be used for whole frames.
+
+    Args:
+        is_office_network: Whether it may be the one that leads to the rest of the world.
+
+    Raises:
+        UnmetNeed: This system has no such sockets.
+        UsageError: There is no such interface, or it has the default route.
+    """
+    if sys.platform != "linux":
+        raise UnmetNeed("raw Ethernet frames need Linux")
+    known = interfaces()
+    if interface not in known:
+        names = ", ".join(known) or "none"
+        raise UsageError(
+            f"--interface: no Ethernet interface named `{interface}`", hint=f"there are: {names}"
+        )
+    if not is_office_network and has_default_route(interface):
+        raise UsageError(
+            f"--interface: `{interface}` has the default route, so that it is the way to the rest "
+            "of the network",
+            hint="name another interface, or add --office-network if you may do this there",
+        )
+
+
+@contextlib.contextmanager
+def raw_link(interface: str) -> Iterator[RawLink]:
+    """
+    A socket for the whole frames of an interface: all that takes a right (`CAP_NET_RAW`).
+
+    Raises:
+        UnmetNeed: This process does not have the right.
+        UsageError: The interface is gone or down.
+    """
+    try:
+        # Of no protocol: it receives nothing until the engine has set its filter.
+        opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    except PermissionError:
+        raise UnmetNeed(
+            "the frames of an interface can only be received with the rights of root",
+            hint="run it with sudo; only the socket is opened as root",
+        ) from None
+    with opened:
+        try:
+            opened.bind((interface, 0))
+        except OSError as error:
+            raise UsageError(f"--interface: `{interface}`: {error.strerror}") from None
+        if not _is_up(interface):
+            raise UsageError(
+                f"--interface: `{interface}` is down",
+                hint=f"take it up: `ip link set dev {interface} up`",
+            )
+        yield RawLink(interface, opened.fileno())
+
+
+def _is_up(interface: str) -> bool:
+    (flags,) = struct.unpack_from("H", _ask(interface, _GET_FLAGS), _NAME_BYTES)
+    return bool(flags & _UP)
+
+
+def engine_without_rights(link: RawLink) -> EngineCommand:
+    """The command of an engine that gets a link and has no rights: that of the user who called
+    sudo, where it was used."""
+    argv = [os.fspath(engine_path()), "--without-rights"]
+    user, group = os.environ.get("SUDO_UID"), os.environ.get("SUDO_GID")
+
+    def begin() -> subprocess.Popen[bytes]:
+        pipe: int = subprocess.PIPE
+        is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+        as_user = is_root and user is not None and group is not None
+        try:
+            return subprocess.Popen(
+                argv,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                pass_fds=(link.descriptor,),
+                # Ctrl-C in the terminal is for lanlab.
+                start_new_session=True,
+                user=int(user) if as_user and user else None,
+                group=int(group) if as_user and group else None,
+                extra_groups=[] if as_user else None,
+            )
+        except OSError as error:
+            raise EngineLost(f"cannot start `{argv[0]}`: {error.strerror}") from error
+
+    return EngineCommand((), "here", None, _HEARTBEAT_S, lambda: None, begin)

@@ -1,0 +1,147 @@
+"""`copy` and `stations` over NetBEUI: between hosts of a virtual LAN, and by an interface."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command_line import COMMAND
+from missing import missing
+
+from lanlab.engine import Engine, engine_path
+from lanlab.testbeds.namespaces import Namespace, Namespaces
+
+if TYPE_CHECKING:
+    from conftest import Lanlab
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
+
+_LINK = ("--link", "10M", "--trials", "1")
+
+
+def dissected(pcap: Path, *wanted: str) -> list[str]:
+    """What tshark says of the frames of a file."""
+    argv = ["tshark", "-r", str(pcap), *wanted]
+    said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
+    return said.stdout.splitlines()
+
+
+@pytest.mark.parametrize("way", [(), ("--download",)], ids=["upload", "download"])
+def test_files_are_copied_and_every_frame_is_netbeui(
+    lanlab: Lanlab, tmp_path: Path, way: tuple[str, ...]
+) -> None:
+    pcap = tmp_path / "frames.pcap"
+    service = ("--service", "smb1", "--carrier", "nbf") if way else ("--service", "smb1+nbf")
+    said = lanlab("copy", "30x6kB", *service, *_LINK, "--pcap", str(pcap), "--json", *way)
+    assert said.code == 0, said.err
+    found: dict[str, Any] = json.loads(said.out)
+    assert (found["copied_files"], found["copied_bytes"]) == (30, 180_000)
+    assert (found["faults"], found["retries"]) == (0, 0)
+    assert found["parameters"]["service"] == "smb1+nbf"
+    assert found["parameters"]["carrier"] == "nbf"
+    if shutil.which("tshark") is None:
+        missing("`tshark` is not installed")
+    broken = dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error")
+    assert broken == []
+    # Neighbour discovery of IPv6 and the like is the system's own.
+    assert dissected(pcap, "-Y", "ip || (llc && !netbios && !(llc.dsap == 0xf0))") == []
+    assert len(dissected(pcap, "-Y", "smb")) > 200
+
+
+def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
+    said = lanlab(
+        *("stations", "--service", "smb1+nbf", "--stations", "1,3", "--size", "750", "--read"),
+        *(*_LINK, "--time", "500ms", "--json"),
+    )
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    assert "errors" in json.dumps(found)
+    rates = [trial["operations_per_s"] for trial in found["trials"]]
+    assert len(rates) == 2
+    assert all(rate > 10 for rate in rates)
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("--service", "ftp", "--carrier", "nbf"), "--carrier: found `nbf` for --service `ftp`"),
+        (("--service", "smb1", "--carrier", "ipx"), "--carrier: found `ipx`; allowed: tcp, nbf"),
+        (("--service", "smb1+nbf", "--carrier", "tcp"), "--carrier: found `tcp`"),
+        (("--service", "smb1+nbf", "--server", "samba"), "for --server `samba`"),
+        (("--service", "smb1+nbf", "--ip", "6"), "--ip: found 6"),
+        (("--service", "smb1+nbf", "--testbed", "loopback"), "goes straight over Ethernet"),
+        (("--service", "smb1+nbf", "--interface", "eth1"), "--interface: found one"),
+        (("smb1+nbf://SERVER/DATA",), "no interface was named"),
+        (("smb1+nbf://SERVER:139/DATA",), "found a port"),
+        (("smb1+nbf://SERVER/DATA", "--interface", "none"), "no Ethernet interface named `none`"),
+    ],
+)
+def test_what_cannot_be_is_refused(lanlab: Lanlab, argv: tuple[str, ...], expected: str) -> None:
+    said = lanlab("copy", "2x6kB", *argv)
+    assert (said.code, said.out) == (2, "")
+    assert expected in said.err
+
+
+@pytest.fixture
+def cable() -> Iterator[tuple[Namespace, Namespace]]:
+    """Two namespaces with a cable between `left` and `right`."""
+    namespaces = Namespaces()
+    try:
+        one, other = namespaces.add(2)
+        for host, argv in (
+            (one, ["link", "add", "left", "type", "veth", "peer", "name", "right", "netns",
+                   str(other.pid)]),
+            (one, ["link", "set", "lo", "up"]),
+            (one, ["link", "set", "left", "up"]),
+            (other, ["link", "set", "right", "up"]),
+        ):  # fmt: skip
+            subprocess.run([*host.command_prefix, "ip", *argv], check=True, timeout=20)
+        yield one, other
+    finally:
+        namespaces.close()
+
+
+def test_a_server_is_reached_by_its_name_and_an_interface(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    """By an engine without rights, which gets the socket."""
+    here, there = cable
+    served = tmp_path / "served"
+    served.mkdir()
+    with Engine("there", [*there.command_prefix, engine_path()]) as engine:
+        serving = engine.start(
+            {
+                "type": "serve",
+                "service": "smb1",
+                "root": str(served),
+                "bind": "127.0.0.1",
+                "carrier": "nbf",
+                "link": {"interface": "right"},
+                "station_name": "CNCFILES",
+                "credentials": {"user": "ann", "secret": "secret"},
+            }
+        )
+        share = serving.wait_ready(60)["served"]["share"]
+        url = f"smb1+nbf://ann@cncfiles/{share}"
+        argv = ["copy", "20x6kB", url, "--interface", "left", "--trials", "1", "--json"]
+        run = subprocess.run(
+            [*here.command_prefix, *COMMAND, *argv, "--store", str(tmp_path / "store.sqlite")],
+            env=os.environ | {"LANLAB_PASSWORD": "secret"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert (found["copied_files"], found["faults"]) == (20, 0)
+    assert found["testbed"] == "interface:left"
+    assert list(served.iterdir()) == [], "what was written is removed"
