@@ -1,4 +1,4 @@
-//! The address of a host by its NetBIOS name: all hosts of this host's networks are asked, and the one
+//! The address of a host by its `NetBIOS` name: all hosts of this host's networks are asked, and the one
 //! that has the name answers.
 //!
 //! Source: RFC 1002, sections 4.2.12, 4.2.13 and 5.1.1.4: three queries, 250 ms apart.

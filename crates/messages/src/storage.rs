@@ -84,8 +84,8 @@ pub struct Resolve {
     pub name: String,
     /// Of which family.
     pub family: AddressFamily,
-    /// Whether to ask the hosts of this host's networks for a NetBIOS name, if the system does not know
-    /// it.
+    /// Whether to ask the hosts of this host's networks for a `NetBIOS` name, if the system does not
+    /// know it.
     #[serde(default)]
     pub netbios: bool,
 }

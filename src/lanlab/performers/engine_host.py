@@ -78,7 +78,9 @@ def resolved(host: EngineHost, name: str, family: AddressFamily, *, netbios: boo
     """
     with contextlib.suppress(ValueError):
         return str(ipaddress.ip_address(name))
-    request = {"type": "resolve", "name": name, "family": family, "netbios": netbios}
+    request: dict[str, object] = {"type": "resolve", "name": name, "family": family}
+    if netbios:
+        request["netbios"] = True
     told = ask(host, request, RESOLVE_S)
     return str(told["address"])
 

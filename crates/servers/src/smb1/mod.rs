@@ -173,7 +173,7 @@ impl Connection {
         let mut timer = pin!(async {
             match timeout {
                 Some(at) => {
-                    tokio::time::sleep_until((self.began + (at - Instant::ZERO)).into()).await
+                    tokio::time::sleep_until((self.began + (at - Instant::ZERO)).into()).await;
                 }
                 None => pending().await,
             }

@@ -24,7 +24,7 @@ _CONFIGURATION = """\
 netbios name = OLD-BOX
 workgroup = LAB
 server role = standalone server
-interfaces = {address}/24
+interfaces = eth0
 bind interfaces only = yes
 private dir = {folder}
 lock directory = {folder}
@@ -65,13 +65,13 @@ def test_a_host_that_only_netbios_knows_is_found(open_bed: Open, tmp_path: Path)
         missing("`nmbd` is not installed")
     client, server = open_bed("virtual", 2, "100M").hosts
     configuration = tmp_path / "smb.conf"
-    text = _CONFIGURATION.format(address=server.addresses[4], folder=tmp_path)
+    text = _CONFIGURATION.format(address=server.addresses["ipv4"], folder=tmp_path)
     configuration.write_text(text)
     argv = [*server.command_prefix, nmbd, "-F", "--no-process-group", "-s", str(configuration)]
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
         with Engine(client.name, [*client.command_prefix, engine_path()]) as engine:
-            assert _await_name(engine, "old-box") == server.addresses[4]
+            assert _await_name(engine, "old-box") == server.addresses["ipv4"]
             with pytest.raises(EngineError, match=r"`old-box` has no IPv4 address") as refused:
                 _address(engine, "old-box", netbios=False)
             assert "NetBIOS" not in refused.value.message
