@@ -232,7 +232,8 @@ fn disconnected_mode(machine: &mut Machine) {
     assert_eq!(octets, [SAP, SAP | 1, 0x1f]);
 }
 
-fn called_by_linux(machine: &mut Machine) {
+/// Have Linux call us a second after the link is over.
+fn ask_for_a_call(machine: &mut Machine) {
     machine.connect();
     machine.send(b"C");
     let now = machine.now();
@@ -240,6 +241,10 @@ fn called_by_linux(machine: &mut Machine) {
     machine.link.disconnect(now);
     assert!(machine.run(10, |machine| machine.link.state() == State::Disconnected));
     machine.renew();
+}
+
+fn called_by_linux(machine: &mut Machine) {
+    ask_for_a_call(machine);
     assert!(
         machine.run(20, |machine| machine.received == b"hello from linux"),
         "{:?} {}",
@@ -253,13 +258,7 @@ fn called_by_linux(machine: &mut Machine) {
 }
 
 fn collision(machine: &mut Machine) {
-    machine.connect();
-    machine.send(b"C");
-    let now = machine.now();
-    assert!(machine.run(5, |machine| machine.link.is_drained()));
-    machine.link.disconnect(now);
-    assert!(machine.run(10, |machine| machine.link.state() == State::Disconnected));
-    machine.renew();
+    ask_for_a_call(machine);
     // When Linux's SABME is on its way, ours is too.
     let mut is_first = true;
     machine.drops =
