@@ -1,5 +1,6 @@
 //! Two and more NetBEUI stations on the offline medium, in virtual time.
 
+mod bulk;
 mod chance;
 mod dissected;
 mod names;
