@@ -9,6 +9,7 @@ of them, so that a run on this machine keeps its processors.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import queue
 import threading
@@ -293,6 +294,8 @@ class Watch:
     # The thread that computes
 
     def _compute(self) -> None:
+        # Takes a second, and would take many if it came while a run is executed.
+        importlib.import_module("scipy.stats")
         number = 0
         while (followed := self._jobs.get()) is not None:
             state = followed.state
