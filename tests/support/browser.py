@@ -117,7 +117,7 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def until(self, expression: str, within_s: float = 20) -> None:
+    def until(self, expression: str, within_s: float = 60) -> None:
         """Wait until an expression of the page is true."""
         deadline_s = time.monotonic() + within_s
         while time.monotonic() < deadline_s:

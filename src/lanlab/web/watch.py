@@ -9,6 +9,7 @@ of them, so that a run on this machine keeps its processors.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import queue
 import threading
@@ -22,7 +23,7 @@ from lanlab.report.stored import is_killed, run_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.place import store_place
 from lanlab.store.shape import reading_records
-from lanlab.web.pace import Pace, paced
+from lanlab.web.pace import RATIO, Pace, paced
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 
@@ -88,6 +89,30 @@ class _Followed:
     next_tables_s: float = 0.0
 
 
+@dataclass(frozen=True)
+class _Listed:
+    """A run in the list."""
+
+    head: RunHead
+    cells: dict[str, Any]
+    #: When it may be read again; that takes long if it has many trials.
+    next_s: float
+
+    def is_due(self, head: RunHead) -> bool:
+        """Whether it may have changed. Whether a running one is executed can change by itself."""
+        if head.status != self.head.status:
+            return True
+        may_change = head != self.head or self.cells["status"] == "running"
+        return may_change and time.monotonic() >= self.next_s
+
+
+def _listed(head: RunHead, store: Store) -> _Listed:
+    began_s = time.thread_time()
+    cells = run_row(store.run(head.run_id), store)
+    rest_s = max(_LEASE_POLL_S, (time.thread_time() - began_s) / RATIO)
+    return _Listed(head, cells, time.monotonic() + rest_s)
+
+
 class Watch:
     """Follows a store for open pages."""
 
@@ -102,7 +127,7 @@ class Watch:
         self._poll_s = _FILE_POLL_S if is_file else _DATABASE_POLL_S
         self._pages: list[Page] = []
         self._followed: dict[str, _Followed] = {}
-        self._rows: dict[RunHead, dict[str, Any]] = {}
+        self._rows: dict[str, _Listed] = {}
         self._store: Store | None = None
         self._condition = threading.Condition()
         self._is_over = False
@@ -278,12 +303,13 @@ class Watch:
 
     def _look_at_list(self, heads: list[RunHead], pages: list[Page], store: Store) -> None:
         rows = []
+        known, self._rows = self._rows, {}
         for head in heads:
-            # Whether a running one is still executed can change by itself.
-            if head not in self._rows or self._rows[head]["status"] == "running":
-                self._rows[head] = run_row(store.run(head.run_id), store)
-            rows.append(self._rows[head])
-        self._rows = {head: self._rows[head] for head in heads}
+            row = known.get(head.run_id)
+            if row is None or row.is_due(head):
+                row = _listed(head, store)
+            self._rows[head.run_id] = row
+            rows.append(row.cells)
         html = self._render("runs", rows=rows[::-1])
         for page in pages:
             if page.revision != hash(html):
@@ -293,6 +319,8 @@ class Watch:
     # The thread that computes
 
     def _compute(self) -> None:
+        # Takes a second, and would take many if it came while a run is executed.
+        importlib.import_module("scipy.stats")
         number = 0
         while (followed := self._jobs.get()) is not None:
             state = followed.state

@@ -36,6 +36,8 @@ function trouble(text) {
   if (place.textContent === text) return;
   place.textContent = text;
   place.hidden = !text;
+  const waiting = document.getElementById("waiting");
+  if (waiting && text) waiting.hidden = true;
 }
 
 // Puts a part of the page that the server has made, whose values it has escaped, into its place.
