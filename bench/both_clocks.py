@@ -84,7 +84,7 @@ def simulated(engine: Engine, kind: str, ip_version: int, asked: dict[str, Any],
 def measured(kind: str, ip_version: int, rate_bps: int | None, runs: int, asked: dict[str, Any]) -> list[float]:
     """The same in real time, run by run."""
     figure: Callable[[dict[str, float]], float] = (
-        (lambda got: got["round_trip_p50_s"]) if kind == "echo" else (lambda got: got["goodput_bps"])
+        (lambda got: got["rtt_p50_ns"] / 1e9) if kind == "echo" else (lambda got: got["goodput_bps"])
     )
     lan = Lan(2, rate_bps, precise=True)
     try:
