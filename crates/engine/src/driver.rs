@@ -27,7 +27,7 @@ use crate::task::Task;
 use crate::virtual_hosts;
 #[cfg(feature = "services")]
 use crate::workloads::{copy, dataset, serve, stations};
-use crate::workloads::{echo, medium_load, path_mtu, stream};
+use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
 
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
@@ -195,6 +195,7 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::PathMtuAnswer(request) => path_mtu::answer(request),
         Request::PathMtuProbe(request) => path_mtu::probe(request),
         Request::MediumLoad(request) => medium_load::compute(*request),
+        Request::Simulate(request) => simulate::run(*request),
         #[cfg(feature = "services")]
         Request::Dataset(request) => dataset::make(request),
         #[cfg(feature = "services")]

@@ -23,6 +23,7 @@ mod path_mtu;
 #[cfg(feature = "services")]
 mod serve;
 mod shared;
+mod simulate;
 #[cfg(feature = "services")]
 mod stations;
 #[cfg(feature = "services")]
@@ -47,6 +48,7 @@ pub use path_mtu::*;
 #[cfg(feature = "services")]
 pub use serve::*;
 pub use shared::*;
+pub use simulate::*;
 #[cfg(feature = "services")]
 pub use stations::*;
 #[cfg(feature = "services")]
@@ -111,6 +113,9 @@ pub enum Request {
     /// Compute what a simulated Ethernet carries under a load. Ends in `medium_loaded`.
     #[schemars(title = "MediumLoadRequest")]
     MediumLoad(Box<MediumLoad>),
+    /// Run a workload between modelled machines in virtual time. Ends in `simulated`.
+    #[schemars(title = "SimulateRequest")]
+    Simulate(Box<Simulate>),
     /// Make a dataset, or see that it is there. Ends in `dataset_made`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetRequest")]
@@ -273,6 +278,9 @@ pub enum Outcome {
     /// Of `medium_load`.
     #[schemars(title = "MediumLoadedOutcome")]
     MediumLoaded(Box<MediumLoaded>),
+    /// Of `simulate`.
+    #[schemars(title = "SimulatedOutcome")]
+    Simulated(Box<Simulated>),
     /// Of `dataset`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]

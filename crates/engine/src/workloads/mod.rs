@@ -10,6 +10,7 @@ pub mod path_mtu;
 #[cfg(feature = "services")]
 pub mod serve;
 mod setup;
+pub mod simulate;
 #[cfg(feature = "services")]
 pub mod stations;
 pub mod stream;

@@ -21,7 +21,7 @@ use crate::running::conclude;
 use crate::task::Task;
 
 /// Check a specification.
-fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
+pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
     check_common(
         spec.transport,
         spec.message_size_bytes,

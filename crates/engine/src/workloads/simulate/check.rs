@@ -1,0 +1,257 @@
+//! What a world may be, checked before anything is made.
+
+use lanlab_medium::{BadPlan, LossPlan, MIN_WIRE_BYTES, Plan as MediumPlan};
+use lanlab_workloads::{echo, stream};
+
+use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
+use crate::medium::topology;
+use crate::messages::{
+    EchoSpec, Failure, Io, Receive, Simulate, SimulatedCost, SimulatedEcho, SimulatedMachine,
+    SimulatedMedium, SimulatedStream, SimulatedTcp, SimulatedWork, SocketOptions, StreamSpec,
+    Timestamps, Transport,
+};
+use crate::workloads::setup::check_range;
+use crate::workloads::{echo as real_echo, stream as real_stream};
+
+/// Of an IP packet on Ethernet.
+const MTU_BYTES: u32 = 1500;
+const UDP_HEADER_BYTES: u32 = 8;
+const TCP_HEADER_BYTES: u32 = 20;
+const MOST_MACHINES: u64 = 256;
+const MOST_PROPAGATION_NS: u64 = 1_000_000;
+const MOST_DELAY_NS: u64 = 10_000_000_000;
+const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
+const MOST_COST_NS: u64 = 10_000_000_000;
+const MOST_COST_PER_BYTE_PS: u64 = 1_000_000_000;
+const MOST_QUEUE_FRAMES: u64 = 65_536;
+const MOST_BUFFER_BYTES: u64 = 1 << 24;
+const MOST_WINDOW_BYTES: u64 = 1 << 20;
+const MOST_ACK_DELAY_NS: u64 = 500_000_000;
+/// Silence that ends no program: in a world nothing is lost in silence, and its bounds end it.
+const SILENCE_NS: u64 = 600_000_000_000;
+/// Upper bound of the memory of a frame in a queue or under way.
+const FRAME_MEMORY_BYTES: u64 = 2_048;
+/// Upper bound of the memory of a machine without its frames and buffers.
+const MACHINE_MEMORY_BYTES: u64 = 16_384;
+
+/// A request that can be run.
+#[derive(Debug)]
+pub struct Checked {
+    /// The medium.
+    pub medium: MediumPlan,
+    /// What the programs do.
+    pub work: Work,
+    /// When the world ends in any case, virtual time.
+    pub latest_end_ns: u64,
+    /// What it takes of the host.
+    pub cost: Cost,
+}
+
+/// What the programs do.
+#[derive(Debug)]
+pub enum Work {
+    Stream(stream::Plan),
+    Echo(echo::Plan),
+}
+
+/// Check all of a request.
+pub fn check(request: &Simulate) -> Result<Checked, Failure> {
+    let world = &request.world;
+    let machines = world.machines.len() as u64;
+    let most = if matches!(request.work, SimulatedWork::Stream(_)) { 2 } else { MOST_MACHINES };
+    check_range("world.machines", machines, 2, most)?;
+    let medium = medium(&world.medium, world.machines.len() as u16)?;
+    check_range("world.bounds.events", world.bounds.events, 1, u64::MAX)?;
+    let (transport, ip_version) = match &request.work {
+        SimulatedWork::Stream(stream) => (stream.transport, stream.ip_version),
+        SimulatedWork::Echo(echo) => (echo.transport, echo.ip_version),
+    };
+    if ![4, 6].contains(&ip_version) {
+        return Err(Failure::value("work.ip_version", ip_version, "4 or 6"));
+    }
+    for machine in &world.machines {
+        check_machine(machine, ip_version)?;
+    }
+    let (work, message_bytes) = match &request.work {
+        SimulatedWork::Stream(stream) => {
+            check_size(
+                "work.message_size_bytes",
+                transport,
+                ip_version,
+                stream.message_size_bytes,
+            )?;
+            (Work::Stream(real_stream::plan(&stream_spec(stream))?), stream.message_size_bytes)
+        }
+        SimulatedWork::Echo(echo) => {
+            let reply_bytes = echo.reply_size_bytes.unwrap_or(echo.message_size_bytes);
+            check_size("work.message_size_bytes", transport, ip_version, echo.message_size_bytes)?;
+            check_size("work.reply_size_bytes", transport, ip_version, reply_bytes)?;
+            let plan = real_echo::plan(&echo_spec(echo))?;
+            (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
+        }
+    };
+    let zero = lanlab_units::Instant::ZERO;
+    let longest = match &work {
+        Work::Stream(plan) => plan.latest_end(zero),
+        Work::Echo(plan) => plan.latest_end(zero),
+    };
+    let latest_end_ns = world.bounds.virtual_time_ns.unwrap_or(longest.as_nanos());
+    check_range("world.bounds.virtual_time_ns", latest_end_ns, 1, u64::MAX / 4)?;
+    let cost = Cost { memory_bytes: memory_bytes(request, message_bytes), threads: OWN_THREADS };
+    Ok(Checked { medium, work, latest_end_ns, cost })
+}
+
+fn medium(medium: &SimulatedMedium, ports: u16) -> Result<MediumPlan, Failure> {
+    check_range("world.medium.propagation_ns", medium.propagation_ns, 0, MOST_PROPAGATION_NS)?;
+    check_range("world.medium.delay_ns", medium.delay_ns, 0, MOST_DELAY_NS)?;
+    let queue_bytes = u64::from(medium.switch_queue_bytes);
+    check_range("world.medium.switch_queue_bytes", queue_bytes, 0, MOST_SWITCH_QUEUE_BYTES)?;
+    if !(0.0..1.0).contains(&medium.loss_ratio) {
+        let found = medium.loss_ratio;
+        return Err(Failure::value("world.medium.loss_ratio", found, "0 to below 1"));
+    }
+    let loss = match medium.loss_ratio {
+        0.0 => LossPlan::Never,
+        ratio => LossPlan::Random { ratio },
+    };
+    let plan = MediumPlan {
+        topology: topology(medium.topology),
+        rate_bps: Some(medium.rate_bps),
+        ports,
+        propagation_ns: medium.propagation_ns,
+        delay_ns: medium.delay_ns,
+        loss,
+        switch_queue_bytes: medium.switch_queue_bytes,
+    };
+    let refused = |bad: BadPlan| Failure::new("request.value", format!("`world.medium`: {bad}"));
+    lanlab_medium::Medium::new(&plan, 0).map_err(refused)?;
+    Ok(plan)
+}
+
+fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failure> {
+    for (key, cost) in [
+        ("interrupt", machine.interrupt),
+        ("protocol", machine.protocol),
+        ("receive_call", machine.receive_call),
+        ("send_call", machine.send_call),
+        ("transmit", machine.transmit),
+    ] {
+        let SimulatedCost { each_ns, per_byte_ps } = cost;
+        check_range(&format!("{key}.each_ns"), each_ns, 0, MOST_COST_NS)?;
+        check_range(&format!("{key}.per_byte_ps"), per_byte_ps, 0, MOST_COST_PER_BYTE_PS)?;
+    }
+    for (key, frames) in [
+        ("ring_frames", machine.ring_frames),
+        ("queue_frames", machine.queue_frames),
+        ("transmit_queue_frames", machine.transmit_queue_frames),
+    ] {
+        check_range(key, frames.into(), 1, MOST_QUEUE_FRAMES)?;
+    }
+    check_range("receive_buffer_bytes", machine.receive_buffer_bytes.into(), 1, MOST_BUFFER_BYTES)?;
+    check_range("send_buffer_bytes", machine.send_buffer_bytes.into(), 1, MOST_BUFFER_BYTES)?;
+    let ratio = machine.adapter_rate_ratio;
+    if !(ratio >= 0.000_001 && ratio <= 1.0) {
+        return Err(Failure::value("adapter_rate_ratio", ratio, "0.000001 to 1"));
+    }
+    if !(0.0..=1.0).contains(&machine.jitter_ratio) {
+        return Err(Failure::value("jitter_ratio", machine.jitter_ratio, "0 to 1"));
+    }
+    check_tcp(&machine.tcp, ip_version)
+}
+
+fn check_tcp(tcp: &SimulatedTcp, ip_version: u8) -> Result<(), Failure> {
+    if let Some(mss_bytes) = tcp.mss_bytes {
+        let largest = MTU_BYTES - ip_header_bytes(ip_version) - TCP_HEADER_BYTES;
+        check_range("tcp.mss_bytes", mss_bytes.into(), 64, largest.into())?;
+    }
+    check_range("tcp.window_bytes", tcp.window_bytes.into(), 536, MOST_WINDOW_BYTES)?;
+    check_range("tcp.delayed_ack_ns", tcp.delayed_ack_ns, 0, MOST_ACK_DELAY_NS)?;
+    if tcp.delayed_ack_ns % 1_000 != 0 {
+        return Err(Failure::value("tcp.delayed_ack_ns", tcp.delayed_ack_ns, "whole microseconds"));
+    }
+    Ok(())
+}
+
+fn ip_header_bytes(ip_version: u8) -> u32 {
+    if ip_version == 4 { 20 } else { 40 }
+}
+
+/// Over UDP a message is one frame: simulated machines do not fragment.
+fn check_size(
+    key: &str,
+    transport: Transport,
+    ip_version: u8,
+    size_bytes: u32,
+) -> Result<(), Failure> {
+    let largest = MTU_BYTES - ip_header_bytes(ip_version) - UDP_HEADER_BYTES;
+    if transport == Transport::Udp && !(1..=largest).contains(&size_bytes) {
+        let allowed = format!(
+            "1 to {largest} over udp and IPv{ip_version}: simulated machines do not fragment"
+        );
+        return Err(Failure::value(key, size_bytes, allowed));
+    }
+    check_range(key, size_bytes.into(), 1, MOST_BUFFER_BYTES)
+}
+
+/// The stream as the real workload knows it.
+fn stream_spec(stream: &SimulatedStream) -> StreamSpec {
+    StreamSpec {
+        transport: stream.transport,
+        message_size_bytes: stream.message_size_bytes,
+        amount: stream.amount,
+        rate: stream.rate,
+        flows: 1,
+        threads: Some(1),
+        io: Io::Single,
+        receive: Receive::Block,
+        read_bytes: stream.read_bytes,
+        when_late: stream.when_late,
+        timestamps: Timestamps::Program,
+        socket: SocketOptions::default(),
+        warmup_ns: stream.warmup_ns,
+        drain_ns: stream.drain_ns,
+        interval_ns: stream.interval_ns,
+        silence_ns: SILENCE_NS,
+    }
+}
+
+/// The echo as the real workload knows it.
+fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
+    EchoSpec {
+        transport: echo.transport,
+        message_size_bytes: echo.message_size_bytes,
+        amount: echo.amount,
+        rate_requests_per_s: echo.rate_requests_per_s,
+        timeout_ns: echo.timeout_ns,
+        receive: Receive::Block,
+        timestamps: Timestamps::Program,
+        socket: SocketOptions::default(),
+        warmup_ns: echo.warmup_ns,
+        silence_ns: SILENCE_NS,
+    }
+}
+
+/// An upper bound of the memory of a world.
+fn memory_bytes(request: &Simulate, message_bytes: u32) -> u64 {
+    let medium = &request.world.medium;
+    let way_ns = u128::from(medium.delay_ns + medium.propagation_ns);
+    let bits = u128::from(medium.rate_bps) * way_ns / 1_000_000_000;
+    let under_way = (bits / (u128::from(MIN_WIRE_BYTES) * 8)) as u64 + 2;
+    let in_switch = u64::from(medium.switch_queue_bytes / MIN_WIRE_BYTES) + 1;
+    let of_machine = |machine: &SimulatedMachine| {
+        let queues = [machine.ring_frames, machine.queue_frames, machine.transmit_queue_frames];
+        let frames = queues.iter().map(|frames| u64::from(*frames)).sum::<u64>();
+        let buffers = u64::from(machine.receive_buffer_bytes)
+            + u64::from(machine.send_buffer_bytes)
+            + 2 * u64::from(machine.tcp.window_bytes);
+        (frames + under_way + in_switch) * FRAME_MEMORY_BYTES
+            + 2 * buffers
+            + 4 * u64::from(message_bytes)
+            + MACHINE_MEMORY_BYTES
+            + METERS_BYTES
+    };
+    request.world.machines.iter().map(of_machine).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests;
