@@ -22,7 +22,6 @@ from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.performers import SIMULATORS
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.machine import check_machine
-from lanlab.run.simulated import check_worlds
 from lanlab.run.site import Site, opened
 from lanlab.run.trial import now, run_trial
 from lanlab.services import EMBEDDED
@@ -90,6 +89,8 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         bed, hosts = site.bed, site.hosts
         _check_conditions(plan.conditions(), site)
         if is_simulated:
+            from lanlab.run.simulated import check_worlds
+
             check_worlds(study, plan.conditions(), link)
         run = RunRecord(
             id=new_id(study.id),

@@ -29,10 +29,8 @@ def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> No
         simulate_request(workload(condition.workload), condition.values, trial)
 
 
-def simulated_trial(run: RunRecord, planned: PlannedTrial, site: Site) -> SimulatedTrial | None:
-    """What the simulator is given of a trial; `None` where the hosts are real."""
-    if not site.is_simulated:
-        return None
+def simulated_trial(run: RunRecord, planned: PlannedTrial, site: Site) -> SimulatedTrial:
+    """What the simulator is given of a trial."""
     seed = trial_seed(run.seed, planned.experiment, planned.factors, planned.purpose, planned.block)
     study = site.study_of(run)
     if study.simulation is None:

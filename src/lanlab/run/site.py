@@ -11,7 +11,7 @@ from lanlab.performers import SIMULATORS, Hosts, Performer, SimulatedTrial, perf
 from lanlab.store import RunRecord
 from lanlab.studies import Study
 from lanlab.testbeds import Opening, Testbed, testbed
-from lanlab.testbeds.simulated import SimulatedTestbed
+from lanlab.testbeds.base import Simulates
 
 
 class Site:
@@ -57,13 +57,13 @@ class Site:
         """Whether its hosts are simulated."""
         return self.bed.name in SIMULATORS
 
-    def performer(self, parameters: Any, trial: SimulatedTrial | None) -> Performer:
+    def performer(self, parameters: Any, trial: SimulatedTrial | None = None) -> Performer:
         """What carries out the trials of a condition here; see `performer_for`."""
         return performer_for(parameters, self.bed, self.hosts, trial)
 
     def versions(self) -> dict[str, str]:
         """Of every part that a figure depends on."""
-        if isinstance(self.bed, SimulatedTestbed):
+        if isinstance(self.bed, Simulates):
             return self.bed.versions()
         return self.hosts.versions()
 

@@ -12,7 +12,6 @@ from lanlab.analysis.pollution import judge
 from lanlab.errors import LabError
 from lanlab.plan import PlannedTrial
 from lanlab.run.failures import cause_of, error_record
-from lanlab.run.simulated import simulated_trial
 from lanlab.run.site import Site
 from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord
@@ -41,7 +40,12 @@ def run_trial(
     kind = workload(planned.workload)
     parameters = planned.values
     bed, hosts = site.bed, site.hosts
-    performer = site.performer(parameters, simulated_trial(run, planned, site))
+    if site.is_simulated:
+        from lanlab.run.simulated import simulated_trial
+
+        performer = site.performer(parameters, simulated_trial(run, planned, site))
+    else:
+        performer = site.performer(parameters)
     names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}
