@@ -47,9 +47,10 @@ pub use plan::{
     BadPlan, GAP_BITS, LossPlan, MAX_PORTS, MIN_WIRE_BYTES, Plan, RATES_BPS, SLOT_BITS, Topology,
 };
 
+pub use random::Random;
+
 use bus::Bus;
 use cable::Cable;
-use random::Random;
 use switch::Switch;
 use traffic::Traffic;
 

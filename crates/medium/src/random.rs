@@ -3,13 +3,13 @@
 
 /// A generator of random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Random {
+pub struct Random {
     state: [u64; 4],
 }
 
 impl Random {
     /// The generator of a seed. Each `stream` of a seed has numbers of its own.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+    pub fn new(seed: u64, stream: u64) -> Self {
         let mut mixer = split_mix(&mut seed.clone()) ^ stream;
         Self { state: std::array::from_fn(|_| split_mix(&mut mixer)) }
     }
@@ -28,17 +28,17 @@ impl Random {
     }
 
     /// Evenly from 0 up to, and without, 1.
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Evenly from 0 up to, and without, `2^bits`.
-    pub(crate) fn bits(&mut self, bits: u32) -> u64 {
+    pub fn bits(&mut self, bits: u32) -> u64 {
         self.next().checked_shr(64 - bits).unwrap_or(0)
     }
 
     /// True with this probability: never at 0, always at 1.
-    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+    pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 }

@@ -5,5 +5,6 @@
 
 pub mod carrier;
 pub mod files;
+pub mod ip;
 pub mod redirector;
 pub mod smb;

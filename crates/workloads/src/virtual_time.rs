@@ -3,20 +3,32 @@
 //! Time stands still while any task can go on, and then leaps to the next timer. Timers of the same
 //! time fire in the order in which they were set, and tasks are polled in the order in which they
 //! were woken: so the same tasks always do the same, whatever the host does.
+//!
+//! # Driving it
+//!
+//! [`VirtualTime::run`] drives it where nothing but tasks happens. A simulator that has events of its own
+//! calls [`poll_task`](VirtualTime::poll_task) until no task can go on, and then
+//! [`advance_to`](VirtualTime::advance_to) the earlier of its next event and
+//! [`next_timer_at`](VirtualTime::next_timer_at).
+
+mod tasks;
+mod wakers;
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::{self, AtomicBool};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
 use lanlab_units::Instant;
 
 use crate::Clock;
+use tasks::Tasks;
+
+pub use tasks::Unfinished;
+pub use wakers::Wake;
 
 /// A virtual clock with its tasks. Clones are the same clock.
 #[derive(Clone, Default)]
@@ -28,18 +40,13 @@ struct Inner {
     timers: RefCell<BinaryHeap<Timer>>,
     /// The number of the next timer, by which those of the same time are told apart.
     next_timer: Cell<u64>,
-    /// `None` where a task has ended or is being polled.
-    tasks: RefCell<Vec<Option<BoxedTask>>>,
-    wakers: RefCell<Vec<Arc<TaskWaker>>>,
-    ready: Arc<Mutex<VecDeque<usize>>>,
+    tasks: Tasks,
 }
-
-type BoxedTask = Pin<Box<dyn Future<Output = ()>>>;
 
 struct Timer {
     at: Instant,
     number: u64,
-    waker: Waker,
+    wake: Wake,
 }
 
 impl PartialEq for Timer {
@@ -63,41 +70,33 @@ impl Ord for Timer {
     }
 }
 
-struct TaskWaker {
-    task: usize,
-    is_queued: AtomicBool,
-    ready: Arc<Mutex<VecDeque<usize>>>,
-}
-
-impl Wake for TaskWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.is_queued.swap(true, atomic::Ordering::Relaxed) {
-            self.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(self.task);
-        }
-    }
-}
-
 /// A task whose value can be awaited.
-pub struct Task<T>(Rc<RefCell<TaskState<T>>>);
+pub struct Task<T> {
+    state: Rc<RefCell<TaskState<T>>>,
+    time: VirtualTime,
+}
 
 struct TaskState<T> {
     value: Option<T>,
-    waiting: Option<Waker>,
+    waiting: Option<Wake>,
+}
+
+impl<T> Task<T> {
+    /// The value, once the task has ended; only once.
+    pub fn take(&self) -> Option<T> {
+        self.state.borrow_mut().value.take()
+    }
 }
 
 impl<T> Future for Task<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let mut state = self.0.borrow_mut();
+        let mut state = self.state.borrow_mut();
         if let Some(value) = state.value.take() {
             return Poll::Ready(value);
         }
-        state.waiting = Some(context.waker().clone());
+        state.waiting = Some(self.time.waits_for(context, "another task"));
         Poll::Pending
     }
 }
@@ -117,23 +116,29 @@ impl VirtualTime {
 
     /// Have a task run with the others.
     pub fn spawn<T: 'static>(&self, work: impl Future<Output = T> + 'static) -> Task<T> {
+        self.spawn_named("task", work)
+    }
+
+    /// Have a task run with the others, under a name that [`unfinished`](Self::unfinished) gives.
+    pub fn spawn_named<T: 'static>(
+        &self,
+        name: impl Into<Rc<str>>,
+        work: impl Future<Output = T> + 'static,
+    ) -> Task<T> {
         let state = Rc::new(RefCell::new(TaskState { value: None, waiting: None }));
-        let done = Rc::clone(&state);
-        let task = Box::pin(async move {
-            let value = work.await;
-            let mut state = done.borrow_mut();
-            state.value = Some(value);
-            if let Some(waker) = state.waiting.take() {
-                waker.wake();
-            }
-        });
-        let number = self.0.tasks.borrow().len();
-        self.0.tasks.borrow_mut().push(Some(task));
-        let ready = Arc::clone(&self.0.ready);
-        let waker = Arc::new(TaskWaker { task: number, is_queued: AtomicBool::new(false), ready });
-        waker.wake_by_ref();
-        self.0.wakers.borrow_mut().push(waker);
-        Task(state)
+        let (done, time) = (Rc::clone(&state), self.clone());
+        self.0.tasks.spawn(
+            name.into(),
+            Box::pin(async move {
+                let value = work.await;
+                let mut state = done.borrow_mut();
+                state.value = Some(value);
+                if let Some(wake) = state.waiting.take() {
+                    time.wake(wake);
+                }
+            }),
+        );
+        Task { state, time: self.clone() }
     }
 
     /// Wait until `at`; not at all if that has passed.
@@ -143,9 +148,10 @@ impl VirtualTime {
             if self.0.now.get() >= at {
                 return Poll::Ready(());
             }
+            let wake = self.waits_for(context, "a time");
             if !is_set {
                 is_set = true;
-                self.set_timer(at, context.waker().clone());
+                self.set_timer(at, wake);
             }
             Poll::Pending
         })
@@ -157,10 +163,54 @@ impl VirtualTime {
         self.sleep_until(self.now().plus_nanos(time_ns)).await;
     }
 
-    fn set_timer(&self, at: Instant, waker: Waker) {
+    fn set_timer(&self, at: Instant, wake: Wake) {
         let number = self.0.next_timer.get();
         self.0.next_timer.set(number + 1);
-        self.0.timers.borrow_mut().push(Timer { at, number, waker });
+        self.0.timers.borrow_mut().push(Timer { at, number, wake });
+    }
+
+    /// How to wake the future that is being polled, which cannot go on before `what` has come.
+    pub fn waits_for(&self, context: &Context<'_>, what: &'static str) -> Wake {
+        self.0.tasks.waits_for(context, what)
+    }
+
+    /// Have a future polled again.
+    pub fn wake(&self, wake: Wake) {
+        self.0.tasks.wake(wake);
+    }
+
+    /// Poll the task that was woken first. `false` if none can go on.
+    pub fn poll_task(&self) -> bool {
+        self.0.tasks.poll_next()
+    }
+
+    /// When the next timer fires.
+    pub fn next_timer_at(&self) -> Option<Instant> {
+        self.0.timers.borrow().peek().map(|timer| timer.at)
+    }
+
+    /// Set the clock to `at`, unless it is past that, and fire the timers that are due: all of them, so
+    /// that their tasks are polled in the order of the timers.
+    pub fn advance_to(&self, at: Instant) {
+        let now = self.now().max(at);
+        self.0.now.set(now);
+        let mut timers = self.0.timers.borrow_mut();
+        while timers.peek().is_some_and(|timer| timer.at <= now) {
+            if let Some(timer) = timers.pop() {
+                self.wake(timer.wake);
+            }
+        }
+    }
+
+    /// The tasks that have not ended, in the order of their numbers, and what each waits for.
+    pub fn unfinished(&self) -> Vec<Unfinished> {
+        self.0.tasks.unfinished()
+    }
+
+    /// End all tasks where they stand. Tasks that hold this clock would keep it, and themselves, alive.
+    pub fn drop_tasks(&self) {
+        self.0.tasks.drop_all();
+        self.0.timers.borrow_mut().clear();
     }
 
     /// Run all tasks until this one has its value; the others stay as they are then.
@@ -170,38 +220,15 @@ impl VirtualTime {
     pub fn run<T: 'static>(&self, work: impl Future<Output = T> + 'static) -> Result<T, Deadlock> {
         let task = self.spawn(work);
         loop {
-            while let Some(number) = self.next_ready() {
-                self.poll(number);
-                if let Some(value) = task.0.borrow_mut().value.take() {
+            while self.poll_task() {
+                if let Some(value) = task.take() {
                     return Ok(value);
                 }
             }
-            // All timers of this time, so that their tasks are polled in the order of the timers.
-            let Some(first) = self.0.timers.borrow_mut().pop() else {
+            let Some(first) = self.next_timer_at() else {
                 return Err(Deadlock { at: self.now() });
             };
-            self.0.now.set(self.now().max(first.at));
-            first.waker.wake();
-            let mut timers = self.0.timers.borrow_mut();
-            while timers.peek().is_some_and(|timer| timer.at <= first.at) {
-                if let Some(timer) = timers.pop() {
-                    timer.waker.wake();
-                }
-            }
-        }
-    }
-
-    fn next_ready(&self) -> Option<usize> {
-        self.0.ready.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
-    }
-
-    fn poll(&self, number: usize) {
-        let waker = Arc::clone(&self.0.wakers.borrow()[number]);
-        waker.is_queued.store(false, atomic::Ordering::Relaxed);
-        let Some(mut task) = self.0.tasks.borrow_mut()[number].take() else { return };
-        let waker = Waker::from(waker);
-        if task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
-            self.0.tasks.borrow_mut()[number] = Some(task);
+            self.advance_to(first);
         }
     }
 }
@@ -242,6 +269,48 @@ mod tests {
         let expected = [("early", 5), ("first", 10), ("second", 10), ("late", 30)];
         assert_eq!(*order.borrow(), expected);
         assert_eq!(time.now().as_nanos(), 1000);
+    }
+
+    #[test]
+    fn unfinished_tasks_say_what_they_wait_for() {
+        let time = VirtualTime::new();
+        let (clock, other) = (time.clone(), time.clone());
+        time.spawn_named("sleeper", async move { clock.sleep_ns(7).await });
+        let never = time.spawn_named("stuck", std::future::pending::<()>());
+        time.spawn_named("follower", never);
+        time.spawn_named("quick", async move { drop(other) });
+        while time.poll_task() {}
+        let unfinished: Vec<_> = time
+            .unfinished()
+            .into_iter()
+            .map(|task| (task.name.to_string(), task.waits_for))
+            .collect();
+        let expected = [
+            ("sleeper", "a time"),
+            ("stuck", "something that is no part of the simulation"),
+            ("follower", "another task"),
+        ];
+        assert_eq!(unfinished, expected.map(|(name, what)| (name.to_owned(), what)));
+        time.drop_tasks();
+        assert!(time.unfinished().is_empty());
+    }
+
+    #[test]
+    fn a_waker_of_the_standard_library_wakes_its_task() {
+        let time = VirtualTime::new();
+        let kept = Rc::new(RefCell::new(None::<std::task::Waker>));
+        let (clock, waker) = (time.clone(), Rc::clone(&kept));
+        time.spawn(async move {
+            clock.sleep_ns(5).await;
+            waker.borrow().as_ref().unwrap().wake_by_ref();
+        });
+        let (clock, mut polls) = (time.clone(), 0);
+        let woken_at = time.run(poll_fn(move |context| {
+            polls += 1;
+            *kept.borrow_mut() = Some(context.waker().clone());
+            if polls == 2 { Poll::Ready(clock.now().as_nanos()) } else { Poll::Pending }
+        }));
+        assert_eq!(woken_at, Ok(5));
     }
 
     #[test]

@@ -1,0 +1,124 @@
+//! A host from inside: its processor with its jobs, its adapter, its node.
+
+use lanlab_medium::Random;
+use lanlab_units::Instant;
+
+use crate::adapter::Adapter;
+use crate::calls::CallId;
+use crate::cpu::{Cpu, Level};
+use crate::facts::{CpuFacts, HostFacts};
+use crate::frames::FrameId;
+use crate::machine::{Cost, Machine};
+use crate::waiters::Waiters;
+
+/// What a processor works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Job {
+    /// The interrupt of a frame in the ring.
+    Interrupt(FrameId),
+    /// The protocols' work for a frame in the receive queue.
+    Protocol(FrameId),
+    /// The work to send a frame.
+    Transmit(FrameId),
+    /// A program's own work.
+    Call(CallId),
+}
+
+pub(crate) struct SimulatedHost<N> {
+    pub(crate) machine: Machine,
+    pub(crate) node: N,
+    pub(crate) cpu: Cpu<Job>,
+    pub(crate) adapter: Adapter,
+    pub(crate) waiters: Waiters,
+    /// When the node's timeout in the event queue comes.
+    pub(crate) timeout_at: Option<Instant>,
+    pub(crate) facts: HostFacts,
+    in_ring: u32,
+    in_queue: u32,
+    random: Random,
+}
+
+impl<N> SimulatedHost<N> {
+    pub(crate) fn new(machine: &Machine, node: N, rate_bps: Option<u64>, random: Random) -> Self {
+        let Machine { transmit_queue_frames, adapter_rate_ratio, .. } = *machine;
+        Self {
+            machine: machine.clone(),
+            node,
+            cpu: Cpu::new(),
+            adapter: Adapter::new(transmit_queue_frames, adapter_rate_ratio, rate_bps),
+            waiters: Waiters::default(),
+            timeout_at: None,
+            facts: HostFacts { name: machine.name.clone(), ..HostFacts::default() },
+            in_ring: 0,
+            in_queue: 0,
+            random,
+        }
+    }
+
+    /// A frame has arrived. `false` if there is no room for it.
+    pub(crate) fn take_into_ring(&mut self, frame: FrameId, payload_bytes: u32) -> bool {
+        self.facts.frames_arrived += 1;
+        if self.in_ring >= self.machine.ring_frames {
+            self.facts.ring_drops += 1;
+            return false;
+        }
+        self.in_ring += 1;
+        self.charge(Level::Interrupt, Job::Interrupt(frame), self.machine.interrupt, payload_bytes);
+        true
+    }
+
+    /// The interrupt of a frame is done. `false` if the queue has no room for it.
+    pub(crate) fn take_into_queue(&mut self, frame: FrameId, payload_bytes: u32) -> bool {
+        self.in_ring -= 1;
+        if self.in_queue >= self.machine.queue_frames {
+            self.facts.queue_drops += 1;
+            return false;
+        }
+        self.in_queue += 1;
+        self.charge(Level::Protocol, Job::Protocol(frame), self.machine.protocol, payload_bytes);
+        true
+    }
+
+    /// The protocols' work for a frame is done: the node can handle it.
+    pub(crate) fn take_from_queue(&mut self) {
+        self.in_queue -= 1;
+        self.facts.frames_handled += 1;
+    }
+
+    /// A frame of the node waits for its transmit cost.
+    pub(crate) fn take_for_transmission(&mut self, frame: FrameId, payload_bytes: u32) {
+        self.adapter.take_room();
+        self.charge(Level::Protocol, Job::Transmit(frame), self.machine.transmit, payload_bytes);
+    }
+
+    /// A program works for this time.
+    pub(crate) fn call(&mut self, call: CallId, time_ns: u64) {
+        let time_ns = self.varied(time_ns);
+        self.cpu.add(Level::Program, Job::Call(call), time_ns);
+    }
+
+    #[inline]
+    fn charge(&mut self, level: Level, job: Job, cost: Cost, bytes: u32) {
+        let time_ns = self.varied(cost.of(u64::from(bytes)));
+        self.cpu.add(level, job, time_ns);
+    }
+
+    #[inline]
+    fn varied(&mut self, time_ns: u64) -> u64 {
+        let jitter_ratio = self.machine.jitter_ratio;
+        if jitter_ratio <= 0.0 || time_ns == 0 {
+            return time_ns;
+        }
+        let deviation = jitter_ratio * (2.0 * self.random.unit() - 1.0);
+        (time_ns as f64 * (1.0 + deviation)).round() as u64
+    }
+
+    pub(crate) fn facts(&self, now: Instant) -> HostFacts {
+        let [interrupt_ns, protocol_ns, program_ns] = self.cpu.busy_ns(now);
+        HostFacts {
+            cpu: CpuFacts { interrupt_ns, protocol_ns, program_ns },
+            frames_held: u64::from(self.in_ring) + u64::from(self.in_queue),
+            ..self.facts.clone()
+        }
+    }
+}

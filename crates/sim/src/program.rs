@@ -1,0 +1,185 @@
+//! A host as its programs use it.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use lanlab_units::Instant;
+use lanlab_workloads::Clock as _;
+use lanlab_workloads::virtual_time::{Task, VirtualTime};
+
+use crate::address::{HostId, Mac, mac_of};
+use crate::calls::CallId;
+use crate::machine::{Cost, Machine};
+use crate::node::{Key, Node};
+use crate::world::Shared;
+
+/// A host, as its programs use it. Clones are the same host.
+pub struct Host<N> {
+    shared: Rc<Shared<N>>,
+    id: HostId,
+}
+
+impl<N> Clone for Host<N> {
+    fn clone(&self) -> Self {
+        Self { shared: Rc::clone(&self.shared), id: self.id }
+    }
+}
+
+impl<N: Node + 'static> Host<N> {
+    pub(crate) fn new(shared: Rc<Shared<N>>, id: HostId) -> Self {
+        Self { shared, id }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> HostId {
+        self.id
+    }
+
+    /// Its adapter's address.
+    pub fn mac(&self) -> Mac {
+        mac_of(self.id)
+    }
+
+    /// What machine it is.
+    pub fn machine(&self) -> Machine {
+        self.shared.state.borrow().hosts[usize::from(self.id)].machine.clone()
+    }
+
+    /// What a program charges for a message that it receives: [`Machine::receive_call`].
+    pub fn receive_call(&self) -> Cost {
+        self.shared.state.borrow().hosts[usize::from(self.id)].machine.receive_call
+    }
+
+    /// What a program charges for a message that it sends: [`Machine::send_call`].
+    pub fn send_call(&self) -> Cost {
+        self.shared.state.borrow().hosts[usize::from(self.id)].machine.send_call
+    }
+
+    /// The clock of its world, on which programs also wait for times.
+    pub fn clock(&self) -> &VirtualTime {
+        &self.shared.time
+    }
+
+    /// The virtual time.
+    pub fn now(&self) -> Instant {
+        self.shared.time.now()
+    }
+
+    /// Start a program. The world ends when all programs have ended. A deadlock names it.
+    pub fn spawn<T: 'static>(
+        &self,
+        name: impl Into<Rc<str>>,
+        program: impl Future<Output = T> + 'static,
+    ) -> Task<T> {
+        let programs = Rc::clone(&self.shared.programs);
+        programs.set(programs.get() + 1);
+        self.shared.time.spawn_named(name, async move {
+            let value = program.await;
+            programs.set(programs.get() - 1);
+            value
+        })
+    }
+
+    /// Start a program that does not keep the world from ending, such as a server.
+    pub fn spawn_service(
+        &self,
+        name: impl Into<Rc<str>>,
+        program: impl Future<Output = ()> + 'static,
+    ) {
+        self.shared.time.spawn_named(name, program);
+    }
+
+    /// Work at program level for this time, ns, varied by the machine's jitter. It waits for its turn, and
+    /// for higher levels. If the future is dropped, the work goes on, and no one waits for it.
+    pub fn compute(&self, time_ns: u64) -> Compute<N> {
+        Compute { host: self.clone(), time_ns, call: None }
+    }
+
+    /// Work at program level for a message of this size.
+    pub fn call(&self, cost: Cost, message_bytes: usize) -> Compute<N> {
+        self.compute(cost.of(message_bytes as u64))
+    }
+
+    /// Use the node now, in no time: send, receive, open, ask. What it has to send then goes its way.
+    /// `using` must not use this host or another of its world.
+    pub fn with_node<R>(&self, using: impl FnOnce(&mut N, Instant) -> R) -> R {
+        let mut state = self.shared.state.borrow_mut();
+        let result = using(&mut state.host(self.id).node, self.shared.time.now());
+        state.settle(self.id);
+        result
+    }
+
+    /// Wait until `look` gives something; it looks now, and at each change of `key`
+    /// ([`Node::poll_event`]). `what` is what a deadlock says that the program waits for.
+    pub fn until<R, F>(&self, key: Key, what: &'static str, look: F) -> Until<N, F>
+    where
+        F: FnMut(&mut N, Instant) -> Option<R> + Unpin,
+    {
+        Until { host: self.clone(), key, what, look }
+    }
+
+    fn state(&self) -> &RefCell<crate::state::State<N>> {
+        &self.shared.state
+    }
+}
+
+/// A program's work; see [`Host::compute`].
+pub struct Compute<N: Node + 'static> {
+    host: Host<N>,
+    time_ns: u64,
+    call: Option<CallId>,
+}
+
+impl<N: Node + 'static> Future for Compute<N> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let mut state = this.host.shared.state.borrow_mut();
+        let (host, time_ns) = (this.host.id, this.time_ns);
+        let call = *this.call.get_or_insert_with(|| state.begin_call(host, time_ns));
+        let time = &this.host.shared.time;
+        if state.calls.poll(call, || time.waits_for(context, "its turn on the processor")) {
+            this.call = None;
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+}
+
+impl<N: Node + 'static> Drop for Compute<N> {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            self.host.state().borrow_mut().calls.abandon(call);
+        }
+    }
+}
+
+/// See [`Host::until`].
+pub struct Until<N, F> {
+    host: Host<N>,
+    key: Key,
+    what: &'static str,
+    look: F,
+}
+
+impl<N, F, R> Future for Until<N, F>
+where
+    N: Node + 'static,
+    F: FnMut(&mut N, Instant) -> Option<R> + Unpin,
+{
+    type Output = R;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R> {
+        let Self { host, key, what, look } = &mut *self;
+        if let Some(result) = host.with_node(|node, now| look(node, now)) {
+            return Poll::Ready(result);
+        }
+        let wake = host.clock().waits_for(context, what);
+        host.state().borrow_mut().host(host.id).waiters.add(*key, wake);
+        Poll::Pending
+    }
+}

@@ -1,0 +1,221 @@
+//! A world: hosts on a medium, programs, and the loop that lets time pass.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::rc::Rc;
+
+use lanlab_medium::{BadPlan, Medium, Plan, Random};
+use lanlab_units::Instant;
+use lanlab_workloads::Clock as _;
+use lanlab_workloads::virtual_time::{Unfinished, VirtualTime};
+
+use crate::address::{HostId, Mac, mac_of};
+use crate::facts::WorldFacts;
+use crate::host::SimulatedHost;
+use crate::machine::{BadMachine, Machine};
+use crate::node::Node;
+use crate::program::Host;
+use crate::state::State;
+
+/// Streams of the world's seed for the jitter of hosts; the medium has those below.
+const FIRST_HOST_STREAM: u64 = 1 << 32;
+/// Memory of a frame, bytes: the longest, and what is known about it.
+const FRAME_BYTES: u64 = 2048;
+/// Memory of a host, bytes.
+const HOST_BYTES: u64 = 16 << 10;
+
+/// What a world consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorldPlan {
+    /// The medium; it has a port for each machine.
+    pub medium: Plan,
+    /// The machines, in the order of their numbers.
+    pub machines: Vec<Machine>,
+}
+
+impl WorldPlan {
+    /// Most memory that hosts and frames take, bytes, without what nodes and programs keep.
+    pub fn memory_bytes(&self) -> u64 {
+        let frames: u64 = self.machines.iter().map(Machine::most_frames).sum();
+        let switch_bytes = u64::from(self.medium.switch_queue_bytes) * u64::from(self.medium.ports);
+        // A shortest frame in a switch takes a whole buffer here.
+        let switch_frames = switch_bytes / u64::from(lanlab_medium::MIN_WIRE_BYTES);
+        (frames + switch_frames) * FRAME_BYTES + self.machines.len() as u64 * HOST_BYTES
+    }
+}
+
+/// A world that there cannot be.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum BadWorld {
+    /// The medium.
+    Medium(BadPlan),
+    /// One of the machines.
+    Machine(BadMachine),
+    /// The number of machines is not that of the ports.
+    Ports {
+        /// Machines.
+        machines: usize,
+        /// Ports of the medium.
+        ports: u16,
+    },
+}
+
+impl std::error::Error for BadWorld {}
+
+impl fmt::Display for BadWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Medium(bad) => bad.fmt(f),
+            Self::Machine(bad) => bad.fmt(f),
+            Self::Ports { machines, ports } => {
+                write!(f, "{machines} machines on a medium with {ports} ports")
+            }
+        }
+    }
+}
+
+/// When a world stops at the latest. Both count from its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Most events; each step of a program is one, too.
+    pub events: u64,
+    /// Last virtual time. What is due then is still done.
+    pub until: Instant,
+}
+
+/// Why a world stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// All programs have ended.
+    ProgramsDone,
+    /// The bound of virtual time.
+    Time,
+    /// The bound of events.
+    Events,
+    /// Nothing happens any more, and these programs wait.
+    Deadlock(Vec<Unfinished>),
+}
+
+pub(crate) struct Shared<N> {
+    pub(crate) time: VirtualTime,
+    pub(crate) state: RefCell<State<N>>,
+    /// Programs that have not ended.
+    pub(crate) programs: Rc<Cell<usize>>,
+    events: Cell<u64>,
+}
+
+/// Hosts on a medium with a virtual clock of their own. All of one world runs in one thread.
+pub struct World<N: Node + 'static>(Rc<Shared<N>>);
+
+impl<N: Node + 'static> World<N> {
+    /// The world of a plan. `node` makes the node of each host. The same seed gives the same world.
+    ///
+    /// # Errors
+    /// [`BadWorld`] if there can be no such world.
+    pub fn new(
+        plan: &WorldPlan,
+        seed: u64,
+        mut node: impl FnMut(HostId, Mac) -> N,
+    ) -> Result<Self, BadWorld> {
+        let WorldPlan { medium, machines } = plan;
+        if machines.len() != usize::from(medium.ports) {
+            return Err(BadWorld::Ports { machines: machines.len(), ports: medium.ports });
+        }
+        let rate_bps = medium.rate_bps;
+        let medium = Medium::new(medium, seed).map_err(BadWorld::Medium)?;
+        let mut hosts = Vec::with_capacity(machines.len());
+        for (id, machine) in (0..).zip(machines) {
+            machine.check().map_err(BadWorld::Machine)?;
+            let random = Random::new(seed, FIRST_HOST_STREAM + u64::from(id));
+            hosts.push(SimulatedHost::new(machine, node(id, mac_of(id)), rate_bps, random));
+        }
+        let time = VirtualTime::new();
+        Ok(Self(Rc::new(Shared {
+            state: RefCell::new(State::new(hosts, medium, time.clone())),
+            time,
+            programs: Rc::new(Cell::new(0)),
+            events: Cell::new(0),
+        })))
+    }
+
+    /// A host.
+    ///
+    /// # Panics
+    /// If there is no such host.
+    pub fn host(&self, id: HostId) -> Host<N> {
+        let hosts = self.0.state.borrow().hosts.len();
+        assert!(usize::from(id) < hosts, "host {id} of {hosts}");
+        Host::new(Rc::clone(&self.0), id)
+    }
+
+    /// Its clock.
+    pub fn clock(&self) -> &VirtualTime {
+        &self.0.time
+    }
+
+    /// Hand each frame that was on the wire to `recorder` once: when it arrives first, or would have if
+    /// chance had not taken it; with padding, without check sequence.
+    pub fn record(&self, recorder: impl FnMut(Instant, &[u8]) + 'static) {
+        self.0.state.borrow_mut().recorder = Some(Box::new(recorder));
+    }
+
+    /// Let time pass until all programs have ended, nothing happens any more, or a bound is reached.
+    /// With larger bounds it goes on from there.
+    pub fn run(&self, bounds: &Bounds) -> Ended {
+        let Shared { time, state, programs, events } = &*self.0;
+        loop {
+            loop {
+                if programs.get() == 0 {
+                    return Ended::ProgramsDone;
+                }
+                if events.get() >= bounds.events {
+                    return Ended::Events;
+                }
+                if !time.poll_task() {
+                    break;
+                }
+                events.set(events.get() + 1);
+            }
+            let event_at = state.borrow().next_at().unwrap_or(Instant::FAR_FUTURE);
+            let timer_at = time.next_timer_at().unwrap_or(Instant::FAR_FUTURE);
+            let at = event_at.min(timer_at);
+            if at == Instant::FAR_FUTURE {
+                return Ended::Deadlock(time.unfinished());
+            }
+            if at > bounds.until {
+                time.advance_to(bounds.until);
+                return Ended::Time;
+            }
+            time.advance_to(at);
+            if event_at == at {
+                state.borrow_mut().step(at);
+            }
+            events.set(events.get() + 1);
+        }
+    }
+
+    /// What was counted until now.
+    pub fn facts(&self) -> WorldFacts {
+        let state = self.0.state.borrow();
+        let now = self.0.time.now();
+        WorldFacts {
+            hosts: state.hosts.iter().map(|host| host.facts(now)).collect(),
+            medium: state.medium.counts().clone(),
+            events: self.0.events.get(),
+            now,
+        }
+    }
+
+    /// Number of frames in queues and on the medium.
+    pub fn frames_under_way(&self) -> usize {
+        self.0.state.borrow().frames.held()
+    }
+}
+
+/// Programs hold their hosts, and so the world: they end with it.
+impl<N: Node + 'static> Drop for World<N> {
+    fn drop(&mut self) {
+        self.0.time.drop_tasks();
+    }
+}

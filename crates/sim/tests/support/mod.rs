@@ -1,0 +1,45 @@
+//! Worlds and programs that the tests share.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use lanlab_medium::{LossPlan, Plan, Topology};
+use lanlab_sim::datagrams::{Datagrams, RECEIVED, ROOM};
+use lanlab_sim::{Bounds, Host, Mac, Machine, World, WorldPlan};
+use lanlab_units::Instant;
+
+pub const SECOND_NS: u64 = 1_000_000_000;
+pub const MILLISECOND_NS: u64 = 1_000_000;
+
+/// More than any test needs.
+pub const BOUNDS: Bounds =
+    Bounds { events: 1_000_000_000, until: Instant::from_nanos(1_000_000 * SECOND_NS) };
+
+pub fn medium(topology: Topology, ports: u16, rate_bps: u64) -> Plan {
+    Plan {
+        topology,
+        rate_bps: Some(rate_bps),
+        ports,
+        propagation_ns: if topology == Topology::Bus { 2_500 } else { 0 },
+        delay_ns: 0,
+        loss: LossPlan::Never,
+        switch_queue_bytes: 1 << 20,
+    }
+}
+
+/// A world of machines whose nodes have socket buffers of 64 KiB.
+pub fn world(medium: Plan, machines: Vec<Machine>, seed: u64) -> World<Datagrams> {
+    let plan = WorldPlan { medium, machines };
+    World::new(&plan, seed, |_, mac| Datagrams::new(mac, 1 << 16, 1 << 16)).unwrap()
+}
+
+/// Send a message, waiting for room.
+pub async fn send(host: &Host<Datagrams>, to: Mac, message: &[u8]) {
+    host.call(host.send_call(), message.len()).await;
+    host.until(ROOM, "room to send", |node, _| node.send(to, message).then_some(())).await;
+}
+
+/// Wait for a message: its sender and its length.
+pub async fn receive(host: &Host<Datagrams>) -> (Mac, usize) {
+    let bytes = host.until(RECEIVED, "a message", |node, _| node.next_bytes()).await;
+    host.call(host.receive_call(), bytes).await;
+    host.with_node(|node, _| node.receive(|from, message| (from, message.len()))).unwrap()
+}

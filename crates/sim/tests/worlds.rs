@@ -1,0 +1,164 @@
+//! Worlds as a whole: times of frames, ends, and what a deadlock says.
+
+mod support;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lanlab_medium::Topology;
+use lanlab_sim::{Bounds, Cost, Ended, Machine, mac_of};
+use lanlab_units::Instant;
+
+use support::{BOUNDS, MILLISECOND_NS, medium, receive, send, world};
+
+fn two(machine: &Machine) -> Vec<Machine> {
+    vec![machine.clone(), machine.clone()]
+}
+
+#[test]
+fn an_echo_takes_two_frames_on_the_wire_and_every_cost_once() {
+    let cost = |each_ns| Cost { each_ns, per_byte_ps: 0 };
+    let machine = Machine {
+        interrupt: cost(1_000),
+        protocol: cost(10_000),
+        transmit: cost(100_000),
+        receive_call: cost(1_000_000),
+        send_call: Cost { each_ns: 0, per_byte_ps: 1_000_000 },
+        ..Machine::without_costs("period")
+    };
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&machine), 1);
+    let (a, b) = (world.host(0), world.host(1));
+    let done = {
+        let a = a.clone();
+        a.clone().spawn("requester", async move {
+            send(&a, mac_of(1), &[0; 100]).await;
+            receive(&a).await;
+            a.now().as_nanos()
+        })
+    };
+    b.clone().spawn_service("responder", async move {
+        loop {
+            let (from, bytes) = receive(&b).await;
+            send(&b, from, &vec![0; bytes]).await;
+        }
+    });
+    assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
+    let wire_ns = (8 + 14 + 2 + 100 + 4) * 800;
+    let way_ns = 100_000 + 100_000 + wire_ns + 1_000 + 10_000 + 1_000_000;
+    assert_eq!(done.take(), Some(2 * way_ns));
+    let facts = world.facts();
+    for host in &facts.hosts {
+        assert_eq!(
+            (host.cpu.interrupt_ns, host.cpu.protocol_ns, host.cpu.program_ns),
+            (1_000, 110_000, 1_100_000)
+        );
+        assert_eq!((host.frames_sent, host.frames_arrived, host.frames_handled), (1, 1, 1));
+    }
+    assert_eq!(world.frames_under_way(), 0);
+}
+
+#[test]
+fn a_world_that_can_go_no_further_says_who_waits_for_what() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let (a, b) = (world.host(0), world.host(1));
+    a.clone().spawn("client on host 0", async move {
+        a.clock().sleep_ns(MILLISECOND_NS).await;
+        receive(&a).await;
+    });
+    b.clone().spawn("server on host 1", async move {
+        receive(&b).await;
+    });
+    let Ended::Deadlock(waiting) = world.run(&BOUNDS) else { panic!("no deadlock") };
+    let waiting: Vec<_> =
+        waiting.iter().map(|program| (&*program.name, program.waits_for)).collect();
+    assert_eq!(waiting, [("client on host 0", "a message"), ("server on host 1", "a message")]);
+    assert_eq!(world.facts().now.as_nanos(), MILLISECOND_NS);
+}
+
+#[test]
+fn bounds_of_time_and_of_events_hold_and_a_world_goes_on_when_they_are_raised() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let a = world.host(0);
+    let steps = Rc::new(RefCell::new(0_u64));
+    let counted = Rc::clone(&steps);
+    a.clone().spawn("ticking", async move {
+        for _ in 0..1000 {
+            a.clock().sleep_ns(MILLISECOND_NS).await;
+            *counted.borrow_mut() += 1;
+        }
+    });
+    let until = Instant::from_nanos(10 * MILLISECOND_NS);
+    assert_eq!(world.run(&Bounds { until, ..BOUNDS }), Ended::Time);
+    assert_eq!((*steps.borrow(), world.facts().now), (10, until));
+    let events = world.facts().events + 20;
+    assert_eq!(world.run(&Bounds { events, ..BOUNDS }), Ended::Events);
+    assert_eq!(world.facts().events, events);
+    assert_eq!(*steps.borrow(), 20);
+    assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
+    assert_eq!(*steps.borrow(), 1000);
+}
+
+#[test]
+fn a_program_that_never_waits_for_time_ends_by_the_bound_of_events() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let a = world.host(0);
+    a.clone().spawn("endless", async move {
+        loop {
+            let mut is_second = false;
+            std::future::poll_fn(|context| {
+                context.waker().wake_by_ref();
+                let ready = std::mem::replace(&mut is_second, true);
+                if ready { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            })
+            .await;
+        }
+    });
+    assert_eq!(world.run(&Bounds { events: 1000, ..BOUNDS }), Ended::Events);
+    assert_eq!(world.facts().now, Instant::ZERO);
+}
+
+#[test]
+fn a_sender_without_pause_is_held_by_its_buffer_and_loses_nothing() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let (a, b) = (world.host(0), world.host(1));
+    a.clone().spawn("sender", async move {
+        for _ in 0..1000 {
+            send(&a, mac_of(1), &[0; 1000]).await;
+        }
+    });
+    let received = b.clone().spawn("receiver", async move {
+        for _ in 0..1000 {
+            receive(&b).await;
+        }
+        b.now().as_nanos()
+    });
+    assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
+    let (frame_bytes, gap_bytes) = (8 + 14 + 2 + 1000 + 4, 12);
+    assert_eq!(received.take(), Some((1000 * (frame_bytes + gap_bytes) - gap_bytes) * 800));
+}
+
+#[test]
+fn a_slow_adapter_sends_at_its_share_of_the_rate() {
+    let machine = Machine { adapter_rate_ratio: 0.8, ..Machine::without_costs("slow adapter") };
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&machine), 1);
+    let (a, b) = (world.host(0), world.host(1));
+    a.clone().spawn("sender", async move {
+        for _ in 0..101 {
+            send(&a, mac_of(1), &[0; 1000]).await;
+        }
+    });
+    let spacing = b.clone().spawn("receiver", async move {
+        receive(&b).await;
+        let first = b.now();
+        for _ in 0..100 {
+            receive(&b).await;
+        }
+        b.now().nanos_since(first) / 100
+    });
+    assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
+    assert_eq!(spacing.take(), Some((8 + 14 + 2 + 1000 + 4 + 12) * 800 * 10 / 8));
+}

@@ -1,0 +1,77 @@
+//! What an interface is made of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+/// A hardware address.
+pub type Mac = [u8; 6];
+
+/// An interface's addresses, neighbours and TCP.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Its hardware address.
+    pub mac: Mac,
+    /// Its addresses, one of each family at most.
+    pub addresses: Vec<IpAddr>,
+    /// Hardware addresses of all that it can send to.
+    pub neighbours: BTreeMap<IpAddr, Mac>,
+    /// How its TCP behaves.
+    pub tcp: TcpProfile,
+    /// Seed of TCP's initial sequence numbers.
+    pub seed: u64,
+}
+
+/// How TCP behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TcpProfile {
+    /// Longest segment that is sent and taken, payload; `None`: what fits into a frame.
+    pub mss_bytes: Option<u16>,
+    /// Receive buffer, and so the largest window.
+    pub receive_buffer_bytes: usize,
+    /// Send buffer.
+    pub send_buffer_bytes: usize,
+    /// Longest time that the acknowledgement of a single segment waits; `None` waits for nothing.
+    pub delayed_ack_ns: Option<u64>,
+    /// Whether a short segment waits until all before it is acknowledged (RFC 896).
+    pub nagle: bool,
+}
+
+/// Why a socket does not do what it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The datagram does not fit into one frame.
+    TooLong {
+        /// Its payload.
+        bytes: usize,
+        /// The longest payload.
+        longest_bytes: usize,
+    },
+    /// No hardware address of the destination is known.
+    NoNeighbour(IpAddr),
+    /// The interface has no address of this family.
+    NoAddress(SocketAddr),
+    /// Another socket has the port.
+    PortInUse(u16),
+    /// The send buffer has no room; an event says when it has.
+    Full,
+}
+
+impl std::error::Error for Refusal {}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::TooLong { bytes, longest_bytes } => write!(
+                f,
+                "a datagram of {bytes} bytes does not fit into one frame: {longest_bytes} at most, as \
+                 nothing is fragmented"
+            ),
+            Self::NoNeighbour(address) => write!(f, "no hardware address of {address} is known"),
+            Self::NoAddress(to) => write!(f, "no address of this interface goes with {to}"),
+            Self::PortInUse(port) => write!(f, "port {port} is in use"),
+            Self::Full => f.write_str("the send buffer is full"),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! One TCP connection: a socket of smoltcp with an interface of its own, so that no event costs more the more
+//! connections there are.
+
+use std::net::{IpAddr, SocketAddr};
+
+use lanlab_units::Instant;
+use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
+use smoltcp::socket::tcp;
+use smoltcp::time;
+use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket};
+
+use super::device::Device;
+use super::frames::ip_header_bytes;
+use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac, TcpProfile};
+
+const TCP_HEADER_BYTES: usize = 20;
+/// smoltcp cuts a segment where its ring of octets begins anew: that is to be seldom. With whole
+/// segments in a ring of whole segments it is never.
+const RING_BUFFERS: usize = 8;
+const NANOS_PER_MICRO: u64 = 1_000;
+
+/// What reading from a connection gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// So many bytes, 1 or more.
+    Bytes(usize),
+    /// Nothing yet.
+    Nothing,
+    /// The peer has sent all.
+    End,
+    /// The connection was reset or given up.
+    Broken,
+}
+
+/// What a connection has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ConnectionFacts {
+    /// Segments sent, all kinds.
+    pub segments_sent: u64,
+    /// Segments sent that carried data.
+    pub data_segments_sent: u64,
+    /// Segments sent again.
+    pub retransmitted_segments: u64,
+    /// Segments received that carried data, also those that were not new.
+    pub data_segments_received: u64,
+    /// Bytes that the program has handed over.
+    pub accepted_bytes: u64,
+    /// Of them, those that wait for the peer's acknowledgement.
+    pub unacknowledged_bytes: u64,
+    /// Bytes that the program has taken.
+    pub received_bytes: u64,
+    /// Longest segment that this end takes.
+    pub mss_bytes: u64,
+}
+
+/// A TCP connection.
+pub(super) struct Connection {
+    interface: Interface,
+    sockets: SocketSet<'static>,
+    handle: SocketHandle,
+    device: Device,
+    send_buffer_bytes: usize,
+    pub local: SocketAddr,
+    pub peer: SocketAddr,
+    pub peer_mac: Mac,
+    facts: ConnectionFacts,
+    /// The sequence number after the highest that was sent.
+    sent_up_to: Option<u32>,
+    /// When it wants to be called.
+    pub timeout: Option<Instant>,
+    /// It waits in the list of those that may have something to send.
+    pub is_sending: bool,
+    /// An event says that it has changed.
+    pub is_told: bool,
+    /// The peer has opened it, and no event has said so.
+    pub is_unannounced: bool,
+}
+
+fn in_micros(now: Instant) -> time::Instant {
+    time::Instant::from_micros((now.as_nanos() / NANOS_PER_MICRO).cast_signed())
+}
+
+impl Connection {
+    pub fn new(
+        now: Instant,
+        local: SocketAddr,
+        peer: SocketAddr,
+        peer_mac: Mac,
+        profile: &TcpProfile,
+        seed: u64,
+    ) -> Self {
+        let headers = ip_header_bytes(local.ip()) + TCP_HEADER_BYTES;
+        let mtu_bytes = profile.mss_bytes.map_or(MTU_BYTES, |mss| usize::from(mss) + headers);
+        let mut device = Device::new(mtu_bytes.min(MTU_BYTES));
+        let mut config = InterfaceConfig::new(HardwareAddress::Ip);
+        config.random_seed = seed;
+        let mut interface = Interface::new(config, &mut device, in_micros(now));
+        // Every address is a neighbour: frames get their hardware address here.
+        interface.update_ip_addrs(|addresses| {
+            // There is room for one.
+            let _ = addresses.push(IpCidr::new(local.ip().into(), 0));
+        });
+        let buffer = |bytes| tcp::SocketBuffer::new(vec![0; bytes]);
+        let mss = device.mtu_bytes.saturating_sub(headers).max(1);
+        let ring_bytes = (RING_BUFFERS * profile.send_buffer_bytes).next_multiple_of(mss);
+        let received = buffer(profile.receive_buffer_bytes);
+        let mut socket = tcp::Socket::new(received, buffer(ring_bytes));
+        socket.set_nagle_enabled(profile.nagle);
+        socket.set_congestion_control(tcp::CongestionControl::Reno);
+        let delay = |ns: u64| time::Duration::from_micros(ns / NANOS_PER_MICRO);
+        socket.set_ack_delay(profile.delayed_ack_ns.map(delay));
+        let mut sockets = SocketSet::new(Vec::with_capacity(1));
+        let handle = sockets.add(socket);
+        Self {
+            interface,
+            sockets,
+            handle,
+            device,
+            send_buffer_bytes: profile.send_buffer_bytes,
+            local,
+            peer,
+            peer_mac,
+            facts: ConnectionFacts { mss_bytes: mss as u64, ..ConnectionFacts::default() },
+            sent_up_to: None,
+            timeout: None,
+            is_sending: false,
+            is_told: false,
+            is_unannounced: false,
+        }
+    }
+
+    /// Open it from this end. Gives whether its addresses can be used.
+    pub fn connect(&mut self) -> bool {
+        let socket = self.sockets.get_mut::<tcp::Socket>(self.handle);
+        let to = (IpAddress::from(self.peer.ip()), self.peer.port());
+        let from = (IpAddress::from(self.local.ip()), self.local.port());
+        socket.connect(self.interface.context(), to, from).is_ok()
+    }
+
+    /// Wait for the peer to open it. Gives whether its address can be used.
+    pub fn listen(&mut self) -> bool {
+        let from = (IpAddress::from(self.local.ip()), self.local.port());
+        self.is_unannounced = true;
+        self.socket_mut().listen(from).is_ok()
+    }
+
+    fn socket(&self) -> &tcp::Socket<'static> {
+        self.sockets.get(self.handle)
+    }
+
+    fn socket_mut(&mut self) -> &mut tcp::Socket<'static> {
+        self.sockets.get_mut(self.handle)
+    }
+
+    /// Take in a packet; what it is answered with is sent at once.
+    pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
+        let mut buffer = self.device.unused.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(packet);
+        if self.payload_bytes(packet) > 0 {
+            self.facts.data_segments_received += 1;
+        }
+        self.device.received = Some(buffer);
+        self.interface.poll_ingress_single(in_micros(now), &mut self.device, &mut self.sockets);
+    }
+
+    /// Make a segment, if one is due.
+    pub fn make_segment(&mut self, now: Instant) {
+        self.interface.poll_egress(in_micros(now), &mut self.device, &mut self.sockets);
+    }
+
+    /// The oldest frame that is to be sent, with room for its Ethernet header; `into` becomes it.
+    pub fn take_frame(&mut self, into: &mut Vec<u8>) -> bool {
+        if self.device.sent.is_empty() {
+            return false;
+        }
+        let mut frame = self.device.sent.remove(0);
+        self.count_sent(&frame[ETHERNET_HEADER_BYTES..]);
+        std::mem::swap(into, &mut frame);
+        self.device.unused.push(frame);
+        true
+    }
+
+    pub fn has_frame(&self) -> bool {
+        !self.device.sent.is_empty()
+    }
+
+    /// When it wants to be called: with a time that has come, it has something to send.
+    pub fn wants(&mut self, now: Instant) -> Option<Instant> {
+        let at = self.interface.poll_at(in_micros(now), &self.sockets)?;
+        Some(Instant::from_nanos(at.total_micros().cast_unsigned() * NANOS_PER_MICRO))
+    }
+
+    pub fn is_established(&self) -> bool {
+        self.socket().may_send()
+    }
+
+    /// Whether neither end sends any more, and nothing is left to be sent.
+    pub fn is_over(&self) -> bool {
+        matches!(self.socket().state(), tcp::State::Closed | tcp::State::TimeWait)
+    }
+
+    /// Hand over as much of `data` as there is room for.
+    pub fn send(&mut self, data: &[u8]) -> usize {
+        let room = data.len().min(self.room_bytes());
+        let taken = self.socket_mut().send_slice(&data[..room]).unwrap_or(0);
+        self.facts.accepted_bytes += taken as u64;
+        taken
+    }
+
+    pub fn receive(&mut self, into: &mut [u8]) -> Received {
+        let socket = self.socket_mut();
+        match socket.recv_slice(into) {
+            Ok(0) if socket.may_recv() || !self.is_established_once() => Received::Nothing,
+            Ok(0) | Err(tcp::RecvError::Finished) => Received::End,
+            Ok(bytes) => {
+                self.facts.received_bytes += bytes as u64;
+                Received::Bytes(bytes)
+            }
+            Err(tcp::RecvError::InvalidState) if !self.is_established_once() => Received::Nothing,
+            Err(tcp::RecvError::InvalidState) => Received::Broken,
+        }
+    }
+
+    /// Whether it is beyond its opening.
+    fn is_established_once(&self) -> bool {
+        let state = self.socket().state();
+        !matches!(state, tcp::State::Listen | tcp::State::SynSent | tcp::State::SynReceived)
+    }
+
+    /// Bytes that have come and were not taken yet.
+    pub fn readable_bytes(&self) -> usize {
+        self.socket().recv_queue()
+    }
+
+    /// Room of the send buffer.
+    pub fn room_bytes(&self) -> usize {
+        if !self.socket().may_send() {
+            return 0;
+        }
+        self.send_buffer_bytes.saturating_sub(self.socket().send_queue())
+    }
+
+    /// This end has sent all.
+    pub fn close(&mut self) {
+        self.socket_mut().close();
+    }
+
+    pub fn facts(&self) -> ConnectionFacts {
+        let unacknowledged_bytes = self.socket().send_queue() as u64;
+        ConnectionFacts { unacknowledged_bytes, ..self.facts }
+    }
+
+    fn tcp<'a>(&self, packet: &'a [u8]) -> Option<TcpPacket<&'a [u8]>> {
+        TcpPacket::new_checked(packet.get(ip_header_bytes(self.local.ip())..)?).ok()
+    }
+
+    fn payload_bytes(&self, packet: &[u8]) -> usize {
+        self.tcp(packet).map_or(0, |tcp| tcp.payload().len())
+    }
+
+    fn count_sent(&mut self, packet: &[u8]) {
+        let Some(tcp) = self.tcp(packet) else { return };
+        let (bytes, first) = (tcp.payload().len() as u32, tcp.seq_number().0.cast_unsigned());
+        let length = bytes + u32::from(tcp.syn()) + u32::from(tcp.fin());
+        self.facts.segments_sent += 1;
+        self.facts.data_segments_sent += u64::from(bytes > 0);
+        if length == 0 {
+            return;
+        }
+        let end = first.wrapping_add(length);
+        let is_ahead = |up_to: u32| end.wrapping_sub(up_to).cast_signed() > 0;
+        if self.sent_up_to.is_none_or(is_ahead) {
+            self.sent_up_to = Some(end);
+        } else {
+            self.facts.retransmitted_segments += 1;
+        }
+    }
+}
+
+/// The address that a connection sends from.
+pub(super) fn local_address(addresses: &[IpAddr], peer: IpAddr) -> Option<IpAddr> {
+    addresses.iter().copied().find(|address| address.is_ipv4() == peer.is_ipv4())
+}

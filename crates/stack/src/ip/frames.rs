@@ -1,0 +1,120 @@
+//! Frames as octets: Ethernet, IP and UDP headers.
+//!
+//! Source: IEEE 802.3, 3.2 (type interpretation); RFC 791, RFC 8200, RFC 768.
+
+use std::net::{IpAddr, SocketAddr};
+
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{
+    IpAddress, IpProtocol, IpRepr, Ipv4Packet, Ipv6Packet, TcpPacket, UDP_HEADER_LEN, UdpPacket,
+    UdpRepr,
+};
+
+use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac};
+
+const IPV4_ETHER_TYPE: [u8; 2] = [0x08, 0x00];
+const IPV6_ETHER_TYPE: [u8; 2] = [0x86, 0xdd];
+const IPV4_HEADER_BYTES: usize = 20;
+const IPV6_HEADER_BYTES: usize = 40;
+const HOP_LIMIT: u8 = 64;
+
+/// What a frame for this interface carries.
+#[derive(Debug)]
+pub(super) enum Carried<'a> {
+    Datagram { from: SocketAddr, to: SocketAddr, payload: &'a [u8] },
+    Segment { from: SocketAddr, to: SocketAddr, is_syn: bool, packet: &'a [u8] },
+}
+
+/// Length of an IP header without options.
+pub(super) fn ip_header_bytes(address: IpAddr) -> usize {
+    if address.is_ipv4() { IPV4_HEADER_BYTES } else { IPV6_HEADER_BYTES }
+}
+
+/// Longest payload of a datagram in one frame.
+pub(super) fn longest_datagram_bytes(to: IpAddr) -> usize {
+    MTU_BYTES - ip_header_bytes(to) - UDP_HEADER_LEN
+}
+
+/// Write an Ethernet header for an IP packet to `to`.
+pub(super) fn emit_ethernet(source: Mac, destination: Mac, to: IpAddr, header: &mut [u8]) {
+    header[..6].copy_from_slice(&destination);
+    header[6..12].copy_from_slice(&source);
+    let ether_type = if to.is_ipv4() { IPV4_ETHER_TYPE } else { IPV6_ETHER_TYPE };
+    header[12..ETHERNET_HEADER_BYTES].copy_from_slice(&ether_type);
+}
+
+/// Make `frame` a datagram, without padding and check sequence.
+pub(super) fn emit_datagram(
+    macs: (Mac, Mac),
+    from: SocketAddr,
+    to: SocketAddr,
+    payload: &[u8],
+    frame: &mut Vec<u8>,
+) {
+    let udp = UdpRepr { src_port: from.port(), dst_port: to.port() };
+    let (source, destination) = (IpAddress::from(from.ip()), IpAddress::from(to.ip()));
+    let length = UDP_HEADER_LEN + payload.len();
+    let ip = IpRepr::new(source, destination, IpProtocol::Udp, length, HOP_LIMIT);
+    let header_bytes = ETHERNET_HEADER_BYTES + ip.header_len();
+    frame.clear();
+    frame.resize(header_bytes + length, 0);
+    emit_ethernet(macs.0, macs.1, to.ip(), frame);
+    let capabilities = ChecksumCapabilities::default();
+    ip.emit(&mut frame[ETHERNET_HEADER_BYTES..], &capabilities);
+    let mut packet = UdpPacket::new_unchecked(&mut frame[header_bytes..]);
+    let copy = |room: &mut [u8]| room.copy_from_slice(payload);
+    udp.emit(&mut packet, &source, &destination, payload.len(), copy, &capabilities);
+}
+
+/// What a frame carries to `mac`; `None` if it is for another, damaged, or none of UDP and TCP.
+pub(super) fn parse(mac: Mac, frame: &[u8]) -> Option<Carried<'_>> {
+    let (header, packet) = frame.split_at_checked(ETHERNET_HEADER_BYTES)?;
+    if header[..6] != mac {
+        return None;
+    }
+    let (source, destination, protocol, packet, payload) = match [header[12], header[13]] {
+        IPV4_ETHER_TYPE => {
+            let ip = Ipv4Packet::new_checked(packet).ok()?;
+            let is_whole = !ip.more_frags() && ip.frag_offset() == 0;
+            if ip.version() != 4 || !is_whole || !ip.verify_checksum() {
+                return None;
+            }
+            let addresses = (IpAddress::from(ip.src_addr()), IpAddress::from(ip.dst_addr()));
+            let total = usize::from(ip.total_len());
+            (addresses.0, addresses.1, ip.next_header(), packet.get(..total)?, ip.payload())
+        }
+        IPV6_ETHER_TYPE => {
+            let ip = Ipv6Packet::new_checked(packet).ok()?;
+            if ip.version() != 6 {
+                return None;
+            }
+            let addresses = (IpAddress::from(ip.src_addr()), IpAddress::from(ip.dst_addr()));
+            (
+                addresses.0,
+                addresses.1,
+                ip.next_header(),
+                packet.get(..ip.total_len())?,
+                ip.payload(),
+            )
+        }
+        _ => return None,
+    };
+    let socket = |address: IpAddress, port| SocketAddr::new(address.into(), port);
+    match protocol {
+        IpProtocol::Udp => {
+            let udp = UdpPacket::new_checked(payload).ok()?;
+            if !udp.verify_checksum(&source, &destination) || udp.dst_port() == 0 {
+                return None;
+            }
+            let (from, to) = (socket(source, udp.src_port()), socket(destination, udp.dst_port()));
+            Some(Carried::Datagram { from, to, payload: udp.payload() })
+        }
+        // Its checksum is checked by the connection.
+        IpProtocol::Tcp => {
+            let tcp = TcpPacket::new_checked(payload).ok()?;
+            let (from, to) = (socket(source, tcp.src_port()), socket(destination, tcp.dst_port()));
+            Some(Carried::Segment { from, to, is_syn: tcp.syn() && !tcp.ack(), packet })
+        }
+        _ => None,
+    }
+}

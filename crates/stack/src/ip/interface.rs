@@ -1,0 +1,393 @@
+//! An interface: its sockets, and the five words by which it is driven.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+
+use lanlab_units::Instant;
+
+use super::connection::{Connection, ConnectionFacts, Received, local_address};
+use super::frames::{self, Carried};
+use super::udp::Socket;
+use super::{Config, Mac, Refusal};
+
+/// A UDP socket of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SocketId(pub usize);
+
+/// A TCP connection of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConnectionId(pub usize);
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A datagram has come.
+    Datagram(SocketId),
+    /// The send buffer has room again, after a datagram was refused.
+    Room(SocketId),
+    /// A peer has opened a connection to this port.
+    Accepted(ConnectionId, u16),
+    /// A connection may have been opened, have data, room or an end.
+    Changed(ConnectionId),
+}
+
+/// A frame that waits for the adapter.
+struct Waiting {
+    frame: Vec<u8>,
+    /// The socket whose send buffer holds it, and its payload.
+    socket: usize,
+    bytes: usize,
+}
+
+/// An interface with its sockets. The [module](super) says how to drive it.
+pub struct Interface {
+    config: Config,
+    sockets: Vec<Socket>,
+    listening: BTreeSet<u16>,
+    connections: Vec<Connection>,
+    by_ends: BTreeMap<(u16, SocketAddr), usize>,
+    datagrams: VecDeque<Waiting>,
+    /// Connections that may have something to send.
+    sending: VecDeque<usize>,
+    timeouts: BTreeSet<(Instant, usize)>,
+    events: VecDeque<Event>,
+    unused: Vec<Vec<u8>>,
+    unclaimed_frames: u64,
+}
+
+impl Interface {
+    /// An interface without sockets.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            sockets: Vec::new(),
+            listening: BTreeSet::new(),
+            connections: Vec::new(),
+            by_ends: BTreeMap::new(),
+            datagrams: VecDeque::new(),
+            sending: VecDeque::new(),
+            timeouts: BTreeSet::new(),
+            events: VecDeque::new(),
+            unused: Vec::new(),
+            unclaimed_frames: 0,
+        }
+    }
+
+    /// Its hardware address.
+    pub fn mac(&self) -> Mac {
+        self.config.mac
+    }
+
+    /// Frames that were for another, damaged, or for no socket.
+    pub fn unclaimed_frames(&self) -> u64 {
+        self.unclaimed_frames
+    }
+
+    /// Datagrams that found the receive buffer of their socket full, all sockets together.
+    pub fn dropped_datagrams(&self) -> u64 {
+        self.sockets.iter().map(|socket| socket.dropped_datagrams).sum()
+    }
+
+    /// A UDP socket at `port`, with buffers of these sizes.
+    ///
+    /// # Errors
+    /// [`Refusal::PortInUse`].
+    pub fn bind(
+        &mut self,
+        port: u16,
+        receive_buffer_bytes: usize,
+        send_buffer_bytes: usize,
+    ) -> Result<SocketId, Refusal> {
+        if self.sockets.iter().any(|socket| socket.port == port) {
+            return Err(Refusal::PortInUse(port));
+        }
+        self.sockets.push(Socket::new(port, receive_buffer_bytes, send_buffer_bytes));
+        Ok(SocketId(self.sockets.len() - 1))
+    }
+
+    /// Send a datagram.
+    ///
+    /// # Errors
+    /// [`Refusal::Full`] if it has to wait for room; the others if it can never be sent.
+    pub fn send_datagram(
+        &mut self,
+        id: SocketId,
+        to: SocketAddr,
+        payload: &[u8],
+    ) -> Result<(), Refusal> {
+        let longest_bytes = frames::longest_datagram_bytes(to.ip());
+        if payload.len() > longest_bytes {
+            return Err(Refusal::TooLong { bytes: payload.len(), longest_bytes });
+        }
+        let (from, mac) = self.way_to(to)?;
+        let socket = &mut self.sockets[id.0];
+        if !socket.has_room_for(payload.len()) {
+            socket.waits_for_room = true;
+            return Err(Refusal::Full);
+        }
+        socket.queued(payload.len());
+        let from = SocketAddr::new(from, socket.port);
+        let mut frame = self.unused.pop().unwrap_or_default();
+        frames::emit_datagram((self.config.mac, mac), from, to, payload, &mut frame);
+        self.datagrams.push_back(Waiting { frame, socket: id.0, bytes: payload.len() });
+        Ok(())
+    }
+
+    /// Make `into` the oldest datagram that has come, and say who sent it.
+    pub fn receive_datagram(&mut self, id: SocketId, into: &mut Vec<u8>) -> Option<SocketAddr> {
+        self.sockets[id.0].take(into)
+    }
+
+    /// Whether a datagram has come.
+    pub fn has_datagram(&self, id: SocketId) -> bool {
+        self.sockets[id.0].has_received()
+    }
+
+    fn way_to(&self, to: SocketAddr) -> Result<(std::net::IpAddr, Mac), Refusal> {
+        let from = local_address(&self.config.addresses, to.ip()).ok_or(Refusal::NoAddress(to))?;
+        let mac = self.config.neighbours.get(&to.ip()).ok_or(Refusal::NoNeighbour(to.ip()))?;
+        Ok((from, *mac))
+    }
+
+    /// Let peers open connections to `port`.
+    pub fn listen(&mut self, port: u16) {
+        self.listening.insert(port);
+    }
+
+    /// Open a connection. [`Event::Changed`] comes when it is open.
+    ///
+    /// # Errors
+    /// If it can never be opened.
+    pub fn connect(
+        &mut self,
+        now: Instant,
+        port: u16,
+        to: SocketAddr,
+    ) -> Result<ConnectionId, Refusal> {
+        let (from, mac) = self.way_to(to)?;
+        if self.by_ends.contains_key(&(port, to)) {
+            return Err(Refusal::PortInUse(port));
+        }
+        let id = self.add_connection(now, SocketAddr::new(from, port), to, mac);
+        if !self.connections[id].connect() {
+            return Err(Refusal::NoAddress(to));
+        }
+        self.touched(now, id);
+        Ok(ConnectionId(id))
+    }
+
+    fn add_connection(
+        &mut self,
+        now: Instant,
+        local: SocketAddr,
+        peer: SocketAddr,
+        mac: Mac,
+    ) -> usize {
+        let id = self.connections.len();
+        let seed = self.config.seed.wrapping_add(id as u64);
+        let connection = Connection::new(now, local, peer, mac, &self.config.tcp, seed);
+        self.connections.push(connection);
+        self.by_ends.insert((local.port(), peer), id);
+        id
+    }
+
+    /// Whether a connection is open for sending.
+    pub fn is_open(&self, id: ConnectionId) -> bool {
+        self.connections[id.0].is_established()
+    }
+
+    /// Whether both ends have closed a connection, or it was given up.
+    pub fn is_over(&self, id: ConnectionId) -> bool {
+        self.connections[id.0].is_over()
+    }
+
+    /// Hand over as much of `data` as the send buffer has room for. Gives how much.
+    pub fn send(&mut self, now: Instant, id: ConnectionId, data: &[u8]) -> usize {
+        let taken = self.connections[id.0].send(data);
+        self.touched(now, id.0);
+        taken
+    }
+
+    /// Take what has come, as much as `into` holds.
+    pub fn receive(&mut self, now: Instant, id: ConnectionId, into: &mut [u8]) -> Received {
+        let received = self.connections[id.0].receive(into);
+        self.touched(now, id.0);
+        received
+    }
+
+    /// Bytes that have come and were not taken yet.
+    pub fn readable_bytes(&self, id: ConnectionId) -> usize {
+        self.connections[id.0].readable_bytes()
+    }
+
+    /// Room of the send buffer of a connection.
+    pub fn room_bytes(&self, id: ConnectionId) -> usize {
+        self.connections[id.0].room_bytes()
+    }
+
+    /// This end of a connection has sent all.
+    pub fn close(&mut self, now: Instant, id: ConnectionId) {
+        self.connections[id.0].close();
+        self.touched(now, id.0);
+    }
+
+    /// What a connection has counted.
+    pub fn facts(&self, id: ConnectionId) -> ConnectionFacts {
+        self.connections[id.0].facts()
+    }
+
+    /// Take in a frame, without check sequence; padding is cut off.
+    pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
+        let is_claimed = match frames::parse(self.config.mac, frame) {
+            Some(Carried::Datagram { from, to, payload }) => {
+                self.handle_datagram(from, to, payload)
+            }
+            Some(Carried::Segment { from, to, is_syn, packet }) => {
+                self.handle_segment(now, from, to, is_syn, packet)
+            }
+            None => false,
+        };
+        self.unclaimed_frames += u64::from(!is_claimed);
+    }
+
+    fn handle_datagram(&mut self, from: SocketAddr, to: SocketAddr, payload: &[u8]) -> bool {
+        if !self.config.addresses.contains(&to.ip()) {
+            return false;
+        }
+        let Some(id) = self.sockets.iter().position(|socket| socket.port == to.port()) else {
+            return false;
+        };
+        if self.sockets[id].keep(from, payload) {
+            self.events.push_back(Event::Datagram(SocketId(id)));
+        }
+        true
+    }
+
+    fn handle_segment(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        to: SocketAddr,
+        is_syn: bool,
+        packet: &[u8],
+    ) -> bool {
+        let known = self.by_ends.get(&(to.port(), from)).copied();
+        let id = match known {
+            Some(id) => id,
+            None if is_syn && self.listening.contains(&to.port()) => {
+                let is_mine = self.config.addresses.contains(&to.ip());
+                let Ok((_, mac)) = self.way_to(from) else { return false };
+                if !is_mine {
+                    return false;
+                }
+                let id = self.add_connection(now, to, from, mac);
+                if !self.connections[id].listen() {
+                    return false;
+                }
+                id
+            }
+            None => return false,
+        };
+        self.connections[id].handle_packet(now, packet);
+        self.touched(now, id);
+        self.tell(id);
+        true
+    }
+
+    /// Let time pass.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some((at, id)) = self.timeouts.first().copied()
+            && at <= now
+        {
+            self.timeouts.remove(&(at, id));
+            self.connections[id].timeout = None;
+            self.is_sending(id);
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.timeouts.first().map(|(at, _)| *at)
+    }
+
+    /// Make `into` the next frame to send, without padding and check sequence; false if there is none.
+    pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+        if let Some(mut waiting) = self.datagrams.pop_front() {
+            std::mem::swap(into, &mut waiting.frame);
+            self.unused.push(waiting.frame);
+            if self.sockets[waiting.socket].left(waiting.bytes) {
+                self.events.push_back(Event::Room(SocketId(waiting.socket)));
+            }
+            return true;
+        }
+        while let Some(id) = self.sending.pop_front() {
+            let connection = &mut self.connections[id];
+            connection.is_sending = false;
+            if !connection.has_frame() {
+                connection.make_segment(now);
+            }
+            if connection.take_frame(into) {
+                let (mac, to) = (connection.peer_mac, connection.peer.ip());
+                frames::emit_ethernet(self.config.mac, mac, to, into);
+                self.touched(now, id);
+                self.tell(id);
+                return true;
+            }
+            self.await_timeout(now, id);
+            self.tell(id);
+        }
+        false
+    }
+
+    /// What happened since the last call.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        let event = self.events.pop_front()?;
+        if let Event::Changed(id) = event {
+            self.connections[id.0].is_told = false;
+        }
+        Some(event)
+    }
+
+    /// A connection has been changed: it may have something to send, now or later.
+    fn touched(&mut self, now: Instant, id: usize) {
+        let connection = &mut self.connections[id];
+        if connection.has_frame() || connection.wants(now).is_some_and(|at| at <= now) {
+            self.is_sending(id);
+        } else {
+            self.await_timeout(now, id);
+        }
+    }
+
+    fn is_sending(&mut self, id: usize) {
+        if !std::mem::replace(&mut self.connections[id].is_sending, true) {
+            self.sending.push_back(id);
+        }
+    }
+
+    fn await_timeout(&mut self, now: Instant, id: usize) {
+        let connection = &mut self.connections[id];
+        // What wants to send now, and has nothing, waits for a change.
+        let wanted = connection.wants(now).filter(|at| *at > now);
+        if connection.timeout == wanted {
+            return;
+        }
+        if let Some(before) = connection.timeout.take() {
+            self.timeouts.remove(&(before, id));
+        }
+        connection.timeout = wanted;
+        self.timeouts.extend(wanted.map(|at| (at, id)));
+    }
+
+    /// Have an event say that a connection has changed.
+    fn tell(&mut self, id: usize) {
+        let connection = &mut self.connections[id];
+        if connection.is_unannounced && connection.is_established() {
+            connection.is_unannounced = false;
+            let port = connection.local.port();
+            self.events.push_back(Event::Accepted(ConnectionId(id), port));
+        }
+        if !std::mem::replace(&mut connection.is_told, true) {
+            self.events.push_back(Event::Changed(ConnectionId(id)));
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! UDP and TCP over IPv4 and IPv6 on Ethernet: one [`Interface`] with its sockets.
+//!
+//! TCP is that of smoltcp; UDP uses its formats. Addresses and neighbours are set beforehand, so neither ARP nor neighbour
+//! discovery is on the wire. A datagram that does not fit into one frame is refused: nothing is
+//! fragmented.
+//!
+//! # Driving it
+//!
+//! Change it by one call: [`handle_frame`](Interface::handle_frame),
+//! [`handle_timeout`](Interface::handle_timeout), or what a program does with a socket. Then call
+//! [`poll_transmit`](Interface::poll_transmit) while the adapter has room, and
+//! [`poll_event`](Interface::poll_event) until it gives `None`; then wait for a frame, for room in the
+//! adapter, or for [`poll_timeout`](Interface::poll_timeout). A segment is made when it is asked for, so that an
+//! adapter without room holds TCP back, and UDP by the send buffer.
+//!
+//! # What TCP does and does not
+//!
+//! Of smoltcp 0.14.0, as its source has it:
+//!
+//! - **Acknowledgements** are sent at once when more than one segment of the peer's largest size waits
+//!   for one, as Linux does and RFC 9293 (SHLD-19) allows; out of order likewise. The delay of a
+//!   profile is for a single segment. It counts from that segment, not by a system-wide tick.
+//! - **Window updates** are sent when the window has doubled since it was last told.
+//! - **Time** is in whole microseconds. The retransmission time-out is 1 s at least and at first (RFC
+//!   6298), doubles, and is 60 s at most. Systems of the 1990s had shorter ones.
+//! - **Congestion control** is Reno with an initial window of 2,048 bytes; fast retransmission after three
+//!   duplicate acknowledgements. 32 gaps in the received data are remembered.
+//! - **Options**: largest segment, window scale and SACK permitted are in each SYN. SACK blocks are
+//!   sent, but the sender does not use them. No time stamps.
+//! - **Segments** are cut where smoltcp's ring of octets to send begins anew. The ring is eight times the
+//!   send buffer and a multiple of the largest segment: no segment of a bulk transfer is cut.
+//! - Segments for no connection are not answered by a reset.
+
+mod address;
+mod connection;
+mod device;
+mod frames;
+mod interface;
+mod udp;
+
+pub use address::{Config, Mac, Refusal, TcpProfile};
+pub use connection::{ConnectionFacts, Received};
+pub use interface::{ConnectionId, Event, Interface, SocketId};
+
+/// Bytes of an Ethernet header.
+pub const ETHERNET_HEADER_BYTES: usize = 14;
+/// Bytes of the longest IP packet on Ethernet.
+pub const MTU_BYTES: usize = 1500;
