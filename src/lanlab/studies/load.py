@@ -79,7 +79,7 @@ def load_study(name_or_path: str) -> LoadedStudy:
     data = _toml(content, str(path))
     machines = path.with_name(_MACHINES_FILE)
     if path.name == _FILE and _is_file(machines):
-        simulation = parse_machines(_toml(_read(machines), str(machines)), str(machines))
+        simulation = read_machines(machines)
         data = {**data, "simulation": simulation.model_dump(exclude_none=True)}
     study = parse_study(data, str(path))
     published, findings = Published(schema=1), study.finding
@@ -115,6 +115,16 @@ def parse_study(data: dict[str, Any], file: str) -> Study:
     if found:
         raise bad_study(file, found)
     return study
+
+
+def read_machines(path: Path) -> Simulation:
+    """The machines of a file.
+
+    Raises:
+        UsageError: It cannot be read.
+        BadStudy: It is not TOML, or says something that is not allowed.
+    """
+    return parse_machines(_toml(_read(path), str(path)), str(path))
 
 
 def parse_machines(data: dict[str, Any], file: str) -> Simulation:
