@@ -113,9 +113,10 @@ pub struct SimulatedMachine {
     pub queue_frames: u32,
     /// Frames to send that the adapter holds, the one on the wire not counted, 1 to 65,536.
     pub transmit_queue_frames: u32,
-    /// What the receive buffer of a UDP socket holds, payload, 1 to 16,777,216; one message always fits.
+    /// What the receive buffer of a UDP socket holds, 1 to 16,777,216: payload, and 128 bytes for each
+    /// message; one always fits.
     pub receive_buffer_bytes: u32,
-    /// What the send buffer of a socket holds, payload, 1 to 16,777,216; over UDP one message always fits.
+    /// What the send buffer of a socket holds, likewise; over TCP payload alone.
     pub send_buffer_bytes: u32,
     /// Share of the wire's rate at which the adapter sends, above 0, up to 1.
     pub adapter_rate_ratio: f64,

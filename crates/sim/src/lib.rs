@@ -37,6 +37,7 @@ mod host;
 mod machine;
 mod node;
 mod program;
+pub mod programs;
 mod queue;
 mod state;
 mod waiters;

@@ -12,6 +12,7 @@ use lanlab_workloads::virtual_time::{Task, VirtualTime};
 
 use crate::address::{HostId, Mac, mac_of};
 use crate::calls::CallId;
+use crate::facts::CpuFacts;
 use crate::machine::{Cost, Machine};
 use crate::node::{Key, Node};
 use crate::world::Shared;
@@ -56,6 +57,12 @@ impl<N: Node + 'static> Host<N> {
     /// What a program charges for a message that it sends: [`Machine::send_call`].
     pub fn send_call(&self) -> Cost {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.send_call
+    }
+
+    /// Processor time that it has spent until now.
+    pub fn cpu(&self) -> CpuFacts {
+        let now = self.now();
+        self.shared.state.borrow().hosts[usize::from(self.id)].facts(now).cpu
     }
 
     /// The clock of its world, on which programs also wait for times.

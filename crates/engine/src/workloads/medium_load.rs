@@ -1,20 +1,17 @@
 //! A simulated Ethernet under a load, computed in virtual time without a socket or clock.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-
 use lanlab_medium::offline::{
     Arrivals, BadLoad, Delivered, FrameShare, Load, LoadPlan, LoadReport,
 };
 use lanlab_medium::{LossPlan, Plan, Port};
 use lanlab_units::Instant;
-use lanlab_wire::pcap;
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::medium::topology;
 use crate::messages::{Failure, MediumLoad, MediumLoaded, MediumTopology, Outcome};
 use crate::running::{Measured, Running, conclude};
 use crate::task::Task;
+use crate::workloads::pcap_file::PcapFile;
 
 /// Most work of a request: bits of virtual time for each station, times the load if that is above 1. Some
 /// minutes of a processor's time.
@@ -67,7 +64,7 @@ pub fn compute(request: MediumLoad) -> Result<Task, Failure> {
 fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
     let end_ns = request.warmup_ns.saturating_add(request.duration_ns);
     let slice_ns = (SLICE_BITS * 1_000_000_000 / request.rate_bps).max(1);
-    let mut recording = request.pcap.as_deref().map(Recording::create).transpose()?;
+    let mut recording = request.pcap.as_deref().map(PcapFile::create).transpose()?;
     let mut now_ns = 0_u64;
     while now_ns < end_ns {
         if running.is_cancelled() {
@@ -76,53 +73,22 @@ fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
         now_ns = now_ns.saturating_add(slice_ns).min(end_ns);
         let until = Instant::from_nanos(now_ns);
         match &mut recording {
-            Some(recording) => load.watch_until(until, |frame| recording.add(frame)),
+            Some(file) => load.watch_until(until, |frame| record(file, frame)),
             None => load.run_until(until),
         }
     }
-    let failure = recording.and_then(|recording| recording.end().err());
+    let failure = recording.and_then(|file| file.end().err());
     conclude(outcome(&load.report(), load.counts().collisions), failure)
 }
 
-/// A pcap file of the frames.
-struct Recording {
-    file: BufWriter<File>,
-    path: String,
-    octets: Vec<u8>,
-    /// The first error of writing.
-    written: std::io::Result<()>,
-}
-
-impl Recording {
-    fn create(path: &str) -> Result<Self, Failure> {
-        let file =
-            File::create_new(path).map_err(|error| Failure::system(format!("`{path}`"), &error))?;
-        let mut octets = Vec::new();
-        pcap::emit_header(&mut octets);
-        let mut file = BufWriter::new(file);
-        let written = file.write_all(&octets);
-        Ok(Self { file, path: path.to_owned(), octets, written })
-    }
-
-    fn add(&mut self, delivered: Delivered) {
-        if self.written.is_err() {
-            return;
-        }
-        let mut frame = [0; FULL_FRAME_BYTES];
-        frame[..6].copy_from_slice(&address(delivered.to));
-        frame[6..12].copy_from_slice(&address(delivered.from));
-        frame[12..14].copy_from_slice(&EXPERIMENTAL_ETHER_TYPE);
-        let length = delivered.frame_bytes as usize - CHECK_SEQUENCE_BYTES;
-        self.octets.clear();
-        pcap::emit_record(delivered.at.as_nanos(), &frame[..length], &mut self.octets);
-        self.written = self.file.write_all(&self.octets);
-    }
-
-    fn end(mut self) -> Result<(), Failure> {
-        self.written
-            .and_then(|()| self.file.flush())
-            .map_err(|error| Failure::system(format!("`{}`", self.path), &error))
-    }
+/// Write a frame of the load to a file.
+fn record(file: &mut PcapFile, delivered: Delivered) {
+    let mut frame = [0; FULL_FRAME_BYTES];
+    frame[..6].copy_from_slice(&address(delivered.to));
+    frame[6..12].copy_from_slice(&address(delivered.from));
+    frame[12..14].copy_from_slice(&EXPERIMENTAL_ETHER_TYPE);
+    let length = delivered.frame_bytes as usize - CHECK_SEQUENCE_BYTES;
+    file.add(delivered.at.as_nanos(), &frame[..length]);
 }
 
 /// The hardware address of a station, as the hosts of a virtual LAN have it.

@@ -7,6 +7,7 @@ pub mod dataset;
 pub mod echo;
 pub mod medium_load;
 pub mod path_mtu;
+mod pcap_file;
 #[cfg(feature = "services")]
 pub mod serve;
 mod setup;

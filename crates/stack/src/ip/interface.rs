@@ -7,7 +7,7 @@ use lanlab_units::Instant;
 
 use super::connection::{Connection, ConnectionFacts, Received, local_address};
 use super::frames::{self, Carried};
-use super::udp::Socket;
+use super::udp::{Datagram, Socket};
 use super::{Config, Mac, Refusal};
 
 /// A UDP socket of an interface.
@@ -88,7 +88,8 @@ impl Interface {
         self.sockets.iter().map(|socket| socket.dropped_datagrams).sum()
     }
 
-    /// A UDP socket at `port`, with buffers of these sizes.
+    /// A UDP socket at `port`, with buffers of these sizes. In them a datagram takes
+    /// [`OVERHEAD_BYTES`](super::OVERHEAD_BYTES) more than its payload; one always fits.
     ///
     /// # Errors
     /// [`Refusal::PortInUse`].
@@ -133,14 +134,19 @@ impl Interface {
         Ok(())
     }
 
-    /// Make `into` the oldest datagram that has come, and say who sent it.
-    pub fn receive_datagram(&mut self, id: SocketId, into: &mut Vec<u8>) -> Option<SocketAddr> {
+    /// Make `into` the payload of the oldest datagram that has come.
+    pub fn receive_datagram(&mut self, id: SocketId, into: &mut Vec<u8>) -> Option<Datagram> {
         self.sockets[id.0].take(into)
     }
 
     /// Whether a datagram has come.
     pub fn has_datagram(&self, id: SocketId) -> bool {
         self.sockets[id.0].has_received()
+    }
+
+    /// Payload of the oldest datagram that has come.
+    pub fn datagram_bytes(&self, id: SocketId) -> Option<usize> {
+        self.sockets[id.0].next_bytes()
     }
 
     fn way_to(&self, to: SocketAddr) -> Result<(std::net::IpAddr, Mac), Refusal> {

@@ -41,6 +41,7 @@ mod udp;
 pub use address::{Config, Mac, Refusal, TcpProfile};
 pub use connection::{ConnectionFacts, Received};
 pub use interface::{ConnectionId, Event, Interface, SocketId};
+pub use udp::{Datagram, OVERHEAD_BYTES};
 
 /// Bytes of an Ethernet header.
 pub const ETHERNET_HEADER_BYTES: usize = 14;

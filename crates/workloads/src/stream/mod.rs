@@ -1,5 +1,6 @@
 //! `stream`: messages from a sender to a receiver that counts them.
 
+mod bytes;
 mod counter;
 mod incoming;
 mod outgoing;
@@ -7,6 +8,7 @@ mod plan;
 mod quiet;
 mod schedule;
 
+pub use bytes::ByteCounter;
 pub use counter::{Arrival, Counter, Counts, Meters, Run};
 pub use incoming::{Heard, Incoming};
 pub use outgoing::{Action, Outgoing};

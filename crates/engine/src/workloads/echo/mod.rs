@@ -20,6 +20,8 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 
+pub(crate) use requester::outcome as requested;
+
 /// Check a specification.
 pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
     check_common(

@@ -10,7 +10,7 @@ use lanlab_workloads::echo::{
 };
 
 use crate::host::cpu_time;
-use crate::messages::{EchoRequested, EndedBy, Failure};
+use crate::messages::{CpuTime, EchoRequested, EndedBy, Failure};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
@@ -57,10 +57,22 @@ pub fn run(
     };
     let (done, host) = running.with_progress(start, plan.warmup_end(start), work);
     let Requested { ended_by, usage, counts } = done?;
-    Ok(EchoRequested {
+    let start_skew_ns = began.signed_nanos_from(start);
+    Ok(EchoRequested { host, ..outcome(plan, start_skew_ns, ended_by, &counts, cpu_time(usage)) })
+}
+
+/// The counts of a requester as its outcome, without what belongs to the host and to TCP.
+pub(crate) fn outcome(
+    plan: &Plan,
+    start_skew_ns: i64,
+    ended_by: EndedBy,
+    counts: &Counts,
+    cpu: CpuTime,
+) -> EchoRequested {
+    EchoRequested {
         ended_by,
         receive: plan.receive,
-        start_skew_ns: began.signed_nanos_from(start),
+        start_skew_ns,
         elapsed_ns: counts.elapsed_ns(),
         offered_requests: counts.offered,
         requests: counts.sent,
@@ -73,10 +85,10 @@ pub fn run(
         round_trip: counts.round_trip.finish(),
         kernel_round_trip: (counts.kernel_round_trip.samples() > 0)
             .then(|| counts.kernel_round_trip.finish()),
-        cpu: cpu_time(usage),
-        host,
+        cpu,
+        host: None,
         tcp: None,
-    })
+    }
 }
 
 /// Result of a requester.

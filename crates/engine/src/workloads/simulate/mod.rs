@@ -1,6 +1,11 @@
 //! `simulate`: a workload between modelled machines, in virtual time.
 
 mod check;
+mod outcomes;
+mod programs;
+mod world;
+
+use lanlab_os as os;
 
 use crate::messages::{Failure, Simulate};
 use crate::task::Task;
@@ -8,9 +13,8 @@ use crate::task::Task;
 /// Check a request and run its world.
 pub fn run(request: Simulate) -> Result<Task, Failure> {
     let checked = check::check(&request)?;
-    let cost = checked.cost;
-    Ok(Task::new(cost, move |_| {
-        let _ = (request, checked);
-        Err(Failure::new("engine.defect", "worlds cannot be run yet").into())
+    Ok(Task::new(checked.cost, move |running| {
+        let now = os::monotonic();
+        running.with_progress(now, now, || world::run(&request, &checked, running)).0
     }))
 }

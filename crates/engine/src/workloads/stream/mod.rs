@@ -27,6 +27,10 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 
+pub(crate) use sent::sum_up as sum_up_sent;
+pub(crate) use tcp_receive::{Received as ReceivedBytes, Threads, sum_up as sum_up_bytes};
+pub(crate) use udp_receive::sum_up as sum_up_datagrams;
+
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;
 /// Octets of payload in all.

@@ -7,13 +7,19 @@ use lanlab_workloads::stream::{Plan, Sent, SharedMeters};
 use super::flow_threads::ThreadUsage;
 use super::worst_end;
 use crate::host::cpu_time;
-use crate::messages::{Distribution, Failure, FlowSent, HostWindow, StreamSent};
+use crate::messages::{CpuTime, Distribution, Failure, FlowSent, HostWindow, StreamSent};
+
+/// CPU time of sending threads.
+pub fn cpu_of(threads: &[SharedMeters<ThreadUsage>]) -> CpuTime {
+    cpu_time(threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())))
+}
 
 /// All flows of a sender together, and the failure that their end is, if it is one.
-pub fn sum_up(
+pub fn sum_up<U>(
     plan: &Plan,
     flows: Vec<Sent>,
-    threads: &[SharedMeters<ThreadUsage>],
+    threads: &[SharedMeters<U>],
+    cpu: CpuTime,
     host: Option<HostWindow>,
 ) -> (StreamSent, Option<Failure>) {
     let (ended_by, failure) = worst_end(flows.iter().map(|flow| flow.ended_by));
@@ -42,9 +48,7 @@ pub fn sum_up(
         paused_ns: max(|flow| flow.paused_ns),
         total_messages: sum(|flow| flow.total_messages),
         send_buffer_bytes: max(|flow| flow.send_buffer_bytes),
-        cpu: cpu_time(
-            threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())),
-        ),
+        cpu,
         host,
         flows: Vec::new(),
     };
@@ -62,7 +66,7 @@ pub fn sum_up(
 }
 
 /// The gaps of all flows; `None` where nothing was paced.
-fn gaps(threads: &[SharedMeters<ThreadUsage>]) -> Option<Distribution> {
+fn gaps<U>(threads: &[SharedMeters<U>]) -> Option<Distribution> {
     let mut all = DistributionMeter::new();
     for thread in threads {
         all.add(&thread.gap);

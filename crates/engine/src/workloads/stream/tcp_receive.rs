@@ -7,14 +7,15 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Usage};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::CpuMeter;
+use lanlab_workloads::stream::{ByteCounter, CpuMeter};
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived, Timestamps,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived,
+    Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
@@ -62,29 +63,42 @@ pub fn receive(
     let (threads, host) =
         flow_threads::run(plan, request.processor, streams, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let received = sum_up(plan, flows, &meters, host);
+    let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
+    let threads = Threads {
+        receive_calls: meters.iter().map(|thread| thread.receive_calls).sum(),
+        intervals: meters.into_iter().map(|thread| thread.intervals).collect(),
+        cpu: cpu_time(used),
+    };
+    let received = sum_up(plan, flows, threads, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
 }
 
-fn sum_up(
+/// What the threads of a receiver counted together.
+pub struct Threads {
+    pub receive_calls: u64,
+    /// Of each thread.
+    pub intervals: Vec<IntervalMeter>,
+    pub cpu: CpuTime,
+}
+
+/// All flows of a receiver together.
+pub fn sum_up(
     plan: &Plan,
     flows: Vec<Received>,
-    threads: &[Shared],
+    threads: Threads,
     host: Option<HostWindow>,
 ) -> StreamReceived {
     let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
     let size = plan.message_bytes as u64;
     let sum = |count: fn(&Received) -> u64| flows.iter().map(count).sum::<u64>();
     let (window_bytes, total_bytes) = (sum(|f| f.facts.window_bytes), sum(|f| f.total_bytes));
-    let usage = threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
-    let intervals = threads.iter().map(|thread| thread.intervals.clone()).collect();
     StreamReceived {
         ended_by,
         io: plan.io,
         receive: plan.receive,
         receive_choice: plan.receive_choice.clone(),
-        threads: threads.len() as u64,
+        threads: threads.intervals.len() as u64,
         timestamps: Timestamps::Program,
         read_bytes: plan.read_bytes as u64,
         window_ns: flows.iter().map(|flow| flow.facts.window_ns).max().unwrap_or(0),
@@ -93,7 +107,7 @@ fn sum_up(
         measured_messages: sum(|flow| flow.facts.measured_messages),
         overdue_messages: 0,
         socket_dropped_datagrams: None,
-        receive_calls: threads.iter().map(|thread| thread.receive_calls).sum(),
+        receive_calls: threads.receive_calls,
         mark_seen: true,
         duplicate_messages: 0,
         reordered_messages: 0,
@@ -103,20 +117,20 @@ fn sum_up(
         total_bytes,
         delay_variation: None,
         one_way_delay: None,
-        intervals: IntervalMeter::merge(intervals, false),
+        intervals: IntervalMeter::merge(threads.intervals, false),
         receive_buffer_bytes: flows.iter().map(|f| f.receive_buffer_bytes).max().unwrap_or(0),
-        cpu: cpu_time(usage),
+        cpu: threads.cpu,
         host,
         flows: flows.into_iter().map(|flow| flow.facts).collect(),
     }
 }
 
 /// What one flow came to.
-struct Received {
-    ended_by: EndedBy,
-    total_bytes: u64,
-    receive_buffer_bytes: u64,
-    facts: FlowReceived,
+pub struct Received {
+    pub ended_by: EndedBy,
+    pub total_bytes: u64,
+    pub receive_buffer_bytes: u64,
+    pub facts: FlowReceived,
 }
 
 /// What the flows of one thread have in common.
@@ -135,13 +149,10 @@ struct Receiver<'a> {
     /// Whether the thread has no other flow, and may wait in the system's call.
     alone: bool,
     running: &'a Running,
-    start: Instant,
-    window_start: Instant,
-    window_end: Option<Instant>,
+    counter: ByteCounter<'a>,
     /// By then it is over, whatever the sender sends.
     latest_end: Instant,
-    last_arrival: Instant,
-    received: Received,
+    ended_by: EndedBy,
 }
 
 impl Flow for Receiver<'_> {
@@ -155,10 +166,10 @@ impl Flow for Receiver<'_> {
         };
         let ended_by = match outcome {
             // The time now: the call may have waited.
-            Ok(0) => Some(self.end_of_stream(os::monotonic())),
+            Ok(0) => Some(self.counter.end_of_stream(os::monotonic())),
             Ok(octets) => {
                 let now = os::monotonic();
-                if now >= self.window_start {
+                if self.counter.is_measuring(now) {
                     shared.usage.begin();
                 }
                 self.count(octets as u64, now, shared);
@@ -168,10 +179,9 @@ impl Flow for Receiver<'_> {
                 self.running.is_cancelled().then_some(EndedBy::Cancelled)
             }
             Err(error) if is_idle(&error) => {
-                let quiet_ns = now.nanos_since(self.last_arrival.max(self.start));
                 if self.running.is_cancelled() {
                     Some(EndedBy::Cancelled)
-                } else if quiet_ns > self.plan.silence_ns {
+                } else if self.counter.quiet_ns(now) > self.plan.silence_ns {
                     Some(EndedBy::Silence)
                 } else {
                     return Ok(Turn::Blocked);
@@ -183,7 +193,7 @@ impl Flow for Receiver<'_> {
             Err(error) => return Err(Failure::system("read", &error)),
         };
         let Some(ended_by) = ended_by else { return Ok(Turn::Again) };
-        self.received.ended_by = ended_by;
+        self.ended_by = ended_by;
         Ok(Turn::Over)
     }
 
@@ -209,63 +219,33 @@ impl<'a> Receiver<'a> {
             stream,
             alone,
             running,
-            start,
-            window_start: plan.warmup_end(start),
-            window_end: plan.end(start),
+            counter: ByteCounter::new(plan, start),
             latest_end: plan.latest_end(start),
-            last_arrival: start,
-            received: Received {
-                // Until it ends otherwise.
-                ended_by: EndedBy::Failed,
-                total_bytes: 0,
-                receive_buffer_bytes: 0,
-                facts: FlowReceived {
-                    window_bytes: 0,
-                    window_ns: 0,
-                    measured_messages: 0,
-                    tcp: None,
-                },
-            },
+            // Until it ends otherwise.
+            ended_by: EndedBy::Failed,
         }
     }
 
     fn count(&mut self, octets: u64, now: Instant, shared: &mut Shared) {
-        self.last_arrival = now;
-        let before = self.received.total_bytes;
-        self.received.total_bytes += octets;
-        let size = self.plan.message_bytes as u64;
-        let messages = self.received.total_bytes / size - before / size;
+        let messages = self.counter.count(octets, now, &mut shared.intervals);
         self.running.count(messages, octets);
         shared.receive_calls += 1;
-        shared.intervals.record(now.nanos_since(self.start), 0, octets);
-        if now >= self.window_start && self.window_end.is_none_or(|end| now < end) {
-            self.received.facts.window_bytes += octets;
-        }
         shared.slowness.after(messages);
     }
 
-    /// A sender closes its end when it has sent all; one that dies closes it too, but too early.
-    fn end_of_stream(&self, now: Instant) -> EndedBy {
-        let complete = match (self.window_end, self.plan.messages()) {
-            (Some(end), _) => now >= end,
-            (None, Some(messages)) => {
-                self.received.total_bytes >= messages * self.plan.message_bytes as u64
-            }
-            (None, None) => true,
-        };
-        if complete { EndedBy::Finished } else { EndedBy::PeerClosed }
-    }
-
-    fn finish(mut self) -> Received {
-        let now = os::monotonic();
-        let received = &mut self.received;
-        received.receive_buffer_bytes =
-            socket2::SockRef::from(&self.stream).recv_buffer_size().unwrap_or(0) as u64;
-        let end = self.window_end.map_or(self.last_arrival, |end| end.min(now));
-        received.facts.window_ns = end.nanos_since(self.window_start);
-        received.facts.measured_messages =
-            received.facts.window_bytes / self.plan.message_bytes as u64;
-        received.facts.tcp = tcp_facts(&self.stream);
-        self.received
+    fn finish(self) -> Received {
+        let window_bytes = self.counter.window_bytes();
+        let receive_buffer = socket2::SockRef::from(&self.stream).recv_buffer_size();
+        Received {
+            ended_by: self.ended_by,
+            total_bytes: self.counter.total_bytes(),
+            receive_buffer_bytes: receive_buffer.unwrap_or(0) as u64,
+            facts: FlowReceived {
+                window_bytes,
+                window_ns: self.counter.window_ns(os::monotonic()),
+                measured_messages: window_bytes / self.plan.message_bytes as u64,
+                tcp: tcp_facts(&self.stream),
+            },
+        }
     }
 }

@@ -9,7 +9,7 @@ use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use super::sent::sum_up;
+use super::sent::{cpu_of, sum_up};
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
@@ -67,7 +67,7 @@ pub fn send(
     let (threads, host) =
         flow_threads::run(plan, request.processor, streams, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let (sent, ended) = sum_up(plan, flows, &meters, host);
+    let (sent, ended) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
     Ok((sent, failure.or(ended)))
 }
 

@@ -16,7 +16,7 @@ use super::slowness::Slowness;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
     StreamReceived, Timestamps,
 };
 use crate::running::Running;
@@ -98,7 +98,9 @@ pub fn receive(
         flow_threads::run(plan, request.processor, flows, running, start, work)
     })?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let received = sum_up(plan, flows, &meters, read_bytes as u64, receive_buffer_bytes, host);
+    let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
+    let (cpu, buffers) = (cpu_time(used), (read_bytes as u64, receive_buffer_bytes));
+    let received = sum_up(plan, flows, &meters, cpu, buffers, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
 }
@@ -117,12 +119,13 @@ pub fn read_bytes(plan: &Plan) -> usize {
     if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) }
 }
 
-fn sum_up(
+/// All flows of a receiver together. `buffers` are that of a read, and the socket's.
+pub fn sum_up<U>(
     plan: &Plan,
     flows: Vec<(EndedBy, Counts)>,
-    meters: &[Meters<ThreadUsage>],
-    read_bytes: u64,
-    receive_buffer_bytes: u64,
+    meters: &[Meters<U>],
+    cpu: CpuTime,
+    (read_bytes, receive_buffer_bytes): (u64, u64),
     host: Option<HostWindow>,
 ) -> StreamReceived {
     let (ended_by, _) = worst_end(flows.iter().map(|(ended_by, _)| *ended_by));
@@ -160,9 +163,7 @@ fn sum_up(
         one_way_delay: (one_way_delay.samples() > 0).then(|| one_way_delay.finish()),
         intervals: merged_intervals(meters),
         receive_buffer_bytes,
-        cpu: cpu_time(
-            meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())),
-        ),
+        cpu,
         host,
         flows: flows
             .into_iter()
@@ -176,7 +177,7 @@ fn sum_up(
     }
 }
 
-fn merged_intervals(meters: &[Meters<ThreadUsage>]) -> Intervals {
+fn merged_intervals<U>(meters: &[Meters<U>]) -> Intervals {
     IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 

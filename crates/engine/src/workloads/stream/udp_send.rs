@@ -10,7 +10,7 @@ use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use super::sent::sum_up;
+use super::sent::{cpu_of, sum_up};
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
@@ -63,7 +63,7 @@ pub fn send(
     let (threads, host) =
         flow_threads::run(plan, request.processor, sockets, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
-    let (sent, ended) = sum_up(plan, flows, &meters, host);
+    let (sent, ended) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
     Ok((sent, failure.or(ended)))
 }
 

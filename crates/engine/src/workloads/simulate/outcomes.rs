@@ -1,0 +1,128 @@
+//! What programs and their world came to, as messages.
+
+use lanlab_sim::programs::echo::{Answered, Requested};
+use lanlab_sim::programs::stream::{StreamReceived as Received, StreamSent as Sent};
+use lanlab_sim::programs::{IpNode, tcp_facts};
+use lanlab_sim::{Host, World};
+use lanlab_workloads::{echo, stream};
+
+use crate::messages::{
+    CpuTime, EchoRequested, EchoResponded, EndedBy, FlowReceived, SimulatedFacts,
+    SimulatedHostFacts, SimulatedMachine, SimulatedPortFacts, SimulationEnd, StreamReceived,
+    StreamSent,
+};
+use crate::workloads::echo::requested as echo_requested;
+use crate::workloads::stream::{
+    ReceivedBytes, Threads, sum_up_bytes, sum_up_datagrams, sum_up_sent,
+};
+
+/// What happened in a world that ended by `end`.
+pub fn facts(world: &World<IpNode>, hosts: u16, end: SimulationEnd) -> SimulatedFacts {
+    let facts = world.facts();
+    let host = |(id, host): (u16, &lanlab_sim::HostFacts)| {
+        let (unclaimed_frames, socket_dropped_datagrams) = world.host(id).with_node(|node, _| {
+            (node.interface.unclaimed_frames(), node.interface.dropped_datagrams())
+        });
+        SimulatedHostFacts {
+            interrupt_ns: host.cpu.interrupt_ns,
+            protocol_ns: host.cpu.protocol_ns,
+            program_ns: host.cpu.program_ns,
+            received_frames: host.frames_arrived,
+            sent_frames: host.frames_sent,
+            ring_dropped_frames: host.ring_drops,
+            queue_dropped_frames: host.queue_drops,
+            socket_dropped_datagrams,
+            unclaimed_frames,
+        }
+    };
+    let port = |port: &lanlab_medium::PortCounts| SimulatedPortFacts {
+        offered_frames: port.offered_frames,
+        delivered_frames: port.delivered_copies,
+        lost_chance_frames: port.lost_chance,
+        lost_excessive_collisions_frames: port.lost_excessive_collisions,
+        lost_switch_queue_frames: port.lost_switch_queue,
+        collisions: port.collisions,
+        deferrals: port.deferrals,
+        busy_ns: port.busy_ns,
+    };
+    SimulatedFacts {
+        virtual_ns: facts.now.as_nanos(),
+        events: facts.events,
+        ended: end,
+        hosts: (0..hosts).zip(&facts.hosts).map(host).collect(),
+        medium: facts.medium.ports.iter().map(port).collect(),
+        bus_busy_ns: facts.medium.busy_ns,
+        collisions: facts.medium.collisions,
+    }
+}
+
+/// What the sender of a stream came to.
+pub fn sent(plan: &stream::Plan, Sent { sent, meters }: Sent) -> StreamSent {
+    let cpu = meters.usage.used();
+    sum_up_sent(plan, vec![sent], &[meters], cpu, None).0
+}
+
+/// What its receiver came to.
+pub fn received(
+    plan: &stream::Plan,
+    received: Received,
+    machine: &SimulatedMachine,
+) -> StreamReceived {
+    match received {
+        Received::Datagrams { counts, meters } => {
+            let cpu = meters.usage.used();
+            let buffers = (plan.message_bytes as u64, u64::from(machine.receive_buffer_bytes));
+            let flows = vec![(EndedBy::Finished, counts)];
+            sum_up_datagrams(plan, flows, &[meters], cpu, buffers, None)
+        }
+        Received::Bytes {
+            ended_by,
+            total_bytes,
+            window_bytes,
+            window_ns,
+            receive_calls,
+            intervals,
+            cpu,
+            connection,
+        } => {
+            let flow = ReceivedBytes {
+                ended_by,
+                total_bytes,
+                receive_buffer_bytes: machine.tcp.window_bytes.into(),
+                facts: FlowReceived {
+                    window_bytes,
+                    window_ns,
+                    measured_messages: window_bytes / plan.message_bytes as u64,
+                    tcp: Some(tcp_facts(&connection)),
+                },
+            };
+            let threads = Threads { receive_calls, intervals: vec![intervals], cpu };
+            sum_up_bytes(plan, vec![flow], threads, None)
+        }
+    }
+}
+
+/// Processor time of a host from the world's start to its end.
+pub fn cpu(host: &Host<IpNode>) -> CpuTime {
+    let cpu = host.cpu();
+    let system_ns = cpu.interrupt_ns + cpu.protocol_ns;
+    CpuTime { user_ns: cpu.program_ns, system_ns, ..CpuTime::default() }
+}
+
+/// What a requester came to.
+pub fn requested(plan: &echo::Plan, requested: Requested, cpu: CpuTime) -> EchoRequested {
+    let Requested { ended_by, counts, tcp } = requested;
+    EchoRequested { tcp, ..echo_requested(plan, 0, ended_by, &counts, cpu) }
+}
+
+/// What the responder came to.
+pub fn responded(plan: &echo::Plan, answered: &Answered, cpu: CpuTime) -> EchoResponded {
+    EchoResponded {
+        ended_by: EndedBy::Finished,
+        receive: plan.receive,
+        answered_messages: answered.answered.get(),
+        refused_messages: answered.refused.get(),
+        foreign_datagrams: answered.foreign.get(),
+        cpu,
+    }
+}

@@ -1,0 +1,173 @@
+//! The programs of a world: started, looked at while they run, and summed up.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use lanlab_sim::World;
+use lanlab_sim::programs::echo::{Answered, Echo, Requested, request, respond};
+use lanlab_sim::programs::stream::{
+    Agreement, Stream, StreamReceived, StreamSent, receive_tcp, receive_udp, send_tcp, send_udp,
+};
+use lanlab_sim::programs::{IpNode, SERVER_PORT, addresses_of};
+use lanlab_stack::ip::Refusal;
+use lanlab_workloads::Progress;
+use lanlab_workloads::virtual_time::Task;
+
+use super::check::{Checked, Work};
+use super::outcomes;
+use crate::messages::{Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedWork, Transport};
+use crate::running::Running;
+
+/// The programs of a world, in its machines' order.
+pub enum Programs {
+    Stream {
+        sender: Task<Result<StreamSent, Refusal>>,
+        receiver: Task<Result<StreamReceived, Refusal>>,
+        progress: Rc<Progress>,
+        reported: Cell<(u64, u64)>,
+    },
+    Echo {
+        requesters: Vec<Task<Result<Requested, Refusal>>>,
+        answered: Rc<Answered>,
+        /// Why there is no responder.
+        refused: Option<Refusal>,
+        progress: Rc<Progress>,
+        reported: Cell<(u64, u64)>,
+    },
+}
+
+/// Receive and send buffer of a UDP socket.
+fn buffers(machine: &SimulatedMachine) -> (usize, usize) {
+    (machine.receive_buffer_bytes as usize, machine.send_buffer_bytes as usize)
+}
+
+fn address(host: u16, ip_version: u8) -> SocketAddr {
+    let [ipv4, ipv6] = addresses_of(host);
+    SocketAddr::new(if ip_version == 4 { ipv4 } else { ipv6 }, SERVER_PORT)
+}
+
+impl Programs {
+    /// Have them begin when time does.
+    pub fn start(asked: &Simulate, checked: &Checked, world: &World<IpNode>) -> Self {
+        let machines = &asked.world.machines;
+        let last = machines.len() as u16 - 1;
+        let reported = Cell::new((0, 0));
+        match (&asked.work, &checked.work) {
+            (SimulatedWork::Stream(spec), Work::Stream(plan)) => {
+                let stream = Stream {
+                    plan: Rc::new(plan.clone()),
+                    sent: Rc::default(),
+                    received: Rc::default(),
+                    to: address(last, spec.ip_version),
+                    agreement: Rc::<Agreement>::default(),
+                };
+                let progress = Rc::clone(&stream.received);
+                let (from, to) = (world.host(0), world.host(last));
+                let sizes = (buffers(&machines[0]), buffers(&machines[1]));
+                let (receiver, sender) = match spec.transport {
+                    Transport::Udp => (
+                        to.spawn("receiver", receive_udp(to.clone(), stream.clone(), sizes.1)),
+                        from.spawn("sender", send_udp(from.clone(), to, stream, sizes.0)),
+                    ),
+                    Transport::Tcp => {
+                        let receiving = receive_tcp(to.clone(), stream.clone());
+                        (
+                            to.spawn("receiver", async { Ok(receiving.await) }),
+                            from.spawn("sender", send_tcp(from.clone(), to, stream, sizes.0.1)),
+                        )
+                    }
+                };
+                Self::Stream { sender, receiver, progress, reported }
+            }
+            (SimulatedWork::Echo(spec), Work::Echo(plan)) => {
+                let progress = Rc::<Progress>::default();
+                let echo = |machine| Echo {
+                    plan: Rc::new(plan.clone()),
+                    reply_bytes: spec.reply_size_bytes.unwrap_or(spec.message_size_bytes) as usize,
+                    // Each has its own: a requester that is over cancels what belongs to it.
+                    progress: Rc::default(),
+                    to: address(last, spec.ip_version),
+                    buffers: buffers(machine),
+                };
+                let answered = Rc::<Answered>::default();
+                let responder = echo(&machines[usize::from(last)]);
+                let refused = respond(&world.host(last), &responder, &answered).err();
+                let requesters = (0..last)
+                    .map(|id| {
+                        let host = world.host(id);
+                        let echo = echo(&machines[usize::from(id)]);
+                        let counted = Rc::clone(&progress);
+                        let work = async move {
+                            let own = Rc::clone(&echo.progress);
+                            let requested = request(host, echo).await;
+                            let (messages, bytes) = own.counted();
+                            counted.count(messages, bytes);
+                            requested
+                        };
+                        world.host(id).spawn(format!("requester {}", id + 1), work)
+                    })
+                    .collect();
+                Self::Echo { requesters, answered, refused, progress, reported }
+            }
+            // The check makes the plan of a workload from its own specification.
+            (SimulatedWork::Stream(_), Work::Echo(_))
+            | (SimulatedWork::Echo(_), Work::Stream(_)) => {
+                unreachable!("the plan is that of another workload")
+            }
+        }
+    }
+
+    /// Count what has been moved since the last report.
+    pub fn report(&self, running: &Running) {
+        let (Self::Stream { progress, reported, .. } | Self::Echo { progress, reported, .. }) =
+            self;
+        let (messages, bytes) = progress.counted();
+        let before = reported.replace((messages, bytes));
+        running.count(messages - before.0, bytes - before.1);
+    }
+
+    /// What they came to.
+    ///
+    /// # Errors
+    /// If one of them could not do its work.
+    pub fn outcomes(
+        &self,
+        asked: &Simulate,
+        checked: &Checked,
+        world: &World<IpNode>,
+    ) -> Result<Vec<RoleOutcome>, Failure> {
+        match (self, &checked.work) {
+            (Self::Stream { sender, receiver, .. }, Work::Stream(plan)) => {
+                let sent = outcomes::sent(plan, result(sender.take())?);
+                let machine = &asked.world.machines[1];
+                let received = outcomes::received(plan, result(receiver.take())?, machine);
+                Ok(vec![
+                    RoleOutcome::StreamSent(Box::new(sent)),
+                    RoleOutcome::StreamReceived(Box::new(received)),
+                ])
+            }
+            (Self::Echo { requesters, answered, refused, .. }, Work::Echo(plan)) => {
+                result(Some(refused.map_or(Ok(()), Err)))?;
+                let mut roles = Vec::with_capacity(requesters.len() + 1);
+                for (id, requester) in (0..).zip(requesters) {
+                    let cpu = outcomes::cpu(&world.host(id));
+                    let requested = outcomes::requested(plan, result(requester.take())?, cpu);
+                    roles.push(RoleOutcome::EchoRequested(Box::new(requested)));
+                }
+                let cpu = outcomes::cpu(&world.host(requesters.len() as u16));
+                let responded = outcomes::responded(plan, answered, cpu);
+                roles.push(RoleOutcome::EchoResponded(Box::new(responded)));
+                Ok(roles)
+            }
+            _ => unreachable!("the plan is that of another workload"),
+        }
+    }
+}
+
+/// What a program that has ended came to.
+fn result<T>(ended: Option<Result<T, Refusal>>) -> Result<T, Failure> {
+    let defect = || Failure::new("engine.defect", "a program ended without a result");
+    let refused = |refusal: Refusal| Failure::new("simulate.refused", refusal.to_string());
+    ended.ok_or_else(defect)?.map_err(refused)
+}

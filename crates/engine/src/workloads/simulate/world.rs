@@ -1,0 +1,157 @@
+//! A world from its request to its end.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lanlab_sim::programs::IpNode;
+use lanlab_sim::{Bounds, Cost, Ended, Machine, World, WorldPlan};
+use lanlab_stack::ip::TcpProfile;
+use lanlab_units::Instant;
+
+use super::check::Checked;
+use super::outcomes;
+use super::programs::Programs;
+use crate::messages::{
+    Failure, Outcome, Simulate, Simulated, SimulatedCost, SimulatedMachine, SimulationEnd,
+};
+use crate::running::{Failed, Measured, Running};
+use crate::workloads::pcap_file::PcapFile;
+
+/// Events between two looks whether the driver wants the end: some hundredths of a second.
+const SLICE_EVENTS: u64 = 100_000;
+/// Longest file of frames.
+const MOST_PCAP_BYTES: u64 = 2 << 30;
+/// Of what waits, an error names this many.
+const MOST_NAMED: usize = 8;
+
+/// Run a world to its end, or until the driver wants it.
+pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured {
+    let machines = &request.world.machines;
+    let plan = WorldPlan {
+        medium: checked.medium,
+        machines: (1..).zip(machines).map(|(number, each)| machine(number, each)).collect(),
+    };
+    let hosts = machines.len() as u16;
+    let node =
+        |host: u16, _| IpNode::new(host, hosts, tcp(&machines[usize::from(host)]), request.seed);
+    let bad = |bad: lanlab_sim::BadWorld| Failure::new("request.value", bad.to_string());
+    let world = World::new(&plan, request.seed, node).map_err(bad)?;
+    let file = request.pcap.as_deref().map(PcapFile::create).transpose()?;
+    let file = file.map(|file| Rc::new(RefCell::new(file)));
+    if let Some(file) = &file {
+        let file = Rc::clone(file);
+        world.record(move |at, frame| file.borrow_mut().add(at.as_nanos(), frame));
+    }
+    let programs = Programs::start(request, checked, &world);
+    let (end, failure) = run_slices(request, checked, &world, &programs, running, file.as_deref());
+    let facts = outcomes::facts(&world, hosts, end);
+    let done = failure.is_none();
+    // Programs that have not ended have no result.
+    let ended = if done { programs.outcomes(request, checked, &world) } else { Ok(Vec::new()) };
+    drop(world);
+    let recorded = file.and_then(Rc::into_inner).map_or(Ok(()), |file| file.into_inner().end());
+    let outcomes = ended?;
+    let outcome = Outcome::Simulated(Box::new(Simulated { outcomes, world: facts }));
+    match failure.or(recorded.err()) {
+        None => Ok(outcome),
+        Some(failure) => Err(Box::new(Failed { failure, outcome: Some(outcome) })),
+    }
+}
+
+/// Let time pass to the end; gives it, and the failure if the programs have not ended.
+fn run_slices(
+    request: &Simulate,
+    checked: &Checked,
+    world: &World<IpNode>,
+    programs: &Programs,
+    running: &Running,
+    file: Option<&RefCell<PcapFile>>,
+) -> (SimulationEnd, Option<Failure>) {
+    let most_events = request.world.bounds.events;
+    let mut events = 0;
+    loop {
+        events = most_events.min(events + SLICE_EVENTS);
+        let until = Instant::from_nanos(checked.latest_end_ns);
+        let ended = world.run(&Bounds { events, until });
+        programs.report(running);
+        let virtual_s = world.facts().now.as_nanos() as f64 / 1e9;
+        return match ended {
+            Ended::ProgramsDone => (SimulationEnd::ProgramsDone, None),
+            Ended::Events if running.is_cancelled() => {
+                (SimulationEnd::Cancelled, Some(Failure::cancelled()))
+            }
+            Ended::Events
+                if file.is_some_and(|file| file.borrow().written_bytes() > MOST_PCAP_BYTES) =>
+            {
+                let message = format!(
+                    "the file of frames has more than {MOST_PCAP_BYTES} bytes after {virtual_s} s of \
+                     virtual time"
+                );
+                let failure = Failure::new("simulate.pcap_too_long", message)
+                    .hint("simulate less time, or without `pcap`");
+                (SimulationEnd::Events, Some(failure))
+            }
+            Ended::Events if events < most_events => continue,
+            Ended::Events => {
+                let message = format!(
+                    "the world has not come to its end after {most_events} events and {virtual_s} s of \
+                     virtual time"
+                );
+                let failure = Failure::new("simulate.events", message)
+                    .hint("ask for less, or allow more by `world.bounds.events`");
+                (SimulationEnd::Events, Some(failure))
+            }
+            Ended::Time => {
+                let message = format!(
+                    "the world has not come to its end after {virtual_s} s of virtual time"
+                );
+                let failure = Failure::new("simulate.time", message)
+                    .hint("ask for less, or allow more by `world.bounds.virtual_time_ns`");
+                (SimulationEnd::Time, Some(failure))
+            }
+            Ended::Deadlock(waiting) => {
+                let named: Vec<String> = waiting
+                    .iter()
+                    .take(MOST_NAMED)
+                    .map(|program| format!("`{}` waits for {}", program.name, program.waits_for))
+                    .collect();
+                let message = format!(
+                    "after {virtual_s} s of virtual time nothing can happen any more: {}",
+                    named.join("; ")
+                );
+                (SimulationEnd::Deadlock, Some(Failure::new("simulate.deadlock", message)))
+            }
+        };
+    }
+}
+
+fn cost(cost: SimulatedCost) -> Cost {
+    Cost { each_ns: cost.each_ns, per_byte_ps: cost.per_byte_ps }
+}
+
+fn machine(number: usize, asked: &SimulatedMachine) -> Machine {
+    Machine {
+        name: format!("machine {number}"),
+        interrupt: cost(asked.interrupt),
+        protocol: cost(asked.protocol),
+        transmit: cost(asked.transmit),
+        receive_call: cost(asked.receive_call),
+        send_call: cost(asked.send_call),
+        ring_frames: asked.ring_frames,
+        queue_frames: asked.queue_frames,
+        transmit_queue_frames: asked.transmit_queue_frames,
+        adapter_rate_ratio: asked.adapter_rate_ratio,
+        jitter_ratio: asked.jitter_ratio,
+    }
+}
+
+fn tcp(asked: &SimulatedMachine) -> TcpProfile {
+    let tcp = &asked.tcp;
+    TcpProfile {
+        mss_bytes: tcp.mss_bytes,
+        receive_buffer_bytes: tcp.window_bytes as usize,
+        send_buffer_bytes: asked.send_buffer_bytes as usize,
+        delayed_ack_ns: (tcp.delayed_ack_ns > 0).then_some(tcp.delayed_ack_ns),
+        nagle: tcp.nagle,
+    }
+}

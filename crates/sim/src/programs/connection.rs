@@ -1,0 +1,94 @@
+//! What programs do with a TCP connection.
+
+use std::net::SocketAddr;
+
+use lanlab_messages::TcpFacts;
+use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
+use lanlab_units::Instant;
+
+use super::node::{ACCEPTED, connection_key};
+use super::{CLIENT_PORT, IpNode};
+use crate::program::Host;
+
+/// Open a connection, and wait until it is open.
+pub(super) async fn connect(host: &Host<IpNode>, to: SocketAddr) -> Result<ConnectionId, Refusal> {
+    let connection = host.with_node(|node, now| node.interface.connect(now, CLIENT_PORT, to))?;
+    host.until(connection_key(connection), "its connection to open", |node, _| {
+        node.interface.is_open(connection).then_some(())
+    })
+    .await;
+    Ok(connection)
+}
+
+/// Wait for a connection that a peer opens.
+pub(super) async fn accept(host: &Host<IpNode>) -> ConnectionId {
+    host.until(ACCEPTED, "a connection from a peer", |node, _| node.accept()).await
+}
+
+/// Wait for bytes of a connection, at most `wanted`, or until `until`: then `None`. An error is why no more
+/// will come.
+pub(super) async fn await_bytes(
+    host: &Host<IpNode>,
+    connection: ConnectionId,
+    wanted: usize,
+    what: &'static str,
+    until: Option<Instant>,
+) -> Option<Result<usize, Received>> {
+    let look = |node: &mut IpNode, now| {
+        let readable = node.interface.readable_bytes(connection).min(wanted);
+        if readable > 0 {
+            return Some(Ok(readable));
+        }
+        match node.interface.receive(now, connection, &mut []) {
+            Received::Nothing | Received::Bytes(_) => None,
+            over => Some(Err(over)),
+        }
+    };
+    host.until_or(connection_key(connection), what, until, look).await
+}
+
+/// Hand over all of `data`, in parts as there is room; false if the connection takes no more.
+pub(super) async fn write_all(host: &Host<IpNode>, connection: ConnectionId, data: &[u8]) -> bool {
+    let mut written = 0;
+    let mut write = |node: &mut IpNode, now| {
+        written += node.interface.send(now, connection, &data[written..]);
+        if written == data.len() {
+            return Some(true);
+        }
+        (!node.interface.is_open(connection)).then_some(false)
+    };
+    host.until(connection_key(connection), "room in its send buffer", &mut write).await
+}
+
+/// Wait until the peer has taken all and closed its end; false if the connection broke.
+pub(super) async fn await_end(host: &Host<IpNode>, connection: ConnectionId) -> bool {
+    host.until(connection_key(connection), "its peer to close the connection", |node, now| {
+        match node.interface.receive(now, connection, &mut [0; 64]) {
+            Received::End => Some(true),
+            Received::Broken => Some(false),
+            Received::Bytes(_) | Received::Nothing => None,
+        }
+    })
+    .await
+}
+
+/// What a connection counted, as workloads report it. What this TCP does not tell is 0.
+pub fn tcp_facts(counted: &ConnectionFacts) -> TcpFacts {
+    TcpFacts {
+        congestion_control: Some("reno".into()),
+        segments_sent: counted.segments_sent,
+        data_segments_sent: counted.data_segments_sent,
+        retransmitted_segments: counted.retransmitted_segments,
+        acknowledged_bytes: counted.accepted_bytes - counted.unacknowledged_bytes,
+        received_bytes: counted.received_bytes,
+        data_segments_received: counted.data_segments_received,
+        round_trip_ns: 0,
+        round_trip_variation_ns: 0,
+        minimum_round_trip_ns: 0,
+        congestion_window_segments: 0,
+        maximum_segment_bytes: counted.mss_bytes,
+        busy_ns: 0,
+        receive_window_limited_ns: 0,
+        send_buffer_limited_ns: 0,
+    }
+}

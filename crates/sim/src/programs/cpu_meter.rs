@@ -1,0 +1,46 @@
+//! The processor time of a host while a stream is measured.
+
+use lanlab_messages::CpuTime;
+use lanlab_workloads::stream::CpuMeter;
+
+use super::IpNode;
+use crate::facts::CpuFacts;
+use crate::program::Host;
+
+/// Takes the processor time of a host from [`begin`](CpuMeter::begin) to [`end`](CpuMeter::end): all that it did, as
+/// it runs one program. Without a host it takes none.
+#[derive(Default)]
+pub struct HostCpuMeter {
+    host: Option<Host<IpNode>>,
+    before: Option<CpuFacts>,
+    used: CpuTime,
+}
+
+impl HostCpuMeter {
+    /// The meter of a host, before it begins.
+    pub fn new(host: &Host<IpNode>) -> Self {
+        Self { host: Some(host.clone()), ..Self::default() }
+    }
+
+    /// Programs' time as that of user mode, interrupts and protocols as that of the system.
+    pub fn used(&self) -> CpuTime {
+        self.used
+    }
+}
+
+impl CpuMeter for HostCpuMeter {
+    fn begin(&mut self) {
+        if self.before.is_none() {
+            self.before = self.host.as_ref().map(Host::cpu);
+        }
+    }
+
+    fn end(&mut self) {
+        if let (Some(before), Some(host)) = (self.before.take(), &self.host) {
+            let after = host.cpu();
+            let system_ns = |cpu: CpuFacts| cpu.interrupt_ns + cpu.protocol_ns;
+            self.used.user_ns += after.program_ns - before.program_ns;
+            self.used.system_ns += system_ns(after) - system_ns(before);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Programs of simulated hosts: `stream` and `echo` around the workloads' own cores, over UDP and TCP.
+//!
+//! They decide as the engine's real drivers do, by the same state machines. What real drivers do only because
+//! their ends are apart is left out: no session is set up over the wire, no end says that it is alive, and
+//! what a sender has to tell its receiver at the end ([`stream::Agreement`]) takes no frame. All frames are the
+//! workload's own.
+
+mod connection;
+mod cpu_meter;
+pub mod echo;
+mod either;
+mod node;
+pub mod stream;
+
+pub use connection::tcp_facts;
+pub use cpu_meter::HostCpuMeter;
+pub use node::{IpNode, addresses_of};
+
+/// Port of the end that is sent to.
+pub const SERVER_PORT: u16 = 5201;
+/// Port of the end that sends.
+pub const CLIENT_PORT: u16 = 49_152;

@@ -1,0 +1,121 @@
+//! `stream` over TCP.
+
+use lanlab_messages::{EndedBy, TcpFacts};
+use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
+use lanlab_workloads::measure::{DistributionMeter, IntervalMeter};
+use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, Schedule, SharedMeters, Step};
+
+use super::{Stream, StreamReceived, StreamSent};
+use crate::program::Host;
+use crate::programs::connection::{accept, await_bytes, await_end, connect, tcp_facts, write_all};
+use crate::programs::node::NOTIFIED;
+use crate::programs::{CLIENT_PORT, HostCpuMeter, IpNode};
+
+const FLOW: u16 = 0;
+
+/// Open a connection, send all messages of a stream, close it, and wait until the receiver has taken all.
+///
+/// # Errors
+/// If the connection can never be opened.
+pub async fn send(
+    host: Host<IpNode>,
+    receiver: Host<IpNode>,
+    stream: Stream,
+    send_buffer_bytes: usize,
+) -> Result<StreamSent, Refusal> {
+    let connection = connect(&host, stream.to).await?;
+    let plan = &*stream.plan;
+    let start = host.now();
+    stream.agreement.start.set(Some(start));
+    stream.notify(&receiver);
+    let usage = HostCpuMeter::new(&host);
+    let mut meters = SharedMeters { usage, gap: DistributionMeter::new() };
+    let mut schedule = Schedule::new(plan, FLOW, &stream.sent, start, CLIENT_PORT);
+    let message = vec![0; plan.message_bytes];
+    let cost = host.send_call();
+    let mut ended_by = loop {
+        let now = host.now();
+        if stream.sent.is_cancelled() {
+            break EndedBy::Cancelled;
+        }
+        match schedule.next(now, &mut meters) {
+            Step::Measure => {}
+            Step::Wait(until) => host.clock().sleep_until(until).await,
+            Step::Over => break EndedBy::Finished,
+            Step::Send(_) => {
+                host.call(cost, message.len()).await;
+                let asked = host.now();
+                if !write_all(&host, connection, &message).await {
+                    break EndedBy::PeerClosed;
+                }
+                schedule.blocked(host.now().nanos_since(asked));
+                schedule.took(1, 1, now, &mut meters);
+            }
+        }
+    };
+    schedule.close(host.now(), &mut meters);
+    host.with_node(|node, now| node.interface.close(now, connection));
+    if ended_by == EndedBy::Finished && !await_end(&host, connection).await {
+        ended_by = EndedBy::Unconfirmed;
+    }
+    schedule.sent.ended_by = ended_by;
+    schedule.sent.send_buffer_bytes = send_buffer_bytes as u64;
+    schedule.sent.tcp = Some(facts(&host, connection));
+    Ok(StreamSent { sent: schedule.sent, meters })
+}
+
+/// What a connection counted, as the workload reports it.
+fn facts(host: &Host<IpNode>, connection: ConnectionId) -> TcpFacts {
+    tcp_facts(&host.with_node(|node, _| node.interface.facts(connection)))
+}
+
+/// Take a connection and count what comes until its sender closes it.
+pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
+    host.with_node(|node, _| node.interface.listen(stream.to.port()));
+    stream.agreement.receiver_waits_for.set(Some(NOTIFIED));
+    let connection = accept(&host).await;
+    let known = |_: &mut IpNode, _| stream.agreement.start.get();
+    let start = host.until(NOTIFIED, "the start", known).await;
+    let plan = &*stream.plan;
+    let mut counter = ByteCounter::new(plan, start);
+    let mut intervals = IntervalMeter::new(plan.interval_ns);
+    let mut buffer = vec![0; plan.read_bytes.min(MOST_BUFFER_BYTES)];
+    let mut usage = HostCpuMeter::new(&host);
+    let (mut receive_calls, cost) = (0, host.receive_call());
+    let ended_by = loop {
+        let what = "bytes of its connection";
+        let readable = match await_bytes(&host, connection, buffer.len(), what, None).await {
+            Some(Ok(readable)) => readable,
+            Some(Err(Received::End)) => break counter.end_of_stream(host.now()),
+            Some(Err(_)) | None => break EndedBy::PeerClosed,
+        };
+        host.call(cost, readable).await;
+        let into = &mut buffer[..readable];
+        let received = host.with_node(|node, now| node.interface.receive(now, connection, into));
+        if let Received::Bytes(bytes) = received {
+            receive_calls += 1;
+            if counter.is_measuring(host.now()) {
+                usage.begin();
+            }
+            let messages = counter.count(bytes as u64, host.now(), &mut intervals);
+            stream.received.count(messages, bytes as u64);
+        }
+    };
+    usage.end();
+    let window_ns = counter.window_ns(host.now());
+    host.with_node(|node, now| node.interface.close(now, connection));
+    let counted = host.with_node(|node, _| node.interface.facts(connection));
+    StreamReceived::Bytes {
+        ended_by,
+        total_bytes: counter.total_bytes(),
+        window_bytes: counter.window_bytes(),
+        window_ns,
+        receive_calls,
+        intervals,
+        cpu: usage.used(),
+        connection: Box::<ConnectionFacts>::new(counted),
+    }
+}
+
+/// No connection holds more to be read.
+const MOST_BUFFER_BYTES: usize = 1 << 20;

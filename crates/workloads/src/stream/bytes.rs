@@ -1,0 +1,82 @@
+//! What a receiver of a byte stream counts: no socket here, and time is an argument.
+
+use lanlab_units::Instant;
+
+use super::Plan;
+use crate::measure::IntervalMeter;
+use crate::messages::EndedBy;
+
+/// The counts of one flow under way.
+pub struct ByteCounter<'a> {
+    plan: &'a Plan,
+    start: Instant,
+    window_start: Instant,
+    window_end: Option<Instant>,
+    last_arrival: Instant,
+    total_bytes: u64,
+    window_bytes: u64,
+}
+
+impl<'a> ByteCounter<'a> {
+    /// Nothing has come yet; `start` is the beginning of the warm-up.
+    pub fn new(plan: &'a Plan, start: Instant) -> Self {
+        Self {
+            plan,
+            start,
+            window_start: plan.warmup_end(start),
+            window_end: plan.end(start),
+            last_arrival: start,
+            total_bytes: 0,
+            window_bytes: 0,
+        }
+    }
+
+    /// Count bytes that came at `now`. Gives the messages that are whole by them.
+    pub fn count(&mut self, bytes: u64, now: Instant, intervals: &mut IntervalMeter) -> u64 {
+        self.last_arrival = now;
+        let before = self.total_bytes;
+        self.total_bytes += bytes;
+        intervals.record(now.nanos_since(self.start), 0, bytes);
+        if now >= self.window_start && self.window_end.is_none_or(|end| now < end) {
+            self.window_bytes += bytes;
+        }
+        let size = self.plan.message_bytes as u64;
+        self.total_bytes / size - before / size
+    }
+
+    /// Whether what comes at `now` is measured, or comes after it.
+    pub fn is_measuring(&self, now: Instant) -> bool {
+        now >= self.window_start
+    }
+
+    /// Time since something came, or since the start.
+    pub fn quiet_ns(&self, now: Instant) -> u64 {
+        now.nanos_since(self.last_arrival.max(self.start))
+    }
+
+    /// A sender closes its end when it has sent all; one that dies closes it too, but too early.
+    pub fn end_of_stream(&self, now: Instant) -> EndedBy {
+        let is_complete = match (self.window_end, self.plan.messages()) {
+            (Some(end), _) => now >= end,
+            (None, Some(messages)) => self.total_bytes >= messages * self.plan.message_bytes as u64,
+            (None, None) => true,
+        };
+        if is_complete { EndedBy::Finished } else { EndedBy::PeerClosed }
+    }
+
+    /// Bytes in all.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    /// Bytes that came in the window.
+    pub fn window_bytes(&self) -> u64 {
+        self.window_bytes
+    }
+
+    /// Length of the window, if reception has ended at `now`.
+    pub fn window_ns(&self, now: Instant) -> u64 {
+        let end = self.window_end.map_or(self.last_arrival, |end| end.min(now));
+        end.nanos_since(self.window_start)
+    }
+}
