@@ -111,7 +111,10 @@ def with_machines(folder: Path, name: str, change: tuple[str, str]) -> Path:
     ("change", "said"),
     [
         (('os = "vista", ip_version = 4', 'os = "vistaa", ip_version = 4'), "vista, xp"),
-        (('os = "vista", ip_version = 4', 'oss = "vista", ip_version = 4'), "did you mean `os`?"),
+        (
+            ('os = "vista", ip_version = 4', 'os = "vista", ip_version = 4, oss = 1'),
+            "did you mean `os`?",
+        ),
         (('fitted = ["r.abs.vista.ipv4.min"]', 'fitted = ["r.abs.vista"]'), "unknown name"),
         (('"p.vista.ipv6.384"', '"r.abs.vista.ipv4.min"'), "that nothing is fitted to"),
         (('value = "r.abs.vista.ipv4.min"', 'value = "r.abs"'), "unknown name"),
@@ -202,4 +205,4 @@ def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(source.read_text().replace('"xp-ipv4"', '"mine"'))
     named = machines_named(f"{file}#mine,vista-ipv4", roles)
-    assert [one.id for one in named.simulation.machine][0] == "mine"
+    assert named.simulation.machine[0].id == "mine"

@@ -11,7 +11,7 @@ from lanlab.analysis.published import is_own
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue
 from lanlab.studies.base import is_level
-from lanlab.studies.machines import Simulation, known_machine, place_of
+from lanlab.studies.machines import Simulation, known_machine, place_factors, place_of
 from lanlab.studies.vocabulary import plain_level
 
 #: What a printed number was to the machines: one was fitted to it; it was set aside before
@@ -145,12 +145,14 @@ def _ratio(
     printed = ratio_of(value, published)
     if printed is None:
         return None
+    compared = (*printed.numerators, *printed.denominators)
+    alike = _alike(own, printed.factor, compared, simulation)
     sides, used = [], []
     for levels in (printed.numerators, printed.denominators):
         best = [
             max(at, key=lambda one: one.mean)
             for level in levels
-            if (at := [cell for cell in own if _has(cell, {printed.factor: level})])
+            if (at := [cell for cell in alike if _has(cell, {printed.factor: level})])
         ]
         if len(best) != len(levels):
             return None
@@ -158,6 +160,24 @@ def _ratio(
         used += best
     how = "ratio of the greatest means"
     return _accuracy(value, simulation, sides[0] / sides[1], how, used, printed.ratio.mean)
+
+
+def _alike(
+    own: Sequence[SimulatedCell], factor: str, compared: Sequence[Level], simulation: Simulation
+) -> list[SimulatedCell]:
+    """The cells that differ in the machines by the compared factor alone; none where it is not
+    clear which those are."""
+    others = sorted(place_factors(simulation) - {factor})
+
+    def place(cell: SimulatedCell) -> tuple[Level | None, ...]:
+        return tuple(cell.levels.get(name) for name in others)
+
+    places = [
+        {place(cell) for cell in own if _has(cell, {factor: level})}
+        for level in dict.fromkeys(compared)
+    ]
+    common = set.intersection(*places) if places else set()
+    return [cell for cell in own if place(cell) in common] if len(common) == 1 else []
 
 
 def _accuracy(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -79,6 +80,11 @@ def _study_problems(study: Study) -> Iterator[Problem]:
                 yield _unknown(f"figure.{number}.experiments", name, drawn)
         yield from _figure_problems(f"figure.{number}", study, figure)
 
+    if study.simulation is not None:
+        from lanlab.studies.machine_checks import machine_problems
+
+        for problem in machine_problems(study.simulation):
+            yield replace(problem, key=f"simulation.{problem.key}")
     yield from _counterpart_problems(study)
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     shown = {key for entry in used for key in (*entry.metrics, *entry.Parameters.model_fields)}

@@ -71,36 +71,37 @@ def load_study(name_or_path: str) -> LoadedStudy:
         UsageError: It looks like a path, and there is no study; or the file cannot be read.
         BadStudy: The file is not TOML, or says something that is not allowed.
     """
+    from lanlab.studies.machine_checks import published_problems_of
     from lanlab.studies.published import Published
     from lanlab.studies.vocabulary import of_published, of_study
 
     path = _find(name_or_path)
     content = _read(path)
     data = _toml(content, str(path))
+    published = Published(schema=1)
+    has_folder = path.name == _FILE
+    beside = path.with_name(_PUBLISHED_FILE)
+    if has_folder and _is_file(beside):
+        published = parse_published(_toml(_read(beside), str(beside)), str(beside))
     machines = path.with_name(_MACHINES_FILE)
-    if path.name == _FILE and _is_file(machines):
+    if has_folder and _is_file(machines):
         simulation = read_machines(machines)
         data = {**data, "simulation": simulation.model_dump(exclude_none=True)}
-    study = parse_study(data, str(path))
-    published, findings = Published(schema=1), study.finding
-    if path.name == _FILE:
-        beside = path.with_name(_PUBLISHED_FILE)
-        if _is_file(beside):
-            published = parse_published(_toml(_read(beside), str(beside)), str(beside))
-        beside = path.with_name(_FINDINGS_FILE)
-        if _is_file(beside):
-            words = of_published(published) | of_study(study)
-            data = _toml(_read(beside), str(beside))
-            own = parse_findings(data, str(beside), words, published.numbers())
-            findings = (*own.finding, *findings)
-    if study.simulation is not None:
-        from lanlab.studies.machine_checks import published_problems_of
-
-        words = of_published(published) | of_study(study)
-        wrong = published_problems_of(study.simulation, published, words)
+        # Before the study's conditions look for their places.
+        words = of_published(published) | of_study(_parse(Study, data, str(path)))
+        wrong = published_problems_of(simulation, published, words)
         found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
         if found:
-            raise bad_study(str(machines if _is_file(machines) else path), found)
+            raise bad_study(str(machines), found)
+    study = parse_study(data, str(path))
+    findings = study.finding
+    beside = path.with_name(_FINDINGS_FILE)
+    if has_folder and _is_file(beside):
+        words = of_published(published) | of_study(study)
+        own = parse_findings(
+            _toml(_read(beside), str(beside)), str(beside), words, published.numbers()
+        )
+        findings = (*own.finding, *findings)
     return LoadedStudy(study, published, findings, path, hashlib.sha256(content).hexdigest())
 
 
