@@ -1,7 +1,9 @@
 //! A half-duplex bus with CSMA/CD, as IEEE 802.3, clause 4, has it.
 //!
 //! Every port hears every other after the same propagation time, and itself at once. So what a port
-//! hears of others is the same for all that are silent, and differs by its own frames for the rest.
+//! hears of others is the same for all that are silent, and differs by its own frames for the rest. One
+//! listener, a station that never sends, stands for the silent ones: a frame costs the same however many
+//! there are.
 //!
 //! - **Deference** (4.2.8, process `Deference`): after the carrier ends, a port waits for a gap of 96 bits.
 //!   A carrier in the first two thirds starts the wait anew; one in the last third does not, so that no port
@@ -14,6 +16,7 @@
 
 #[cfg(test)]
 mod bit_by_bit;
+mod station;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +28,8 @@ use crate::plan::{GAP_BITS, Plan, SLOT_BITS};
 use crate::random::Random;
 use crate::schedule::Schedule;
 use crate::traffic::{FrameId, Traffic};
+
+use station::{Deference, Phase, Station};
 
 /// First part of the gap, in which a carrier starts the wait anew: two thirds at most (4.2.8).
 const GAP_PART1_BITS: u64 = GAP_BITS * 2 / 3;
@@ -46,7 +51,10 @@ pub(crate) struct Bus {
     gap_part1: Exact,
     preamble: Exact,
     jam: Exact,
+    /// By port; after the last one the listener, which has no port and hears all.
     stations: Vec<Station>,
+    /// The stations whose state is kept, by their place in `stations`, in order; the listener is the last.
+    kept: Vec<Port>,
     schedule: Schedule<Step>,
     carrier: Carrier,
 }
@@ -59,44 +67,6 @@ struct Carrier {
     has_collision: bool,
     /// All times before, together.
     busy: Exact,
-}
-
-#[derive(Debug)]
-struct Station {
-    /// Others whose transmission is heard here now.
-    heard: u16,
-    phase: Phase,
-    deference: Deference,
-    /// Collisions of the frame so far.
-    collisions: u32,
-    /// Where its backoffs come from: no station's depend on what another does.
-    random: Random,
-    /// Steps of the station that carry an earlier number are void.
-    generation: u32,
-}
-
-/// State of the station's frame.
-#[derive(Debug, Clone, Copy)]
-enum Phase {
-    /// There is none.
-    Idle,
-    /// It waits until the station need not defer.
-    Waiting(FrameId),
-    /// It is being transmitted, from `start` on.
-    Sending { frame: FrameId, start: Exact, has_collided: bool },
-    /// It waits for its next attempt.
-    BackingOff(FrameId),
-}
-
-/// The state of the process `Deference`.
-#[derive(Debug, Clone, Copy)]
-enum Deference {
-    /// Nothing has been heard since the last gap.
-    Silent,
-    /// There is a carrier, the station's own or another's. It came up at `since`, if not in a gap.
-    Busy { was_sending: bool, since: Option<Exact> },
-    /// The carrier has ended. The gap has two parts; it is over, and the medium silent, if `end` is past.
-    Gap { was_sending: bool, part1_end: Exact, end: Exact },
 }
 
 #[derive(Debug)]
@@ -127,14 +97,6 @@ impl Step {
 impl Bus {
     /// `random` makes the generator of each port.
     pub(crate) fn new(plan: &Plan, random: impl Fn(Port) -> Random) -> Self {
-        let station = |port| Station {
-            heard: 0,
-            phase: Phase::Idle,
-            deference: Deference::Silent,
-            collisions: 0,
-            random: random(port),
-            generation: 0,
-        };
         let clock = BitClock::new(plan.rate_bps);
         Self {
             clock,
@@ -144,13 +106,15 @@ impl Bus {
             gap_part1: clock.bits(GAP_PART1_BITS),
             preamble: clock.bits(PREAMBLE_BITS),
             jam: clock.bits(JAM_BITS),
-            stations: (0..plan.ports).map(station).collect(),
+            stations: (0..=plan.ports).map(|place| Station::new(random(place))).collect(),
+            kept: vec![plan.ports],
             schedule: Schedule::new(),
             carrier: Carrier::default(),
         }
     }
 
     pub(crate) fn offer(&mut self, now: Instant, port: Port, id: FrameId, traffic: &mut Traffic) {
+        self.keep(port);
         self.station(port).collisions = 0;
         self.wait_for_silence(Exact::from(now), port, id, traffic);
     }
@@ -208,6 +172,7 @@ impl Bus {
     fn start(&mut self, at: Exact, port: Port, frame: FrameId, traffic: &mut Traffic) {
         let end = self.clock.after(at, self.clock.bytes(traffic.frame(frame).wire_bytes));
         let station = self.station(port);
+        station.own_carriers += 1;
         station.phase = Phase::Sending { frame, start: at, has_collided: false };
         station.deference = Deference::Busy { was_sending: true, since: None };
         let collides_at_once = station.heard > 0;
@@ -279,7 +244,11 @@ impl Bus {
 
     /// The carrier of `from` reaches the others.
     fn carrier_on(&mut self, at: Exact, from: Port, traffic: &mut Traffic) {
-        for port in (0..self.stations.len() as Port).filter(|port| *port != from) {
+        for place in 0..self.kept.len() {
+            let port = self.kept[place];
+            if port == from {
+                continue;
+            }
             let station = self.station(port);
             let was_silent = matches!(station.deference_at(at), Deference::Silent);
             station.heard += 1;
@@ -296,11 +265,17 @@ impl Bus {
                 }
             }
         }
+        self.forget_silent_stations(at);
     }
 
     /// The carrier of `from` ends at the others.
     fn carrier_off(&mut self, at: Exact, from: Port) {
-        for port in (0..self.stations.len() as Port).filter(|port| *port != from) {
+        self.station(from).own_carriers -= 1;
+        for place in 0..self.kept.len() {
+            let port = self.kept[place];
+            if port == from {
+                continue;
+            }
             let station = self.station(port);
             let deference = station.deference_at(at);
             station.heard -= 1;
@@ -314,6 +289,28 @@ impl Bus {
                 self.set_timer(end, port);
             }
         }
+    }
+
+    /// Keep the state of `port`: it has a frame.
+    fn keep(&mut self, port: Port) {
+        if self.station(port).is_kept {
+            return;
+        }
+        let listener = &self.stations[self.stations.len() - 1];
+        let heard = (listener.heard, listener.deference);
+        self.station(port).take_over(heard);
+        let place = self.kept.partition_point(|other| *other < port);
+        self.kept.insert(place, port);
+    }
+
+    /// Keep no longer the state of stations that have the listener's.
+    fn forget_silent_stations(&mut self, at: Exact) {
+        let Some((listener, stations)) = self.stations.split_last_mut() else { return };
+        self.kept.retain(|port| {
+            let Some(station) = stations.get_mut(usize::from(*port)) else { return true };
+            station.is_kept = !station.is_as(listener, at);
+            station.is_kept
+        });
     }
 
     /// The gap after a carrier that ends at `at`: when it is over.
@@ -349,25 +346,5 @@ impl Bus {
 
     fn station(&mut self, port: Port) -> &mut Station {
         &mut self.stations[usize::from(port)]
-    }
-}
-
-impl Station {
-    /// The state of deference at `at`. When a gap is over, there is silence, or the next carrier that came
-    /// in the gap's last part. A gap that ends right now still lets a frame start, even if the bus is busy.
-    fn deference_at(&self, at: Exact) -> Deference {
-        match self.deference {
-            Deference::Gap { end, .. } if end < at && self.heard > 0 => {
-                Deference::Busy { was_sending: false, since: None }
-            }
-            Deference::Gap { end, .. } if end < at => Deference::Silent,
-            other => other,
-        }
-    }
-
-    /// Whether the gap goes on although a carrier comes up at `at`.
-    fn keeps_gap(&self, at: Exact) -> bool {
-        let Deference::Gap { was_sending, part1_end, end } = self.deference else { return false };
-        at <= end && (was_sending || at >= part1_end)
     }
 }

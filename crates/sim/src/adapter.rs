@@ -14,7 +14,8 @@ pub(crate) struct Adapter {
     queued: u32,
     queue_frames: u32,
     is_ready: bool,
-    /// Pause after a frame for each bit of it and of the gap, and for the gap itself: ns.
+    is_slower: bool,
+    /// Of a slower adapter: pause after a frame for each bit of it and of the gap, and for the gap, ns.
     pause_per_bit_ns: f64,
     gap_ns: f64,
     sent_wire_bytes: u32,
@@ -30,8 +31,9 @@ impl Adapter {
             queued: 0,
             queue_frames,
             is_ready: true,
-            pause_per_bit_ns: if is_slower { bit_ns * (1.0 / rate_ratio - 1.0) } else { 0.0 },
-            gap_ns: if is_slower { bit_ns * GAP_BITS as f64 } else { 0.0 },
+            is_slower,
+            pause_per_bit_ns: bit_ns * (1.0 / rate_ratio - 1.0),
+            gap_ns: bit_ns * GAP_BITS as f64,
             sent_wire_bytes: 0,
         }
     }
@@ -66,7 +68,11 @@ impl Adapter {
     }
 
     /// The medium can take a frame again: how long the adapter still pauses, ns.
+    #[inline]
     pub(crate) fn pause_ns(&self) -> u64 {
+        if !self.is_slower {
+            return 0;
+        }
         let bits = f64::from(self.sent_wire_bytes) * 8.0 + GAP_BITS as f64;
         (self.gap_ns + self.pause_per_bit_ns * bits).round() as u64
     }

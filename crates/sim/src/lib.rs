@@ -39,6 +39,7 @@ mod node;
 mod program;
 pub mod programs;
 mod queue;
+mod shared;
 mod state;
 mod waiters;
 mod world;

@@ -20,7 +20,7 @@ pub trait Node {
     fn handle_timeout(&mut self, now: Instant);
 
     /// When [`handle_timeout`](Self::handle_timeout) wants to be called. `None`: not before another call
-    /// has changed something.
+    /// has changed something. While the adapter has no room, a time that has come counts as `None`.
     fn poll_timeout(&mut self) -> Option<Instant>;
 
     /// Write the next frame to send to `into`, which is empty: Ethernet without check sequence; the

@@ -15,7 +15,7 @@ use crate::calls::CallId;
 use crate::facts::CpuFacts;
 use crate::machine::{Cost, Machine};
 use crate::node::{Key, Node};
-use crate::world::Shared;
+use crate::shared::Shared;
 
 /// A host, as its programs use it. Clones are the same host.
 pub struct Host<N> {

@@ -184,6 +184,11 @@ impl<N: Node> State<N> {
         }
         if let Some(due) = host.node.poll_timeout() {
             let due = due.max(now);
+            // A node that only waits for room would have the same instant come again and again; it is
+            // drained when there is room.
+            if due == now && !host.adapter.has_room() {
+                return;
+            }
             if host.timeout_at.is_none_or(|set| due < set) {
                 host.timeout_at = Some(due);
                 self.queue.add(due, id, What::NodeTimeout);

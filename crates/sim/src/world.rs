@@ -1,6 +1,5 @@
 //! A world: hosts on a medium, programs, and the loop that lets time pass.
 
-use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
@@ -15,6 +14,7 @@ use crate::host::SimulatedHost;
 use crate::machine::{BadMachine, Machine};
 use crate::node::Node;
 use crate::program::Host;
+use crate::shared::Shared;
 use crate::state::State;
 
 /// Streams of the world's seed for the jitter of hosts; the medium has those below.
@@ -97,14 +97,6 @@ pub enum Ended {
     Deadlock(Vec<Unfinished>),
 }
 
-pub(crate) struct Shared<N> {
-    pub(crate) time: VirtualTime,
-    pub(crate) state: RefCell<State<N>>,
-    /// Programs that have not ended.
-    pub(crate) programs: Rc<Cell<usize>>,
-    events: Cell<u64>,
-}
-
 /// Hosts on a medium with a virtual clock of their own. All of one world runs in one thread.
 pub struct World<N: Node + 'static>(Rc<Shared<N>>);
 
@@ -131,12 +123,8 @@ impl<N: Node + 'static> World<N> {
             hosts.push(SimulatedHost::new(machine, node(id, mac_of(id)), rate_bps, random));
         }
         let time = VirtualTime::new();
-        Ok(Self(Rc::new(Shared {
-            state: RefCell::new(State::new(hosts, medium, time.clone())),
-            time,
-            programs: Rc::new(Cell::new(0)),
-            events: Cell::new(0),
-        })))
+        let state = State::new(hosts, medium, time.clone());
+        Ok(Self(Rc::new(Shared::new(time, state))))
     }
 
     /// A host.

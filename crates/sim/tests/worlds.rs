@@ -6,10 +6,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lanlab_medium::Topology;
-use lanlab_sim::{Bounds, Cost, Ended, Machine, mac_of};
+use lanlab_sim::{Bounds, Cost, Ended, Key, Machine, Node, World, WorldPlan, mac_of};
 use lanlab_units::Instant;
 
-use support::{BOUNDS, MILLISECOND_NS, medium, receive, send, world};
+use support::{BOUNDS, MILLISECOND_NS, SECOND_NS, medium, receive, send, world};
 
 fn two(machine: &Machine) -> Vec<Machine> {
     vec![machine.clone(), machine.clone()]
@@ -161,4 +161,85 @@ fn a_slow_adapter_sends_at_its_share_of_the_rate() {
     });
     assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
     assert_eq!(spacing.take(), Some((8 + 14 + 2 + 1000 + 4 + 12) * 800 * 10 / 8));
+}
+
+/// Wants to send at once, whatever the adapter says.
+struct Impatient {
+    left: u32,
+}
+
+impl Node for Impatient {
+    fn handle_frame(&mut self, _now: Instant, _frame: &[u8]) {}
+
+    fn handle_timeout(&mut self, _now: Instant) {}
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        (self.left > 0).then_some(Instant::ZERO)
+    }
+
+    fn poll_transmit(&mut self, _now: Instant, into: &mut Vec<u8>) -> bool {
+        if self.left == 0 {
+            return false;
+        }
+        self.left -= 1;
+        into.extend_from_slice(&mac_of(1));
+        into.resize(1514, 0);
+        true
+    }
+
+    fn poll_event(&mut self) -> Option<Key> {
+        None
+    }
+}
+
+#[test]
+fn a_node_whose_time_has_come_waits_for_room_without_events() {
+    let machine = Machine { transmit_queue_frames: 1, ..Machine::without_costs("pc") };
+    let plan =
+        WorldPlan { medium: medium(Topology::Cable, 2, 10_000_000), machines: two(&machine) };
+    let world = World::new(&plan, 1, |_, _| Impatient { left: 0 }).unwrap();
+    let host = world.host(0);
+    host.clone().spawn("sender", async move {
+        host.with_node(|node, _| node.left = 100);
+        host.clock().sleep_ns(SECOND_NS).await;
+    });
+    assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
+    let facts = world.facts();
+    assert_eq!(facts.hosts[0].frames_sent, 100);
+    assert!(facts.events < 1000, "{} events", facts.events);
+}
+
+#[test]
+fn programs_end_with_their_world() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let kept = Rc::new(());
+    for host in [0, 1] {
+        let (host, kept) = (world.host(host), Rc::clone(&kept));
+        host.clone().spawn("waiting and working", async move {
+            host.compute(MILLISECOND_NS).await;
+            receive(&host).await;
+            drop(kept);
+        });
+    }
+    let until = Instant::from_nanos(MILLISECOND_NS / 2);
+    assert_eq!(world.run(&Bounds { until, ..BOUNDS }), Ended::Time);
+    assert_eq!(Rc::strong_count(&kept), 3);
+    drop(world);
+    assert_eq!(Rc::strong_count(&kept), 1);
+}
+
+#[test]
+fn a_world_that_there_cannot_be_is_refused() {
+    let build = |ports: u16, machines: Vec<Machine>| {
+        let plan = WorldPlan { medium: medium(Topology::Switch, ports, 10_000_000), machines };
+        World::new(&plan, 1, |_, _| Impatient { left: 0 }).err().map(|bad| bad.to_string())
+    };
+    let good = Machine::without_costs("pc");
+    assert_eq!(build(2, two(&good)), None);
+    assert_eq!(build(3, two(&good)), Some("2 machines on a medium with 3 ports".to_owned()));
+    assert_eq!(build(1, vec![good.clone()]), Some("a switch has 2 to 256 ports, not 1".to_owned()));
+    let bad = Machine { jitter_ratio: 1.5, ..good };
+    let text = "machine `pc`: `jitter_ratio` is 1.5, allowed: 0 to 1";
+    assert_eq!(build(2, two(&bad)), Some(text.to_owned()));
 }

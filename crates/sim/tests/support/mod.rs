@@ -1,7 +1,7 @@
 //! Worlds and programs that the tests share.
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use lanlab_medium::{LossPlan, Plan, Topology};
+use lanlab_medium::{LossPlan, Plan, Random, Topology};
 use lanlab_sim::datagrams::{Datagrams, RECEIVED, ROOM};
 use lanlab_sim::{Bounds, Host, Mac, Machine, World, WorldPlan};
 use lanlab_units::Instant;
@@ -42,4 +42,16 @@ pub async fn receive(host: &Host<Datagrams>) -> (Mac, usize) {
     let bytes = host.until(RECEIVED, "a message", |node, _| node.next_bytes()).await;
     host.call(host.receive_call(), bytes).await;
     host.with_node(|node, _| node.receive(|from, message| (from, message.len()))).unwrap()
+}
+
+/// Exponentially distributed with this mean, in whole nanoseconds.
+pub fn exponential_ns(random: &mut Random, mean_ns: f64) -> u64 {
+    (-(1.0 - random.unit()).ln() * mean_ns).round() as u64
+}
+
+/// Asserts that a value is what theory says, to this share of it.
+#[track_caller]
+pub fn assert_within(tolerance: f64, value: f64, theory: f64) {
+    let error = value / theory - 1.0;
+    assert!(error.abs() <= tolerance, "{value} for {theory}: {:.3} % off", error * 100.0);
 }

@@ -1,0 +1,101 @@
+//! A station of the bus: its frame, and what it hears.
+
+use crate::bit_time::Exact;
+use crate::random::Random;
+use crate::traffic::FrameId;
+
+#[derive(Debug)]
+pub(super) struct Station {
+    /// Others whose transmission is heard here now.
+    pub(super) heard: u16,
+    pub(super) phase: Phase,
+    pub(super) deference: Deference,
+    /// Collisions of the frame so far.
+    pub(super) collisions: u32,
+    /// Where its backoffs come from: no station's depend on what another does.
+    pub(super) random: Random,
+    /// Steps of the station that carry an earlier number are void.
+    pub(super) generation: u32,
+    /// Its own carriers that have not yet ended at the others.
+    pub(super) own_carriers: u16,
+    /// Whether the bus keeps this state; else it is that of the listener.
+    pub(super) is_kept: bool,
+}
+
+/// State of the station's frame.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Phase {
+    /// There is none.
+    Idle,
+    /// It waits until the station need not defer.
+    Waiting(FrameId),
+    /// It is being transmitted, from `start` on.
+    Sending { frame: FrameId, start: Exact, has_collided: bool },
+    /// It waits for its next attempt.
+    BackingOff(FrameId),
+}
+
+/// The state of the process `Deference`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deference {
+    /// Nothing has been heard since the last gap.
+    Silent,
+    /// There is a carrier, the station's own or another's. It came up at `since`, if not in a gap.
+    Busy { was_sending: bool, since: Option<Exact> },
+    /// The carrier has ended. The gap has two parts; it is over, and the medium silent, if `end` is past.
+    Gap { was_sending: bool, part1_end: Exact, end: Exact },
+}
+
+impl Station {
+    pub(super) fn new(random: Random) -> Self {
+        Self {
+            heard: 0,
+            phase: Phase::Idle,
+            deference: Deference::Silent,
+            collisions: 0,
+            random,
+            generation: 0,
+            own_carriers: 0,
+            is_kept: false,
+        }
+    }
+
+    /// The state of deference at `at`. When a gap is over, there is silence, or the next carrier that came
+    /// in the gap's last part. A gap that ends right now still lets a frame start, even if the bus is busy.
+    pub(super) fn deference_at(&self, at: Exact) -> Deference {
+        match self.deference {
+            Deference::Gap { end, .. } if end < at && self.heard > 0 => {
+                Deference::Busy { was_sending: false, since: None }
+            }
+            Deference::Gap { end, .. } if end < at => Deference::Silent,
+            other => other,
+        }
+    }
+
+    /// Whether the gap goes on although a carrier comes up at `at`.
+    pub(super) fn keeps_gap(&self, at: Exact) -> bool {
+        let Deference::Gap { was_sending, part1_end, end } = self.deference else { return false };
+        at <= end && (was_sending || at >= part1_end)
+    }
+
+    /// Whether it has heard the same as the listener, and will as long as it has no frame.
+    pub(super) fn is_as(&self, listener: &Self, at: Exact) -> bool {
+        let state = |station: &Self| match station.deference_at(at) {
+            // Its beginning matters at that instant only.
+            Deference::Busy { was_sending, since } => {
+                Deference::Busy { was_sending, since: since.filter(|since| *since == at) }
+            }
+            other => other,
+        };
+        matches!(self.phase, Phase::Idle)
+            && self.own_carriers == 0
+            && self.heard == listener.heard
+            && state(self) == state(listener)
+    }
+
+    /// Take over what the listener has heard.
+    pub(super) fn take_over(&mut self, listener: (u16, Deference)) {
+        (self.heard, self.deference) = listener;
+        self.is_kept = true;
+    }
+}

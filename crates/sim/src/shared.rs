@@ -1,0 +1,28 @@
+//! What a world, its hosts and its programs share.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use lanlab_workloads::virtual_time::VirtualTime;
+
+use crate::state::State;
+
+pub(crate) struct Shared<N> {
+    pub(crate) time: VirtualTime,
+    pub(crate) state: RefCell<State<N>>,
+    /// Programs that have not ended.
+    pub(crate) programs: Rc<Cell<usize>>,
+    /// Events and steps of programs until now.
+    pub(crate) events: Cell<u64>,
+}
+
+impl<N> Shared<N> {
+    pub(crate) fn new(time: VirtualTime, state: State<N>) -> Self {
+        Self {
+            time,
+            state: RefCell::new(state),
+            programs: Rc::new(Cell::new(0)),
+            events: Cell::new(0),
+        }
+    }
+}
