@@ -7,6 +7,7 @@ from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    MachinesOption,
     PcapOption,
     SeedOption,
     StoreOption,
@@ -26,6 +27,7 @@ def echo(
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    machines: MachinesOption = None,
     pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
@@ -48,7 +50,15 @@ def echo(
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"
     run, records = single.measure(
-        "echo", given, trials=trials, testbed=testbed, link=link, pcap=pcap, seed=seed, store=store
+        "echo",
+        given,
+        trials=trials,
+        testbed=testbed,
+        link=link,
+        machines=machines,
+        pcap=pcap,
+        seed=seed,
+        store=store,
     )
     if as_json:
         print_json(single.as_json(run, records))

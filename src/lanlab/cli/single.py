@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Of a single measurement.
 _HOSTS = 2
+_SIMULATED = "simulated"
 #: Workloads whose series are written without a library.
 _WITH_SHORT_SERIES = ("stream", "echo")
 
@@ -34,6 +35,7 @@ def measure(
     trials: int,
     testbed: str,
     link: str | None,
+    machines: str | None = None,
     pcap: str | None = None,
     seed: int | None,
     store: str | None,
@@ -45,6 +47,7 @@ def measure(
         parameters: The workload's; those that are `None` keep their default. `driver` may name
             several, with commas: each measures the condition, in blocks of random order.
         trials: How often, by each driver.
+        machines: On the simulated testbed, that at each end.
         pcap: A file for the frames on the link.
 
     Raises:
@@ -52,10 +55,38 @@ def measure(
     """
     from lanlab.testbeds import Opening
 
+    simulation: dict[str, Any] | None = None
+    if testbed == _SIMULATED or machines is not None:
+        simulation, link = _simulation(workload_name, testbed, machines, link)
+
     # Most of what is imported now is needed only behind it.
     with Opening(testbed, _HOSTS, link or "unshaped", path_of(pcap)) as opening:
         experiment = _experiment(workload_name, parameters)
-        return _measured(experiment, trials, opening, seed, store)
+        if simulation is not None:
+            experiment["on"] = [_SIMULATED]
+        return _measured(experiment, trials, opening, seed, store, simulation=simulation)
+
+
+def _simulation(
+    workload_name: str, testbed: str, machines: str | None, link: str | None
+) -> tuple[dict[str, Any], str]:
+    """The machines at each end, as a study has them, and the link between them."""
+    from lanlab.studies.machine_lookup import known_machines, machines_named
+    from lanlab.workloads import workload
+
+    if testbed != _SIMULATED:
+        raise UsageError("--machines needs --testbed simulated")
+    if machines is None:
+        raise UsageError(
+            "--testbed simulated needs --machines, one for each end",
+            hint=f"known: {', '.join(known_machines())}",
+        )
+    named = machines_named(machines, workload(workload_name).roles)
+    if link is None and named.link is None:
+        raise UsageError(
+            "--machines from a file need a link", hint="add one, as in `--link 10M:hub`"
+        )
+    return named.simulation.model_dump(exclude_none=True), link or str(named.link)
 
 
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
@@ -145,6 +176,7 @@ def _measured(
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
+    simulation: Mapping[str, Any] | None = None,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.watch import RunWatch
@@ -169,6 +201,7 @@ def _measured(
             "experiment": [experiment],
             "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
+            **({} if simulation is None else {"simulation": simulation}),
         },
         f"lanlab {name}",
     )

@@ -35,6 +35,7 @@ from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.figures.station_errors import station_errors_bars
 from lanlab.figures.station_fairness import station_fairness
 from lanlab.figures.steady_cut import steady_cut
+from lanlab.figures.what_limits import what_limits
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
@@ -66,6 +67,7 @@ FIGURES: Mapping[str, Builder] = {
     "station_fairness": station_fairness,
     "steady_cut": steady_cut,
     "throughput_against_stations": throughput_against_stations,
+    "what_limits": what_limits,
 }
 
 

@@ -40,7 +40,12 @@ def run_trial(
     kind = workload(planned.workload)
     parameters = planned.values
     bed, hosts = site.bed, site.hosts
-    performer = site.performer(parameters)
+    if site.is_simulated:
+        from lanlab.run.simulated import simulated_trial
+
+        performer = site.performer(parameters, simulated_trial(run, planned, site))
+    else:
+        performer = site.performer(parameters)
     names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}
