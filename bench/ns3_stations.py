@@ -3,10 +3,11 @@ lanlab's simulator beside ns-3, on one scenario in one run.
 
     python bench/ns3_stations.py --stations 15 60 --seconds 100
 
-Stations in a closed loop on a 10 Mbit/s bus send 750 bytes by UDP over IPv4 and get 64 bytes back from a server that
-takes 2 ms and 1 µs for each byte. lanlab's request is the engine's `simulate`; ns-3's program is
-`ns3_stations.cc`, built here with Debian's `libns3-dev` and g++. Figures are processor time of the process, as other
-processes may share the machine. ns-3's bus has no collisions, preambles and gaps; lanlab's has.
+Stations in a closed loop on a 10 Mbit/s bus send 750 bytes by UDP over IPv4 and get 64 bytes back
+from a server that takes 2 ms and 1 µs for each byte. lanlab's request is the engine's `simulate`;
+ns-3's program is `ns3_stations.cc`, built here with Debian's `libns3-dev` and g++. Figures are
+processor time of the process, as other processes may share the machine. ns-3's bus has no
+collisions, preambles and gaps; lanlab's has.
 
 Needs `apt install libns3-dev g++`; without ns-3 it says so and ends with 3.
 """
@@ -49,7 +50,10 @@ class Measured:
 
 def request(stations: int, seconds: int, seed: int) -> dict[str, Any]:
     """The scenario as a request to the engine."""
-    server = {"receive_call": {"each_ns": 2_000_000, "per_byte_ps": 1_000_000}, "queue_frames": 1000}
+    server = {
+        "receive_call": {"each_ns": 2_000_000, "per_byte_ps": 1_000_000},
+        "queue_frames": 1000,
+    }
     buffers = {"receive_buffer_bytes": 1 << 20, "send_buffer_bytes": 1 << 20}
     medium = {"topology": "bus", "rate_bps": 10_000_000, "propagation_ns": 2_500}
     work = {
@@ -124,7 +128,9 @@ def main() -> int:
     """Run both in turn, and print the medians."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     asked.add_argument("--stations", type=int, nargs="+", default=[15], help="Numbers of stations.")
-    asked.add_argument("--seconds", type=int, default=100, help="Virtual seconds that are measured.")
+    asked.add_argument(
+        "--seconds", type=int, default=100, help="Virtual seconds that are measured."
+    )
     asked.add_argument("--rounds", type=int, default=5, help="Runs of each simulator.")
     options = asked.parse_args()
     print("stations  simulator  replies/s  virtual s/processor s  (least … most)")

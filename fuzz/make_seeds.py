@@ -132,16 +132,29 @@ def simulations() -> dict[str, bytes]:
     cost = {"each_ns": 10_000_000_000, "per_byte_ps": 1_000_000_000}
     slowest = {
         **dict.fromkeys(("interrupt", "protocol", "receive_call", "send_call", "transmit"), cost),
-        "ring_frames": 65_536, "adapter_rate_ratio": 0.000001, "jitter_ratio": 1,
+        "ring_frames": 65_536,
+        "adapter_rate_ratio": 0.000001,
+        "jitter_ratio": 1,
         "tcp": {"mss_bytes": 64, "window_bytes": 1_048_576, "delayed_ack_ns": 0, "nagle": False},
     }
     stream = {
-        "workload": "stream", "transport": "udp", "ip_version": 4, "message_size_bytes": 1472,
-        "amount": {"messages": 1}, "rate": {"bps": 1}, "warmup_ns": 0, "interval_ns": 1_000_000,
+        "workload": "stream",
+        "transport": "udp",
+        "ip_version": 4,
+        "message_size_bytes": 1472,
+        "amount": {"messages": 1},
+        "rate": {"bps": 1},
+        "warmup_ns": 0,
+        "interval_ns": 1_000_000,
     }
     echo = {
-        "workload": "echo", "transport": "tcp", "ip_version": 6, "message_size_bytes": 1,
-        "reply_size_bytes": 16_777_216, "amount": {"requests": 1}, "timeout_ns": 1_000_000,
+        "workload": "echo",
+        "transport": "tcp",
+        "ip_version": 6,
+        "message_size_bytes": 1,
+        "reply_size_bytes": 16_777_216,
+        "amount": {"requests": 1},
+        "timeout_ns": 1_000_000,
         "warmup_ns": 0,
     }
     seeds = {}
@@ -157,7 +170,7 @@ def simulations() -> dict[str, bytes]:
 
 
 def packet(transport: int, body: bytes, pause: int = 0) -> bytes:
-    """A packet for `ip_frames`: a pause of 10 ms each, UDP (2), TCP (1) or as it is (0), and its octets."""
+    """A packet for `ip_frames`: a pause in 10 ms, UDP (2), TCP (1) or as it is (0), its octets."""
     return bytes([pause, transport, len(body)]) + body
 
 
@@ -171,7 +184,11 @@ def segment(flags: int, sequence: int, acknowledged: int = 0, data: bytes = b"")
 def ip_packets() -> dict[str, bytes]:
     """Datagrams and connections, whole and broken."""
     ports = (4000).to_bytes(2, "big") + (5201).to_bytes(2, "big")
-    syn, reset, fin_ack = packet(1, segment(2, 1)), packet(1, segment(4, 2)), packet(1, segment(17, 2))
+    syn, reset, fin_ack = (
+        packet(1, segment(2, 1)),
+        packet(1, segment(4, 2)),
+        packet(1, segment(17, 2)),
+    )
     options = segment(2, 1)[:12] + b"\x80" + segment(2, 1)[13:] + b"\2\4\5\xb4\3\3\7\4\2\1\1\1"
     datagram = ports + (13).to_bytes(2, "big") + bytes(2) + b"hello"
     return {
