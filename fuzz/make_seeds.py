@@ -118,11 +118,41 @@ def lines() -> dict[str, bytes]:
         name: json.dumps({"id": index, "request": request}).encode() + b"\n"
         for index, (name, request) in enumerate(requests.items())
     }
+    seeds |= simulations()
     seeds["two-lines"] = seeds["ping"] + seeds["describe"]
     seeds["deep"] = b'{"id":1,"request":' + 200 * b"[" + b"\n"
     seeds["no-json"] = b"start please\n\r\n\xff\n"
     seeds["huge-number"] = b'{"id":1e999,"request":{"type":"ping"}}\n'
     seeds["no-end"] = b'{"id": 1'
+    return seeds
+
+
+def simulations() -> dict[str, bytes]:
+    """Worlds of two machines, at the ends of what is allowed."""
+    cost = {"each_ns": 10_000_000_000, "per_byte_ps": 1_000_000_000}
+    slowest = {
+        **dict.fromkeys(("interrupt", "protocol", "receive_call", "send_call", "transmit"), cost),
+        "ring_frames": 65_536, "adapter_rate_ratio": 0.000001, "jitter_ratio": 1,
+        "tcp": {"mss_bytes": 64, "window_bytes": 1_048_576, "delayed_ack_ns": 0, "nagle": False},
+    }
+    stream = {
+        "workload": "stream", "transport": "udp", "ip_version": 4, "message_size_bytes": 1472,
+        "amount": {"messages": 1}, "rate": {"bps": 1}, "warmup_ns": 0, "interval_ns": 1_000_000,
+    }
+    echo = {
+        "workload": "echo", "transport": "tcp", "ip_version": 6, "message_size_bytes": 1,
+        "reply_size_bytes": 16_777_216, "amount": {"requests": 1}, "timeout_ns": 1_000_000,
+        "warmup_ns": 0,
+    }
+    seeds = {}
+    for index, (work, machine, topology) in enumerate(
+        [(stream, {}, "cable"), (echo, slowest, "bus"), (stream, slowest, "switch")], 100
+    ):
+        medium = {"topology": topology, "rate_bps": 10_000_000, "loss_ratio": 0.5}
+        world = {"medium": medium, "machines": 2 * [machine], "bounds": {"events": 1}}
+        request = {"type": "simulate", "seed": 2**64 - 1, "world": world, "work": work}
+        line = json.dumps({"id": index, "request": request}).encode() + b"\n"
+        seeds[f"simulate-{topology}"] = line
     return seeds
 
 

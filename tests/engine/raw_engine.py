@@ -213,6 +213,13 @@ def medium_load(**changes: Any) -> Line:
     return request | changes
 
 
+def simulate(work: Line, *, machine: Line | None = None, medium: Line | None = None) -> Line:
+    """A request for a world of two equal machines, on a cable of 10 Mbit/s unless `medium` says otherwise."""
+    joined = {"topology": "cable", "rate_bps": 10_000_000} | (medium or {})
+    world = {"medium": joined, "machines": 2 * [machine or {}]}
+    return {"type": "simulate", "seed": 1, "world": world, "work": work}
+
+
 def run_stream(receiver: RawEngine, sender: RawEngine, **spec: Any) -> tuple[int, int]:
     """Start a stream between two engines; the ids of both requests once they are armed."""
     receiving, ports = receiver.ready(stream_receive(**spec))

@@ -150,7 +150,7 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
     check_range("receive_buffer_bytes", machine.receive_buffer_bytes.into(), 1, MOST_BUFFER_BYTES)?;
     check_range("send_buffer_bytes", machine.send_buffer_bytes.into(), 1, MOST_BUFFER_BYTES)?;
     let ratio = machine.adapter_rate_ratio;
-    if !(ratio >= 0.000_001 && ratio <= 1.0) {
+    if !(0.000_001..=1.0).contains(&ratio) {
         return Err(Failure::value("adapter_rate_ratio", ratio, "0.000001 to 1"));
     }
     if !(0.0..=1.0).contains(&machine.jitter_ratio) {
@@ -166,7 +166,7 @@ fn check_tcp(tcp: &SimulatedTcp, ip_version: u8) -> Result<(), Failure> {
     }
     check_range("tcp.window_bytes", tcp.window_bytes.into(), 536, MOST_WINDOW_BYTES)?;
     check_range("tcp.delayed_ack_ns", tcp.delayed_ack_ns, 0, MOST_ACK_DELAY_NS)?;
-    if tcp.delayed_ack_ns % 1_000 != 0 {
+    if !tcp.delayed_ack_ns.is_multiple_of(1_000) {
         return Err(Failure::value("tcp.delayed_ack_ns", tcp.delayed_ack_ns, "whole microseconds"));
     }
     Ok(())

@@ -73,7 +73,7 @@ pub fn received(
             let cpu = meters.usage.used();
             let buffers = (plan.message_bytes as u64, u64::from(machine.receive_buffer_bytes));
             let flows = vec![(EndedBy::Finished, counts)];
-            sum_up_datagrams(plan, flows, &[meters], cpu, buffers, None)
+            sum_up_datagrams(plan, flows, &[*meters], cpu, buffers, None)
         }
         Received::Bytes {
             ended_by,

@@ -102,8 +102,8 @@ async fn answer_connection(
         let mut missing = echo.plan.message_bytes;
         while missing > 0 {
             let wanted = missing.min(buffer.len());
-            let waited = await_bytes(&host, connection, wanted, "a request", None).await;
-            let Some(Ok(readable)) = waited else {
+            let came = await_bytes(&host, connection, wanted, "a request", None).await;
+            let Some(Ok(readable)) = came else {
                 host.with_node(|node, now| node.interface.close(now, connection));
                 return;
             };

@@ -63,7 +63,7 @@ pub enum StreamReceived {
         /// Its counts.
         counts: Counts,
         /// Delays and intervals.
-        meters: Meters<HostCpuMeter>,
+        meters: Box<Meters<HostCpuMeter>>,
     },
     /// Over TCP.
     Bytes {

@@ -1,7 +1,7 @@
 //! `stream` over TCP.
 
 use lanlab_messages::{EndedBy, TcpFacts};
-use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
+use lanlab_stack::ip::{ConnectionId, Received, Refusal};
 use lanlab_workloads::measure::{DistributionMeter, IntervalMeter};
 use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, Schedule, SharedMeters, Step};
 
@@ -104,7 +104,7 @@ pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
     usage.end();
     let window_ns = counter.window_ns(host.now());
     host.with_node(|node, now| node.interface.close(now, connection));
-    let counted = host.with_node(|node, _| node.interface.facts(connection));
+    let facts = host.with_node(|node, _| node.interface.facts(connection));
     StreamReceived::Bytes {
         ended_by,
         total_bytes: counter.total_bytes(),
@@ -113,7 +113,7 @@ pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
         receive_calls,
         intervals,
         cpu: usage.used(),
-        connection: Box::<ConnectionFacts>::new(counted),
+        connection: Box::new(facts),
     }
 }
 

@@ -147,7 +147,7 @@ pub async fn receive(
     meters.usage.end();
     let dropped = host.with_node(|node, _| node.interface.dropped_datagrams() as u32);
     counter.close(host.now(), Some(dropped), &mut meters);
-    Ok(StreamReceived::Datagrams { counts: counter.counts, meters })
+    Ok(StreamReceived::Datagrams { counts: counter.counts, meters: Box::new(meters) })
 }
 
 /// Wait for a message, and give its size; `None` when the stream is over.

@@ -1,0 +1,101 @@
+"""
+Simulated worlds, through the engine: what Wireshark makes of their frames.
+
+What the worlds come to is held against theory in `crates/engine/tests/simulate.rs`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peer_finding import missing
+from raw_engine import Line, RawEngine, simulate
+
+SECOND_NS = 1_000_000_000
+_STREAM = {
+    "workload": "stream",
+    "message_size_bytes": 1000,
+    "amount": {"time_ns": SECOND_NS},
+    "warmup_ns": 0,
+    "interval_ns": SECOND_NS,
+}
+_ECHO = {
+    "workload": "echo",
+    "message_size_bytes": 64,
+    "amount": {"requests": 50},
+    "timeout_ns": SECOND_NS,
+    "warmup_ns": 0,
+}
+#: Checksums are not looked at by default, as adapters often compute them.
+_CHECKED = [
+    word
+    for protocol in ("ip", "udp", "tcp")
+    for word in ("-o", f"{protocol}.check_checksum:TRUE")
+]
+_MALFORMED = (
+    "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 "
+    "|| tcp.checksum.status == 0 || _ws.expert.severity == error"
+)
+
+
+@pytest.fixture
+def engine() -> Iterator[RawEngine]:
+    """An engine of its own."""
+    with RawEngine() as engine:
+        yield engine
+
+
+def _count(tshark: str, path: Path, shown: str) -> int:
+    command = [tshark, "-r", str(path), *_CHECKED, "-Y", shown, "-T", "fields", "-e", "frame.number"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return len(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("work", [_STREAM, _ECHO], ids=["stream", "echo"])
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+@pytest.mark.parametrize("ip_version", [4, 6])
+@pytest.mark.parametrize("topology", ["cable", "bus"])
+def test_tshark_finds_no_malformed_frame(
+    engine: RawEngine,
+    tmp_path: Path,
+    work: Line,
+    transport: str,
+    ip_version: int,
+    topology: str,
+) -> None:
+    """Every frame can be read, with right checksums, and each of the workload is there."""
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        missing("need `tshark` to read frames independently; apt install tshark")
+    path = tmp_path / "frames.pcap"
+    asked = work | {"transport": transport, "ip_version": ip_version}
+    medium = {"topology": topology, "loss_ratio": 0.01}
+    result: dict[str, Any] = engine.result(simulate(asked, medium=medium) | {"pcap": str(path)})
+    ports = result["world"]["medium"]
+    sent = sum(port["offered_frames"] - port["lost_excessive_collisions_frames"] for port in ports)
+    family = "ip" if ip_version == 4 else "ipv6"
+    seen = _count(tshark, path, f"{family} && {transport}")
+    # A frame is seen when it has arrived: some may be under way at the end.
+    assert sent - 8 <= seen <= sent
+    assert seen >= 100
+    assert _count(tshark, path, _MALFORMED) == 0
+
+
+def test_a_changed_octet_would_be_found(engine: RawEngine, tmp_path: Path) -> None:
+    """The filter finds what is wrong."""
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        missing("need `tshark` to read frames independently; apt install tshark")
+    path = tmp_path / "frames.pcap"
+    asked = _STREAM | {"transport": "udp", "ip_version": 4}
+    engine.result(simulate(asked) | {"pcap": str(path)})
+    octets = bytearray(path.read_bytes())
+    # The payload of the first frame: after the headers of file and record, Ethernet, IP and UDP.
+    octets[24 + 16 + 14 + 28 + 100] ^= 1
+    path.write_bytes(octets)
+    assert _count(tshark, path, _MALFORMED) == 1
