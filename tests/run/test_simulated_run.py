@@ -14,10 +14,11 @@ from small_runs import Watching, a_store
 from lanlab import performers
 from lanlab.analysis.summary import summarise
 from lanlab.errors import RunError
-from lanlab.performers import OnProgress
+from lanlab.performers import OnProgress, SimulatedTrial
 from lanlab.report.build import build_report
 from lanlab.run import RunRequest, new_run
 from lanlab.studies.load import parse_study
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.testbeds import registry
 from lanlab.testbeds.base import Testbed as Bed
 from lanlab.testbeds.loopback import LoopbackTestbed
@@ -26,20 +27,29 @@ from lanlab.workloads import CounterChanges, Progress, TrialOutcome, Workload
 #: A message takes a host this long, and this long for each of its bytes.
 MESSAGE_NS, BYTE_NS = 50_000, 800
 SIZES = (64, 512, 1408)
+_MADE = {"assumed": "made up for this test"}
+#: The least that a machine must have; this simulator looks at none of it.
+MACHINE = {
+    "id": "made-up",
+    "title": "a machine that is nowhere",
+    "numbers": {name: {"value": NUMBERS[name].least, **_MADE} for name in REQUIRED},
+}
 STUDY: dict[str, Any] = {
     "schema": 1,
     "id": "simulated-sizes",
     "title": "Goodput against message size",
-    "testbed": {"hosts": 2, "link": "unshaped"},
+    "testbed": {"hosts": 2, "link": "100M"},
     "experiment": [
         {
             "id": "sizes",
             "title": "Goodput against message size",
             "workload": "stream",
+            "on": ["simulated"],
             "metrics": ["goodput_bps"],
             "factors": {"message_size_bytes": list(SIZES)},
         }
     ],
+    "simulation": {"machine": [MACHINE], "place": [{"machines": ["made-up", "made-up"]}]},
     "scale": {
         "quick": {
             "parameters": {"time_s": 1000, "warmup_s": 0},
@@ -54,6 +64,9 @@ class VirtualBed(LoopbackTestbed):
 
     name = "virtual-time"
 
+    def __init__(self, hosts: int, link: str) -> None:
+        super().__init__(hosts, "unshaped")
+
     def counters(self) -> dict[str, dict[str, int]]:
         return {}
 
@@ -61,7 +74,7 @@ class VirtualBed(LoopbackTestbed):
 class Costs:
     """Sends as fast as the costs of a message allow, 0.1 % more or less."""
 
-    def __init__(self, bed: Bed) -> None:
+    def __init__(self, bed: Bed, trial: SimulatedTrial) -> None:
         self._random = random.Random(7)
 
     def perform(

@@ -155,3 +155,12 @@ def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float 
     if value.statistic == "minimum":
         return min(means), "least mean of these conditions"
     return None, "compares systems of which this run has one"
+
+
+def published_numbers(run: RunRecord) -> Published:
+    """What the study printed, if it comes with lanlab; else nothing."""
+    from lanlab.studies import known_studies, load_study
+
+    if run.study_id in known_studies():
+        return load_study(run.study_id).published
+    return Published.model_validate({"schema": 1})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
-from lanlab.analysis.wires import Wire, wire_of
+from lanlab.analysis.wires import Wire, wire_at
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -157,7 +157,7 @@ def summarise(
             condition,
             by_condition.get(condition_key(dict(condition.factors)), []),
             metric,
-            wire_of(run),
+            wire_at(run, condition.parameters),
         )
         for condition in expand(study, run.scale)
         if condition.experiment == experiment

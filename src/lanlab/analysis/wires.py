@@ -13,7 +13,7 @@ from lanlab.analysis.limits import (
     tcp_limit_bps,
     udp_limit_bps,
 )
-from lanlab.store import RunRecord
+from lanlab.store import Level, RunRecord
 from lanlab.testbeds.link import SHARED, LinkRequest, parse_link
 from lanlab.units import format_rate
 
@@ -97,6 +97,21 @@ def wire_of(run: RunRecord) -> Wire | None:
         way_ns=facts.get("delay_ns", 0) + facts.get("propagation_ns", 0),
         has_token_bucket=facts.get("shape") == "tbf",
     )
+
+
+def wire_at(run: RunRecord, parameters: Mapping[str, Level]) -> Wire | None:
+    """The link of one condition of a run: that of the run, unless the machines of a simulated
+    condition are joined by another."""
+    recorded = run.study.get("simulation") or {}
+    if recorded.get("medium"):
+        from lanlab.studies.machines import Simulation, place_of
+
+        simulation = Simulation.model_validate(recorded)
+        place = place_of(simulation, parameters)
+        link = None if place is None else simulation.link_of(place)
+        if link is not None:
+            return wire_asked_for(link)
+    return wire_of(run)
 
 
 def limit_name(run: RunRecord) -> str:

@@ -19,6 +19,7 @@ COMMANDS = {
     "show": "show",
     "findings": "findings",
     "run": "run_study",
+    "predict": "predict",
     "runs": "runs",
     "delete": "delete",
     "report": "report",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,16 +10,20 @@ from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, StudyArgument
 from lanlab.errors import UsageError
 
+if TYPE_CHECKING:
+    from lanlab.analysis.findings import Verdicts
+
 
 def findings(
     study: StudyArgument,
     run: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--run",
             metavar="RUN",
             help="Check the findings against this run (its id, the first characters of it, or "
-            "`last`). Default: against the published values.",
+            "`last`). Repeat it to set several runs, measured or simulated, beside each other and "
+            "beside what was published. Default: against the published values.",
             autocompletion=complete.runs,
         ),
     ] = None,
@@ -32,7 +36,8 @@ def findings(
     condition. For an undecided finding lanlab says how many more trials would decide it.
 
     Examples: lanlab findings schomer-claason;
-    lanlab findings my-study.toml --run last --json
+    lanlab findings my-study.toml --run last --json;
+    lanlab findings manford-kolahi --run MEASURED --run SIMULATED
     """
     from lanlab.analysis.findings import judge_published, judge_run, verdicts_as_data
     from lanlab.cli.finding_results import print_verdicts
@@ -47,29 +52,55 @@ def findings(
             f"study `{loaded.study.id}` has no findings",
             hint="write them as [[finding]] in the study file; docs/findings.md has the forms",
         )
-    if run is None:
+    names = run or []
+    if not names:
         if not loaded.published.value:
             raise UsageError(
                 f"study `{loaded.study.id}` has no published values to check its findings against",
                 hint=f"check them against a run: `lanlab run {study} --check`, "
                 f"or `lanlab findings {study} --run last`",
             )
-        verdicts = judge_published(loaded)
+        bodies = {"": judge_published(loaded)}
     else:
         with open_store(store) as records:
-            record = records.run(run)
-            if record.study_id != loaded.study.id:
-                raise UsageError(
-                    f"run {record.id} belongs to study `{record.study_id}`, "
-                    f"not to `{loaded.study.id}`",
-                    hint="`lanlab runs` lists the runs with their studies",
-                )
-            trials = records.trials(record.id)
-        with reading_records(record.id):
-            verdicts = judge_run(loaded.findings, record, trials)
+            found = [records.run(name) for name in names]
+            for record in found:
+                if record.study_id != loaded.study.id:
+                    raise UsageError(
+                        f"run {record.id} belongs to study `{record.study_id}`, "
+                        f"not to `{loaded.study.id}`",
+                        hint="`lanlab runs` lists the runs with their studies",
+                    )
+            trials = {record.id: records.trials(record.id) for record in found}
+        with reading_records(", ".join(trials)):
+            bodies = {
+                record.id: judge_run(loaded.findings, record, trials[record.id]) for record in found
+            }
+    if len(bodies) > 1:
+        if loaded.published.value:
+            bodies = {"": judge_published(loaded), **bodies}
+        _print_beside(loaded.study.id, bodies, as_json)
+        return
+    ((run_id, verdicts),) = bodies.items()
     if as_json:
-        print_json(
-            {"study": loaded.study.id, "run": run and record.id, **verdicts_as_data(verdicts)}
-        )
+        print_json({"study": loaded.study.id, "run": run_id or None, **verdicts_as_data(verdicts)})
         return
     print_verdicts(verdicts, loaded.study)
+
+
+def _print_beside(study: str, bodies: dict[str, Verdicts], as_json: bool) -> None:
+    """Several bodies of evidence, a column each."""
+    from lanlab.analysis.findings import verdicts_as_data
+    from lanlab.cli.terminal import answer, print_json
+    from lanlab.report.evidence_table import evidence_table, kind_of
+    from lanlab.report.text import rich_table
+
+    if as_json:
+        told = [
+            {"kind": kind_of(one), "run": name or None, **verdicts_as_data(one)}
+            for name, one in bodies.items()
+        ]
+        print_json({"study": study, "evidence": told})
+        return
+    table = evidence_table(list(bodies.values()))
+    answer(markup=True).print(rich_table(table, table.title))

@@ -86,6 +86,15 @@ SeedOption = Annotated[
         help="Seed of the order of trials. Default: random.",
     ),
 ]
+MachinesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--machines",
+        metavar="NAME,NAME",
+        help="With --testbed simulated: the machine at each end, from a study (`lanlab show STUDY "
+        "--only machines`) or a file, e.g. vista-ipv4,vista-ipv4 or mine.toml#server,sender.",
+    ),
+]
 TrialsOption = Annotated[
     int,
     typer.Option("--trials", metavar="NUMBER", min=1, max=10_000, help="Number of trials."),

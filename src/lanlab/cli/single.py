@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 #: Of a single measurement.
 _HOSTS = 2
+_SIMULATED = "simulated"
 #: Workloads whose series are written without a library.
 _WITH_SHORT_SERIES = ("stream", "echo")
 
@@ -40,6 +41,7 @@ def measure(
     trials: int,
     testbed: str,
     link: str | None,
+    machines: str | None = None,
     pcap: str | None = None,
     seed: int | None,
     store: str | None,
@@ -53,6 +55,7 @@ def measure(
             a range, as `lanlab.cli.levels` reads it, or a tuple. `driver` may name several, with
             commas: each measures the condition, in blocks of random order.
         trials: How often, by each driver.
+        machines: On the simulated testbed, that at each end.
         pcap: A file for the frames on the link.
         extras: Commands around the trials, and files for the results.
 
@@ -61,6 +64,9 @@ def measure(
     """
     from lanlab.testbeds import Opening
 
+    simulation: dict[str, Any] | None = None
+    if testbed == _SIMULATED or machines is not None:
+        simulation, link = _simulation(workload_name, testbed, machines, link)
     scan = None
     if any(_may_be_several(key, value) for key, value in parameters.items()):
         scan = scan_of(workload_name, parameters, trials)
@@ -73,7 +79,33 @@ def measure(
             experiment = _experiment(workload_name, single)
         else:
             experiment = scan.experiment()
-        return _measured(experiment, trials, opening, seed, store, extras=extras)
+        if simulation is not None:
+            experiment["on"] = [_SIMULATED]
+        return _measured(
+            experiment, trials, opening, seed, store, simulation=simulation, extras=extras
+        )
+
+
+def _simulation(
+    workload_name: str, testbed: str, machines: str | None, link: str | None
+) -> tuple[dict[str, Any], str]:
+    """The machines at each end, as a study has them, and the link between them."""
+    from lanlab.studies.machine_lookup import known_machines, machines_named
+    from lanlab.workloads import workload
+
+    if testbed != _SIMULATED:
+        raise UsageError("--machines needs --testbed simulated")
+    if machines is None:
+        raise UsageError(
+            "--testbed simulated needs --machines, one for each end",
+            hint=f"known: {', '.join(known_machines())}",
+        )
+    named = machines_named(machines, workload(workload_name).roles)
+    if link is None and named.link is None:
+        raise UsageError(
+            "--machines from a file need a link", hint="add one, as in `--link 10M:hub`"
+        )
+    return named.simulation.model_dump(exclude_none=True), link or str(named.link)
 
 
 def _may_be_several(key: str, value: object) -> bool:
@@ -167,7 +199,9 @@ def measure_study(
         if meanwhile is not None:
             check_for_a_run()
             meanwhile()
-        return _measured(experiment, trials, opening, seed, store, figure, figures, exactly, extras)
+        return _measured(
+            experiment, trials, opening, seed, store, figure, figures, exactly, extras=extras
+        )
 
 
 def _measured(
@@ -179,6 +213,7 @@ def _measured(
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
+    simulation: Mapping[str, Any] | None = None,
     extras: Extras = NO_EXTRAS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
@@ -207,6 +242,7 @@ def _measured(
             "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
             **({"commands": dict(extras.commands)} if extras.commands else {}),
+            **({} if simulation is None else {"simulation": simulation}),
         },
         f"lanlab {name}",
     )

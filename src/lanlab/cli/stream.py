@@ -12,6 +12,7 @@ from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    MachinesOption,
     PcapOption,
     SeedOption,
     StoreOption,
@@ -21,6 +22,8 @@ from lanlab.cli.options import (
 )
 from lanlab.cli.parameter_options import Given, parameters_of
 
+#: Machines and their link are of another time there.
+SIMULATED = "simulated"
 #: As iperf3 writes by default.
 _BULK_BYTES = 128 * 1024
 _FIRST = ("transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
@@ -43,6 +46,7 @@ def stream(
     trials: TrialsOption = 1,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    machines: MachinesOption = None,
     pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
@@ -61,7 +65,8 @@ def stream(
     Examples: lanlab stream --link 10M --size 1408 --time 3;
     lanlab stream --testbed loopback --transport tcp --size 128KiB --json;
     lanlab stream --size 64..1024/x2 --rate 1M,5M --time 1 --trials 5;
-    lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2
+    lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2;
+    lanlab stream --testbed simulated --machines vista-ipv4,vista-ipv4 --size 128
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
@@ -88,6 +93,7 @@ def stream(
         trials=trials,
         testbed=testbed,
         link=link,
+        machines=machines,
         pcap=pcap,
         seed=seed,
         store=store,
@@ -116,6 +122,8 @@ def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) ->
     from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.workloads.drivers.registry import DRIVERS
 
+    if testbed == SIMULATED:
+        return "1408"
     has_link = testbed != "loopback" and not is_of_real_hosts(testbed)
     is_shaped = has_link and parse_link(link or "unshaped").rate_bps is not None
     others = [DRIVERS[name.strip()] for name in driver.split(",") if name.strip() in DRIVERS]

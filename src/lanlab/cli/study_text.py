@@ -86,7 +86,10 @@ def _testbed(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None
 def _experiments(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
     for experiment in loaded.study.experiment:
         console.print(f"\n{experiment.id}: {experiment.title}", style="bold")
-        console.print(f"  workload {experiment.workload}, measures {', '.join(experiment.metrics)}")
+        where = "" if "real" in experiment.on else ", on testbed simulated"
+        console.print(
+            f"  workload {experiment.workload}, measures {', '.join(experiment.metrics)}{where}"
+        )
         for name, levels in experiment.factors.items():
             console.print(f"  {name}: {', '.join(str(level) for level in levels)}")
         if experiment.search:
@@ -259,6 +262,33 @@ def _discrepancies(console: Console, loaded: LoadedStudy, _: Any, named: bool) -
     _table(console, "Discrepancies", headings, rows)
 
 
+def _machines(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> None:
+    simulation = loaded.study.simulation
+    if simulation is None:
+        return
+    from lanlab.studies.machine_numbers import NUMBERS
+    from lanlab.studies.machines import origin_text, place_words
+
+    rows = []
+    for machine in simulation.machine:
+        like = f"like {machine.like}" if machine.like else ""
+        rows.append((machine.id, machine.title, "", like))
+        for name, one in machine.numbers.items():
+            unit = NUMBERS[name].unit
+            rows.append(("", name, f"{one.value:.6g} {unit}".rstrip(), origin_text(one)))
+    headings = ("machine", "number", "value", "where it comes from")
+    _table(console, "Machines to simulate", headings, rows, right=(2,))
+    places = [
+        (place_words(place), *place.machines, simulation.link_of(place) or "of the run")
+        for place in simulation.place
+    ]
+    _table(console, "", ("for", "first role", "second role", "link"), places)
+    if simulation.held_out:
+        console.print(f"held out before fitting: {', '.join(simulation.held_out)}")
+    if simulation.note:
+        console.print(simulation.note)
+
+
 #: Every section by its name, in the order in which they are printed.
 SECTIONS: Mapping[str, Section] = {
     "testbed": _testbed,
@@ -271,6 +301,7 @@ SECTIONS: Mapping[str, Section] = {
     "lost": _lost,
     "findings": _findings,
     "discrepancies": _discrepancies,
+    "machines": _machines,
 }
 
 

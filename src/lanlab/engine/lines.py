@@ -49,6 +49,7 @@ RESULT_KINDS = {
     "set_up_hosts": "hosts_set_up",
     "read_hosts": "hosts_read",
     "read_medium": "medium_read",
+    "simulate": "simulated",
 }
 
 

@@ -41,6 +41,7 @@ from lanlab.figures.tcp_over_time import (
     tcp_round_trip_over_time,
     tcp_window_over_time,
 )
+from lanlab.figures.what_limits import what_limits
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
@@ -76,6 +77,7 @@ FIGURES: Mapping[str, Builder] = {
     "tcp_round_trip_over_time": tcp_round_trip_over_time,
     "tcp_window_over_time": tcp_window_over_time,
     "throughput_against_stations": throughput_against_stations,
+    "what_limits": what_limits,
 }
 
 

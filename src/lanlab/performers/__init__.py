@@ -4,6 +4,7 @@ from lanlab.performers.base import OnProgress, Performer
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.hosts import Hosts
 from lanlab.performers.registry import SIMULATORS, metrics_of, perform_between, performer_for
+from lanlab.performers.simulated_trial import SimulatedTrial, trial_seed
 
 __all__ = [
     "SIMULATORS",
@@ -11,7 +12,9 @@ __all__ = [
     "Hosts",
     "OnProgress",
     "Performer",
+    "SimulatedTrial",
     "metrics_of",
     "perform_between",
     "performer_for",
+    "trial_seed",
 ]

@@ -10,25 +10,39 @@ from lanlab.performers.base import HasHosts, OnProgress, Performer
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.engines import EnginePerformer
 from lanlab.performers.hosts import Hosts
+from lanlab.performers.simulated_trial import SimulatedTrial
 from lanlab.testbeds.base import Testbed
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.drivers.registry import OWN
 
+
+def _simulated(bed: Testbed, trial: SimulatedTrial) -> Performer:
+    from lanlab.performers.simulated import SimulatedPerformer
+
+    return SimulatedPerformer(bed, trial)
+
+
 #: By the name of a testbed whose hosts are simulated: what simulates them. No engine runs there,
 #: and nothing of this machine disturbs its trials.
-SIMULATORS: dict[str, Callable[[Testbed], Performer]] = {}
+SIMULATORS: dict[str, Callable[[Testbed, SimulatedTrial], Performer]] = {
+    "simulated": _simulated,
+}
 
 
-def performer_for(parameters: Any, bed: Testbed, hosts: Hosts) -> Performer:
+def performer_for(
+    parameters: Any, bed: Testbed, hosts: Hosts, trial: SimulatedTrial | None = None
+) -> Performer:
     """
     What carries out the trials of a condition.
 
     Args:
         parameters: Of the condition.
         hosts: Of the testbed; without engines if they are simulated.
+        trial: Of a simulated testbed: the machines and the seed.
     """
     if bed.name in SIMULATORS:
-        return SIMULATORS[bed.name](bed)
+        assert trial is not None
+        return SIMULATORS[bed.name](bed, trial)
     return _between(parameters, hosts, bed.start_lead_s)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
-from lanlab.studies.scaling import combinations, validated
+from lanlab.studies.scaling import combinations, validated, working
 from lanlab.workloads import workload
 from lanlab.workloads.parameters import TrialParameters
 
@@ -27,11 +27,13 @@ class Condition:
     expected_time_s: float
     #: Bits that a trial has to get over the link, where that says how long it lasts.
     carried_bits: float = 0.0
+    #: Levels that no workload has: on which machines a simulated condition is.
+    placing: Mapping[str, Level] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> Mapping[str, Level]:
-        """The same for records; parameters that are not set are left out."""
-        return self.values.model_dump(exclude_none=True)
+        """All that it says, for records; parameters that are not set are left out."""
+        return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
     def time_over_s(self, link_rate_bps: float | None) -> float:
         """The same over a link; `None`: one that holds nothing up."""
@@ -74,12 +76,13 @@ def condition_of(
     """
     name = scaled.experiment.workload
     time = {} if time_s is None else {"time_s": time_s}
-    values = validated(name, {**scaled.parameters, **levels, **time})
+    values = validated(name, working(name, {**scaled.parameters, **levels, **time}))
     return Condition(
         experiment=scaled.experiment.id,
         workload=name,
-        factors={key: getattr(values, key) for key in levels},
+        factors={key: getattr(values, key, level) for key, level in levels.items()},
         values=values,
         expected_time_s=workload(name).expected_time_s(values),
         carried_bits=workload(name).carried_bits(values),
+        placing=scaled.placing(levels),
     )

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -61,11 +61,13 @@ class PlannedTrial:
     #: How often it has been run at this place before, and was disturbed or failed.
     repeats: int
     expected_time_s: float
+    #: Levels that no workload has: on which machines a simulated condition is.
+    placing: Mapping[str, Level] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> dict[str, Level]:
-        """The same for the record; parameters that are not set are left out."""
-        return self.values.model_dump(exclude_none=True)
+        """All that it says, for the record; parameters that are not set are left out."""
+        return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
 
 class Plan:
@@ -222,6 +224,7 @@ class Plan:
             purpose=purpose,
             repeats=running.repeats,
             expected_time_s=condition.expected_time_s,
+            placing=condition.placing,
         )
 
     def _check_is_next(self, outcome: Outcome) -> None:

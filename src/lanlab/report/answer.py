@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.published import points_for
+from lanlab.analysis.published import points_for, published_numbers
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
@@ -54,15 +54,6 @@ def sentences(
     if run.status != "done":
         said.append(f"The run is {run.status}: only the trials that had ended are shown.")
     return said or ["No trial has ended yet, so there is no result."]
-
-
-def published_numbers(run: RunRecord) -> Published:
-    """What the study printed, if it comes with lanlab; else nothing."""
-    from lanlab.studies import known_studies, load_study
-
-    if run.study_id in known_studies():
-        return load_study(run.study_id).published
-    return Published.model_validate({"schema": 1})
 
 
 def _experiment(

@@ -65,8 +65,8 @@ def check_report_folder(out_dir: Path) -> None:
 
 def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, bytes]:
     """The content of every file, by its path in the report."""
+    from lanlab.analysis.published import published_numbers
     from lanlab.figures.render_matplotlib import to_bytes
-    from lanlab.report.answer import published_numbers
     from lanlab.report.page import run_on_page
 
     pages = []
@@ -75,7 +75,7 @@ def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, byt
         ids = [other.study_id for other, _ in runs]
         # The run's place tells apart runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
-        pages.append(run_on_page(run, trials, published_numbers(run), name))
+        pages.append(run_on_page(run, trials, published_numbers(run), name, runs))
     files = {_PAGE: rendered("report", pages=pages, has_files=True).encode()}
     for page in pages:
         drawn = [figure for experiment in page.experiments for figure in experiment.figures]

@@ -17,9 +17,9 @@ from lanlab.analysis.comparison_runs import (
     run_names,
 )
 from lanlab.analysis.comparison_sides import Run, Side
+from lanlab.analysis.published import published_numbers
 from lanlab.analysis.run_spread import Others
 from lanlab.figures.wording import condition_text, level_text, number, quantity
-from lanlab.report.answer import published_numbers
 from lanlab.report.comparison_remarks import remarks, run_state
 from lanlab.report.comparison_table import (
     comparison_csv,

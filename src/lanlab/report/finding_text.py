@@ -54,7 +54,15 @@ def verdict_text(judgement: Judgement) -> str:
         only = " (means only: no test)"
     elif judgement.is_without_spread:
         only = " (no trial differed: no test)"
-    return f"{judgement.verdict}{means}{only}"
+    return f"{judgement.verdict}{means}{only}{fitted_text(judgement)}"
+
+
+def fitted_text(judgement: Judgement) -> str:
+    """On how many fitted conditions a verdict on a simulation rests; empty of all else."""
+    if judgement.fitted is None or judgement.verdict == "not tested":
+        return ""
+    fitted, conditions = judgement.fitted
+    return f" (fitted, {fitted} of {conditions} conditions)" if fitted else " (nothing fitted)"
 
 
 def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:

@@ -7,14 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lanlab.analysis.findings import findings_of, judge_run
+from lanlab.analysis.findings import Verdicts, findings_of, judge_published, judge_run
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
+from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.registry import build_figure
 from lanlab.figures.single_figures import figures_of, figures_over_time
+from lanlab.report.accuracy_table import (
+    accuracy_count_table,
+    accuracy_sentences,
+    accuracy_table,
+)
 from lanlab.report.answer import sentences
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
+from lanlab.report.evidence_table import evidence_table
 from lanlab.report.failure_table import failure_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.finding_table import (
@@ -34,7 +41,7 @@ from lanlab.report.statement_table import statement_table
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published, Study, at_scale, known_studies, waits_for
+from lanlab.studies import Published, Study, at_scale, known_studies, load_study, waits_for
 
 #: The scale of what commands measure that take no study.
 _SINGLE = "single"
@@ -75,6 +82,13 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
+    #: Of a simulated run: printed numbers beside simulated ones, and how many are how near.
+    accuracy: Table
+    accuracy_counts: Table
+    accuracy_told: tuple[str, ...]
+    #: Verdicts by what was published and by the runs of the study on this page; without rows where
+    #: there is only one body of evidence.
+    evidence: Table
     #: What the study printed, held against itself; without sections for a study of one's own.
     rereading: Rereading
     environment: tuple[tuple[str, str], ...]
@@ -98,16 +112,30 @@ class RunOnPage:
             self.comparisons,
             self.failures,
             self.trials,
+            self.accuracy,
+            self.accuracy_counts,
+            self.evidence,
         )
         return (*own, *(table for table in others if table.rows))
 
 
 def run_on_page(
-    run: RunRecord, trials: Sequence[TrialRecord], published: Published, name: str
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published,
+    name: str,
+    others: Sequence[tuple[RunRecord, list[TrialRecord]]] = (),
 ) -> RunOnPage:
-    """Gather what the page says of a run; `name` is unique on the page."""
+    """
+    Gather what the page says of a run.
+
+    Args:
+        name: Unique on the page.
+        others: The other runs on the page.
+    """
     study = Study.model_validate(run.study)
     verdicts = judge_run(findings_of(run), run, trials)
+    accuracies = run_accuracies(run, trials, published)
     return RunOnPage(
         run=run,
         study=study,
@@ -124,12 +152,29 @@ def run_on_page(
         comparisons=comparison_table(verdicts),
         failures=failure_table(trials, study),
         trials=trial_table(run, trials, study),
+        accuracy=accuracy_table(accuracies, study),
+        accuracy_counts=accuracy_count_table(accuracies),
+        accuracy_told=tuple(accuracy_sentences(accuracies, study)),
+        evidence=evidence_table(_bodies(run, verdicts, others)),
         rereading=rereading(study, published, name, all_summaries(run, trials)),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),
         is_built_in=run.study_id in known_studies(),
         is_single=run.scale == _SINGLE,
     )
+
+
+def _bodies(
+    run: RunRecord, own: Verdicts, others: Sequence[tuple[RunRecord, list[TrialRecord]]]
+) -> list[Verdicts]:
+    """The bodies of evidence on the findings of a run's study; none where it is the only one."""
+    found = []
+    if run.study_id in known_studies() and own.judgements:
+        found.append(judge_published(load_study(run.study_id)))
+    found.append(own)
+    alike = [one for one in others if one[0].study_id == run.study_id and one[0].id != run.id]
+    found += [judge_run(findings_of(one), one, trials) for one, trials in alike]
+    return found if len(found) > 1 else []
 
 
 def _experiments(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.loss_places import not_received
-from lanlab.report.answer import published_numbers
+from lanlab.analysis.published import published_numbers
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
@@ -53,6 +53,11 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
     beside = beside_table(run, trials, study, published)
     if beside.rows:
         found.append(rich_table(beside, beside.title))
+    if study.simulation is not None:
+        # It brings in the findings, and with them the statistics.
+        from lanlab.report.accuracy_table import accuracy_tables
+
+        found += [rich_table(t, t.title) for t in accuracy_tables(run, trials, published)]
     searches = saturation_table(run, trials, study)
     if searches.rows:
         found.append(rich_table(searches, searches.title))

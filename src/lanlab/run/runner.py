@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from lanlab import __version__
 from lanlab.addresses import FAMILY_NAMES
 from lanlab.errors import RunInterrupted, StoreError, UsageError
-from lanlab.performers import SIMULATORS, Hosts
+from lanlab.performers import SIMULATORS
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.commands import TrialCommands
 from lanlab.run.machine import check_machine
@@ -28,6 +28,7 @@ from lanlab.run.trial import now, run_trial
 from lanlab.services import EMBEDDED
 from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
 from lanlab.studies import Study
+from lanlab.studies.whereabouts import study_on
 from lanlab.testbeds import Opening, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts
 from lanlab.workloads import Progress
@@ -82,17 +83,23 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         StoreError: The store did not take a trial.
     """
     _check_commands(request.study, request.allows_commands)
+    is_simulated = request.testbed in SIMULATORS
+    study = study_on(request.study, "simulated" if is_simulated else "real")
     link = request.link or _own_link(request)
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
-    plan = Plan(request.study, request.scale, seed)
-    hosts_wanted = request.study.testbed.hosts
+    plan = Plan(study, request.scale, seed)
+    hosts_wanted = study.testbed.hosts
     with opened(request.testbed, hosts_wanted, link, request.opening) as site:
         bed, hosts = site.bed, site.hosts
         _check_conditions(plan.conditions(), site)
+        if is_simulated:
+            from lanlab.run.simulated import check_worlds
+
+            check_worlds(study, plan.conditions(), link)
         run = RunRecord(
-            id=new_id(request.study.id),
-            study_id=request.study.id,
-            study=request.study.model_dump(mode="json", exclude_none=True),
+            id=new_id(study.id),
+            study_id=study.id,
+            study=study.model_dump(mode="json", exclude_none=True),
             scale=request.scale,
             seed=seed,
             testbed={
@@ -107,7 +114,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
                     "paths": _paths(plan.conditions(), site),
                 },
             },
-            versions=_versions(hosts),
+            versions=_versions(site),
             status="running",
             started_at=now(),
             command=request.command,
@@ -148,7 +155,7 @@ def resume_run(
                 f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
             )
         with opened(run.testbed["name"], study.testbed.hosts, run.testbed["link"]) as site:
-            _check_same_version(run, "lanlab-engine", site.hosts.versions()["lanlab-engine"])
+            _check_same_version(run, "lanlab-engine", site.versions()["lanlab-engine"])
             return _execute(store.reopen_run(run.id), plan, site, store, watcher)
 
 
@@ -308,8 +315,8 @@ def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
         )
 
 
-def _versions(hosts: Hosts) -> dict[str, str]:
-    return {"lanlab": __version__, "python": platform.python_version()} | hosts.versions()
+def _versions(site: Site) -> dict[str, str]:
+    return {"lanlab": __version__, "python": platform.python_version()} | site.versions()
 
 
 def new_id(study_id: str) -> str:

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lanlab.errors import LabError, RunError
-from lanlab.performers import SIMULATORS, Hosts, Performer, performer_for
+from lanlab.performers import SIMULATORS, Hosts, Performer, SimulatedTrial, performer_for
+from lanlab.store import RunRecord
+from lanlab.studies import Study
 from lanlab.testbeds import Opening, Testbed, testbed
+from lanlab.testbeds.base import Simulates
 
 
 class Site:
@@ -29,6 +32,7 @@ class Site:
         self.made = 0
         #: Why it was made the last time; `None` the first time.
         self.made_because: str | None = None
+        self._study: tuple[str, Study] | None = None
         self._make()
 
     def _make(self) -> None:
@@ -53,9 +57,21 @@ class Site:
         """Whether its hosts are simulated."""
         return self.bed.name in SIMULATORS
 
-    def performer(self, parameters: Any) -> Performer:
-        """What carries out the trials of a condition here."""
-        return performer_for(parameters, self.bed, self.hosts)
+    def performer(self, parameters: Any, trial: SimulatedTrial | None = None) -> Performer:
+        """What carries out the trials of a condition here; see `performer_for`."""
+        return performer_for(parameters, self.bed, self.hosts, trial)
+
+    def versions(self) -> dict[str, str]:
+        """Of every part that a figure depends on."""
+        if isinstance(self.bed, Simulates):
+            return self.bed.versions()
+        return self.hosts.versions()
+
+    def study_of(self, run: RunRecord) -> Study:
+        """The study of a run, read once."""
+        if self._study is None or self._study[0] != run.id:
+            self._study = run.id, Study.model_validate(run.study)
+        return self._study[1]
 
     def renew(self, damage: str) -> None:
         """

@@ -45,7 +45,12 @@ def run_trial(
     kind = workload(planned.workload)
     parameters = planned.values
     bed, hosts = site.bed, site.hosts
-    performer = site.performer(parameters)
+    if site.is_simulated:
+        from lanlab.run.simulated import simulated_trial
+
+        performer = site.performer(parameters, simulated_trial(run, planned, site))
+    else:
+        performer = site.performer(parameters)
     places = host_places(kind.roles, getattr(parameters, "direction", None))
     names = {role: bed.hosts[place].name for role, place in places.items()}
     started_at, began = now(), time.monotonic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 from lanlab.errors import UsageError
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.studies.base import Level
+from lanlab.studies.machines import place_factors, place_of
 from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
 from lanlab.studies.scaling import (
@@ -21,6 +23,7 @@ from lanlab.studies.scaling import (
     experiment_at_scale,
     is_numeric,
     validated,
+    working,
 )
 from lanlab.testbeds.link import parse_link
 from lanlab.workloads import WORKLOADS
@@ -78,6 +81,11 @@ def _study_problems(study: Study) -> Iterator[Problem]:
                 yield _unknown(f"figure.{number}.experiments", name, drawn)
         yield from _figure_problems(f"figure.{number}", study, figure)
 
+    if study.simulation is not None:
+        from lanlab.studies.machine_checks import machine_problems
+
+        for problem in machine_problems(study.simulation):
+            yield replace(problem, key=f"simulation.{problem.key}")
     yield from _counterpart_problems(study)
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     shown = {key for entry in used for key in (*entry.metrics, *entry.Parameters.model_fields)}
@@ -124,10 +132,19 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
             yield _unknown(f"{place}.workload", experiment.workload, list(WORKLOADS))
             continue
         fields = list(entry.Parameters.model_fields)
+        is_simulated = experiment.on == ("simulated",)
+        placing = place_factors(study.simulation) if is_simulated else frozenset()
+        if "simulated" in experiment.on and study.simulation is None:
+            yield Problem(
+                f"{place}.on",
+                "`simulated`",
+                "`real`, as this study has no machines to simulate",
+                "describe them in a machines.toml beside the study file",
+            )
         for part, keys in (("parameters", experiment.parameters), ("factors", experiment.factors)):
             for key in keys:
-                if key not in fields:
-                    yield _unknown(f"{place}.{part}.{key}", key, fields)
+                if key not in fields and key not in placing:
+                    yield _unknown(f"{place}.{part}.{key}", key, [*fields, *sorted(placing)])
         for metric in experiment.metrics:
             if metric not in entry.metrics:
                 yield _unknown(f"{place}.metrics", metric, list(entry.metrics))
@@ -170,6 +187,8 @@ def _scale_problems(study: Study) -> Iterator[Problem]:
             if experiment.workload not in WORKLOADS:
                 continue
             known = list(WORKLOADS[experiment.workload].Parameters.model_fields)
+            if experiment.on == ("simulated",):
+                known += sorted(place_factors(study.simulation))
             for key in own.parameters:
                 if key not in known:
                     yield _unknown(f"{place}.parameters.{key}", key, known)
@@ -248,10 +267,20 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
             if problem.key not in reported:
                 reported.add(problem.key)
                 yield problem
+        if scaled.experiment.on == ("simulated",) and study.simulation is not None:
+            key = f"experiment.{scaled.experiment.id}.factors"
+            if place_of(study.simulation, {**scaled.parameters, **levels}) is None:
+                yield Problem(
+                    key,
+                    f"{_condition(levels) or 'its only condition'}, which is at no place",
+                    "conditions that a [[place]] in machines.toml fits",
+                )
+                return
         if reported:
             continue
-        values = validated(scaled.experiment.workload, {**scaled.parameters, **levels})
-        identity = tuple(getattr(values, key) for key in levels)
+        name = scaled.experiment.workload
+        values = validated(name, working(name, {**scaled.parameters, **levels}))
+        identity = tuple(getattr(values, key, level) for key, level in levels.items())
         if identity in seen:
             key = f"experiment.{scaled.experiment.id}.factors"
             yield Problem(key, f"{_condition(levels)} twice (scale `{scale_name}`)", "once")
@@ -276,8 +305,9 @@ def _bound_problems(
         yield from found
         if found:
             return
-        parameters = {**scaled.parameters, search.factor: level}
-        ends.append(getattr(validated(scaled.experiment.workload, parameters), search.factor))
+        name = scaled.experiment.workload
+        parameters = working(name, {**scaled.parameters, search.factor: level})
+        ends.append(getattr(validated(name, parameters), search.factor))
     low, high = ends
     if not low < high:
         yield Problem(
@@ -298,7 +328,7 @@ def _fit(
     name = scaled.experiment.workload
     condition = _condition(levels) or "its only condition"
     try:
-        validated(name, {**scaled.parameters, **levels})
+        validated(name, working(name, {**scaled.parameters, **levels}))
     except OverflowError:
         key = f"experiment.{scaled.experiment.id}"
         yield Problem(key, f"a number too large in {condition}", "numbers that can be")

@@ -22,12 +22,14 @@ from lanlab.user_files import read_user_file
 # What only files beside a study need is imported when one is read.
 if TYPE_CHECKING:
     from lanlab.studies.findings import Finding, Findings
+    from lanlab.studies.machines import Simulation
     from lanlab.studies.published import Published
     from lanlab.studies.vocabulary import Vocabulary
 
 _FILE = "study.toml"
 _PUBLISHED_FILE = "published.toml"
 _FINDINGS_FILE = "findings.toml"
+_MACHINES_FILE = "machines.toml"
 _MAX_FILE_BYTES = 2**20
 #: Problems looked for before the error is made; one more than its hint counts.
 _ENOUGH_PROBLEMS = 50
@@ -62,33 +64,47 @@ def load_study(name_or_path: str) -> LoadedStudy:
         name_or_path:
             An id from `known_studies`, else the path of a folder that holds a `study.toml`, or of
             a `.toml` file. What was published is read from a `published.toml` and a
-            `findings.toml` beside a `study.toml`.
+            `findings.toml` beside a `study.toml`, machines to simulate from a `machines.toml`.
 
     Raises:
         UnknownName: No such study, and it does not look like a path.
         UsageError: It looks like a path, and there is no study; or the file cannot be read.
         BadStudy: The file is not TOML, or says something that is not allowed.
     """
+    from lanlab.studies.machine_checks import published_problems_of
     from lanlab.studies.published import Published
     from lanlab.studies.vocabulary import of_published, of_study
 
     path = _find(name_or_path)
     content = _read(path)
-    study = parse_study(_toml(content, str(path)), str(path))
+    data = _toml(content, str(path))
+    published = Published(schema=1)
+    has_folder = path.name == _FILE
+    beside = path.with_name(_PUBLISHED_FILE)
+    if has_folder and _is_file(beside):
+        published = parse_published(_toml(_read(beside), str(beside)), str(beside))
+    machines = path.with_name(_MACHINES_FILE)
+    if has_folder and _is_file(machines):
+        simulation = read_machines(machines)
+        data = {**data, "simulation": simulation.model_dump(exclude_none=True)}
+        # Before the study's conditions look for their places.
+        words = of_published(published) | of_study(_parse(Study, data, str(path)))
+        wrong = published_problems_of(simulation, published, words)
+        found = list(itertools.islice(wrong, _ENOUGH_PROBLEMS))
+        if found:
+            raise bad_study(str(machines), found)
+    study = parse_study(data, str(path))
     if study.commands is not None:
         allowed = "none: who runs a study gives commands, by --setup, --prepare and --cleanup"
         raise bad_study(str(path), [Problem("commands", "a table", allowed)])
-    published, findings = Published(schema=1), study.finding
-    if path.name == _FILE:
-        beside = path.with_name(_PUBLISHED_FILE)
-        if _is_file(beside):
-            published = parse_published(_toml(_read(beside), str(beside)), str(beside))
-        beside = path.with_name(_FINDINGS_FILE)
-        if _is_file(beside):
-            words = of_published(published) | of_study(study)
-            data = _toml(_read(beside), str(beside))
-            own = parse_findings(data, str(beside), words, published.numbers())
-            findings = (*own.finding, *findings)
+    findings = study.finding
+    beside = path.with_name(_FINDINGS_FILE)
+    if has_folder and _is_file(beside):
+        words = of_published(published) | of_study(study)
+        own = parse_findings(
+            _toml(_read(beside), str(beside)), str(beside), words, published.numbers()
+        )
+        findings = (*own.finding, *findings)
     return LoadedStudy(study, published, findings, path, hashlib.sha256(content).hexdigest())
 
 
@@ -103,6 +119,32 @@ def parse_study(data: dict[str, Any], file: str) -> Study:
     if found:
         raise bad_study(file, found)
     return study
+
+
+def read_machines(path: Path) -> Simulation:
+    """The machines of a file.
+
+    Raises:
+        UsageError: It cannot be read.
+        BadStudy: It is not TOML, or says something that is not allowed.
+    """
+    return parse_machines(_toml(_read(path), str(path)), str(path))
+
+
+def parse_machines(data: dict[str, Any], file: str) -> Simulation:
+    """The machines of a study, from what their TOML file says; `file` is its name in messages.
+
+    Raises:
+        BadStudy: It says something that is not allowed.
+    """
+    from lanlab.studies.machine_checks import machine_problems
+    from lanlab.studies.machines import Simulation
+
+    simulation = _parse(Simulation, data, file)
+    found = list(itertools.islice(machine_problems(simulation), _ENOUGH_PROBLEMS))
+    if found:
+        raise bad_study(file, found)
+    return simulation
 
 
 def parse_published(data: dict[str, Any], file: str) -> Published:

@@ -8,7 +8,7 @@ beside it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainValidator, TypeAdapter, model_validator
 
@@ -25,12 +25,27 @@ def _read_findings(given: Any) -> tuple[Any, ...]:
     return found
 
 
+def _read_simulation(given: Any) -> Any:
+    """Its models are made only for a study that has machines."""
+    if given is None:
+        return None
+    from lanlab.studies.machines import Simulation
+
+    return Simulation.model_validate(given)
+
+
 if TYPE_CHECKING:
     from lanlab.studies.findings import Finding
+    from lanlab.studies.machines import Simulation
 
     _Findings = tuple[Finding, ...]
+    _Simulation: TypeAlias = Simulation | None
 else:
     _Findings = Annotated[Any, PlainValidator(_read_findings)]
+    _Simulation = Annotated[Any, PlainValidator(_read_simulation)]
+
+#: Where the trials of an experiment take place: on hosts that are there, or on modelled machines.
+Whereabouts = Literal["real", "simulated"]
 
 
 class Source(Data):
@@ -133,6 +148,8 @@ class Experiment(Data):
     id: Identifier
     title: str
     workload: str
+    #: On which testbeds it runs: those of hosts that are there, the simulated one, or both.
+    on: Several[Whereabouts] = Field(default=("real",), min_length=1, max_length=2)
     #: Metrics that its tables show, keys of the trial's results.
     metrics: Several[str] = Field(min_length=1)
     parameters: dict[str, Level] = Field(default_factory=dict)
@@ -236,3 +253,5 @@ class Study(Data):
     finding: _Findings = ()
     #: Of a run that was begun with such options; no study file has it.
     commands: Commands | None = None
+    #: The machines of its simulated experiments, as `machines.toml` beside the study has them.
+    simulation: _Simulation = None

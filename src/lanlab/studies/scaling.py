@@ -43,6 +43,12 @@ class ExperimentAtScale:
     search: Search | None
     trials: TrialPolicy
 
+    def placing(self, levels: Mapping[str, Level]) -> dict[str, Level]:
+        """Of its parameters and these levels, those that no workload has: they say on which
+        machines a simulated condition is."""
+        known = workload(self.experiment.workload).Parameters.model_fields
+        return {key: one for key, one in {**self.parameters, **levels}.items() if key not in known}
+
 
 def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     """The study's experiments as a run at `scale_name` does them, in the study's order.
@@ -109,6 +115,12 @@ def _validated(
 ) -> TrialParameters:
     # Strict: a size of `true` is an error, not 1.
     return model.model_validate({key: value for key, _, value in given}, strict=True)
+
+
+def working(workload_name: str, levels: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a condition's parameters that its workload has."""
+    known = workload(workload_name).Parameters.model_fields
+    return {key: level for key, level in levels.items() if key in known}
 
 
 def is_numeric(workload_name: str, key: str) -> bool:

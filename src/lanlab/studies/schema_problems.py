@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from lanlab.studies import findings, model, published
+from lanlab.studies import findings, machines, model, published
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
 
 #: Where a table of the file stands (`*`: any name or number), and what it may hold.
@@ -24,6 +24,11 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("scale", "*", "experiment", "*", "trials"), model.TrialPolicy),
     (("waiting", "*"), model.Waiting),
     (("counterpart", "*"), model.Counterpart),
+    (("medium", "*"), machines.SimulatedLink),
+    (("machine", "*"), machines.Machine),
+    (("machine", "*", "numbers", "*"), machines.MachineNumber),
+    (("place", "*"), machines.Place),
+    (("reading", "*"), machines.Reading),
     (("value", "*"), published.PublishedValue),
     (("missing", "*"), published.MissingValue),
     (("metric", "*"), published.PublishedMetric),

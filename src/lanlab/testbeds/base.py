@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine.command import EngineCommand
+from lanlab.engine.process import Engine
 
 #: Counters by interface (`host0/eth0`), then by name (`rx_packets`, `qdisc_drops`).
 Counters = dict[str, dict[str, int]]
@@ -158,3 +159,15 @@ class HasMedium(Protocol):
     def medium_read(self) -> dict[str, Any] | None:
         """What the medium said when the counters were last read: among others `lateness`, how late
         it was between that reading and the one before. `None` of a link without a medium."""
+
+
+@runtime_checkable
+class Simulates(Protocol):
+    """A testbed whose hosts are simulated by an engine of its own."""
+
+    @property
+    def engine(self) -> Engine:
+        """The engine; another one if it was lost."""
+
+    def versions(self) -> dict[str, str]:
+        """Of what simulates."""

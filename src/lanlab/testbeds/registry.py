@@ -23,6 +23,12 @@ def _virtual(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
     return VirtualTestbed(hosts, link, find_engine=engine_path, pcap=pcap)
 
 
+def _simulated(hosts: int, link: str) -> Testbed:
+    from lanlab.testbeds.simulated import SimulatedTestbed
+
+    return SimulatedTestbed(hosts, link)
+
+
 def _ssh(text: str, hosts: int, link: str) -> Testbed:
     from lanlab.testbeds.ssh import SshTestbed
 
@@ -60,6 +66,7 @@ class RealHosts:
 TESTBEDS: Mapping[str, Callable[[int, str], Testbed]] = {
     "loopback": _loopback,
     "virtual": _virtual,
+    "simulated": _simulated,
 }
 
 #: By what stands before the `:` in a name.

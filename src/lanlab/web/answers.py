@@ -101,7 +101,7 @@ class Answers:
         return self._page(200, "trial", title=title, run=run, trial=shown)
 
     def _report(self, name: str) -> Answer:
-        from lanlab.report.answer import published_numbers
+        from lanlab.analysis.published import published_numbers
         from lanlab.report.page import run_on_page
         from lanlab.report.rendering import rendered
 

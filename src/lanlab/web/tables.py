@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.findings import findings_of, judge_run
-from lanlab.report.answer import published_numbers, sentences
+from lanlab.analysis.published import published_numbers
+from lanlab.report.answer import sentences
 from lanlab.report.failure_table import failure_table
 from lanlab.report.finding_table import FindingOnPage, findings_on_page, introduction
 from lanlab.report.loss_table import loss_table

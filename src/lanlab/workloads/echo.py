@@ -67,7 +67,7 @@ class Echo:
 
     def steps(self, parameters: EchoParameters) -> Steps:
         """The responder listens and answers, the requester connects and measures."""
-        spec = _spec(parameters)
+        spec = engine_spec(parameters)
         longest_s = self.expected_time_s(parameters) + MARGIN_S
         if parameters.requests is not None:
             # Every single request may run into its time-out.
@@ -122,7 +122,7 @@ class Echo:
         return metrics
 
 
-def _spec(parameters: EchoParameters) -> dict[str, object]:
+def engine_spec(parameters: EchoParameters) -> dict[str, object]:
     """What the engines are told of a condition."""
     amount: dict[str, int]
     if parameters.time_s is not None:

@@ -178,7 +178,7 @@ class Stream:
 
     def steps(self, parameters: StreamParameters) -> Steps:
         """The receiver listens and counts, the sender connects and sends."""
-        spec = _spec(parameters)
+        spec = engine_spec(parameters)
         expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
         return (BothWays if parameters.direction == BOTH else TwoEnds)(
             self.roles,
@@ -226,7 +226,7 @@ def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
     return expected_s
 
 
-def _spec(parameters: StreamParameters) -> dict[str, object]:
+def engine_spec(parameters: StreamParameters) -> dict[str, object]:
     """What the engines are told of a condition."""
     amount: dict[str, int]
     if parameters.time_s is not None:

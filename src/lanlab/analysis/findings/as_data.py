@@ -32,6 +32,9 @@ def judgement_as_data(one: Judgement) -> dict[str, Any]:
         "verdict": one.verdict,
         "means": one.means,
         "means_only": one.is_means_only,
+        "fitted": None
+        if one.fitted is None
+        else {"conditions": one.fitted[1], "fitted": one.fitted[0]},
         "reasons": list(one.reasons),
         "further": None
         if further is None

@@ -25,6 +25,7 @@ from lanlab.analysis.findings.evidence import Evidence
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.systems import assumed_levels
+from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Finding, LoadedStudy, known_studies, load_study
@@ -91,6 +92,9 @@ class Judgement:
     #: levels that were left out.
     here: Judgement | None = None
     assumed: tuple[tuple[str, Level], ...] = ()
+    #: Of a simulated run: at how many of the conditions that it rests on machines were fitted to
+    #: what is printed of them, and how many conditions these are; `None` of all else.
+    fitted: tuple[int, int] | None = None
 
     @property
     def is_means_only(self) -> bool:
@@ -117,6 +121,8 @@ class Verdicts:
     #: Different questions with a test: the family that was corrected for.
     family: int
     level: float = LEVEL
+    #: Whether the evidence is of modelled machines.
+    is_simulated: bool = False
 
     def count(self, verdict: Truth) -> int:
         """Findings of that verdict."""
@@ -146,6 +152,9 @@ def judge_run(
         findings: Of the run's study; see `findings_of`.
         run: The run, finished or not.
         trials: All its trials, in order.
+
+    Returns:
+        Of a simulated run each judgement says on how many fitted conditions it rests.
     """
     evidence = RunEvidence.of(run, trials)
     nodes: list[Node] = []
@@ -160,7 +169,20 @@ def judge_run(
         here.append((build(finding.statement, own), assumed) if own and assumed else None)
     done = [trial.elapsed_s for trial in trials if trial.status == "done"]
     mean_trial_s = sum(done) / len(done) if done else None
-    return _verdicts(findings, nodes, here, evidence, mean_trial_s)
+    found = _verdicts(findings, nodes, here, evidence, mean_trial_s)
+    return found if evidence.study.simulation is None else _with_fitted(found, evidence)
+
+
+def _with_fitted(verdicts: Verdicts, evidence: RunEvidence) -> Verdicts:
+    """The same, each judgement with how many of its conditions were fitted."""
+    from lanlab.analysis.simulated_run import fitted_conditions
+
+    fitted = fitted_conditions(evidence, published_numbers(evidence.run))
+    found = []
+    for one in verdicts.judgements:
+        own = {name for c in one.comparisons for name in c.comparison.conditions}
+        found.append(replace(one, fitted=(len(own & fitted), len(own))) if own else one)
+    return replace(verdicts, judgements=tuple(found), is_simulated=True)
 
 
 def judge(findings: Sequence[Finding], evidence: Evidence) -> Verdicts:

@@ -10,7 +10,7 @@ from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import wire_of
+from lanlab.analysis.wires import wire_at
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, waits_for
@@ -65,10 +65,10 @@ class RunEvidence:
 
     def shares(self, metric: str) -> Sequence[Cell]:
         """Where the link has a limit."""
-        link = wire_of(self.run)
         found = []
         for cell, condition in self._cells(metric):
-            limit = limit_of(metric, dict(condition.parameters), link)
+            parameters = dict(condition.parameters)
+            limit = limit_of(metric, parameters, wire_at(self.run, parameters))
             if limit:
                 sample = times(cell.sample, 1 / limit)
                 found.append(Cell(cell.levels, cell.varied, sample, group=cell.group))

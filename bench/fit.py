@@ -1,0 +1,327 @@
+"""
+Fit the machines of a study to what it published, and write the numbers into its machines.toml.
+
+What is fitted to what stands in machines.toml: every number with `fitted` is free, and what it
+names is what it is fitted to. Numbers and printed values that hang together are solved together, by least
+squares on the logarithms of simulated / published, with the simulator itself and with fixed seeds,
+so that the same version gives the same numbers. Values held out are never looked at. At the end all
+printed values stand beside the simulated ones.
+
+    python bench/fit.py manford-kolahi            # fits, writes, prints
+    python bench/fit.py manford-kolahi --check    # writes nothing, prints how far off they are
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from lanlab.analysis.simulated import (
+    WITHIN_RATIOS,
+    Accuracy,
+    SimulatedCell,
+    accuracies,
+    counts,
+    read_off,
+)
+from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_asked_for
+from lanlab.performers import SimulatedTrial, trial_seed
+from lanlab.performers.simulated import SimulatedPerformer
+from lanlab.plan import Condition, expand
+from lanlab.studies import LoadedStudy, Study, load_study
+from lanlab.studies.machines import MachineNumber, Simulation, known_machine, place_of
+from lanlab.studies.whereabouts import study_on
+from lanlab.testbeds.simulated import SimulatedTestbed
+from lanlab.workloads import CounterChanges, workload
+
+#: Step of the derivatives, as a share of each number: wide enough that a packet more or less is
+#: not taken for a slope.
+_STEP_RATIO = 0.02
+#: Most simulations of all conditions of a group.
+_MOST_EVALUATIONS = 60
+_SEED = 1
+#: Numbers that come this near to what is printed are left as they are.
+_EXACT = 1e-3
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Free:
+    """A number that is fitted."""
+
+    machine: str
+    number: str
+    fitted: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.machine}.{self.number}"
+
+
+@dataclass
+class Laboratory:
+    """Simulates the conditions of a study, each set of numbers once."""
+
+    loaded: LoadedStudy
+    scale: str
+    bed: Any
+    study: Study = field(init=False)
+    conditions: tuple[Condition, ...] = field(init=False)
+    simulated: int = 0
+    _known: dict[str, Mapping[str, float | int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.study = study_on(self.loaded.study, "simulated")
+        self.conditions = expand(self.study, self.scale)
+
+    def cells(
+        self, simulation: Simulation, conditions: Iterable[Condition]
+    ) -> dict[str, list[SimulatedCell]]:
+        """By metric, the cells of these conditions with the machines of `simulation`."""
+        found: dict[str, list[SimulatedCell]] = {}
+        for condition in conditions:
+            levels = dict(condition.parameters)
+            place = place_of(simulation, levels)
+            assert place is not None
+            link = simulation.link_of(place) or self.study.testbed.link
+            wire = wire_asked_for(link)
+            for metric, value in self._metrics(simulation, condition, link).items():
+                limit = limit_of(metric, levels, wire)
+                found.setdefault(metric, []).append(SimulatedCell(levels, float(value), limit))
+        return found
+
+    def _metrics(
+        self, simulation: Simulation, condition: Condition, link: str
+    ) -> Mapping[str, float | int]:
+        place = place_of(simulation, condition.parameters)
+        assert place is not None
+        machines = [known_machine(simulation, name) for name in place.machines]
+        seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
+        trial = SimulatedTrial(
+            [one.id for one in machines], [one.request() for one in machines], link, seed
+        )
+        values = condition.values.model_dump(mode="json")
+        key = json.dumps([condition.workload, values, trial.machines, link, seed], sort_keys=True)
+        if key not in self._known:
+            performer = SimulatedPerformer(self.bed, trial)
+            kind = workload(condition.workload)
+            outcome = performer.perform(kind, condition.values, None)
+            if outcome.error is not None:
+                raise outcome.error
+            self.simulated += 1
+            self._known[key] = performer.metrics(kind, condition.values, outcome, CounterChanges())
+        return self._known[key]
+
+    def needed(self, simulation: Simulation, ids: Iterable[str]) -> list[Condition]:
+        """The conditions at which these printed values are read off."""
+        wanted = set(ids)
+        values = [value for value in self.loaded.published.value if value.id in wanted]
+        found = []
+        for condition in self.conditions:
+            # A made-up number is enough to see whether a value is read off here.
+            metrics = workload(condition.workload).metrics
+            levels = dict(condition.parameters)
+            for value in values:
+                if value.metric in metrics and _touches(value, levels, simulation):
+                    found.append(condition)
+                    break
+        return found
+
+    def accuracy(self, simulation: Simulation) -> list[Accuracy]:
+        """Every printed value that the conditions speak of."""
+        cells = self.cells(simulation, self.conditions)
+        return accuracies(self.loaded.published, simulation, cells)
+
+
+def _touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bool:
+    """Whether a printed value can be read off at a condition, whatever it compares."""
+    no_levels = {"numerator", "denominator", "trial"}
+    wanted = {key: one for key, one in value.condition.items() if key not in no_levels}
+    for reading in simulation.reading:
+        if reading.value == value.id:
+            wanted |= {key: one for key, one in reading.at.items() if key != "rate_bps"}
+    return all(key in levels and levels[key] == one for key, one in wanted.items())
+
+
+def free_numbers(simulation: Simulation) -> list[Free]:
+    """The numbers that are fitted, in the order of the file."""
+    return [
+        Free(machine.id, name, frozenset(number.fitted))
+        for machine in simulation.machine
+        for name, number in machine.numbers.items()
+        if number.fitted
+    ]
+
+
+def groups(free: Sequence[Free]) -> list[list[Free]]:
+    """Numbers that share a printed value, directly or by others, together."""
+    found: list[tuple[set[str], list[Free]]] = []
+    for one in free:
+        ids, members = set(one.fitted), [one]
+        apart = []
+        for other_ids, others in found:
+            if other_ids & ids:
+                ids |= other_ids
+                members = [*others, *members]
+            else:
+                apart.append((other_ids, others))
+        found = [*apart, (ids, members)]
+    return [members for _, members in found]
+
+
+def with_values(simulation: Simulation, values: Mapping[Free, float]) -> Simulation:
+    """The machines with other values of some numbers."""
+    machines = []
+    for machine in simulation.machine:
+        numbers = dict(machine.numbers)
+        for one, value in values.items():
+            if one.machine == machine.id:
+                old = numbers[one.number]
+                numbers[one.number] = MachineNumber(value=value, fitted=old.fitted)
+        machines.append(machine.model_copy(update={"numbers": numbers}))
+    return simulation.model_copy(update={"machine": tuple(machines)})
+
+
+def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) -> Simulation:
+    """The machines with the numbers of one group fitted."""
+    published = lab.loaded.published
+    ids = sorted(frozenset().union(*(one.fitted for one in group)))
+    by_id = {value.id: value for value in published.value}
+    conditions = lab.needed(simulation, ids)
+
+    def residuals(logs: Any) -> Any:
+        values = {
+            one: float(first * np.exp(log - 1))
+            for one, first, log in zip(group, start, logs, strict=True)
+        }
+        tried = with_values(simulation, _allowed(values))
+        cells = lab.cells(tried, conditions)
+        errors = []
+        for name in ids:
+            value = by_id[name]
+            one = read_off(value, published, tried, cells.get(value.metric, ()))
+            if one is None:
+                raise SystemExit(f"{name}: no simulated condition has it")
+            error = np.log(one.simulated / one.published)
+            is_kept = {">=": error >= 0, "<=": error <= 0, "<": error <= 0}.get(value.bound or "")
+            errors.append(0.0 if is_kept else error)
+        return np.array(errors)
+
+    start = np.array([_value(simulation, one) for one in group])
+    # Unknown is 1 + log(number / where it starts), so that a step is a share of each number.
+    ones = np.ones(len(group))
+    if float(np.abs(residuals(ones)).max()) < _EXACT:
+        return simulation
+    found = least_squares(
+        residuals,
+        ones,
+        diff_step=np.full(len(group), _STEP_RATIO),
+        xtol=1e-4,
+        ftol=1e-6,
+        max_nfev=_MOST_EVALUATIONS // (len(group) + 1) + 3,
+    )
+    fitted = {
+        one: float(f"{first * np.exp(log - 1):.{_DIGITS}g}")
+        for one, first, log in zip(group, start, found.x, strict=True)
+    }
+    return with_values(simulation, _allowed(fitted))
+
+
+def _allowed(values: Mapping[Free, float]) -> dict[Free, float]:
+    """Shares stay shares."""
+    return {
+        one: min(value, 1.0) if one.number == "adapter_rate_ratio" else value
+        for one, value in values.items()
+    }
+
+
+def _value(simulation: Simulation, one: Free) -> float:
+    machine = simulation.machine_named(one.machine)
+    assert machine is not None
+    return machine.numbers[one.number].value
+
+
+def write(path: Path, simulation: Simulation, free: Sequence[Free]) -> None:
+    """Put the values of the fitted numbers into the file, which is else as it was."""
+    text = path.read_text(encoding="utf-8")
+    for one in free:
+        value = _value(simulation, one)
+        place = re.compile(
+            rf'(\[\[machine\]\]\s+id = "{re.escape(one.machine)}"(?:(?!\[\[).)*?'
+            rf"\n{re.escape(one.number)} = \{{ value = )[0-9._e+-]+",
+            re.DOTALL,
+        )
+        text, count = place.subn(rf"\g<1>{value:.{_DIGITS}g}", text)
+        if count != 1:
+            raise SystemExit(f"{path}: {one} stands there {count} times")
+    path.write_text(text, encoding="utf-8")
+
+
+def fit(lab: Laboratory, rounds: int = 2) -> Simulation:
+    """The machines of a study, fitted; groups are gone through again, as one may hang on another by
+    the machine that it is like."""
+    simulation = lab.study.simulation
+    assert simulation is not None
+    parts = groups(free_numbers(simulation))
+    for _ in range(rounds):
+        for group in parts:
+            simulation = fit_group(lab, simulation, group)
+    return simulation
+
+
+def print_accuracy(found: Sequence[Accuracy]) -> None:
+    """Each printed value beside the simulated one, and the counts."""
+    for one in found:
+        bound = one.value.bound or ""
+        print(
+            f"{one.value.id:24} {bound:3}{one.published:12.5g} {one.simulated:12.5g} "
+            f"{100 * one.error_ratio:+7.1f} %  {one.standing}"
+        )
+    for standing in ("fitted", "held out", "not fitted", "all"):
+        *within, total = counts(one for one in found if standing in (one.standing, "all"))
+        if total:
+            parts = ", ".join(
+                f"{count} within {100 * ratio:g} %"
+                for ratio, count in zip(WITHIN_RATIOS, within, strict=True)
+            )
+            print(f"{standing}: {parts}, of {total}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("study", help="name of a study, or path of a study file")
+    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    given = parser.parse_args()
+    loaded = load_study(given.study)
+    if loaded.study.simulation is None:
+        sys.exit(f"{given.study}: no machines.toml")
+    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
+        lab = Laboratory(loaded, given.scale, bed)
+        simulation = lab.study.simulation
+        assert simulation is not None
+        if not given.check:
+            before = simulation
+            simulation = fit(lab)
+            free = free_numbers(simulation)
+            for one in free:
+                old, new = _value(before, one), _value(simulation, one)
+                print(f"{one!s:40} {old:10.5g} -> {new:10.5g}")
+            write(loaded.path.with_name("machines.toml"), simulation, free)
+        print_accuracy(lab.accuracy(simulation))
+        print(f"{lab.simulated} trials were simulated")
+
+
+if __name__ == "__main__":
+    main()

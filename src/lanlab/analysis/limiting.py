@@ -1,0 +1,92 @@
+"""What limited a simulated trial: the sender's pace or processor, the wire, or where frames were
+lost at the receiver."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.store import TrialRecord
+
+#: A part that is busy for at least this share of the time is taken for the limit.
+BUSY_RATIO = 0.95
+#: Losses of a smaller share of the frames limit nothing.
+LOST_RATIO = 0.01
+#: Places of loss at the receiver, by the world's counts, with what they are called.
+_LOSSES = (
+    ("ring_dropped_frames", "receiver's ring"),
+    ("queue_dropped_frames", "receiver's queue"),
+    ("socket_dropped_datagrams", "receiver's socket buffer"),
+)
+
+
+@dataclass(frozen=True)
+class Limiting:
+    """How busy the parts of a simulated trial were, and which of them was the limit."""
+
+    #: One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place of loss
+    #: with what made it overflow, or `window or waiting`.
+    cause: str
+    #: Shares of the time in which something was sent.
+    sender_busy_ratio: float
+    receiver_busy_ratio: float
+    wire_busy_ratio: float
+    #: Share of the frames that came to the receiver and were lost there.
+    lost_ratio: float
+
+
+def limiting(trial: TrialRecord) -> Limiting | None:
+    """What limited a trial; `None` of one that failed or was not simulated."""
+    world: Mapping[str, Any] | None = (trial.raw.get("setup") or {}).get("world")
+    if trial.status != "done" or world is None:
+        return None
+    request = trial.raw["setup"]["requests"]["simulate"]
+    active_ns = _active_ns(trial, world)
+    sender, receiver = world["hosts"][0], world["hosts"][-1]
+    busy = [min(1.0, _busy_ns(host) / active_ns) for host in (sender, receiver)]
+    ratio = request["world"]["machines"][0]["adapter_rate_ratio"]
+    used_ns = world["bus_busy_ns"] or world["medium"][0]["busy_ns"]
+    wire = min(1.0, used_ns / ratio / active_ns)
+    came = max(1, receiver["received_frames"])
+    lost = {name: receiver[key] / came for key, name in _LOSSES}
+    place = max(lost, key=lambda name: lost[name])
+    lost_ratio = sum(lost.values())
+    is_paced = any(
+        request["work"].get(name) is not None for name in ("rate", "rate_requests_per_s")
+    )
+    if lost_ratio > LOST_RATIO:
+        interrupts = receiver["interrupt_ns"] / active_ns
+        why = "interrupts" if interrupts > 0.5 * busy[1] else "processor"
+        cause = f"receiver's {why}" if busy[1] >= BUSY_RATIO else place
+    elif wire >= BUSY_RATIO and wire >= busy[0]:
+        cause = "wire"
+    elif busy[0] >= BUSY_RATIO:
+        cause = "sender's processor"
+    elif busy[1] >= BUSY_RATIO:
+        cause = "receiver's processor"
+    elif wire >= BUSY_RATIO:
+        cause = "wire"
+    else:
+        cause = "sending rate" if is_paced else "window or waiting"
+    return Limiting(cause, busy[0], busy[1], wire, lost_ratio)
+
+
+def cause_of(trials: Sequence[TrialRecord]) -> str | None:
+    """The cause that most trials of a condition have; `None` of none that was simulated."""
+    found = [one.cause for trial in trials if (one := limiting(trial)) is not None]
+    return Counter(found).most_common(1)[0][0] if found else None
+
+
+def _busy_ns(host: Mapping[str, int]) -> int:
+    return host["interrupt_ns"] + host["protocol_ns"] + host["program_ns"]
+
+
+def _active_ns(trial: TrialRecord, world: Mapping[str, Any]) -> float:
+    """Time in which something was sent: the warm-up and the measured part, without what a receiver
+    waits for late messages."""
+    warmup_ns = 1e9 * float(trial.parameters.get("warmup_s") or 0)
+    told = trial.raw.get("sender") or trial.raw.get("requester") or {}
+    measured_ns = float(told.get("elapsed_ns") or 0)
+    return max(1.0, warmup_ns + measured_ns if measured_ns else float(world["virtual_ns"]))

@@ -1,0 +1,226 @@
+"""How near a simulation comes to what was printed: each number beside the simulated one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lanlab.analysis.findings.printed import ratio_of
+from lanlab.analysis.published import is_own
+from lanlab.store import Level
+from lanlab.studies import Published, PublishedValue
+from lanlab.studies.base import is_level
+from lanlab.studies.machines import Simulation, known_machine, place_factors, place_of
+from lanlab.studies.vocabulary import plain_level
+
+#: What a printed number was to the machines: one was fitted to it; it was set aside before
+#: anything was fitted; neither.
+Standing = Literal["fitted", "held out", "not fitted"]
+#: Errors up to these are counted.
+WITHIN_RATIOS = (0.05, 0.1, 0.2)
+#: Sides that a printed number compares, and what tells trials apart; all else are levels.
+_NO_LEVELS = frozenset({"numerator", "denominator", "minuend", "subtrahend", "trial"})
+_READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain", "deficit"})
+
+
+@dataclass(frozen=True)
+class SimulatedCell:
+    """A metric at one simulated condition: the mean of its trials."""
+
+    levels: Mapping[str, Level]
+    mean: float
+    #: What its link can carry, in the metric's unit; `None`: it has no limit.
+    limit: float | None
+    #: Tells the condition apart, as `lanlab.analysis.findings.evidence.Cell.name` does.
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A printed number and its simulated counterpart."""
+
+    value: PublishedValue
+    standing: Standing
+    #: In the unit that both are compared in; of a gain or deficit the ratio that it means.
+    published: float
+    simulated: float
+    #: What is compared with what.
+    how: str
+    #: Names of the simulated conditions that it rests on.
+    conditions: tuple[str, ...]
+
+    @property
+    def error_ratio(self) -> float:
+        """(simulated - published) / published."""
+        return (self.simulated - self.published) / self.published
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a number to come near to, not a bound."""
+        return self.value.bound not in (">=", "<=", "<", ">")
+
+
+def accuracies(
+    published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[SimulatedCell]]
+) -> list[Accuracy]:
+    """
+    Every printed number that the simulated conditions speak of.
+
+    Args:
+        published: Of the study.
+        simulation: Its machines.
+        cells_of: The simulated conditions, by metric.
+
+    Returns:
+        In the order of the publication. Differences are left out: they follow from two means.
+    """
+    found = []
+    for value in published.value:
+        cells = cells_of.get(value.metric, ())
+        if not is_own(value) or value.statistic not in _READ or not cells:
+            continue
+        one = read_off(value, published, simulation, cells)
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def read_off(
+    value: PublishedValue,
+    published: Published,
+    simulation: Simulation,
+    cells: Sequence[SimulatedCell],
+) -> Accuracy | None:
+    """The counterpart of one printed number; `None` if no simulated condition has one."""
+    wanted = _levels(value, simulation)
+    own = [cell for cell in cells if _has(cell, wanted)]
+    if value.statistic in ("ratio", "gain", "deficit"):
+        return _ratio(value, published, simulation, own)
+    if not own:
+        return None
+    if value.statistic == "share_of_link":
+        shares = [(cell.mean / cell.limit, cell) for cell in own if cell.limit]
+        if not shares:
+            return None
+        share, cell = max(shares, key=lambda one: one[0])
+        return _accuracy(value, simulation, share, "greatest share of the link", [cell])
+    is_least = value.statistic == "minimum"
+    cell = (min if is_least else max)(own, key=lambda one: one.mean)
+    how = {"minimum": "least mean", "maximum": "greatest mean"}.get(
+        value.statistic, "greatest mean"
+    )
+    if len(own) == 1:
+        how = "mean"
+    return _accuracy(value, simulation, cell.mean, how, [cell])
+
+
+def fitted_names(
+    published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[SimulatedCell]]
+) -> frozenset[str]:
+    """The names of the simulated conditions at which a number was fitted to what is printed of
+    them."""
+    return frozenset(
+        name
+        for one in accuracies(published, simulation, cells_of)
+        if one.standing == "fitted"
+        for name in one.conditions
+    )
+
+
+def counts(found: Iterable[Accuracy]) -> tuple[int, ...]:
+    """How many are within each of `WITHIN_RATIOS`, and how many there are."""
+    errors = [abs(one.error_ratio) for one in found if one.is_counted]
+    # A hair's breadth beyond is what a computer makes of a decimal.
+    within = [sum(error <= ratio + 1e-12 for error in errors) for ratio in WITHIN_RATIOS]
+    return (*within, len(errors))
+
+
+def _ratio(
+    value: PublishedValue,
+    published: Published,
+    simulation: Simulation,
+    own: Sequence[SimulatedCell],
+) -> Accuracy | None:
+    printed = ratio_of(value, published)
+    if printed is None:
+        return None
+    compared = (*printed.numerators, *printed.denominators)
+    alike = _alike(own, printed.factor, compared, simulation)
+    sides, used = [], []
+    for levels in (printed.numerators, printed.denominators):
+        best = [
+            max(at, key=lambda one: one.mean)
+            for level in levels
+            if (at := [cell for cell in alike if _has(cell, {printed.factor: level})])
+        ]
+        if len(best) != len(levels):
+            return None
+        sides.append(sum(cell.mean for cell in best) / len(best))
+        used += best
+    how = "ratio of the greatest means"
+    return _accuracy(value, simulation, sides[0] / sides[1], how, used, printed.ratio.mean)
+
+
+def _alike(
+    own: Sequence[SimulatedCell], factor: str, compared: Sequence[Level], simulation: Simulation
+) -> list[SimulatedCell]:
+    """The cells that differ in the machines by the compared factor alone; none where it is not
+    clear which those are."""
+    others = sorted(place_factors(simulation) - {factor})
+
+    def place(cell: SimulatedCell) -> tuple[Level | None, ...]:
+        return tuple(cell.levels.get(name) for name in others)
+
+    places = [
+        {place(cell) for cell in own if _has(cell, {factor: level})}
+        for level in dict.fromkeys(compared)
+    ]
+    common = set.intersection(*places) if places else set()
+    return [cell for cell in own if place(cell) in common] if len(common) == 1 else []
+
+
+def _accuracy(
+    value: PublishedValue,
+    simulation: Simulation,
+    simulated: float,
+    how: str,
+    cells: Sequence[SimulatedCell],
+    published: float | None = None,
+) -> Accuracy:
+    return Accuracy(
+        value,
+        standing_of(value.id, simulation, [cell.levels for cell in cells]),
+        value.si if published is None else published,
+        simulated,
+        how,
+        tuple(cell.name for cell in cells),
+    )
+
+
+def standing_of(
+    value_id: str, simulation: Simulation, conditions: Iterable[Mapping[str, Level]]
+) -> Standing:
+    """What a printed number was to the machines of these conditions."""
+    for levels in conditions:
+        place = place_of(simulation, levels)
+        for name in () if place is None else place.machines:
+            if value_id in known_machine(simulation, name).fitted:
+                return "fitted"
+    return "held out" if value_id in simulation.held_out else "not fitted"
+
+
+def _levels(value: PublishedValue, simulation: Simulation) -> dict[str, Level]:
+    """Where a printed number is read off."""
+    own = {key: level for key, level in value.condition.items() if key not in _NO_LEVELS}
+    for reading in simulation.reading:
+        if reading.value == value.id:
+            own |= reading.at
+    return own
+
+
+def _has(cell: SimulatedCell, wanted: Mapping[str, Level]) -> bool:
+    return all(
+        key in cell.levels and is_level(plain_level(key, cell.levels[key]), plain_level(key, level))
+        for key, level in wanted.items()
+    )

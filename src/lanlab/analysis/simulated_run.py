@@ -1,0 +1,51 @@
+"""The simulated conditions of a stored run, and how near they come to what was printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, fitted_names
+from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_at
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published
+
+
+def run_accuracies(
+    run: RunRecord, trials: Sequence[TrialRecord], published: Published
+) -> list[Accuracy]:
+    """Every printed number beside its counterpart in a run; none of a run on real hosts."""
+    evidence = RunEvidence.of(run, trials)
+    if evidence.study.simulation is None or not published.value:
+        return []
+    return accuracies(published, evidence.study.simulation, simulated_cells(evidence, published))
+
+
+def fitted_conditions(evidence: RunEvidence, published: Published) -> frozenset[str]:
+    """Names of the conditions of a simulated run at which something was fitted."""
+    if evidence.study.simulation is None:
+        return frozenset()
+    cells = simulated_cells(evidence, published)
+    return fitted_names(published, evidence.study.simulation, cells)
+
+
+def simulated_cells(
+    evidence: RunEvidence, published: Published
+) -> Mapping[str, Sequence[SimulatedCell]]:
+    """By metric that something is printed of, the conditions of a run that have it."""
+    metrics = dict.fromkeys(value.metric for value in published.value)
+    return {
+        metric: [_cell(evidence, metric, cell) for cell in evidence.cells(metric)]
+        for metric in metrics
+    }
+
+
+def _cell(evidence: RunEvidence, metric: str, cell: Cell) -> SimulatedCell:
+    assert isinstance(cell.sample, Trials)
+    values = cell.sample.values
+    levels = dict(cell.levels)
+    limit = limit_of(metric, levels, wire_at(evidence.run, levels))
+    return SimulatedCell(levels, sum(values) / len(values), limit, cell.name)

@@ -1,0 +1,86 @@
+"""Goodput of simulated conditions along a load or size, with what limits it from where on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lanlab.analysis.limiting import cause_of
+from lanlab.analysis.summary import Summary, condition_key
+from lanlab.figures.chart import Chart, Point, Series
+from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
+from lanlab.figures.wording import quantity
+from lanlab.studies.scaling import is_numeric
+
+_TEXT = (
+    "What limits is written at the first point of each cause: that is where a curve bends. Causes "
+    "are read off how busy wire and processors were, and where frames were lost."
+)
+
+
+def what_limits(data: FigureData) -> Chart:
+    """A metric against the figure's factor, a series for each level of the others."""
+    metric = data.metric("goodput", "goodput_bps")
+    found = data.own_summaries(metric)
+    factor = data.figure.factor or _first_numeric(found) or "rate_bps"
+    x, y = quantity(data.study, factor), quantity(data.study, metric)
+
+    def place(summary: Summary) -> float | None:
+        level = summary.factors.get(factor)
+        is_number = isinstance(level, int | float) and not isinstance(level, bool)
+        return x.shown(float(level)) if is_number and level is not None else None
+
+    causes = _causes(data, found)
+    series = []
+    for name, group in in_series(found, (factor,), data.study).items():
+        points = points_of(group, place, y, data.study)
+        by_condition = {
+            point.condition: causes[condition_key(summary.factors)]
+            for summary in group
+            for point in points_of([summary], place, y, data.study)
+        }
+        series.append(Series(name, tuple(_labelled(points, by_condition))))
+    values = [point.y for one in series for point in one.points]
+    return Chart(
+        title=data.figure.title,
+        x=axis(data.study, factor),
+        y=axis(data.study, metric, logarithmic=far_apart(values)),
+        series=tuple(series),
+        caption=caption(data.run, _TEXT),
+    )
+
+
+def _first_numeric(found: Sequence[Summary]) -> str | None:
+    """The first factor whose levels are quantities, other than the IP version."""
+    return next(
+        (
+            name
+            for summary in found[:1]
+            for name in reversed(list(summary.factors))
+            if is_numeric(summary.workload, name)
+        ),
+        None,
+    )
+
+
+def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]:
+    causes = {}
+    for summary in found:
+        key = condition_key(summary.factors)
+        own = [
+            trial
+            for trial in data.trials
+            if trial.experiment == summary.experiment and condition_key(trial.factors) == key
+        ]
+        causes[key] = cause_of(own)
+    return causes
+
+
+def _labelled(points: Sequence[Point], causes: dict[str, str | None]) -> list[Point]:
+    """Each point at which another cause begins has its name."""
+    found, before = [], None
+    for point in points:
+        cause = causes.get(point.condition)
+        found.append(replace(point, label=cause) if cause and cause != before else point)
+        before = cause
+    return found

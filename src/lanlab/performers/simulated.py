@@ -1,0 +1,205 @@
+"""Trials on modelled machines: one request to an engine carries a whole trial out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.errors import LabError, UsageError
+from lanlab.performers.base import OnProgress
+from lanlab.performers.engine_host import EngineHost, ask
+from lanlab.performers.simulated_trial import SimulatedTrial
+from lanlab.testbeds.link import LinkRequest, parse_link
+from lanlab.workloads import CounterChanges, TrialOutcome, Workload, echo, stream
+from lanlab.workloads.echo import EchoParameters
+from lanlab.workloads.parameters import FlowParameters
+from lanlab.workloads.stream import StreamParameters
+
+#: Most events of a world: what makes more is taken to have no end. Some minutes of work.
+MAX_EVENTS = 2_000_000_000
+#: An engine that is not done by then is not waited for.
+_LONGEST_S = 3600.0
+#: What the engine's request takes of a stream's and an echo's parameters, by its specification.
+_STREAM = [
+    "transport",
+    "message_size_bytes",
+    "amount",
+    "rate",
+    "when_late",
+    "read_bytes",
+    "warmup_ns",
+    "drain_ns",
+    "interval_ns",
+]
+_ECHO = [
+    "transport",
+    "message_size_bytes",
+    "amount",
+    "rate_requests_per_s",
+    "timeout_ns",
+    "warmup_ns",
+]
+#: Parameters that a simulation has no counterpart of, by what they may be.
+_WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
+    "driver": ("lanlab",),
+    "flows": (1,),
+    "threads": (None, 1),
+    "io": ("auto", "single"),
+    "congestion_control": (None,),
+    "timestamps": ("program",),
+    "sender_processor": (None,),
+    "receiver_processor": (None,),
+    "dscp": (0,),
+    "port": (None,),
+    "receiver_quota_ratio": (None,),
+    "receiver_work_s": (0,),
+    "receiver_rivals": (0,),
+}
+
+
+class SimulatedPerformer:
+    """
+    An engine that simulates a trial from its beginning to its end.
+
+    Args:
+        bed: The simulated testbed, which has the engine.
+        trial: The machines and the seed.
+    """
+
+    def __init__(self, bed: Any, trial: SimulatedTrial) -> None:
+        self._bed, self._trial = bed, trial
+
+    def perform(
+        self, kind: Workload, parameters: Any, on_progress: OnProgress | None
+    ) -> TrialOutcome:
+        """See `Performer.perform`."""
+        outcome = TrialOutcome()
+        try:
+            request = simulate_request(kind, parameters, self._trial)
+            outcome.setup = {
+                "capabilities": {role: {} for role in kind.roles},
+                "machines": dict(zip(kind.roles, self._trial.names, strict=True)),
+                "requests": {"simulate": request},
+            }
+            host = EngineHost(self._bed.engine, "", None)
+            told = ask(host, request, _LONGEST_S)
+            outcome.setup["world"] = told["world"]
+            outcome.results = dict(zip(kind.roles, told["outcomes"], strict=True))
+        except LabError as error:
+            outcome.error = error
+        return outcome
+
+    def metrics(
+        self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """See `Performer.metrics`. Where frames were lost is in the world's counts."""
+        return kind.summarise(parameters, outcome, world_changes(kind, outcome.setup["world"]))
+
+
+def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> dict[str, Any]:
+    """
+    The request that an engine simulates a trial by.
+
+    Raises:
+        UsageError: A parameter has no counterpart in a simulation, or the link has none.
+    """
+    check_simulated(parameters)
+    if isinstance(parameters, StreamParameters):
+        spec, wanted = stream.engine_spec(parameters), _STREAM
+    else:
+        assert isinstance(parameters, EchoParameters)
+        spec, wanted = echo.engine_spec(parameters), _ECHO
+    return {
+        "type": "simulate",
+        "seed": trial.seed,
+        "world": {
+            "medium": medium_request(parse_link(trial.link)),
+            "machines": [_with_options(one, parameters) for one in trial.machines],
+            "bounds": {"events": MAX_EVENTS, "virtual_time_ns": None},
+        },
+        "work": {
+            "workload": kind.name,
+            "ip_version": parameters.ip_version,
+            **{key: spec[key] for key in wanted},
+        },
+    }
+
+
+def check_simulated(parameters: Any) -> None:
+    """
+    Refuse a condition that cannot be simulated.
+
+    Raises:
+        UsageError: It is of another workload, or a parameter has no counterpart in a simulation.
+    """
+    if not isinstance(parameters, StreamParameters | EchoParameters):
+        raise UsageError(
+            f"workload `{parameters.workload}` cannot be simulated; allowed: stream, echo",
+            hint="run it on testbed `virtual`",
+        )
+    for name, allowed in _WITHOUT_EFFECT.items():
+        found = getattr(parameters, name, allowed[0])
+        if found not in allowed:
+            known = " or ".join("none" if one is None else str(one) for one in allowed)
+            raise UsageError(
+                f"{name}: found `{found}`; allowed on testbed `simulated`: {known}",
+                hint="leave it out, or run it on testbed `virtual`",
+            )
+
+
+def _with_options(machine: Mapping[str, Any], parameters: FlowParameters) -> dict[str, Any]:
+    """A machine with the socket options of a condition in place of its own."""
+    changed = dict(machine)
+    for name in ("send_buffer_bytes", "receive_buffer_bytes"):
+        given = getattr(parameters, name)
+        if given is not None:
+            changed[name] = given
+    if parameters.nodelay:
+        changed["tcp"] = {**machine["tcp"], "nagle": False}
+    return changed
+
+
+def medium_request(link: LinkRequest) -> dict[str, Any]:
+    """
+    A link as an engine simulates it.
+
+    Raises:
+        UsageError: A simulation cannot have it.
+    """
+    problem = None
+    if link.rate_bps is None:
+        problem = "has no speed"
+    elif link.token_bucket:
+        problem = "has a token bucket"
+    elif link.loss_burst_frames != 1:
+        problem = "loses frames in bursts"
+    if problem is not None:
+        raise UsageError(
+            f"link `{link}` {problem}, which testbed `simulated` cannot have; allowed: a stated "
+            "speed with a topology, delay, propagation and independent losses",
+            hint="write it as in `--link 10M:hub`",
+        )
+    topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
+    return {
+        "topology": topology,
+        "rate_bps": link.rate_bps,
+        "propagation_ns": link.propagation(),
+        "delay_ns": link.delay_ns,
+        "loss_ratio": link.loss_ratio,
+    }
+
+
+def world_changes(kind: Workload, world: Mapping[str, Any]) -> CounterChanges:
+    """What the world counted, under the names that a testbed's interfaces count by."""
+    by_role = {}
+    for role, host, port in zip(kind.roles, world["hosts"], world["medium"], strict=True):
+        by_role[role] = {
+            "qdisc_drops": 0,
+            "tx_drops": 0,
+            "rx_drops": host["ring_dropped_frames"] + host["queue_dropped_frames"],
+            "medium_frames": port["offered_frames"],
+            "medium_lost_chance": port["lost_chance_frames"],
+            "medium_lost_excessive_collisions": port["lost_excessive_collisions_frames"],
+            "medium_lost_switch_queue": port["lost_switch_queue_frames"],
+        }
+    return CounterChanges(by_role)

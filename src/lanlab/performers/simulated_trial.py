@@ -1,0 +1,41 @@
+"""What a simulator is given of a trial, and the seed of its world."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class SimulatedTrial:
+    """What a simulator is given beside the parameters of a trial."""
+
+    #: Names of the machines, in the order of the workload's roles.
+    names: Sequence[str]
+    #: The machines as an engine takes them.
+    machines: Sequence[Mapping[str, Any]]
+    #: As `lanlab.testbeds.link.parse_link` reads it.
+    link: str
+    #: Of all random numbers of the world.
+    seed: int
+
+
+def trial_seed(
+    run_seed: int, experiment: str, factors: Mapping[str, Any], purpose: str, block: int
+) -> int:
+    """
+    The seed of a simulated trial: another for each condition and block, and the same for the same
+    trial of a run that is continued or repeated.
+
+    Examples:
+        >>> one = trial_seed(1, "e", {"size": 2}, "trial", 0)
+        >>> one == trial_seed(1, "e", {"size": 2}, "trial", 0)
+        True
+        >>> one == trial_seed(1, "e", {"size": 2}, "trial", 1)
+        False
+    """
+    told = json.dumps([run_seed, experiment, sorted(factors.items()), purpose, block])
+    return int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")

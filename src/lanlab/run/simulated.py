@@ -1,0 +1,58 @@
+"""Which machines a simulated trial has, and what can be refused before any of them is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.errors import UsageError
+from lanlab.performers import SimulatedTrial, trial_seed
+from lanlab.performers.simulated import simulate_request
+from lanlab.plan import Condition, PlannedTrial
+from lanlab.run.site import Site
+from lanlab.store import RunRecord
+from lanlab.studies import Study
+from lanlab.studies.machines import known_machine, place_of
+from lanlab.workloads import workload
+
+
+def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> None:
+    """
+    Refuse conditions that cannot be simulated.
+
+    Raises:
+        UsageError: No place fits a condition, or a parameter or link has no counterpart.
+    """
+    if study.simulation is None:
+        return
+    for condition in conditions:
+        trial = _on_machines(study, condition, link, seed=0)
+        simulate_request(workload(condition.workload), condition.values, trial)
+
+
+def simulated_trial(run: RunRecord, planned: PlannedTrial, site: Site) -> SimulatedTrial:
+    """What the simulator is given of a trial."""
+    seed = trial_seed(run.seed, planned.experiment, planned.factors, planned.purpose, planned.block)
+    study = site.study_of(run)
+    if study.simulation is None:
+        return SimulatedTrial((), (), str(run.testbed["link"]), seed)
+    return _on_machines(study, planned, str(run.testbed["link"]), seed)
+
+
+def _on_machines(
+    study: Study, trial: Condition | PlannedTrial, link: str, seed: int
+) -> SimulatedTrial:
+    assert study.simulation is not None
+    place = place_of(study.simulation, trial.parameters)
+    if place is None:
+        levels = ", ".join(f"{name} {level}" for name, level in trial.factors.items())
+        raise UsageError(
+            f"experiment `{trial.experiment}`: no machine stands for {levels or 'its condition'}",
+            hint="add a [[place]] in machines.toml",
+        )
+    machines = [known_machine(study.simulation, name) for name in place.machines]
+    return SimulatedTrial(
+        names=[one.id for one in machines],
+        machines=[one.request() for one in machines],
+        link=study.simulation.link_of(place) or link,
+        seed=seed,
+    )

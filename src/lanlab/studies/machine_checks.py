@@ -1,0 +1,204 @@
+"""What the machines of a study must keep beyond their form."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from lanlab.errors import UsageError
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.studies.machines import Machine, Origin, Place, Simulation, known_machine
+from lanlab.studies.problems import Problem, did_you_mean, listed, show
+from lanlab.studies.vocabulary import Vocabulary, plain_level
+from lanlab.testbeds.link import parse_link
+
+if TYPE_CHECKING:
+    from lanlab.studies.published import Published
+
+_ORIGINS = "one of `published` (an id), `fitted` (ids) and `assumed` (why, 8 characters or more)"
+
+
+def machine_problems(simulation: Simulation) -> Iterator[Problem]:
+    """All that is wrong with the machines of a study by themselves."""
+    yield from _twice("machine", [one.id for one in simulation.machine])
+    yield from _twice("medium", [one.id for one in simulation.medium])
+    plain = list(_plain_problems(simulation))
+    yield from plain
+    if not plain:
+        for machine in simulation.machine:
+            yield from _lacking(simulation, machine)
+        yield from _place_problems(simulation)
+
+
+def _plain_problems(simulation: Simulation) -> Iterator[Problem]:
+    for medium in simulation.medium:
+        place = f"medium.{medium.id}"
+        yield from _origin_problems(place, medium)
+        try:
+            parsed = parse_link(medium.link)
+        except UsageError as error:
+            yield Problem(f"{place}.link", show(medium.link), "a link such as `10M`", error.message)
+            continue
+        if parsed.rate_bps is None:
+            yield Problem(f"{place}.link", show(medium.link), "a link of a stated speed")
+    names = [one.id for one in simulation.machine]
+    for machine in simulation.machine:
+        place = f"machine.{machine.id}"
+        for key, number in machine.numbers.items():
+            at = f"{place}.numbers.{key}"
+            kind = NUMBERS.get(key)
+            if kind is None:
+                yield Problem(at, "an unknown key", listed(NUMBERS), did_you_mean(key, NUMBERS))
+                continue
+            yield from _origin_problems(at, number)
+            if not kind.allows(number.value):
+                yield Problem(f"{at}.value", show(number.value), kind.range)
+        if machine.like is not None:
+            if machine.like not in names:
+                yield _unknown(f"{place}.like", machine.like, names)
+            elif _is_circle(simulation, machine):
+                yield Problem(f"{place}.like", show(machine.like), "a machine that is not like it")
+
+
+def _origin_problems(place: str, origin: Origin) -> Iterator[Problem]:
+    kinds = origin.kinds
+    if len(kinds) != 1:
+        found = " and ".join(f"`{kind}`" for kind in kinds) or "no origin"
+        hint = None if kinds else 'say where the number comes from, as in `assumed = "why"`'
+        yield Problem(place, found, _ORIGINS, hint)
+
+
+def _is_circle(simulation: Simulation, machine: Machine) -> bool:
+    seen: set[str] = set()
+    at: Machine | None = machine
+    while at is not None and at.like is not None:
+        if at.id in seen:
+            return True
+        seen.add(at.id)
+        at = simulation.machine_named(at.like)
+    return False
+
+
+def _lacking(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
+    """A machine that a place takes must have every number that changes what it does."""
+    if not any(machine.id in place.machines for place in simulation.place):
+        return
+    known = known_machine(simulation, machine.id).numbers
+    lacking = [name for name in REQUIRED if name not in known]
+    if lacking:
+        yield Problem(
+            f"machine.{machine.id}.numbers", f"no {', '.join(lacking)}", listed(REQUIRED) + ", all"
+        )
+
+
+def _place_problems(simulation: Simulation) -> Iterator[Problem]:
+    machines = [one.id for one in simulation.machine]
+    media = [one.id for one in simulation.medium]
+    for number, place in enumerate(simulation.place):
+        for name in place.machines:
+            if name not in machines:
+                yield _unknown(f"place.{number}.machines", name, machines)
+        if place.medium is not None and place.medium not in media:
+            yield _unknown(f"place.{number}.medium", place.medium, media)
+    for (one, a), (other, b) in itertools.combinations(enumerate(simulation.place), 2):
+        if len(a.when) != len(b.when) or not _fit_together(a, b):
+            continue
+        both = {**a.when, **b.when}
+        if len(both) > len(a.when) and any(
+            _is_within(third, both) for third in simulation.place if len(third.when) > len(a.when)
+        ):
+            continue
+        yield Problem(
+            f"place.{other}.when",
+            f"{show(b.when)}, which fits conditions that place {one} fits as well ({show(a.when)})",
+            "places of which at most one fits a condition with as many levels",
+            "name one more level in one of them",
+        )
+
+
+def _fit_together(a: Place, b: Place) -> bool:
+    """Whether there can be a condition that both fit."""
+    return all(
+        plain_level(key, level) == plain_level(key, b.when[key])
+        for key, level in a.when.items()
+        if key in b.when
+    )
+
+
+def _is_within(place: Place, levels: Mapping[str, object]) -> bool:
+    return place.when == levels
+
+
+def published_problems_of(
+    simulation: Simulation, published: Published, words: Vocabulary
+) -> Iterator[Problem]:
+    """
+    What of the machines does not fit what was published, or what the study varies.
+
+    Args:
+        simulation: Without problems of its own.
+        published: Of the study.
+        words: The factors and levels of the study and of what was published.
+    """
+    numbers = {value.id: value for value in published.value}
+    for medium in simulation.medium:
+        yield from _ids_known(f"medium.{medium.id}", medium, list(numbers))
+    for machine in simulation.machine:
+        for key, number in machine.numbers.items():
+            place = f"machine.{machine.id}.numbers.{key}"
+            yield from _ids_known(place, number, list(numbers))
+            value = numbers.get(number.published or "")
+            kind = NUMBERS[key]
+            if value is not None and not _is_printed(number.value, value.value):
+                yield Problem(
+                    f"{place}.value",
+                    f"{number.value:g}, where {value.id} is {value.value:g}",
+                    f"the published number, in {kind.unit or 'its unit'}",
+                )
+    for reading in simulation.reading:
+        if reading.value not in numbers:
+            yield _unknown("reading.value", reading.value, list(numbers))
+    fitted = {
+        name
+        for machine in simulation.machine
+        for number in machine.numbers.values()
+        for name in number.fitted
+    }
+    for name in simulation.held_out:
+        if name not in numbers:
+            yield _unknown("held_out", name, list(numbers))
+        elif name in fitted:
+            yield Problem("held_out", show(name), "published numbers that nothing is fitted to")
+    for number_, place_ in enumerate(simulation.place):
+        for factor, level in place_.when.items():
+            at = f"place.{number_}.when.{factor}"
+            if factor not in words.factors:
+                yield _unknown(at, factor, list(words.factors))
+            elif not words.has_level(factor, level):
+                levels = words.factors[factor]
+                yield Problem(
+                    at, show(level), listed(map(str, levels)), did_you_mean(level, map(str, levels))
+                )
+
+
+def _is_printed(value: float, printed: float) -> bool:
+    return abs(value - printed) <= 1e-9 * max(abs(value), abs(printed))
+
+
+def _ids_known(place: str, origin: Origin, known: list[str]) -> Iterator[Problem]:
+    for name in (*origin.fitted, *([origin.published] if origin.published else [])):
+        if name not in known:
+            yield _unknown(place, name, known)
+
+
+def _twice(kind: str, names: list[str]) -> Iterator[Problem]:
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield Problem(f"{kind}.{name}.id", f"{count} of this id", "one")
+
+
+def _unknown(key: str, name: str, known: list[str]) -> Problem:
+    few = known if len(known) <= 40 else [*known[:40], "…"]
+    return Problem(key, f"unknown name {show(name)}", listed(few), did_you_mean(name, known))

@@ -1,0 +1,95 @@
+"""Machines by name, from the studies that come with lanlab or from a file of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.errors import UnknownName, UsageError
+from lanlab.studies.load import known_studies, load_study, read_machines
+from lanlab.studies.machines import Machine, Place, Simulation
+
+#: Stands between the path of a file and the name of a machine in it.
+_IN_FILE = "#"
+
+
+@dataclass(frozen=True)
+class NamedMachines:
+    """Machines for a single measurement."""
+
+    simulation: Simulation
+    #: The link of the study that the first machine is of; `None` of one from a file.
+    link: str | None
+
+
+def known_machines() -> dict[str, tuple[Simulation, str]]:
+    """Every machine of the studies that come with lanlab that one of their places takes, with all
+    machines of its study and the link that joins it there."""
+    found: dict[str, tuple[Simulation, str]] = {}
+    for name in known_studies():
+        study = load_study(name).study
+        if study.simulation is None:
+            continue
+        for place in study.simulation.place:
+            link = study.simulation.link_of(place) or study.testbed.link
+            for machine in place.machines:
+                found.setdefault(machine, (study.simulation, link))
+    return found
+
+
+def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
+    """
+    The machines of a measurement.
+
+    Args:
+        text: A name for each role, with commas: one of `known_machines`, or `FILE.toml#NAME`.
+        roles: Of the workload, in their order.
+
+    Raises:
+        UnknownName: There is no machine of that name.
+        UsageError: There are more or fewer names than roles, or a file cannot be read.
+        BadStudy: A file says something that is not allowed.
+    """
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != len(roles):
+        raise UsageError(
+            f"--machines: found {len(names)} machines; allowed: {len(roles)}, "
+            f"for {' and '.join(roles)}",
+            hint="name one twice if both ends are alike, as in `vista-ipv4,vista-ipv4`",
+        )
+    known = known_machines()
+    machines: dict[str, Machine] = {}
+    chosen, link = [], None
+    for place, name in enumerate(names):
+        file, separator, in_file = name.rpartition(_IN_FILE)
+        if separator:
+            simulation, own_link = read_machines(Path(file).expanduser()), None
+            if simulation.machine_named(in_file) is None:
+                raise UnknownName("machine", in_file, [one.id for one in simulation.machine])
+            name = in_file
+        elif name in known:
+            simulation, own_link = known[name]
+        else:
+            raise UnknownName("machine", name, list(known))
+        if place == 0:
+            link = own_link
+        for machine in _with_ancestors(simulation, name):
+            if machines.setdefault(machine.id, machine) != machine:
+                raise UsageError(
+                    f"--machines: two files have different machines named `{machine.id}`",
+                    hint="rename one of them",
+                )
+        chosen.append(name)
+    made = Simulation(machine=tuple(machines.values()), place=(Place(machines=tuple(chosen)),))
+    return NamedMachines(made, link)
+
+
+def _with_ancestors(simulation: Simulation, name: str) -> list[Machine]:
+    """A machine, and those that it has numbers from."""
+    found = []
+    machine = simulation.machine_named(name)
+    while machine is not None:
+        found.append(machine)
+        machine = simulation.machine_named(machine.like) if machine.like else None
+    return found

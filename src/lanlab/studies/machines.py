@@ -1,0 +1,275 @@
+"""
+Machines of the time, what joins them, and which of them stands for what a study varied.
+
+All of it lies in `machines.toml` beside a study file. Every number says where it comes from: it was
+published, it was fitted to published numbers, or it is assumed for a reason that is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import Field
+
+from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
+from lanlab.studies.machine_numbers import COSTS, STEPS
+
+
+class Origin(Data):
+    """Where something comes from: exactly one of the three."""
+
+    #: The id of the published number that it is.
+    published: DottedIdentifier | None = None
+    #: The ids of the published numbers that it was fitted to.
+    fitted: Several[DottedIdentifier] = ()
+    #: Why it is taken to be so.
+    assumed: str | None = Field(default=None, min_length=8)
+
+    @property
+    def kinds(self) -> list[str]:
+        """Those of the three that are given."""
+        given = {
+            "published": self.published is not None,
+            "fitted": bool(self.fitted),
+            "assumed": self.assumed is not None,
+        }
+        return [name for name, is_given in given.items() if is_given]
+
+
+class MachineNumber(Origin):
+    """A number of a machine, in the unit of its name."""
+
+    value: float
+
+
+class Machine(Data):
+    """A machine as the simulator takes it."""
+
+    id: Identifier
+    title: str
+    #: The machine whose numbers it has where it gives none of its own.
+    like: Identifier | None = None
+    #: By name; `lanlab.studies.machine_numbers` lists them.
+    numbers: dict[str, MachineNumber] = Field(default_factory=dict)
+    note: str | None = None
+
+
+class SimulatedLink(Origin):
+    """What joins the machines of some places, in place of the link of the run."""
+
+    id: Identifier
+    #: As `lanlab.testbeds.link.parse_link` reads it.
+    link: str
+
+
+class Place(Data):
+    """Which machines stand for published levels."""
+
+    #: Levels of published factors, or of parameters; a condition with all of them is at this
+    #: place, unless another place fits it with more.
+    when: dict[str, Level] = Field(default_factory=dict)
+    #: In the order of the workload's roles.
+    machines: Several[Identifier] = Field(min_length=2, max_length=2)
+    #: The id of a `[[medium]]`. Absent: the link of the run.
+    medium: Identifier | None = None
+    note: str | None = None
+
+
+class Reading(Data):
+    """At which condition a published number is read off, where its own levels do not say it."""
+
+    value: DottedIdentifier
+    at: dict[str, Level] = Field(min_length=1)
+    because: str = Field(min_length=8)
+
+
+class Simulation(Data):
+    """A whole `machines.toml`."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    medium: Several[SimulatedLink] = ()
+    machine: Several[Machine] = ()
+    place: Several[Place] = ()
+    reading: Several[Reading] = ()
+    #: Published numbers that were set aside before anything was fitted.
+    held_out: Several[DottedIdentifier] = ()
+    #: What is to be said of the model as a whole, as that it has as many costs as numbers.
+    note: str | None = None
+
+    def machine_named(self, name: str) -> Machine | None:
+        """The machine of that id."""
+        return next((one for one in self.machine if one.id == name), None)
+
+    def link_of(self, place: Place) -> str | None:
+        """The link of a place; `None`: that of the run."""
+        return next((one.link for one in self.medium if one.id == place.medium), None)
+
+
+@dataclass(frozen=True)
+class KnownNumber:
+    """A number of a machine, with what it rests on."""
+
+    value: float
+    #: Published numbers that it was fitted to, those of what it was worked out from included.
+    fitted: frozenset[str]
+    #: Its origin in words.
+    origin: str
+
+
+@dataclass(frozen=True)
+class KnownMachine:
+    """A machine with all numbers that it has, by itself or from others."""
+
+    id: str
+    title: str
+    numbers: Mapping[str, KnownNumber] = field(default_factory=dict)
+
+    @property
+    def fitted(self) -> frozenset[str]:
+        """All published numbers that one of its numbers was fitted to."""
+        return frozenset().union(*(one.fitted for one in self.numbers.values()))
+
+    def request(self) -> dict[str, Any]:
+        """As an engine takes it; see `SimulatedMachine` in its messages."""
+        given = {name: one.value for name, one in self.numbers.items()}
+        costs = {
+            step: {
+                "each_ns": round(1e3 * given.get(f"{step}_us", 0)),
+                "per_byte_ps": round(1e3 * given.get(f"{step}_ns_per_byte", 0)),
+            }
+            for step in STEPS
+        }
+        whole = (
+            "ring_frames",
+            "queue_frames",
+            "transmit_queue_frames",
+            "receive_buffer_bytes",
+            "send_buffer_bytes",
+        )
+        mss = {"mss_bytes": int(given["mss_bytes"])} if "mss_bytes" in given else {}
+        return {
+            **costs,
+            **{name: int(given[name]) for name in whole},
+            "adapter_rate_ratio": float(given.get("adapter_rate_ratio", 1.0)),
+            "jitter_ratio": float(given.get("jitter_ratio", 0.0)),
+            "tcp": {
+                **mss,
+                "window_bytes": int(given["window_bytes"]),
+                "delayed_ack_ns": round(1e6 * given["delayed_ack_ms"]),
+                "nagle": bool(given["nagle"]),
+            },
+        }
+
+
+def known_machine(simulation: Simulation, name: str) -> KnownMachine:
+    """
+    A machine with what it has from the one that it is like.
+
+    Costs that are taken over are multiplied by its own `cost_ratio`, and, where both have a clock,
+    by (the other's clock / its own) to the power of `clock_exponent`.
+
+    Args:
+        simulation: Checked, so that the machine is there and is not like itself.
+        name: Its id.
+
+    Examples:
+        >>> made = {"assumed": "an example"}
+        >>> slow = {"protocol_us": {"value": 8, **made}, "clock_mhz": {"value": 50, **made},
+        ...         "clock_exponent": {"value": 1, **made}}
+        >>> fast = {"clock_mhz": {"value": 100, **made}}
+        >>> read = Simulation.model_validate({"machine": [
+        ...     {"id": "slow", "title": "", "numbers": slow},
+        ...     {"id": "fast", "title": "", "like": "slow", "numbers": fast}]})
+        >>> known_machine(read, "fast").numbers["protocol_us"].value
+        4.0
+    """
+    machine = simulation.machine_named(name)
+    assert machine is not None
+    own = {
+        key: KnownNumber(one.value, frozenset(one.fitted), origin_text(one))
+        for key, one in machine.numbers.items()
+    }
+    if machine.like is None:
+        return KnownMachine(machine.id, machine.title, own)
+    other = known_machine(simulation, machine.like)
+    taken = _changed(other, own)
+    # A ratio is of what is taken over, once: a machine like this one has what it came to.
+    kept = {**taken, **own}
+    return KnownMachine(machine.id, machine.title, kept)
+
+
+def _changed(other: KnownMachine, own: Mapping[str, KnownNumber]) -> dict[str, KnownNumber]:
+    """The numbers of another machine, its costs as they are on this one."""
+    factor, fitted, because = 1.0, frozenset[str](), []
+    if "cost_ratio" in own:
+        factor *= own["cost_ratio"].value
+        fitted |= own["cost_ratio"].fitted
+        because.append(f"by the ratio {own['cost_ratio'].value:g}")
+    exponent = own.get("clock_exponent") or other.numbers.get("clock_exponent")
+    clocks = other.numbers.get("clock_mhz"), own.get("clock_mhz")
+    if exponent is not None and clocks[0] is not None and clocks[1] is not None:
+        factor *= (clocks[0].value / clocks[1].value) ** exponent.value
+        fitted |= exponent.fitted | clocks[0].fitted | clocks[1].fitted
+        because.append(
+            f"by the clocks, ({clocks[0].value:g} / {clocks[1].value:g})^{exponent.value:g}"
+        )
+    how = f"as of {other.id}" + "".join(f", {one}" for one in because)
+    found = {}
+    for key, one in other.numbers.items():
+        if key == "cost_ratio":
+            continue
+        if key in COSTS:
+            found[key] = KnownNumber(
+                factor * one.value, one.fitted | fitted, f"{how}; {one.origin}"
+            )
+        else:
+            found[key] = KnownNumber(one.value, one.fitted, f"as of {other.id}; {one.origin}")
+    return found
+
+
+def origin_text(origin: Origin) -> str:
+    """Where something comes from, in words."""
+    if origin.published is not None:
+        return f"published ({origin.published})"
+    if origin.fitted:
+        return f"fitted to {', '.join(origin.fitted)}"
+    return f"assumed: {origin.assumed}"
+
+
+def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | None:
+    """The place of a condition: of those that fit it, the one that names most levels; `None` if
+    none fits."""
+    from lanlab.studies.vocabulary import plain_level
+
+    fitting = [
+        place
+        for place in simulation.place
+        if all(
+            key in levels and _is_same(plain_level(key, level), plain_level(key, levels[key]))
+            for key, level in place.when.items()
+        )
+    ]
+    return max(fitting, key=lambda place: len(place.when), default=None)
+
+
+def _is_same(one: Level, other: Level) -> bool:
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def place_factors(simulation: Simulation | None) -> frozenset[str]:
+    """The names that places speak of, and with them factors that no workload has."""
+    if simulation is None:
+        return frozenset()
+    return frozenset(key for place in simulation.place for key in place.when)
+
+
+def place_words(place: Place) -> str:
+    """A place in words."""
+    return ", ".join(f"{key} {level}" for key, level in place.when.items()) or "everything else"
+
+
+def ids(machines: Iterable[Machine]) -> list[str]:
+    """Their ids, sorted."""
+    return sorted(one.id for one in machines)

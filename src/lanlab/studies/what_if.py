@@ -1,0 +1,214 @@
+"""A study with some numbers of its machines changed, to see what follows."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanlab.errors import UnknownName, UsageError
+from lanlab.studies.machine_numbers import COSTS, NUMBERS
+from lanlab.studies.machines import (
+    KnownMachine,
+    Machine,
+    MachineNumber,
+    Simulation,
+    known_machine,
+)
+from lanlab.studies.model import Study
+from lanlab.user_files import read_user_file
+
+#: Ends the id of a changed study, so that its results are not taken for those of the study.
+SUFFIX = "-what-if"
+_HOW = "write it as in `machine.486dx2-nt4.interrupt_us=100`"
+_MAX_FILE_BYTES = 2**20
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number of a machine that is set to another value."""
+
+    machine: str
+    number: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"machine.{self.machine}.{self.number}={self.value:g}"
+
+
+def parse_change(text: str) -> Change:
+    """
+    Read a change as people write it.
+
+    Raises:
+        UsageError: It is not written as one.
+
+    Examples:
+        >>> parse_change("machine.486dx2-nt4.interrupt_us=100")
+        Change(machine='486dx2-nt4', number='interrupt_us', value=100.0)
+    """
+    key, separator, value = text.partition("=")
+    parts = key.strip().split(".")
+    if not separator or len(parts) != 3 or parts[0] != "machine":
+        raise UsageError(f"--set: found `{text}`; allowed: machine.NAME.NUMBER=VALUE", hint=_HOW)
+    try:
+        number = float(value)
+    except ValueError:
+        raise UsageError(f"--set: {key}: found `{value}`; allowed: a number", hint=_HOW) from None
+    return Change(parts[1], parts[2], number)
+
+
+def read_changes(path: Path) -> list[Change]:
+    """
+    The changes of a TOML file: a table `[machine.NAME]` for each machine, with its numbers.
+
+    Raises:
+        UsageError: It cannot be read, or has something else in it.
+    """
+    content = read_user_file(path, "file of changes", _MAX_FILE_BYTES)
+    try:
+        data = tomllib.loads(content.decode())
+    except ValueError as error:
+        raise UsageError(f"file of changes `{path}`: {error}") from None
+    machines = data.pop("machine", None)
+    if data or not isinstance(machines, dict):
+        raise UsageError(
+            f"file of changes `{path}`: found {', '.join(data) or 'no machine'}; allowed: tables "
+            "[machine.NAME]"
+        )
+    found = []
+    for name, numbers in machines.items():
+        for key, value in numbers.items() if isinstance(numbers, dict) else [("", numbers)]:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise UsageError(f"file of changes `{path}`: machine.{name}.{key}: not a number")
+            found.append(Change(name, key, float(value)))
+    return found
+
+
+def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[str]]:
+    """
+    A study with changed machines, and what was assumed, a sentence for each change.
+
+    Every machine keeps the numbers that it has in the study, so that a change is of that machine
+    alone. Another clock changes the machine's costs by its `clock_exponent`; costs that are set as
+    well are what they are set to.
+
+    Args:
+        study: With machines.
+
+    Raises:
+        UnknownName: There is no such machine or number.
+        UsageError: A value is not allowed, or a clock is set of a machine that has none.
+    """
+    assert study.simulation is not None
+    simulation = study.simulation
+    by_machine: dict[str, dict[str, float]] = {}
+    for change in changes:
+        if simulation.machine_named(change.machine) is None:
+            raise UnknownName("machine", change.machine, [one.id for one in simulation.machine])
+        kind = NUMBERS.get(change.number)
+        if kind is None or change.number == "cost_ratio":
+            known = [name for name in NUMBERS if name != "cost_ratio"]
+            raise UnknownName("number of a machine", change.number, known)
+        if not kind.allows(change.value):
+            raise UsageError(f"--set: {change}; allowed: {kind.range}")
+        by_machine.setdefault(change.machine, {})[change.number] = change.value
+    told: list[str] = []
+    machines = []
+    for machine in simulation.machine:
+        known_one = known_machine(simulation, machine.id)
+        numbers = _frozen(known_one)
+        if machine.id in by_machine:
+            numbers |= _changed(known_one, by_machine[machine.id], told)
+        machines.append(Machine(id=machine.id, title=machine.title, numbers=numbers))
+    made = simulation.model_copy(
+        update={"machine": tuple(machines), "held_out": (), "reading": (), "note": None}
+    )
+    changed = study.model_copy(
+        update={"id": f"{study.id}{SUFFIX}", "simulation": made, "finding": ()}
+    )
+    return changed, told
+
+
+def _frozen(machine: KnownMachine) -> dict[str, MachineNumber]:
+    """The numbers of a machine as its own."""
+    return {
+        name: MachineNumber(value=one.value, assumed=f"as in the study: {one.origin}")
+        for name, one in machine.numbers.items()
+        if name != "cost_ratio"
+    }
+
+
+def _changed(
+    machine: KnownMachine, changes: Mapping[str, float], told: list[str]
+) -> dict[str, MachineNumber]:
+    found: dict[str, MachineNumber] = {}
+    clock = changes.get("clock_mhz")
+    if clock is not None:
+        now = machine.numbers.get("clock_mhz")
+        exponent = changes.get("clock_exponent") or (
+            machine.numbers["clock_exponent"].value if "clock_exponent" in machine.numbers else None
+        )
+        if now is None or exponent is None:
+            raise UsageError(
+                f"--set: machine `{machine.id}` has no clock that its costs go with",
+                hint="set its costs instead, as `interrupt_us`",
+            )
+        factor = (now.value / clock) ** exponent
+        told.append(
+            f"{machine.id}: all processor costs times {factor:.4g}, by the clocks: "
+            f"({now.value:g} / {clock:g} MHz)^{exponent:g}"
+        )
+        for name in COSTS:
+            if name in machine.numbers:
+                value = factor * machine.numbers[name].value
+                found[name] = MachineNumber(value=value, assumed="what if: another clock")
+    for name, value in changes.items():
+        before = machine.numbers.get(name)
+        was = "none" if before is None else f"{before.value:.6g}"
+        origin = "" if before is None else f" ({before.origin})"
+        unit = NUMBERS[name].unit
+        told.append(
+            f"{machine.id}: {name} {was} \N{RIGHTWARDS ARROW} {value:g} {unit}{origin}".rstrip()
+        )
+        found[name] = MachineNumber(value=value, assumed="what if: set by hand")
+    return found
+
+
+def affected(study: Study, changes: Sequence[Change]) -> Study:
+    """
+    A study with only the experiments that have a condition on a changed machine.
+
+    Raises:
+        UsageError: None has.
+    """
+    from lanlab.studies.machines import place_of
+    from lanlab.studies.scaling import combinations
+
+    assert study.simulation is not None
+    names = {change.machine for change in changes}
+
+    def touches(simulation: Simulation, levels: Mapping[str, object]) -> bool:
+        place = place_of(simulation, levels)  # type: ignore[arg-type]
+        return place is not None and bool(names & set(place.machines))
+
+    kept = tuple(
+        one
+        for one in study.experiment
+        if any(
+            touches(study.simulation, {**one.parameters, **levels})
+            for levels in combinations(one.factors)
+        )
+    )
+    if changes and not kept:
+        raise UsageError(f"no simulated condition of `{study.id}` is on {', '.join(sorted(names))}")
+    ids = {one.id for one in kept}
+    scales = {
+        name: scale.model_copy(
+            update={"experiment": {key: one for key, one in scale.experiment.items() if key in ids}}
+        )
+        for name, scale in study.scale.items()
+    }
+    figures = tuple(one for one in study.figure if set(one.experiments) <= ids)
+    return study.model_copy(update={"experiment": kept, "scale": scales, "figure": figures})

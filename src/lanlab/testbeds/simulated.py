@@ -1,0 +1,107 @@
+"""
+Hosts that are modelled machines in virtual time, joined by a modelled link.
+
+They have no addresses of this machine and carry no traffic of it: one engine computes a trial.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from lanlab.addresses import AddressFamily
+from lanlab.engine import Engine, engine_path
+from lanlab.errors import UsageError
+from lanlab.testbeds import shaping
+from lanlab.testbeds.base import Counters, Host, LinkFacts
+from lanlab.testbeds.link import parse_link
+
+NAME = "simulated"
+MAX_HOSTS = 2
+#: Of documentation (RFC 5737, RFC 3849): no host of any network has them.
+_IPV4, _IPV6 = "192.0.2.{}", "2001:db8::{}"
+
+
+class SimulatedTestbed:
+    """See `lanlab.testbeds.base.Testbed`."""
+
+    name = NAME
+    start_lead_s = 0.0
+
+    def __init__(self, hosts: int, link: str) -> None:
+        """
+        Raises:
+            UsageError: A number of hosts or a link that a simulation does not have.
+            EngineLost: The engine does not start.
+        """
+        if hosts != MAX_HOSTS:
+            raise UsageError(f"simulated: {hosts} hosts; allowed: {MAX_HOSTS}")
+        request = parse_link(link)
+        if request.rate_bps is None:
+            raise UsageError(
+                f"simulated: link `{link}` has no speed; allowed: a link of a stated speed",
+                hint="give one, as in `--link 100M` or `--link 10M:hub`",
+            )
+        topology = request.topology or "cable"
+        self.link = LinkFacts(
+            rate_bps=request.rate_bps,
+            shape="medium",
+            topology=topology,
+            framing="ethernet",
+            overhead_bytes=shaping.HEADER_BYTES + shaping.BEYOND_HEADER_BYTES,
+            minimum_wire_bytes=shaping.MINIMUM_WIRE_BYTES,
+            queue_bytes=None,
+            switch_queue_bytes=None,
+            burst_bytes=None,
+            mtu_bytes=shaping.MTU_BYTES,
+            offloads="off",
+            delay_ns=request.delay_ns,
+            propagation_ns=request.propagation(),
+            loss_ratio=request.loss_ratio,
+            loss_burst_frames=request.loss_burst_frames,
+        )
+        self.hosts = tuple(
+            Host(f"host{number}", _addresses(number), (), runs_programs=False)
+            for number in range(hosts)
+        )
+        self._engine = self._start()
+
+    def _start(self) -> Engine:
+        return Engine("simulator", [engine_path()])
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that simulates; another one if it was lost."""
+        if self._engine.is_lost:
+            self._engine.close()
+            self._engine = self._start()
+        return self._engine
+
+    def versions(self) -> dict[str, str]:
+        """Of what simulates."""
+        return {"lanlab-engine": self._engine.hello["engine_version"]}
+
+    def facts(self) -> dict[str, Any]:
+        """See `Testbed.facts`."""
+        return {"link": self.link.to_json()}
+
+    def counters(self) -> Counters:
+        """See `Testbed.counters`: each trial has its own world, which counts by itself."""
+        return {}
+
+    def damage(self) -> str | None:
+        """See `Testbed.damage`: nothing of it was made."""
+        return None
+
+    def close(self) -> None:
+        """See `Testbed.close`."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _addresses(number: int) -> dict[AddressFamily, str]:
+    return {"ipv4": _IPV4.format(number + 1), "ipv6": _IPV6.format(number + 1)}

@@ -1,0 +1,208 @@
+"""Machines of a study: what is refused, and what a machine has from another."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lanlab.errors import BadStudy, UnknownName, UsageError
+from lanlab.studies import known_studies, load_study
+from lanlab.studies.load import parse_machines
+from lanlab.studies.machine_lookup import machines_named
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.studies.machines import known_machine, place_of
+from lanlab.studies.what_if import changed_study, parse_change
+from lanlab.studies.whereabouts import study_on
+
+WHY = {"assumed": "made up for this test"}
+NEEDED = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
+STUDIES = [name for name in known_studies() if load_study(name).study.simulation is not None]
+
+
+def machines(**numbers: Any) -> dict[str, Any]:
+    """A machines.toml with one machine that has these numbers beside those it needs."""
+    return {
+        "machine": [{"id": "pc", "title": "a PC", "numbers": {**NEEDED, **numbers}}],
+        "place": [{"machines": ["pc", "pc"]}],
+    }
+
+
+def refusal(data: dict[str, Any]) -> str:
+    with pytest.raises(BadStudy) as refused:
+        parse_machines(data, "machines.toml")
+    return f"{refused.value.message}\n{refused.value.hint or ''}"
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        ({"value": 3}, "interrupt_us`: found no origin; allowed: one of `published`"),
+        ({"value": 3, "assumed": "guess"}, "interrupt_us.assumed"),
+        ({"value": 3, **WHY, "fitted": ["a"]}, "found `fitted` and `assumed`"),
+        ({"value": -1, **WHY}, "interrupt_us.value`: found -1.0; allowed: a number, 0 to"),
+        ({"value": float("nan"), **WHY}, "interrupt_us.value"),
+        ({"value": "3", **WHY}, "interrupt_us.value"),
+        ({"value": 3, **WHY, "unit": "us"}, "an unknown key"),
+        ({**WHY}, "interrupt_us.value`: found nothing"),
+    ],
+)
+def test_a_number_needs_one_origin_and_a_value_in_its_range(
+    number: dict[str, Any], said: str
+) -> None:
+    """A number that does not say where it comes from is refused, as is one out of its range."""
+    assert said in refusal(machines(interrupt_us=number))
+
+
+def test_unknown_numbers_and_machines_are_named_with_those_there_are() -> None:
+    """A mistyped name gets the one that is meant."""
+    assert "did you mean `interrupt_us`?" in refusal(machines(interupt_us={"value": 1, **WHY}))
+    wrong = machines()
+    wrong["place"][0]["machines"] = ["pc", "pcc"]
+    assert "unknown name 'pcc'; allowed: pc" in refusal(wrong)
+
+
+def test_what_changes_a_machine_may_not_be_left_to_a_default() -> None:
+    """A queue whose size nobody gave would be a hidden number."""
+    lacking = machines()
+    del lacking["machine"][0]["numbers"]["ring_frames"]
+    assert "found no ring_frames" in refusal(lacking)
+
+
+def test_a_machine_is_not_like_itself() -> None:
+    """Nor by way of another."""
+    data = machines()
+    data["machine"] = [
+        {"id": "a", "title": "", "like": "b"},
+        {"id": "b", "title": "", "like": "a"},
+    ]
+    data["place"] = []
+    assert "a machine that is not like it" in refusal(data)
+
+
+def test_places_that_fit_a_condition_equally_are_refused() -> None:
+    """Unless a third, which names more, decides where both fit."""
+    data = machines()
+    alike = [{"os": "xp"}, {"ip_version": 4}]
+    data["place"] = [{"when": when, "machines": ["pc", "pc"]} for when in alike]
+    assert "fits as well" in refusal(data)
+    data["place"].append({"when": {"os": "xp", "ip_version": 4}, "machines": ["pc", "pc"]})
+    simulation = parse_machines(data, "machines.toml")
+    found = place_of(simulation, {"os": "xp", "ip_version": 4})
+    assert found is not None and len(found.when) == 2
+    assert place_of(simulation, {"os": "vista"}) is None
+
+
+def with_machines(folder: Path, name: str, change: tuple[str, str]) -> Path:
+    """A copy of a study that comes with lanlab, with its machines changed."""
+    source = load_study(name).path.parent
+    copy = folder / "study"
+    shutil.copytree(source, copy)
+    file = copy / "machines.toml"
+    text = file.read_text()
+    assert change[0] in text
+    file.write_text(text.replace(*change, 1))
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('os = "vista", ip_version = 4', 'os = "vistaa", ip_version = 4'), "vista, xp"),
+        (
+            ('os = "vista", ip_version = 4', 'os = "vista", ip_version = 4, oss = 1'),
+            "did you mean `os`?",
+        ),
+        (('fitted = ["r.abs.vista.ipv4.min"]', 'fitted = ["r.abs.vista"]'), "unknown name"),
+        (('"p.vista.ipv6.384"', '"r.abs.vista.ipv4.min"'), "that nothing is fitted to"),
+        (('value = "r.abs.vista.ipv4.min"', 'value = "r.abs"'), "unknown name"),
+    ],
+)
+def test_machines_must_fit_what_was_published(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    """Places name published levels, origins published numbers; held out is what nothing saw."""
+    with pytest.raises(BadStudy) as refused:
+        load_study(str(with_machines(tmp_path, "manford-kolahi", change)))
+    assert said in f"{refused.value.message}\n{refused.value.hint or ''}"
+    assert "machines.toml" in refused.value.message
+
+
+def test_a_published_number_is_what_was_printed(tmp_path: Path) -> None:
+    """A clock that is said to be published has the printed value."""
+    change = ("value = 133, published", "value = 166, published")
+    with pytest.raises(BadStudy, match=r"166, where t1.pentium.cpu_clock is 133"):
+        load_study(str(with_machines(tmp_path, "milanovic-srbljic", change)))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_quarter_of_what_is_compared_is_held_out(name: str) -> None:
+    """Where something is claimed; and nothing held out was fitted to, of any machine."""
+    simulation = load_study(name).study.simulation
+    assert simulation is not None
+    fitted = {one for m in simulation.machine for n in m.numbers.values() for one in n.fitted}
+    assert fitted and not fitted & set(simulation.held_out)
+    if name != "brutman-mtcp":
+        # As many costs as numbers there: the file says so, and nothing is held out.
+        assert 3 * len(simulation.held_out) >= len(fitted)
+
+
+def test_machines_of_all_studies_have_names_of_their_own() -> None:
+    """`--machines` takes a name without its study."""
+    names = [
+        one.id
+        for study in STUDIES
+        if (simulation := load_study(study).study.simulation)
+        for one in simulation.machine
+    ]
+    assert len(names) == len(set(names))
+
+
+def test_costs_go_with_the_clocks() -> None:
+    """By the printed clocks and the fitted exponent, and with what both rest on."""
+    simulation = load_study("milanovic-srbljic").study.simulation
+    assert simulation is not None
+    pentium, slow = (known_machine(simulation, f"{name}-nt4") for name in ("pentium", "486dx2"))
+    exponent = pentium.numbers["clock_exponent"].value
+    found = slow.numbers["interrupt_us"]
+    wanted = pentium.numbers["interrupt_us"].value * (133 / 66) ** exponent
+    assert found.value == pytest.approx(wanted)
+    assert found.fitted >= pentium.numbers["clock_exponent"].fitted
+    assert slow.numbers["ring_frames"].value == pentium.numbers["ring_frames"].value
+
+
+def test_a_changed_clock_changes_that_machine_alone() -> None:
+    """And says what was assumed."""
+    study = study_on(load_study("milanovic-srbljic").study, "simulated")
+    change = parse_change("machine.pentium-nt4.clock_mhz=266")
+    changed, told = changed_study(study, [change])
+    assert changed.simulation is not None and study.simulation is not None
+    for name in ("pentium-nt4", "celeron-nt4"):
+        before = known_machine(study.simulation, name).numbers["interrupt_us"].value
+        after = known_machine(changed.simulation, name).numbers["interrupt_us"].value
+        assert (after < before) == (name == "pentium-nt4")
+    assert "by the clocks: (133 / 266 MHz)" in told[0]
+    assert changed.id.endswith("-what-if")
+    with pytest.raises(UnknownName, match="pentium-nt5"):
+        changed_study(study, [parse_change("machine.pentium-nt5.clock_mhz=1")])
+    with pytest.raises(UsageError, match="allowed: a number, 0 to"):
+        changed_study(study, [parse_change("machine.pentium-nt4.interrupt_us=-1")])
+
+
+def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:
+    """An unknown one is answered with those that are known."""
+    roles = ("sender", "receiver")
+    named = machines_named("vista-ipv4,vista-ipv4", roles)
+    assert named.link == "100M" and named.simulation.place[0].when == {}
+    with pytest.raises(UnknownName, match="vista-ipv5") as refused:
+        machines_named("vista-ipv4,vista-ipv5", roles)
+    assert "vista-ipv6" in str(refused.value.hint)
+    with pytest.raises(UsageError, match="found 1 machines; allowed: 2"):
+        machines_named("vista-ipv4", roles)
+    source = load_study("manford-kolahi").path.with_name("machines.toml")
+    file = tmp_path / "mine.toml"
+    file.write_text(source.read_text().replace('"xp-ipv4"', '"mine"'))
+    named = machines_named(f"{file}#mine,vista-ipv4", roles)
+    assert named.simulation.machine[0].id == "mine"
