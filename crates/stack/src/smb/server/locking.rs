@@ -7,7 +7,6 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::locking_andx::{self, lock_type};
@@ -17,24 +16,13 @@ use lanlab_wire::smb1::{command, read};
 use super::locks::{LockRefusal, Locks, Owner, Wanted};
 use super::refusals::{Refused, malformed};
 use super::state::{Answer, State};
-use super::waiting::{Outcome, Ticket};
+use super::waiting::{Outcome, Ticket, Wait};
 
 /// Requests of a session that wait, and ranges of each, at most: memory of a session is bounded.
 const MAX_WAITS: usize = 16;
 const MAX_RANGES: usize = 64;
 /// A time that never ends ([MS-CIFS] 2.2.4.32.1).
 const NO_LIMIT: u32 = u32::MAX;
-
-/// A request that waits.
-#[derive(Debug)]
-pub struct Wait {
-    request: Header,
-    answer_number: u32,
-    fid: u16,
-    ticket: Arc<Ticket>,
-    /// When it gives up.
-    ends_at: Option<Instant>,
-}
 
 impl State {
     /// The lock of the core protocol, which has no time to wait ([MS-CIFS] 2.2.4.13).

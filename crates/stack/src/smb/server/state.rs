@@ -9,11 +9,11 @@ use lanlab_wire::smb1::writer::{Place, Writer};
 
 use super::Offer;
 use super::desk::Desk;
-use super::locking::Wait;
 use super::open_files::{OpenFiles, Opened};
 use super::pending::Pending;
 use super::refusals::Refused;
 use super::search::Search;
+use super::waiting::Wait;
 use crate::carrier::CarrierFacts;
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 use crate::smb::Dialect;

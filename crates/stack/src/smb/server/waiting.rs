@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use lanlab_units::Instant;
+use lanlab_wire::smb1::header::Header;
+
 use super::desk::Desk;
 use super::locks::{Locks, Wanted};
 
@@ -38,6 +41,20 @@ impl Ticket {
         self.outcome.store(outcome, Ordering::Release);
         self.desk.wake();
     }
+}
+
+/// A request of a session that waits.
+#[derive(Debug)]
+pub struct Wait {
+    /// Its header, for the answer.
+    pub request: Header,
+    /// Number of its answer in signatures.
+    pub answer_number: u32,
+    /// Its open file.
+    pub fid: u16,
+    pub ticket: Arc<Ticket>,
+    /// When it gives up.
+    pub ends_at: Option<Instant>,
 }
 
 /// One who waits.
