@@ -3,6 +3,7 @@
 mod bulk;
 mod chance;
 mod dissected;
+mod hostile;
 mod names;
 mod pace;
 mod peer;
