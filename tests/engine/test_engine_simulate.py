@@ -33,9 +33,7 @@ _ECHO = {
 }
 #: Checksums are not looked at by default, as adapters often compute them.
 _CHECKED = [
-    word
-    for protocol in ("ip", "udp", "tcp")
-    for word in ("-o", f"{protocol}.check_checksum:TRUE")
+    word for protocol in ("ip", "udp", "tcp") for word in ("-o", f"{protocol}.check_checksum:TRUE")
 ]
 _MALFORMED = (
     "_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 "
@@ -51,7 +49,18 @@ def engine() -> Iterator[RawEngine]:
 
 
 def _count(tshark: str, path: Path, shown: str) -> int:
-    command = [tshark, "-r", str(path), *_CHECKED, "-Y", shown, "-T", "fields", "-e", "frame.number"]
+    command = [
+        tshark,
+        "-r",
+        str(path),
+        *_CHECKED,
+        "-Y",
+        shown,
+        "-T",
+        "fields",
+        "-e",
+        "frame.number",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return len(done.stdout.splitlines())
 
