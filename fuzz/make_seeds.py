@@ -132,16 +132,29 @@ def simulations() -> dict[str, bytes]:
     cost = {"each_ns": 10_000_000_000, "per_byte_ps": 1_000_000_000}
     slowest = {
         **dict.fromkeys(("interrupt", "protocol", "receive_call", "send_call", "transmit"), cost),
-        "ring_frames": 65_536, "adapter_rate_ratio": 0.000001, "jitter_ratio": 1,
+        "ring_frames": 65_536,
+        "adapter_rate_ratio": 0.000001,
+        "jitter_ratio": 1,
         "tcp": {"mss_bytes": 64, "window_bytes": 1_048_576, "delayed_ack_ns": 0, "nagle": False},
     }
     stream = {
-        "workload": "stream", "transport": "udp", "ip_version": 4, "message_size_bytes": 1472,
-        "amount": {"messages": 1}, "rate": {"bps": 1}, "warmup_ns": 0, "interval_ns": 1_000_000,
+        "workload": "stream",
+        "transport": "udp",
+        "ip_version": 4,
+        "message_size_bytes": 1472,
+        "amount": {"messages": 1},
+        "rate": {"bps": 1},
+        "warmup_ns": 0,
+        "interval_ns": 1_000_000,
     }
     echo = {
-        "workload": "echo", "transport": "tcp", "ip_version": 6, "message_size_bytes": 1,
-        "reply_size_bytes": 16_777_216, "amount": {"requests": 1}, "timeout_ns": 1_000_000,
+        "workload": "echo",
+        "transport": "tcp",
+        "ip_version": 6,
+        "message_size_bytes": 1,
+        "reply_size_bytes": 16_777_216,
+        "amount": {"requests": 1},
+        "timeout_ns": 1_000_000,
         "warmup_ns": 0,
     }
     seeds = {}
@@ -154,6 +167,44 @@ def simulations() -> dict[str, bytes]:
         line = json.dumps({"id": index, "request": request}).encode() + b"\n"
         seeds[f"simulate-{topology}"] = line
     return seeds
+
+
+def packet(transport: int, body: bytes, pause: int = 0) -> bytes:
+    """A packet for `ip_frames`: a pause in 10 ms, UDP (2), TCP (1) or as it is (0), its octets."""
+    return bytes([pause, transport, len(body)]) + body
+
+
+def segment(flags: int, sequence: int, acknowledged: int = 0, data: bytes = b"") -> bytes:
+    """A TCP segment from port 4000 to the listening one."""
+    ports = (4000).to_bytes(2, "big") + (5201).to_bytes(2, "big")
+    numbers = sequence.to_bytes(4, "big") + acknowledged.to_bytes(4, "big")
+    return ports + numbers + bytes([0x50, flags]) + (8192).to_bytes(2, "big") + bytes(4) + data
+
+
+def ip_packets() -> dict[str, bytes]:
+    """Datagrams and connections, whole and broken."""
+    ports = (4000).to_bytes(2, "big") + (5201).to_bytes(2, "big")
+    syn, reset, fin_ack = (
+        packet(1, segment(2, 1)),
+        packet(1, segment(4, 2)),
+        packet(1, segment(17, 2)),
+    )
+    options = segment(2, 1)[:12] + b"\x80" + segment(2, 1)[13:] + b"\2\4\5\xb4\3\3\7\4\2\1\1\1"
+    datagram = ports + (13).to_bytes(2, "big") + bytes(2) + b"hello"
+    return {
+        "datagram": packet(2, datagram),
+        "datagram-too-short": packet(2, ports + (99).to_bytes(2, "big") + bytes(2)),
+        "syn": syn,
+        "syn-twice": syn + packet(1, segment(2, 1), 120),
+        "syn-options": packet(1, options),
+        "syn-reset": syn + reset,
+        "syn-fin": syn + fin_ack,
+        "acknowledgement-of-nothing": syn + packet(1, segment(16, 2, 2**31)),
+        "data-before-the-answer": syn + packet(1, segment(24, 2, 1, b"data")),
+        "time-passes": syn + packet(1, segment(16, 2, 1), 255) + packet(1, b"", 255),
+        "ipv6": packet(0, b"\x60" + bytes(5) + b"\x11\x40" + bytes(32)),
+        "fragment": packet(0, b"\x45\0\0\x1c\0\1\x20\0\x40\x11" + bytes(18)),
+    }
 
 
 def step(kind: int, cookie: int | None, second: int, port: int = 0) -> bytes:
@@ -318,6 +369,7 @@ def main() -> None:
         "session_machines": machines(),
         "tally": tallies(),
         "host_texts": texts(),
+        "ip_frames": ip_packets(),
         "ftp_answers": services.ftp_answers(),
         "http_answers": services.http_answers(),
         "nfs_answers": services.nfs_answers(),

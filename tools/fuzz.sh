@@ -17,7 +17,7 @@ seconds=${1:-10}
     exit 2
 }
 shift || true
-readonly all=(probe session engine_line session_machines tally host_texts
+readonly all=(probe session engine_line session_machines tally host_texts ip_frames
     ftp_answers http_answers nfs_answers nfs_calls s3_requests sftp_messages
     smb1_client smb1_messages smb1_server)
 targets=("${@:-${all[@]}}")

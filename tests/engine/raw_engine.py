@@ -214,7 +214,7 @@ def medium_load(**changes: Any) -> Line:
 
 
 def simulate(work: Line, *, machine: Line | None = None, medium: Line | None = None) -> Line:
-    """A request for a world of two equal machines, on a cable of 10 Mbit/s unless `medium` says otherwise."""
+    """A world of two equal machines, on a cable of 10 Mbit/s unless `medium` says otherwise."""
     joined = {"topology": "cable", "rate_bps": 10_000_000} | (medium or {})
     world = {"medium": joined, "machines": 2 * [machine or {}]}
     return {"type": "simulate", "seed": 1, "world": world, "work": work}

@@ -48,6 +48,13 @@ def engine() -> Iterator[RawEngine]:
         yield engine
 
 
+def _result(engine: RawEngine, request: Line) -> dict[str, Any]:
+    line = engine.ask(request)
+    assert line["type"] == "result", line
+    result: dict[str, Any] = line["result"]
+    return result
+
+
 def _count(tshark: str, path: Path, shown: str) -> int:
     command = [
         tshark,
@@ -84,7 +91,7 @@ def test_tshark_finds_no_malformed_frame(
     path = tmp_path / "frames.pcap"
     asked = work | {"transport": transport, "ip_version": ip_version}
     medium = {"topology": topology, "loss_ratio": 0.01}
-    result: dict[str, Any] = engine.result(simulate(asked, medium=medium) | {"pcap": str(path)})
+    result: dict[str, Any] = _result(engine, simulate(asked, medium=medium) | {"pcap": str(path)})
     ports = result["world"]["medium"]
     sent = sum(port["offered_frames"] - port["lost_excessive_collisions_frames"] for port in ports)
     family = "ip" if ip_version == 4 else "ipv6"
@@ -102,7 +109,7 @@ def test_a_changed_octet_would_be_found(engine: RawEngine, tmp_path: Path) -> No
         missing("need `tshark` to read frames independently; apt install tshark")
     path = tmp_path / "frames.pcap"
     asked = _STREAM | {"transport": "udp", "ip_version": 4}
-    engine.result(simulate(asked) | {"pcap": str(path)})
+    _result(engine, simulate(asked) | {"pcap": str(path)})
     octets = bytearray(path.read_bytes())
     # The payload of the first frame: after the headers of file and record, Ethernet, IP and UDP.
     octets[24 + 16 + 14 + 28 + 100] ^= 1

@@ -42,6 +42,11 @@ fn tally() {
 }
 
 #[test]
+fn ip_frames() {
+    feed_all("ip_frames", fuzz_checks::ip_frames);
+}
+
+#[test]
 fn host_texts() {
     feed_all("host_texts", fuzz_checks::host_texts);
 }

@@ -8,12 +8,14 @@ mod accounting;
 #[cfg(test)]
 mod corpus;
 mod host_texts;
+mod ip_frames;
 mod lines;
 mod machines;
 mod messages;
 
 pub use accounting::tally;
 pub use host_texts::host_texts;
+pub use ip_frames::ip_frames;
 pub use lines::engine_line;
 pub use machines::session_machines;
 pub use messages::{probe, session};

@@ -5,6 +5,8 @@
 //! clock. A thread that is late hands a frame over late, and counts it; the schedule does not shift.
 
 mod adapter;
+#[cfg(test)]
+mod both_clocks;
 mod carrier;
 mod driving;
 mod lateness;

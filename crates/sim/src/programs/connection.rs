@@ -6,6 +6,7 @@ use lanlab_messages::TcpFacts;
 use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
 use lanlab_units::Instant;
 
+use super::either::Patience;
 use super::node::{ACCEPTED, connection_key};
 use super::{CLIENT_PORT, IpNode};
 use crate::program::Host;
@@ -32,6 +33,7 @@ pub(super) async fn await_bytes(
     connection: ConnectionId,
     wanted: usize,
     what: &'static str,
+    patience: &Patience,
     until: Option<Instant>,
 ) -> Option<Result<usize, Received>> {
     let look = |node: &mut IpNode, now| {
@@ -44,7 +46,7 @@ pub(super) async fn await_bytes(
             over => Some(Err(over)),
         }
     };
-    host.until_or(connection_key(connection), what, until, look).await
+    host.until_or(patience, connection_key(connection), what, until, look).await
 }
 
 /// Hand over all of `data`, in parts as there is room; false if the connection takes no more.

@@ -1,5 +1,6 @@
 //! Waiting for a change of a node, but not for ever.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
@@ -10,10 +11,20 @@ use super::IpNode;
 use crate::node::Key;
 use crate::program::Host;
 
+/// The timer of a program that waits again and again, mostly for less than its limit. One that has been set
+/// stays set when the wait ends early, and serves the next: else a closed loop would leave one behind for
+/// each round trip.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    /// When the timer fires that has been set last.
+    set_for: Cell<Option<Instant>>,
+}
+
 impl Host<IpNode> {
     /// Wait until `look` gives something at a change of `key`, or until `at`: then `None`.
     pub(super) async fn until_or<R>(
         &self,
+        patience: &Patience,
         key: Key,
         what: &'static str,
         at: Option<Instant>,
@@ -21,12 +32,22 @@ impl Host<IpNode> {
     ) -> Option<R> {
         let mut changed = pin!(self.until(key, what, look));
         let Some(at) = at else { return Some(changed.await) };
-        let mut timer = pin!(self.clock().sleep_until(at));
         poll_fn(|context| {
             if let Poll::Ready(found) = changed.as_mut().poll(context) {
                 return Poll::Ready(Some(found));
             }
-            timer.as_mut().poll(context).map(|()| None)
+            let now = self.now();
+            if now >= at {
+                return Poll::Ready(None);
+            }
+            let is_set = patience.set_for.get().is_some_and(|set| set > now && set <= at);
+            if !is_set {
+                patience.set_for.set(Some(at));
+                // It fires although nobody holds it, and has the program polled.
+                let timer = pin!(self.clock().sleep_until(at));
+                let _ = timer.poll(context);
+            }
+            Poll::Pending
         })
         .await
     }

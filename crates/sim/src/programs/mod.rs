@@ -14,7 +14,7 @@ pub mod stream;
 
 pub use connection::tcp_facts;
 pub use cpu_meter::HostCpuMeter;
-pub use node::{IpNode, addresses_of};
+pub use node::{IpNode, addresses_of, datagram_key};
 
 /// Port of the end that is sent to.
 pub const SERVER_PORT: u16 = 5201;

@@ -21,7 +21,7 @@ pub(super) const ACCEPTED: Key = 3;
 pub(super) const NOTIFIED: Key = 7;
 
 /// The key of datagrams at a socket.
-pub(super) fn datagram_key(socket: SocketId) -> Key {
+pub fn datagram_key(socket: SocketId) -> Key {
     socket.0 as Key * KINDS + DATAGRAM
 }
 

@@ -1,7 +1,7 @@
 //! An interface: its sockets, and the five words by which it is driven.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use lanlab_units::Instant;
 
@@ -53,6 +53,8 @@ pub struct Interface {
     events: VecDeque<Event>,
     unused: Vec<Vec<u8>>,
     unclaimed_frames: u64,
+    /// Where the last datagram or connection went, and the way there: most hosts send to one peer.
+    last_way: Option<(IpAddr, (IpAddr, Mac))>,
 }
 
 impl Interface {
@@ -70,6 +72,7 @@ impl Interface {
             events: VecDeque::new(),
             unused: Vec::new(),
             unclaimed_frames: 0,
+            last_way: None,
         }
     }
 
@@ -149,10 +152,15 @@ impl Interface {
         self.sockets[id.0].next_bytes()
     }
 
-    fn way_to(&self, to: SocketAddr) -> Result<(std::net::IpAddr, Mac), Refusal> {
+    fn way_to(&mut self, to: SocketAddr) -> Result<(IpAddr, Mac), Refusal> {
+        if let Some((_, way)) = self.last_way.filter(|(last, _)| *last == to.ip()) {
+            return Ok(way);
+        }
         let from = local_address(&self.config.addresses, to.ip()).ok_or(Refusal::NoAddress(to))?;
         let mac = self.config.neighbours.get(&to.ip()).ok_or(Refusal::NoNeighbour(to.ip()))?;
-        Ok((from, *mac))
+        let way = (from, *mac);
+        self.last_way = Some((to.ip(), way));
+        Ok(way)
     }
 
     /// Let peers open connections to `port`.

@@ -9,6 +9,7 @@ use lanlab_workloads::echo::{Handed, Heard, Plan, ReplyReader, RequestWriter};
 use super::Echo;
 use crate::program::Host;
 use crate::programs::connection::{await_bytes, connect, write_all};
+use crate::programs::either::Patience;
 use crate::programs::node::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, IpNode};
 
@@ -27,6 +28,7 @@ pub(super) struct Channel {
     pub way: Way,
     request: Vec<u8>,
     reply: Vec<u8>,
+    patience: Patience,
 }
 
 impl Channel {
@@ -50,7 +52,8 @@ impl Channel {
         };
         let request = vec![0; echo.plan.message_bytes];
         let reply = vec![0; echo.reply_bytes];
-        Ok(Self { host: host.clone(), echo: echo.clone(), way, request, reply })
+        let patience = Patience::default();
+        Ok(Self { host: host.clone(), echo: echo.clone(), way, request, reply, patience })
     }
 
     /// Send a request as soon as there is room.
@@ -79,12 +82,13 @@ impl Channel {
 
     /// Wait for a reply, until then at most.
     pub async fn next(&mut self, until: Instant) -> Heard {
-        let (host, cost) = (&self.host, self.host.receive_call());
+        let (host, patience, cost) = (&self.host, &self.patience, self.host.receive_call());
         match &mut self.way {
             Way::Datagrams { socket, reader, .. } => {
                 let (socket, reply) = (*socket, &mut self.reply);
                 let look = |node: &mut IpNode, _| node.interface.datagram_bytes(socket);
-                let waited = host.until_or(datagram_key(socket), "a reply", Some(until), look);
+                let waited =
+                    host.until_or(patience, datagram_key(socket), "a reply", Some(until), look);
                 let Some(bytes) = waited.await else { return Heard::Idle };
                 host.call(cost, bytes).await;
                 let take = |node: &mut IpNode, _| node.interface.receive_datagram(socket, reply);
@@ -94,7 +98,16 @@ impl Channel {
             Way::Connection { id, received_bytes, replied } => {
                 while *received_bytes < self.reply.len() {
                     let wanted = self.reply.len() - *received_bytes;
-                    let bytes = match await_bytes(host, *id, wanted, "a reply", Some(until)).await {
+                    let bytes = match await_bytes(
+                        host,
+                        *id,
+                        wanted,
+                        "a reply",
+                        patience,
+                        Some(until),
+                    )
+                    .await
+                    {
                         Some(Ok(bytes)) => bytes,
                         Some(Err(_)) => return Heard::Closed,
                         None => return Heard::Idle,

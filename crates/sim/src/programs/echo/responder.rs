@@ -11,6 +11,7 @@ use super::Echo;
 use crate::program::Host;
 use crate::programs::IpNode;
 use crate::programs::connection::{accept, await_bytes, write_all};
+use crate::programs::either::Patience;
 use crate::programs::node::datagram_key;
 
 /// What a responder has counted so far.
@@ -97,12 +98,13 @@ async fn answer_connection(
 ) {
     let mut buffer = vec![0; echo.plan.message_bytes.min(1 << 20)];
     let reply = vec![0; echo.reply_bytes];
+    let endless = Patience::default();
     let (receive_call, send_call) = (host.receive_call(), host.send_call());
     loop {
         let mut missing = echo.plan.message_bytes;
         while missing > 0 {
             let wanted = missing.min(buffer.len());
-            let came = await_bytes(&host, connection, wanted, "a request", None).await;
+            let came = await_bytes(&host, connection, wanted, "a request", &endless, None).await;
             let Some(Ok(readable)) = came else {
                 host.with_node(|node, now| node.interface.close(now, connection));
                 return;

@@ -8,6 +8,7 @@ use lanlab_workloads::stream::{ByteCounter, CpuMeter as _, Schedule, SharedMeter
 use super::{Stream, StreamReceived, StreamSent};
 use crate::program::Host;
 use crate::programs::connection::{accept, await_bytes, await_end, connect, tcp_facts, write_all};
+use crate::programs::either::Patience;
 use crate::programs::node::NOTIFIED;
 use crate::programs::{CLIENT_PORT, HostCpuMeter, IpNode};
 
@@ -82,13 +83,15 @@ pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
     let mut buffer = vec![0; plan.read_bytes.min(MOST_BUFFER_BYTES)];
     let mut usage = HostCpuMeter::new(&host);
     let (mut receive_calls, cost) = (0, host.receive_call());
+    let endless = Patience::default();
     let ended_by = loop {
         let what = "bytes of its connection";
-        let readable = match await_bytes(&host, connection, buffer.len(), what, None).await {
-            Some(Ok(readable)) => readable,
-            Some(Err(Received::End)) => break counter.end_of_stream(host.now()),
-            Some(Err(_)) | None => break EndedBy::PeerClosed,
-        };
+        let readable =
+            match await_bytes(&host, connection, buffer.len(), what, &endless, None).await {
+                Some(Ok(readable)) => readable,
+                Some(Err(Received::End)) => break counter.end_of_stream(host.now()),
+                Some(Err(_)) | None => break EndedBy::PeerClosed,
+            };
         host.call(cost, readable).await;
         let into = &mut buffer[..readable];
         let received = host.with_node(|node, now| node.interface.receive(now, connection, into));

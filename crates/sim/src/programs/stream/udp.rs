@@ -11,6 +11,7 @@ use lanlab_workloads::stream::{
 
 use super::{Stream, StreamReceived, StreamSent};
 use crate::program::Host;
+use crate::programs::either::Patience;
 use crate::programs::node::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostCpuMeter, IpNode};
 
@@ -179,6 +180,7 @@ async fn next_bytes(
         }
         let look = |node: &mut IpNode, _| node.interface.has_datagram(socket).then_some(());
         let latest = Some(latest.plus_nanos(1));
-        host.until_or(datagram_key(socket), "a message", latest, look).await;
+        let patience = Patience::default();
+        host.until_or(&patience, datagram_key(socket), "a message", latest, look).await;
     }
 }

@@ -1,0 +1,157 @@
+"""
+The same stream and echo on both clocks: real time over lanlab's own medium, and virtual time.
+
+    python bench/both_clocks.py --seconds 3 --runs 5
+
+Real time: two network namespaces on a cable of 10 Mbit/s that lanlab's medium carries, with the
+kernel's own UDP and TCP (without time stamps). Of round trips the least is compared: other
+processes on the machine lengthen the others. Virtual time: the engine's `simulate` with two
+machines. Their cost for each frame is measured here before: half of the least round trip of 64
+bytes on the same medium where frames take no time, half of that for sending and half for receiving.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from medium import trial
+from medium_lan import Lan
+
+from lanlab.engine import Engine, engine_path
+
+_RATE_BPS = 10_000_000
+_PROPAGATION_NS = 500
+_WARMUP_S = 0.5
+_BUFFER_BYTES = 212_992
+_KERNEL_WINDOW_BYTES = 131_072
+#: Kind, IP version, and parameters as the workload of lanlab knows them.
+_CASES: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    ("stream", 4, {"message_size_bytes": 128}),
+    ("stream", 4, {"message_size_bytes": 500}),
+    ("stream", 4, {"message_size_bytes": 1408}),
+    ("stream", 6, {"message_size_bytes": 1408}),
+    ("stream", 4, {"message_size_bytes": 500, "rate_bps": 2_000_000}),
+    ("stream", 4, {"message_size_bytes": 1408, "transport": "tcp"}),
+    ("stream", 6, {"message_size_bytes": 1408, "transport": "tcp"}),
+    ("echo", 4, {"message_size_bytes": 64}),
+    ("echo", 4, {"message_size_bytes": 1408}),
+    ("echo", 6, {"message_size_bytes": 384}),
+    ("echo", 4, {"message_size_bytes": 64, "transport": "tcp"}),
+)
+
+
+def simulated(
+    engine: Engine, kind: str, ip_version: int, asked: dict[str, Any], cost_ns: int
+) -> float:
+    """Goodput in bit/s, or the least round trip in s."""
+    parameters = dict(asked)
+    time_ns, warmup_ns = (int(1e9 * parameters.pop(key)) for key in ("time_s", "warmup_s"))
+    rate = parameters.pop("rate_bps", None)
+    work = {
+        "workload": kind,
+        "transport": "udp",
+        "ip_version": ip_version,
+        "amount": {"time_ns": time_ns},
+        "warmup_ns": warmup_ns,
+        **parameters,
+    }
+    if kind == "stream":
+        work["interval_ns"] = 1_000_000_000
+        work["rate"] = None if rate is None else {"bps": rate}
+    else:
+        work["timeout_ns"] = 1_000_000_000
+    machine = {
+        "interrupt": {"each_ns": cost_ns // 2},
+        "transmit": {"each_ns": cost_ns - cost_ns // 2},
+        "queue_frames": 1000,
+        "ring_frames": 1000,
+        "receive_buffer_bytes": _BUFFER_BYTES,
+        "send_buffer_bytes": _BUFFER_BYTES,
+        "tcp": {
+            "window_bytes": _KERNEL_WINDOW_BYTES,
+            "delayed_ack_ns": 40_000_000,
+            "nagle": kind == "stream",
+        },
+    }
+    medium = {"topology": "cable", "rate_bps": _RATE_BPS, "propagation_ns": _PROPAGATION_NS}
+    world = {"medium": medium, "machines": [machine, machine]}
+    request = {"type": "simulate", "seed": 1, "world": world, "work": work}
+    outcomes = engine.start(request).result(120.0)["outcomes"]
+    if kind == "echo":
+        return float(outcomes[0]["round_trip"]["min_ns"]) / 1e9
+    received = outcomes[1]
+    return float(received["window_bytes"] * 8e9 / received["window_ns"])
+
+
+def measured(
+    kind: str, ip_version: int, rate_bps: int | None, runs: int, asked: dict[str, Any]
+) -> list[float]:
+    """The same in real time, run by run."""
+    figure: Callable[[dict[str, float]], float] = (
+        (lambda got: got["rtt_min_ns"] / 1e9)
+        if kind == "echo"
+        else (lambda got: got["goodput_bps"])
+    )
+    lan = Lan(2, rate_bps, precise=True)
+    try:
+        for host in (0, 1):
+            # The stack's TCP has no time stamps: 12 bytes fewer in each segment.
+            command = [*lan.prefix(host), "sysctl", "-q", "-w", "net.ipv4.tcp_timestamps=0"]
+            subprocess.run(command, check=True)
+        return [figure(trial(lan, kind, ip_version, **asked)) for _ in range(runs)]
+    finally:
+        lan.close()
+
+
+def main() -> int:
+    """Measure and simulate each case, and print both."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    options.add_argument("--seconds", type=float, default=3.0, help="Measured time of each run.")
+    options.add_argument("--runs", type=int, default=5, help="Runs in real time.")
+    options.add_argument("--kind", choices=("stream", "echo"), help="Only these cases.")
+    asked = options.parse_args()
+    times = {"time_s": asked.seconds, "warmup_s": _WARMUP_S}
+    print(f"load average before: {os.getloadavg()[0]:.1f}, processors: {os.cpu_count()}")
+    smallest = {"message_size_bytes": 64, **times}
+    free = min(measured("echo", 4, None, asked.runs, smallest))
+    cost_ns = int(1e9 * free / 2)
+    print(f"cost of a frame, both ends together: {cost_ns / 1000:.1f} µs\n")
+    print(
+        "| case | IP | real: median, of echo least (least … most) | virtual | virtual/real |\n"
+        + "|---" * 5
+        + "|"
+    )
+    worst = 0.0
+    engine = Engine("virtual", [str(engine_path())])
+    try:
+        for kind, ip_version, case in _CASES:
+            if asked.kind not in (None, kind):
+                continue
+            parameters = case | times
+            runs = measured(kind, ip_version, _RATE_BPS, asked.runs, parameters)
+            virtual = simulated(engine, kind, ip_version, parameters, cost_ns)
+            scale, unit = (1e6, "µs") if kind == "echo" else (1e-6, "Mbit/s")
+            real = min(runs) if kind == "echo" else statistics.median(runs)
+            worst = max(worst, abs(virtual / real - 1))
+            print(
+                f"| {kind} {' '.join(str(value) for value in case.values())} | {ip_version} "
+                f"| {real * scale:.4g} ({min(runs) * scale:.4g} … {max(runs) * scale:.4g}) {unit} "
+                f"| {virtual * scale:.4g} {unit} | {virtual / real:.4f} |",
+                flush=True,
+            )
+    finally:
+        engine.close()
+    print(
+        f"\nlargest difference: {100 * worst:.2f} %; load average after: {os.getloadavg()[0]:.1f}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
