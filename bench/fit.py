@@ -2,8 +2,8 @@
 Fit the machines of a study to what it published, and write the numbers into its machines.toml.
 
 What is fitted to what stands in machines.toml: every number with `fitted` is free, and what it
-names is what it is fitted to. Numbers and printed values that hang together are solved together, by least
-squares on the logarithms of simulated / published, with the simulator itself and with fixed seeds,
+names is what it is fitted to. Numbers and printed values that hang together are solved together,
+by least squares on the logarithms of simulated / published, with the simulator itself and with fixed seeds,
 so that the same version gives the same numbers. Values held out are never looked at. At the end all
 printed values stand beside the simulated ones.
 
@@ -219,6 +219,7 @@ def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) ->
     start = np.array([_value(simulation, one) for one in group])
     # Unknown is 1 + log(number / where it starts), so that a step is a share of each number.
     ones = np.ones(len(group))
+    # What is reached already stays as it is, so that a second fit changes nothing.
     if float(np.abs(residuals(ones)).max()) < _EXACT:
         return simulation
     found = least_squares(
@@ -274,6 +275,8 @@ def fit(lab: Laboratory, rounds: int = 2) -> Simulation:
     parts = groups(free_numbers(simulation))
     for _ in range(rounds):
         for group in parts:
+            names = ", ".join(map(str, group))
+            print(f"fitting {names} ({lab.simulated} trials simulated so far)", file=sys.stderr)
             simulation = fit_group(lab, simulation, group)
     return simulation
 

@@ -206,3 +206,10 @@ def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:
     file.write_text(source.read_text().replace('"xp-ipv4"', '"mine"'))
     named = machines_named(f"{file}#mine,vista-ipv4", roles)
     assert named.simulation.machine[0].id == "mine"
+
+
+def test_the_documentation_lists_every_number() -> None:
+    """With its range as it is checked."""
+    text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
+    for name, kind in NUMBERS.items():
+        assert f"| `{name}` | {kind.unit} | " in text and kind.help in text

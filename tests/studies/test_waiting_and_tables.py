@@ -13,6 +13,7 @@ from lanlab.studies import MissingValue, at_scale, load_study
 from lanlab.studies.load import parse_published, parse_study
 from lanlab.studies.published import PublishedTable
 from lanlab.studies.tables import laid_out
+from lanlab.studies.whereabouts import study_on
 
 WAITING = """
 schema = 1
@@ -69,7 +70,7 @@ def test_what_a_study_without_experiments_must_say() -> None:
 
 
 def test_a_study_may_run_in_part() -> None:
-    study = load_study("brutman-mtcp").study
+    study = study_on(load_study("brutman-mtcp").study, "real")
 
     assert [scaled.experiment.id for scaled in at_scale(study, "quick")] == ["speed-test", "ftp"]
     assert [part.workload for part in study.waiting] == ["historic-copy"]

@@ -37,7 +37,7 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("simulated"),
         Column("", "simulated", "simulated"),
         Column("error_ratio", "error", "error"),
-        Column("standing", "fitted or held out", "", is_number=False),
+        Column("standing", "fitted or held out", "fitted or held out", is_number=False),
         Column("how", "read off as", "", is_number=False),
     )
     return Table("accuracy", TITLE, columns, tuple(_row(one, study) for one in found))
@@ -45,7 +45,7 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
 
 def accuracy_count_table(found: Sequence[Accuracy]) -> Table:
     """How many of the printed numbers are within each error, by what they were to the machines."""
-    within = [f"within {percent(ratio, 2)}" for ratio in WITHIN_RATIOS]
+    within = [f"within {100 * ratio:g} %" for ratio in WITHIN_RATIOS]
     columns = (
         Column("standing", "published values", "published values", is_number=False),
         *(

@@ -68,6 +68,12 @@ pub(super) struct Connection {
     sent_up_to: Option<u32>,
     /// When it wants to be called.
     pub timeout: Option<Instant>,
+    /// Bytes that the program has taken while the window does not show their room yet.
+    unshown_bytes: usize,
+    /// The window opens by this much at least.
+    window_step_bytes: usize,
+    /// What is looked at to give the program the rest.
+    looked_at: Vec<u8>,
     /// It waits in the list of those that may have something to send.
     pub is_sending: bool,
     /// An event says that it has changed.
@@ -123,6 +129,9 @@ impl Connection {
             facts: ConnectionFacts { mss_bytes: mss as u64, ..ConnectionFacts::default() },
             sent_up_to: None,
             timeout: None,
+            unshown_bytes: 0,
+            window_step_bytes: mss.min(profile.receive_buffer_bytes / 2),
+            looked_at: Vec::new(),
             is_sending: false,
             is_told: false,
             is_unannounced: false,
@@ -208,15 +217,48 @@ impl Connection {
         taken
     }
 
+    /// Give the program bytes that have come. The window shows their room when it is that of a segment or
+    /// of half of the buffer (RFC 1122, 4.2.3.3), so that small reads ask for no small segments.
     pub fn receive(&mut self, into: &mut [u8]) -> Received {
-        let socket = self.socket_mut();
-        match socket.recv_slice(into) {
-            Ok(0) if socket.may_recv() || !self.is_established_once() => Received::Nothing,
-            Ok(0) | Err(tcp::RecvError::Finished) => Received::End,
-            Ok(bytes) => {
-                self.facts.received_bytes += bytes as u64;
-                Received::Bytes(bytes)
+        let wanted = into.len().min(self.readable_bytes());
+        if wanted == 0 {
+            self.show_room();
+            return self.nothing_received();
+        }
+        let skipped = self.unshown_bytes;
+        let mut looked_at = std::mem::take(&mut self.looked_at);
+        looked_at.resize(skipped + wanted, 0);
+        let seen = self.socket_mut().peek_slice(&mut looked_at).unwrap_or(0);
+        let bytes = seen.saturating_sub(skipped);
+        into[..bytes].copy_from_slice(&looked_at[skipped..skipped + bytes]);
+        self.looked_at = looked_at;
+        self.unshown_bytes += bytes;
+        if self.unshown_bytes >= self.window_step_bytes {
+            self.show_room();
+        }
+        self.facts.received_bytes += bytes as u64;
+        Received::Bytes(bytes)
+    }
+
+    /// Have the window show the room of all that the program has taken.
+    fn show_room(&mut self) {
+        while self.unshown_bytes > 0 {
+            let most = self.unshown_bytes;
+            // A ring gives its bytes in two parts where they wrap.
+            let taken = self.socket_mut().recv(|bytes| (bytes.len().min(most), bytes.len().min(most)));
+            match taken {
+                Ok(taken) if taken > 0 => self.unshown_bytes -= taken,
+                _ => self.unshown_bytes = 0,
             }
+        }
+    }
+
+    /// Why no bytes are there.
+    fn nothing_received(&mut self) -> Received {
+        let socket = self.socket_mut();
+        match socket.recv_slice(&mut []) {
+            Ok(_) if socket.may_recv() || !self.is_established_once() => Received::Nothing,
+            Ok(_) | Err(tcp::RecvError::Finished) => Received::End,
             Err(tcp::RecvError::InvalidState) if !self.is_established_once() => Received::Nothing,
             Err(tcp::RecvError::InvalidState) => Received::Broken,
         }
@@ -230,7 +272,7 @@ impl Connection {
 
     /// Bytes that have come and were not taken yet.
     pub fn readable_bytes(&self) -> usize {
-        self.socket().recv_queue()
+        self.socket().recv_queue() - self.unshown_bytes
     }
 
     /// Room of the send buffer.

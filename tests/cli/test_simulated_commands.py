@@ -1,0 +1,64 @@
+"""Commands on modelled machines: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+from command_line import Lanlab
+
+SINGLE = ("stream", "--testbed", "simulated", "--size", "128", "--time", "0.05", "--seed", "1")
+
+
+def test_a_stream_between_named_machines(lanlab: Lanlab) -> None:
+    """On the link of the study that the first machine is of; 38.64 µs a message are 26.5 Mbit/s."""
+    done = lanlab(*SINGLE, "--machines", "vista-ipv4,vista-ipv4", "--json")
+    told = done.json()
+    assert (done.code, told["testbed"], told["link"]) == (0, "simulated", "100M")
+    assert told["goodput_bps"] == pytest.approx(26.5e6, rel=0.02)
+    again = lanlab(*SINGLE, "--machines", "vista-ipv4,vista-ipv4", "--json").json()
+    assert again["goodput_bps"] == told["goodput_bps"]
+
+
+def test_round_trips_between_named_machines(lanlab: Lanlab) -> None:
+    """An echo is simulated as well."""
+    options = ("--testbed", "simulated", "--machines", "vista-ipv4,vista-ipv4", "--requests", "50")
+    told = lanlab("echo", *options, "--json").json()
+    assert told["replies"] == 50 and told["timeouts"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "--testbed simulated needs --machines"),
+        (("--machines", "vista-ipv4"), "found 1 machines; allowed: 2"),
+        (("--machines", "vista-ipv4,vista"), "no machine named `vista`"),
+        (("--machines", "vista-ipv4,vista-ipv4", "--flows", "2"), "flows: found `2`"),
+        (("--machines", "vista-ipv4,vista-ipv4", "--link", "unshaped"), "has no speed"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(
+    lanlab: Lanlab, options: tuple[str, ...], said: str
+) -> None:
+    """With nothing stored."""
+    refused = lanlab(*SINGLE, *options)
+    assert refused.code == 2 and said in refused.err
+    assert "no runs" in lanlab("runs").out + lanlab("runs").err or lanlab("runs").code == 2
+
+
+def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
+    """A 486 whose interrupts cost less takes in more, and it is said what was assumed."""
+    change = "machine.486dx2-nt4.interrupt_us=100"
+    done = lanlab("predict", "milanovic-srbljic", "--scale", "tiny", "--set", change, "--json")
+    told = done.json()
+    assert done.code == 0 and len(told["runs"]) == 2
+    assert told["assumptions"][0].startswith("486dx2-nt4: interrupt_us 327.")
+    rows = {(row["factors"]["host"], row["factors"]["rate_bps"]): row for row in told["conditions"]}
+    slow, fast = rows["486dx2", 10_600_000], rows["celeron", 10_600_000]
+    assert slow["ratio"] > 2 and slow["cause_before"] == "receiver's interrupts"
+    assert fast["ratio"] == pytest.approx(1)
+
+
+def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
+    """And of what there is not."""
+    assert "nothing is changed" in lanlab("predict", "manford-kolahi").err
+    wrong = lanlab("predict", "manford-kolahi", "--set", "machine.vista-ipv4.interupt_us=1")
+    assert wrong.code == 2 and "interrupt_us" in wrong.err

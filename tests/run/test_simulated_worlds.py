@@ -1,0 +1,161 @@
+"""Runs on modelled machines by the engine: repeated exactly, continued, and refused in time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_runs import Watching, a_store
+
+from lanlab.errors import StoreError, UsageError
+from lanlab.run import RunRequest, new_run, resume_run
+from lanlab.store import TrialRecord
+from lanlab.studies.load import parse_study
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+
+WHY = {"assumed": "made up for this test"}
+SIZES = {
+    "ring_frames": 32,
+    "queue_frames": 64,
+    "transmit_queue_frames": 32,
+    "receive_buffer_bytes": 65_536,
+    "send_buffer_bytes": 8192,
+    "window_bytes": 8760,
+}
+
+
+def study(sizes: tuple[int, ...] = (64, 512), **parameters: Any) -> Any:
+    """A stream between two modelled machines of 30 µs a message."""
+    numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
+    numbers |= {name: {"value": value, **WHY} for name, value in SIZES.items()}
+    numbers["send_call_us"] = {"value": 30, **WHY}
+    numbers["jitter_ratio"] = {"value": 0.2, **WHY}
+    return parse_study(
+        {
+            "schema": 1,
+            "id": "two-machines",
+            "title": "Two machines",
+            "testbed": {"link": "100M"},
+            "experiment": [
+                {
+                    "id": "sizes",
+                    "title": "Goodput",
+                    "workload": "stream",
+                    "on": ["simulated"],
+                    "metrics": ["goodput_bps"],
+                    "parameters": {"kind": "slow", **parameters},
+                    "factors": {"message_size_bytes": list(sizes)},
+                }
+            ],
+            "simulation": {
+                "machine": [{"id": "pc", "title": "a PC", "numbers": numbers}],
+                "place": [{"when": {"kind": "slow"}, "machines": ["pc", "pc"]}],
+            },
+            "scale": {
+                "quick": {
+                    "parameters": {"time_s": 0.05, "warmup_s": 0.01},
+                    "trials": {"min": 3, "max": 3},
+                }
+            },
+        },
+        "two-machines.toml",
+    )
+
+
+def told(trials: list[TrialRecord]) -> list[Any]:
+    """What of trials must not depend on when or how often they were run."""
+    return [
+        (trial.factors, trial.block, trial.metrics, trial.raw["setup"]["world"]) for trial in trials
+    ]
+
+
+def test_a_seed_gives_the_same_results_and_blocks_differ(tmp_path: Path) -> None:
+    """Replications have seeds of their own; a repeated run has the same numbers, bit by bit."""
+    found = []
+    for seed in (1, 1, 2):
+        with a_store(tmp_path) as store:
+            run = new_run(RunRequest(study(), "quick", "simulated", None, seed), store, Watching())
+            assert run.status == "done"
+            found.append(told(store.trials(run.id)))
+    assert found[0] == found[1] != found[2]
+    assert len({str(metrics) for _, _, metrics, _ in found[0]}) == 6
+    one = found[0][0][2]
+    assert one["goodput_bps"] == pytest.approx(
+        8 * found[0][0][0]["message_size_bytes"] / 30e-6, 0.05
+    )
+    assert one["lost_messages"] == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"flows": 2}, "flows: found `2`; allowed on testbed `simulated`: 1"),
+        ({"io": "batch"}, "io: found `batch`"),
+        ({"kind": "fast"}, "which is at no place"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
+    tmp_path: Path, parameters: dict[str, Any], said: str
+) -> None:
+    """A parameter without a counterpart would be passed over in silence."""
+    with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
+        request = RunRequest(study(**parameters), "quick", "simulated", None, 1)
+        new_run(request, store, Watching())
+    assert said in refused.value.message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_study_of_real_hosts_alone_is_not_simulated(tmp_path: Path) -> None:
+    """And one of machines alone is not measured."""
+    with a_store(tmp_path) as store, pytest.raises(UsageError, match="only simulated experiments"):
+        new_run(RunRequest(study(), "quick", "loopback", None, 1), store, Watching())
+
+
+_RUN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from small_runs import Watching, a_store
+from test_simulated_worlds import study
+from lanlab.run import RunRequest, new_run
+with a_store(Path({folder!r})) as store:
+    new_run(RunRequest(study(tuple(range(64, 64 + {count}))), "quick", "simulated", None, 7),
+            store, Watching())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is of Unix")
+def test_a_killed_run_goes_on_to_the_same_results(tmp_path: Path) -> None:
+    """30 conditions here; `LANLAB_SIMULATED_CONDITIONS=500` for all that the claim says."""
+    count = int(os.environ.get("LANLAB_SIMULATED_CONDITIONS", "30"))
+    sizes = tuple(range(64, 64 + count))
+    script = _RUN.format(here=str(Path(__file__).parent), folder=str(tmp_path), count=count)
+    with subprocess.Popen([sys.executable, "-c", script]) as child:
+        with a_store(tmp_path) as store:
+            until = time.monotonic() + 120
+            while time.monotonic() < until:
+                time.sleep(0.05)
+                # It is made with the first run.
+                with contextlib.suppress(StoreError):
+                    runs = store.runs()
+                    if runs and len(store.trials(runs[0].id)) >= count // 2:
+                        break
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    with a_store(tmp_path) as store:
+        (run,) = store.runs()
+        before = len(store.trials(run.id))
+        assert count // 2 <= before < 3 * count
+        done = resume_run(run.id, store, Watching())
+        assert done.status == "done"
+        resumed = told(store.trials(run.id))
+        whole = new_run(RunRequest(study(sizes), "quick", "simulated", None, 7), store, Watching())
+        assert resumed == told(store.trials(whole.id))
+    assert len(resumed) == 3 * count
