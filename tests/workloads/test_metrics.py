@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lanlab.figures.wording import quantity
+from lanlab.roles import REVERSE_PREFIX
 from lanlab.studies.load import parse_study
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.metrics import ECHO, METRICS, Metric, metric_direction
@@ -43,7 +44,11 @@ NEITHER = {
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_every_metric_is_up_or_down_or_knowingly_neither(name: str) -> None:
     metrics = WORKLOADS[name].metrics
-    without = {metric for metric in metrics if metric_direction(metric) is None}
+    without = {
+        metric.removeprefix(REVERSE_PREFIX)
+        for metric in metrics
+        if metric_direction(metric) is None
+    }
     assert without <= NEITHER
     assert not {metric for metric in NEITHER if metric_direction(metric) is not None}
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from lanlab.errors import StoreError
+from lanlab.store.labels import RunLabel
 from lanlab.store.records import RunRecord, TrialRecord
 from lanlab.store.series import AnySeries, Series
 
@@ -87,6 +88,13 @@ class Store(Protocol):
 
     def reopen_run(self, run_id: str) -> RunRecord:
         """Set a run's status back to `running`, to go on with it."""
+
+    def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
+        """Give a run another label. Its trials and all else of it stay as they are.
+
+        Raises:
+            UsageError: Another run has that name, or the name could be taken for an id.
+        """
 
     def delete_run(self, run_id: str) -> Deleted:
         """Remove a run with all its trials and series, and nothing else.

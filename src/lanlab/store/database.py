@@ -15,8 +15,9 @@ from typing import IO, ClassVar, Protocol, Self
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
-from lanlab.store.encoding import utc_now
+from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.intervals import intervals_in
+from lanlab.store.labels import RunLabel, check_name, id_of_name
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
@@ -199,6 +200,21 @@ class DatabaseStore:
                 id=run.id,
             )
 
+    def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
+        """See `Store.label_run`."""
+        run = self.run(run_id)
+        every = self.runs()
+        if label.name is not None:
+            check_name(label.name, run.id, every)
+        told = label.to_json()
+        with self._database.transaction(run.id) as session:
+            session.execute(
+                "UPDATE run SET label = :label WHERE id = :id",
+                label=None if told is None else to_json(told, "label"),
+                id=run.id,
+            )
+        return dataclasses.replace(run, label=told)
+
     def delete_run(self, run_id: str) -> Deleted:
         """See `Store.delete_run`."""
         run = self.run(run_id)
@@ -238,8 +254,9 @@ class DatabaseStore:
     def run(self, name: str) -> RunRecord:
         """See `Store.run`."""
         with self._database.reading() as session:
-            ids = [str(i) for (i,) in session.execute("SELECT id FROM run ORDER BY sequence")]
-        run_id = _find(name, ids)
+            found = session.execute("SELECT id, label FROM run ORDER BY sequence")
+        ids = [str(run_id) for run_id, _ in found]
+        run_id = id_of_name(name, found) or _find(name, ids)
         with self._database.reading() as session:
             found = session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
         with self._read_here():

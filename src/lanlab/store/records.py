@@ -78,3 +78,5 @@ class RunRecord:
     #: Of a run taken in turns with others: `id` of the series, `turn` and `side` (each from 0), and
     #: all that the series needs to go on (`lanlab.run.alternate`); `None` of any other run.
     alternation: dict[str, Any] | None = None
+    #: What people call it: `name`, `note` and `tags`, each only if there is one; `None`: nothing.
+    label: dict[str, Any] | None = None

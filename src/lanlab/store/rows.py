@@ -28,6 +28,7 @@ _JSON_COLUMNS = frozenset(
         "testbed",
         "versions",
         "alternation",
+        "label",
         "factors",
         "parameters",
         "metrics",

@@ -19,7 +19,7 @@ from lanlab.user_files import READ_FLAGS, special
 
 #: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
@@ -134,6 +134,9 @@ BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
 #: The place of a run in a series of runs that were taken in turns.
 _VERSION_5 = "ALTER TABLE run ADD COLUMN alternation TEXT;"
 
+#: What people call a run: its name, note and tags. A run's label may be changed, its trials never.
+_VERSION_6 = "ALTER TABLE run ADD COLUMN label TEXT;"
+
 #: Version to the script that leads to it from the version before.
 MIGRATIONS: Mapping[int, str] = {
     1: _VERSION_1,
@@ -141,6 +144,7 @@ MIGRATIONS: Mapping[int, str] = {
     3: _VERSION_3,
     4: _VERSION_4,
     5: _VERSION_5,
+    6: _VERSION_6,
 }
 
 

@@ -1,0 +1,104 @@
+"""What people call a run: a name, a note and tags, beside what was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.errors import UsageError
+from lanlab.store.records import RunRecord
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TAG = re.compile(r"[^\s,]{1,64}")
+_MOST_TAGS = 32
+_LONGEST_NOTE = 4_000
+
+
+@dataclass(frozen=True)
+class RunLabel:
+    """
+    A run's label.
+
+    Raises:
+        UsageError: A name or tag has other characters than allowed, the note is too long, or there
+            are too many tags.
+    """
+
+    #: By which the run can be named in place of its id.
+    name: str | None = None
+    note: str | None = None
+    tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name is not None and (not _NAME.fullmatch(self.name) or self.name == "last"):
+            raise UsageError(
+                f"name: found `{self.name}`; allowed: up to 64 letters, digits and `._-`, but not "
+                "`last`"
+            )
+        if self.note is not None and len(self.note) > _LONGEST_NOTE:
+            raise UsageError(f"note: found {len(self.note)} characters; allowed: {_LONGEST_NOTE:,}")
+        for tag in self.tags:
+            if not _TAG.fullmatch(tag):
+                raise UsageError(
+                    f"tag: found `{tag}`; allowed: up to 64 characters without blanks and commas"
+                )
+        if len(self.tags) > _MOST_TAGS:
+            raise UsageError(f"tags: found {len(self.tags)}; allowed: {_MOST_TAGS}")
+
+    def to_json(self) -> dict[str, Any] | None:
+        """As the store keeps it; `None`: there is nothing."""
+        tags = list(dict.fromkeys(self.tags))
+        found = {"name": self.name, "note": self.note, "tags": tags}
+        return {key: value for key, value in found.items() if value} or None
+
+
+def label_of(run: RunRecord) -> RunLabel:
+    """The label of a run. What is not as lanlab writes it is left out."""
+    told = run.label or {}
+    name, note, tags = (told.get(key) for key in ("name", "note", "tags"))
+    try:
+        return RunLabel(
+            name if isinstance(name, str) else None,
+            note if isinstance(note, str) else None,
+            tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        )
+    except UsageError:
+        return RunLabel()
+
+
+def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
+    """
+    Refuse a name by which another run could be meant.
+
+    Raises:
+        UsageError: Another run has it, or an id begins with it.
+    """
+    for run in runs:
+        if run.id != run_id and label_of(run).name == name:
+            raise UsageError(f"run {run.id} has the name `{name}`", hint="choose another one")
+        if run.id.startswith(name):
+            raise UsageError(
+                f"the id of run {run.id} begins with `{name}`", hint="choose another name"
+            )
+
+
+def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
+    """
+    The id of the run with a name; `None`: none has it.
+
+    Args:
+        rows: Id and label of each run, as its row has them.
+    """
+    for run_id, label in rows:
+        if label is None:
+            continue
+        try:
+            told = json.loads(label) if isinstance(label, str) else label
+        except ValueError:
+            continue
+        if isinstance(told, dict) and told.get("name") == name:
+            return str(run_id)
+    return None

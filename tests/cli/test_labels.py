@@ -1,0 +1,92 @@
+"""Names, notes and tags of runs."""
+
+from __future__ import annotations
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.store import RunRecord, TrialRecord, open_store
+
+
+def store_runs() -> tuple[str, str]:
+    """Two runs of one trial each, in the store of this folder; their ids."""
+    ids = ("20261121-080000-one-0001", "20261121-090000-two-0002")
+    with open_store(None) as records:
+        for run_id in ids:
+            bed = {"name": "loopback", "link": "unshaped"}
+            began = "2026-11-21T08:00:00.000000+00:00"
+            records.create_run(RunRecord(run_id, "s", {}, "quick", 1, bed, {}, "running", began))
+            records.commit_trial(
+                TrialRecord(run_id, 0, "e", "echo", {}, {}, 0, "trial", "done", began, 1.0, {}, {})
+            )
+            records.finish_run(run_id, "done")
+    return ids
+
+
+def test_a_run_is_found_by_its_name(lanlab: Lanlab) -> None:
+    """Which is its own; its trials stay as they are."""
+    one, two = store_runs()
+    with open_store(None) as records:
+        before = records.trials(one)
+    assert lanlab("runs", "--rename", one, "before-upgrade").out == f"{one}: name before-upgrade\n"
+    assert lanlab("runs", "--note", "before-upgrade", "cable replaced").code == 0
+    assert lanlab("runs", "--tag", one, "lab2").code == 0
+
+    with open_store(None) as records:
+        assert records.run("before-upgrade").id == one
+        assert records.trials("before-upgrade") == before
+    listed = lanlab("runs", "--json").json()["runs"]
+    assert [(run["run"], run["name"], run["note"], run["tags"]) for run in listed] == [
+        (one, "before-upgrade", "cable replaced", ["lab2"]),
+        (two, None, None, []),
+    ]
+    assert "cable replaced" in lanlab("runs").out
+    assert [run["run"] for run in lanlab("runs", "--tagged", "lab2", "--json").json()["runs"]] == [
+        one
+    ]
+
+
+def test_labels_are_taken_back(lanlab: Lanlab) -> None:
+    """An empty text removes a note; a tag that is not there is refused."""
+    one, _ = store_runs()
+    lanlab("runs", "--note", one, "wrong")
+    lanlab("runs", "--tag", one, "old")
+    assert lanlab("runs", "--note", one, "").out == f"{one}: tags old\n"
+    assert lanlab("runs", "--untag", one, "old").out == f"{one}: no name, note or tag\n"
+    said = lanlab("runs", "--untag", one, "old")
+    assert (said.code, "has no tag `old`" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", ["last", "a b", "-x", "x" * 65, "2"])
+def test_a_name_that_could_mean_something_else_is_refused(name: str, lanlab: Lanlab) -> None:
+    """`2` begins ids; nothing was changed."""
+    one, _ = store_runs()
+    said = (
+        lanlab("runs", f"--rename={one}", name)
+        if name == "-x"
+        else lanlab("runs", "--rename", one, name)
+    )
+    assert said.code == 2, said.out
+    with open_store(None) as records:
+        assert records.run(one).label is None
+
+
+def test_a_name_is_given_once(lanlab: Lanlab) -> None:
+    """And a tag of blanks not at all."""
+    one, two = store_runs()
+    assert lanlab("runs", "--rename", one, "mine").code == 0
+    assert lanlab("runs", "--rename", one, "mine").code == 0
+    said = lanlab("runs", "--rename", two, "mine")
+    assert (said.code, said.err.startswith(f"error: run {one} has the name `mine`")) == (2, True)
+    assert lanlab("runs", "--tag", one, "a b").code == 2
+    assert lanlab("runs", "--tag", one, "a", "--note", one, "b").code == 2
+
+
+def test_a_run_is_deleted(lanlab: Lanlab) -> None:
+    """As by `lanlab delete`."""
+    one, two = store_runs()
+    assert lanlab("runs", "--delete", one).code == 2
+    assert lanlab("runs", "--delete", one, "--yes").code == 0
+    with open_store(None) as records:
+        assert [run.id for run in records.runs()] == [two]
+    assert lanlab("runs", "--yes").code == 2
