@@ -52,6 +52,7 @@ _PURPOSE = {
     "sha2": "digests of keys, passwords and signed requests",
     "smb-server": "the embedded SMB server",
     "smb2": "the SMB client",
+    "smoltcp": "TCP of simulated machines",
     "socket2": "socket options",
     "subtle": "comparing secrets in constant time",
     "thiserror": "error types",

@@ -33,7 +33,7 @@ fn interface(port: Port) -> Interface {
     Interface::new(Config {
         mac: MACS[index],
         addresses: vec![ADDRESSES[index]],
-        neighbours: BTreeMap::from_iter(ADDRESSES.into_iter().zip(MACS)),
+        neighbours: ADDRESSES.into_iter().zip(MACS).collect::<BTreeMap<_, _>>(),
         tcp: TcpProfile {
             mss_bytes: None,
             receive_buffer_bytes: BUFFER_BYTES,
