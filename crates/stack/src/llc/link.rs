@@ -42,7 +42,8 @@ const MOST_WAITING: usize = 2;
 #[expect(clippy::struct_excessive_bools, reason = "the flags of the standard's state tables")]
 pub struct Link {
     pub(super) profile: LinkProfile,
-    pub(super) sap: u8,
+    /// Ours, and that of the other end.
+    pub(super) saps: [u8; 2],
     pub(super) state: State,
     pub(super) queue: SendQueue,
     /// V(R).
@@ -75,9 +76,14 @@ pub struct Link {
 impl Link {
     /// A link that is not there yet, between the same SAP at both ends.
     pub fn new(profile: &LinkProfile, sap: u8) -> Self {
+        Self::between(profile, sap, sap)
+    }
+
+    /// A link that is not there yet, between a SAP of ours and another at the other end.
+    pub fn between(profile: &LinkProfile, own_sap: u8, peer_sap: u8) -> Self {
         Self {
             profile: *profile,
-            sap,
+            saps: [own_sap, peer_sap],
             state: State::Disconnected,
             queue: SendQueue::default(),
             expected: 0,

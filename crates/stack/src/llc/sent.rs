@@ -22,7 +22,7 @@ impl Link {
         let receive_number = self.expected;
         if may_send && let Some((send_number, information, is_again)) = self.queue.send_next() {
             let control = Control::Information { send_number, receive_number, poll: false };
-            emit(self.sap, false, control, into);
+            emit(self.saps, false, control, into);
             into.extend_from_slice(information);
             if is_again {
                 self.counts.information_sent_again += 1;
@@ -54,11 +54,11 @@ impl Link {
         let supervisory = |kind, poll| Control::Supervisory { kind, receive_number, poll };
         match pending {
             Pending::Unnumbered { kind, is_response, poll } => {
-                emit(self.sap, is_response, Control::Unnumbered { kind, poll }, into);
+                emit(self.saps, is_response, Control::Unnumbered { kind, poll }, into);
             }
             Pending::FrameReject { poll } => {
                 let kind = Unnumbered::FrameReject;
-                emit(self.sap, true, Control::Unnumbered { kind, poll }, into);
+                emit(self.saps, true, Control::Unnumbered { kind, poll }, into);
                 if let Some(rejected) = self.rejected {
                     into.extend_from_slice(&rejected.to_wire());
                 }
@@ -70,12 +70,12 @@ impl Link {
                 } else {
                     Supervisory::ReceiveReady
                 };
-                emit(self.sap, is_response, supervisory(kind, poll), into);
+                emit(self.saps, is_response, supervisory(kind, poll), into);
                 self.counts.supervisory_sent += 1;
                 self.acknowledged();
             }
             Pending::Reject { is_response, poll } => {
-                emit(self.sap, is_response, supervisory(Supervisory::Reject, poll), into);
+                emit(self.saps, is_response, supervisory(Supervisory::Reject, poll), into);
                 self.counts.supervisory_sent += 1;
                 self.acknowledged();
             }
@@ -83,6 +83,11 @@ impl Link {
     }
 }
 
-fn emit(sap: u8, is_response: bool, control: Control, into: &mut Vec<u8>) {
-    Header { destination_sap: sap, source_sap: sap, is_response, control }.emit(into);
+fn emit(
+    [source_sap, destination_sap]: [u8; 2],
+    is_response: bool,
+    control: Control,
+    into: &mut Vec<u8>,
+) {
+    Header { destination_sap, source_sap, is_response, control }.emit(into);
 }

@@ -1,5 +1,6 @@
 //! Frames of the offline medium as tshark reads them.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -23,7 +24,7 @@ fn fields(capture: &[u8], of: &str, names: &[&str]) -> Option<Vec<String>> {
         Ok(output) => output,
         Err(error) => {
             assert!(std::env::var("LANLAB_REQUIRE_PEERS").is_err(), "tshark: {error}");
-            println!("SKIPPED: tshark is not installed");
+            let _ = writeln!(std::io::stderr(), "\nSKIPPED [1] Rust: tshark is not installed");
             return None;
         }
     };

@@ -1,7 +1,9 @@
 //! Two and more NetBEUI stations on the offline medium, in virtual time.
 
+mod bulk;
 mod chance;
 mod dissected;
+mod hostile;
 mod names;
 mod pace;
 mod peer;

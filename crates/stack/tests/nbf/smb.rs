@@ -44,13 +44,13 @@ pub struct Copying {
     read: Vec<u8>,
     /// Octets of a read, if not as many as the server allows.
     read_bytes: Option<u32>,
-    stage: Stage,
+    pub stage: Stage,
     /// When the stage before ended.
-    times: Vec<(Stage, Instant)>,
+    pub times: Vec<(Stage, Instant)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub enum Stage {
     Connecting,
     Creating,
     Writing,
@@ -79,7 +79,7 @@ fn send_waiting(now: Instant, node: &mut Node, id: SessionId, waiting: &mut VecD
 }
 
 impl Copying {
-    fn new(dialect: Dialect, octets: Vec<u8>, facts: CarrierFacts) -> Self {
+    pub fn new(dialect: Dialect, octets: Vec<u8>, facts: CarrierFacts) -> Self {
         let client = Client::new(Plan {
             dialect: Some(dialect),
             server: "STATION1".into(),
@@ -182,7 +182,7 @@ impl Copying {
 }
 
 impl Serving {
-    fn new(newest: Dialect) -> Self {
+    pub fn new(newest: Dialect) -> Self {
         let server = Server::new(Offer {
             name: "STATION1".into(),
             share: "share".into(),
@@ -272,7 +272,7 @@ pub fn copy(
     segment
 }
 
-fn client_of(segment: &Segment<Station>) -> &Copying {
+pub fn client_of(segment: &Segment<Station>) -> &Copying {
     match segment.program(0) {
         Station::Client(copying) => copying,
         Station::Server(_) => panic!("the first station is the client"),
@@ -357,55 +357,4 @@ fn a_core_read_of_4_kilobytes_costs_the_frames_that_the_profile_says() {
     let dos = per_read(profile::DOS);
     println!("{dos:?}");
     assert_eq!((dos.requests, dos.data, dos.data_acks), (10, 30, 20));
-}
-
-/// The share of the time in which the I frames were on the wire: in writing, then in reading.
-fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {
-    let octets = pattern(5, 1_000_000);
-    let client = Station::Client(Box::new(Copying::new(dialect, octets, nbf::FACTS)));
-    let server = Station::Server(Box::new(Serving::new(dialect)));
-    let programs = vec![(profile::WINDOWS_NT, client), (profile::WINDOWS_NT, server)];
-    let mut segment = Segment::new(topology, programs, 11);
-    segment.keeps_sent = true;
-    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
-    segment.run_until(ms(4_000));
-    segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
-    segment.run_while(ms(100_000), |segment| client_of(segment).stage != Stage::Ending);
-    [Stage::Writing, Stage::Reading].map(|stage| {
-        let times: Vec<Instant> = client_of(&segment)
-            .times
-            .iter()
-            .filter(|(found, _)| *found == stage)
-            .map(|(_, at)| *at)
-            .collect();
-        let (from, to) = (times[1], *times.last().unwrap());
-        let wire_bytes: u64 = segment
-            .sent
-            .iter()
-            .filter(|(at, _, is_information)| *is_information && (from..to).contains(at))
-            .map(|(_, bytes, _)| u64::from((*bytes).max(72)) + 12)
-            .sum();
-        let share = wire_bytes as f64 * 800.0 / to.nanos_since(from) as f64;
-        println!("{topology} {dialect:?} {stage:?}: {share:.4}");
-        share
-    })
-}
-
-/// On a full-duplex cable acknowledgements of the link go beside the data: only requests, data and
-/// replies take time. A reply does not wait for the gap after the request, hence a little above 1.
-#[test]
-fn bulk_transfer_takes_the_time_of_its_frames() {
-    for dialect in [Dialect::Core, Dialect::Nt] {
-        for share in shares(Topology::Cable, dialect) {
-            assert!((0.97..=1.005).contains(&share), "{dialect:?}: {share}");
-        }
-    }
-}
-
-/// On a bus the acknowledgement and the next frame wait for the same carrier, and collide.
-#[test]
-fn on_a_bus_acknowledgements_collide_with_data() {
-    for share in shares(Topology::Bus, Dialect::Nt) {
-        assert!((0.75..0.97).contains(&share), "{share}");
-    }
 }

@@ -1,0 +1,159 @@
+//! Frames that no honest station sends: counted, answered as the standard says, and nothing hangs.
+
+use lanlab_medium::Topology;
+use lanlab_stack::nbf::Counts;
+use lanlab_stack::node::{Carrier, Event, Node};
+use lanlab_stack::profile;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
+use lanlab_wire::llc;
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
+
+use crate::peer::Peer;
+use crate::segment::{Segment, mac, name, node};
+use crate::sessions::ms;
+
+const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
+
+/// A station that has its name and listens.
+fn station() -> (Node, Instant) {
+    let mut node = node(0, &profile::WINDOWS_NT);
+    node.listen(Carrier::Nbf);
+    let mut now = Instant::ZERO;
+    while let Some(at) = node.poll_timeout() {
+        now = at;
+        node.handle_timeout(now);
+        answers(&mut node, now);
+    }
+    (node, now)
+}
+
+fn answers(node: &mut Node, now: Instant) -> Vec<Vec<u8>> {
+    let (mut frame, mut message, mut frames) = (vec![], vec![], vec![]);
+    while node.poll_event(&mut message).is_some() {}
+    while node.poll_transmit(now, &mut frame) {
+        frames.push(Frame::parse(&frame).unwrap().payload.to_vec());
+    }
+    frames
+}
+
+fn give(node: &mut Node, now: Instant, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
+    let header = Header { destination: to, source: STRANGER, framing: Framing::Llc };
+    let mut frame = vec![];
+    Frame { header, payload: pdu }.emit(&mut frame).unwrap();
+    node.handle_frame(now, &frame);
+    answers(node, now)
+}
+
+#[test]
+fn what_is_not_for_the_station_or_no_frame_is_counted_and_not_answered() {
+    let (mut node, now) = station();
+    let before = node.nbf().counts();
+    // Longer than it is; neither length nor type; empty; another station's; another SAP's.
+    node.handle_frame(now, &[&mac(0).0[..], &STRANGER.0, &[0x01, 0x00], &[0; 46]].concat());
+    node.handle_frame(now, &[&mac(0).0[..], &STRANGER.0, &[0x05, 0xdd], &[0; 46]].concat());
+    node.handle_frame(now, &[]);
+    assert_eq!(give(&mut node, now, mac(7), &[0xf0, 0xf0, 0x7f]), [] as [Vec<u8>; 0]);
+    assert_eq!(give(&mut node, now, mac(0), &[0xe0, 0xe0, 0x03, 1, 2]), [] as [Vec<u8>; 0]);
+    // NetBIOS that is none.
+    assert_eq!(give(&mut node, now, mac(0), &[0xf0, 0xf0, 0x03, 1, 2]), [] as [Vec<u8>; 0]);
+    let after = node.nbf().counts();
+    assert_eq!(
+        after,
+        Counts {
+            malformed_frames: before.malformed_frames + 3,
+            foreign_frames: before.foreign_frames + 1,
+            unknown_sap_frames: before.unknown_sap_frames + 1,
+            unknown_frames: before.unknown_frames + 1,
+            received_frames: before.received_frames + 1,
+            ..before
+        }
+    );
+}
+
+#[test]
+fn a_station_without_a_link_gets_dm_to_commands_and_nothing_to_responses() {
+    let (mut node, now) = station();
+    for (pdu, answer) in [
+        (&[0xf0, 0xf0, 0x01, 0x01][..], Some(vec![0xf0, 0xf1, 0x1f])),
+        (&[0xf0, 0xf0, 0x00, 0x00, 7], Some(vec![0xf0, 0xf1, 0x0f])),
+        (&[0xf0, 0xf0, 0x53], Some(vec![0xf0, 0xf1, 0x1f])),
+        (&[0xf0, 0xf1, 0x01, 0x01], None),
+        (&[0xf0, 0xf1, 0x73], None),
+    ] {
+        assert_eq!(give(&mut node, now, mac(0), pdu), Vec::from_iter(answer), "{pdu:x?}");
+    }
+    // XID and TEST, also where the SAP is the station itself.
+    let xid = give(&mut node, now, mac(0), &[0x00, 0xf0, 0xbf, 0x81, 0x01, 0x00]);
+    assert_eq!(xid, [[0xf0, 0x01, 0xbf, 0x81, 0x03, 20]]);
+    let test = give(&mut node, now, mac(0), &[0xf0, 0xf0, 0xf3, b'h', b'i']);
+    assert_eq!(test, [[0xf0, 0xf1, 0xf3, b'h', b'i']]);
+}
+
+#[test]
+fn data_for_a_session_that_is_not_open_are_counted_and_the_link_goes_on() {
+    let (mut node, now) = station();
+    assert_eq!(give(&mut node, now, mac(0), &[0xf0, 0xf0, 0x7f]), [[0xf0, 0xf1, 0x73]]);
+    let data = [0x0e, 0, 0xff, 0xef, 0x16, 0, 0, 0, 0, 0, 1, 0, 9, 9, b'x'];
+    let pdu = [&[0xf0, 0xf0, 0x00, 0x01][..], &data].concat();
+    assert_eq!(give(&mut node, now, mac(0), &pdu), [[0xf0, 0xf1, 0x01, 0x03]]);
+    assert_eq!(node.nbf().counts().unknown_session_frames, 1);
+    // A link that no session uses ends by itself.
+    let mut now = now;
+    let mut sent = vec![];
+    while let Some(at) = node.poll_timeout() {
+        now = at;
+        node.handle_timeout(now);
+        sent.extend(answers(&mut node, now));
+    }
+    assert!(sent.contains(&vec![0xf0, 0xf0, 0x53]), "{sent:x?}");
+    assert!(now < ms(60_000), "{now}");
+}
+
+#[test]
+fn many_strangers_get_links_and_calls_up_to_a_bound() {
+    let (mut node, now) = station();
+    let mut refused = 0;
+    for stranger in 0..300_u16 {
+        let [high, low] = stranger.to_be_bytes();
+        let source = Mac([2, 8, 0, 0, high, low]);
+        let header = Header { destination: mac(0), source, framing: Framing::Llc };
+        let mut frame = vec![];
+        Frame { header, payload: &[0xf0, 0xf0, 0x7f] }.emit(&mut frame).unwrap();
+        node.handle_frame(now, &frame);
+        let query = NameHeader {
+            command: NameCommand::NameQuery,
+            data1: 0,
+            data2: 1,
+            transmit_correlator: 0,
+            response_correlator: 1,
+            destination: name(0),
+            source: NO_NAME,
+        };
+        let mut pdu = vec![0xf0, 0xf0, 0x03];
+        query.emit(&mut pdu);
+        frame.clear();
+        Frame { header, payload: &pdu }.emit(&mut frame).unwrap();
+        node.handle_frame(now, &frame);
+        for answer in answers(&mut node, now) {
+            let (header, information) = llc::Header::parse(&answer).unwrap();
+            let is_dm = header.control.to_wire()[0] == 0x1f;
+            let is_full = NameHeader::parse(information)
+                .is_ok_and(|(header, _)| header.data2.to_le_bytes()[0] == 0xff);
+            refused += u32::from(is_dm || is_full);
+        }
+    }
+    // 256 links and 254 sessions: DM to 44, no resources to 46.
+    assert_eq!(refused, 90);
+}
+
+#[test]
+fn a_station_that_claims_our_name_is_told_and_may_not_have_it() {
+    let programs = (0..2).map(|_| (profile::WINDOWS_NT, Peer::sending([]))).collect();
+    let mut segment = Segment::new(Topology::Bus, programs, 1);
+    segment.run_until(ms(2_000));
+    segment.with(1, |now, node, _| node.nbf().claim(now, name(0), true));
+    segment.run_until(ms(4_000));
+    let events = &segment.program(1).events;
+    assert_eq!(events.last().unwrap().1, Event::Conflict(name(0), mac(0)));
+}
