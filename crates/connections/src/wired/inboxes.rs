@@ -1,14 +1,12 @@
 //! What has come for each session, and who waits for it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, Waker};
 
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::nbf::Why;
 use lanlab_stack::node::{Event, SessionId};
-
-use super::state::why_ended;
 
 /// Messages that wait for the program of a session, after which its peer is held back.
 const MANY_WAITING: usize = 16;
@@ -191,4 +189,24 @@ impl Inboxes {
 
 fn gone() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "the session is closed")
+}
+
+/// Why a session ended, as the system says it of a connection.
+fn why_ended(why: Why) -> io::Error {
+    let (kind, message) = match why {
+        Why::NameNotFound => (ErrorKind::HostUnreachable, "no station answers for this name"),
+        Why::NotListening => (ErrorKind::ConnectionRefused, "the station takes no calls for it"),
+        Why::NoResources => (ErrorKind::ConnectionRefused, "the station has no session left"),
+        Why::NoAnswer => (ErrorKind::TimedOut, "the station did not go on with the session"),
+        Why::Closed => (ErrorKind::NotConnected, "the session is closed"),
+        Why::ByPeer => (ErrorKind::UnexpectedEof, "the other end has closed the session"),
+        Why::ByPeerAbnormally => (ErrorKind::ConnectionReset, "the other end ended the session"),
+        Why::NameInConflict => (ErrorKind::AddrInUse, "another station has our name"),
+        Why::Link(ended) => {
+            let message = format!("the link to the station ended: {ended:?}");
+            return io::Error::new(ErrorKind::ConnectionReset, message);
+        }
+        Why::Protocol => (ErrorKind::InvalidData, "what the other end sent makes no sense"),
+    };
+    io::Error::new(kind, message)
 }

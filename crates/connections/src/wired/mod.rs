@@ -7,10 +7,11 @@
 mod inboxes;
 mod node_thread;
 mod port;
+mod shared;
 mod state;
 mod used;
 
 pub use node_thread::{WiredNode, WiredPlan};
 pub use port::WiredPort;
-pub use state::{LinkCounts, why_ended};
+pub use state::LinkCounts;
 pub use used::node_of;

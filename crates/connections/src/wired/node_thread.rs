@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 
 use super::port::WiredPort;
+use super::shared::Shared;
 use super::state::{Claim, LinkCounts, State};
 
 /// Longest sleep of the thread.
@@ -44,32 +45,6 @@ pub struct WiredPlan {
 pub struct WiredNode {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Debug)]
-pub(super) struct Shared {
-    state: Mutex<State>,
-    wake: Wake,
-    is_over: AtomicBool,
-}
-
-impl Shared {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Do something with the node, send what comes of it, and see that the thread wakes in time.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = self.state();
-        let done = work(&mut state);
-        state.flush();
-        let is_earlier = state.node.poll_timeout().is_some_and(|at| at < state.sleeps_until);
-        drop(state);
-        if is_earlier {
-            self.wake.wake();
-        }
-        done
-    }
 }
 
 impl WiredNode {
@@ -165,7 +140,7 @@ impl WiredNode {
     }
 
     fn port(self: &Arc<Self>, id: SessionId, facts: CarrierFacts) -> WiredPort {
-        WiredPort::new(Arc::clone(self), Arc::clone(&self.shared), id, facts)
+        WiredPort::new(Arc::clone(self) as _, Arc::clone(&self.shared), id, facts)
     }
 
     /// Whether the link works, and the name is not another station's.

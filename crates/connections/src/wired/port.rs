@@ -1,5 +1,6 @@
 //! One end of a session.
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -8,13 +9,13 @@ use lanlab_os as os;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{NotSent, SessionId};
 
-use super::node_thread::{Shared, WiredNode};
+use super::shared::Shared;
 
 /// A session, which is closed when this is dropped.
 #[derive(Debug)]
 pub struct WiredPort {
-    /// Keeps the node.
-    _node: Arc<WiredNode>,
+    /// The node at the link, which ends when nothing holds it.
+    _node: Arc<dyn Any + Send + Sync>,
     shared: Arc<Shared>,
     id: SessionId,
     pub(super) facts: CarrierFacts,
@@ -25,7 +26,7 @@ pub struct WiredPort {
 
 impl WiredPort {
     pub(super) fn new(
-        node: Arc<WiredNode>,
+        node: Arc<dyn Any + Send + Sync>,
         shared: Arc<Shared>,
         id: SessionId,
         facts: CarrierFacts,

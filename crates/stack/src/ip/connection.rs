@@ -245,7 +245,8 @@ impl Connection {
         while self.unshown_bytes > 0 {
             let most = self.unshown_bytes;
             // A ring gives its bytes in two parts where they wrap.
-            let taken = self.socket_mut().recv(|bytes| (bytes.len().min(most), bytes.len().min(most)));
+            let taken =
+                self.socket_mut().recv(|bytes| (bytes.len().min(most), bytes.len().min(most)));
             match taken {
                 Ok(taken) if taken > 0 => self.unshown_bytes -= taken,
                 _ => self.unshown_bytes = 0,

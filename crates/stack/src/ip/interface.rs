@@ -1,5 +1,7 @@
 //! An interface: its sockets, and the five words by which it is driven.
 
+mod datagrams;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +9,7 @@ use lanlab_units::Instant;
 
 use super::connection::{Connection, ConnectionFacts, Received, local_address};
 use super::frames::{self, Carried};
-use super::udp::{Datagram, Socket};
+use super::udp::Socket;
 use super::{Config, Mac, Refusal};
 
 /// A UDP socket of an interface.
@@ -89,67 +91,6 @@ impl Interface {
     /// Datagrams that found the receive buffer of their socket full, all sockets together.
     pub fn dropped_datagrams(&self) -> u64 {
         self.sockets.iter().map(|socket| socket.dropped_datagrams).sum()
-    }
-
-    /// A UDP socket at `port`, with buffers of these sizes. In them a datagram takes
-    /// [`OVERHEAD_BYTES`](super::OVERHEAD_BYTES) more than its payload; one always fits.
-    ///
-    /// # Errors
-    /// [`Refusal::PortInUse`].
-    pub fn bind(
-        &mut self,
-        port: u16,
-        receive_buffer_bytes: usize,
-        send_buffer_bytes: usize,
-    ) -> Result<SocketId, Refusal> {
-        if self.sockets.iter().any(|socket| socket.port == port) {
-            return Err(Refusal::PortInUse(port));
-        }
-        self.sockets.push(Socket::new(port, receive_buffer_bytes, send_buffer_bytes));
-        Ok(SocketId(self.sockets.len() - 1))
-    }
-
-    /// Send a datagram.
-    ///
-    /// # Errors
-    /// [`Refusal::Full`] if it has to wait for room; the others if it can never be sent.
-    pub fn send_datagram(
-        &mut self,
-        id: SocketId,
-        to: SocketAddr,
-        payload: &[u8],
-    ) -> Result<(), Refusal> {
-        let longest_bytes = frames::longest_datagram_bytes(to.ip());
-        if payload.len() > longest_bytes {
-            return Err(Refusal::TooLong { bytes: payload.len(), longest_bytes });
-        }
-        let (from, mac) = self.way_to(to)?;
-        let socket = &mut self.sockets[id.0];
-        if !socket.has_room_for(payload.len()) {
-            socket.waits_for_room = true;
-            return Err(Refusal::Full);
-        }
-        socket.queued(payload.len());
-        let from = SocketAddr::new(from, socket.port);
-        let mut frame = self.unused.pop().unwrap_or_default();
-        frames::emit_datagram((self.config.mac, mac), from, to, payload, &mut frame);
-        self.datagrams.push_back(Waiting { frame, socket: id.0, bytes: payload.len() });
-        Ok(())
-    }
-
-    /// Make `into` the payload of the oldest datagram that has come.
-    pub fn receive_datagram(&mut self, id: SocketId, into: &mut Vec<u8>) -> Option<Datagram> {
-        self.sockets[id.0].take(into)
-    }
-
-    /// Whether a datagram has come.
-    pub fn has_datagram(&self, id: SocketId) -> bool {
-        self.sockets[id.0].has_received()
-    }
-
-    /// Payload of the oldest datagram that has come.
-    pub fn datagram_bytes(&self, id: SocketId) -> Option<usize> {
-        self.sockets[id.0].next_bytes()
     }
 
     fn way_to(&mut self, to: SocketAddr) -> Result<(IpAddr, Mac), Refusal> {

@@ -1,6 +1,7 @@
 //! Listening on a segment: which stations speak what, which names and servers there are, and which
 //! questions nobody answers. Bounded in memory, whatever comes.
 
+mod announcements;
 mod ip;
 mod names;
 mod netbeui;

@@ -1,18 +1,17 @@
 //! Names and datagrams of `NetBEUI`.
 
-use lanlab_wire::browser::{self, Announcement};
+use lanlab_wire::browser::Announcement;
 use lanlab_wire::llc::{Control, Header, Unnumbered};
 use lanlab_wire::nbf::{NameCommand, NameHeader, value};
 use lanlab_wire::netbios_name::{Name, suffix};
 
 use super::Notes;
-use super::ip::shown;
+use super::announcements::announced;
+use super::names::shown;
 use super::questions::Kind;
 use crate::messages::NameSign;
 
 const PROTOCOL: &str = "NetBEUI";
-/// `SV_TYPE_SERVER` ([MS-BRWS] 2.2.1 by [MS-SRVS] 2.2.2.7): shares files or printers.
-const SHARES: u32 = 2;
 
 pub fn frame(pdu: &[u8], notes: &mut Notes<'_>) {
     let Ok((header, information)) = Header::parse(pdu) else { return };
@@ -69,22 +68,4 @@ pub fn frame(pdu: &[u8], notes: &mut Notes<'_>) {
 fn server(name: Name, notes: &mut Notes<'_>) {
     let address = notes.from.to_string();
     notes.servers.see("file server".to_owned(), name.text(), PROTOCOL, address);
-}
-
-/// The computer browser announced a computer or a workgroup.
-pub fn announced(announcement: &Announcement, protocol: &'static str, notes: &mut Notes<'_>) {
-    let Announcement { kind, name, server_type, .. } = announcement;
-    let address = notes.from.to_string();
-    let told = match kind {
-        browser::Kind::Domain => "workgroup",
-        browser::Kind::LocalMaster => "master browser",
-        browser::Kind::Host if server_type & SHARES != 0 => "file server",
-        browser::Kind::Host => "computer",
-    };
-    notes.servers.see(told.to_owned(), name.clone(), protocol, address);
-    if *kind == browser::Kind::Host
-        && let Ok(name) = Name::new(name, suffix::WORKSTATION)
-    {
-        notes.names.see((name, protocol, notes.from), NameSign::Announced, Some(false));
-    }
 }
