@@ -173,7 +173,7 @@ def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
     whole = texts_of(
         beside_table(*full, loaded.study, loaded.published), "measured transfer time (s)"
     )
-    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 12
+    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 14
 
 
 def test_published_cells_have_the_digits_that_were_printed() -> None:
