@@ -73,18 +73,14 @@ def show(
     from lanlab.cli.terminal import answer, print_json
     from lanlab.plan import Plan
     from lanlab.studies import load_study
-    from lanlab.studies.whereabouts import study_on
     from lanlab.testbeds.link import parse_link
 
     sections = study_text.chosen(only)
     loaded = load_study(study)
     link_rate_bps = parse_link(loaded.study.testbed.link).rate_bps
-    # Virtual time says nothing of how long a simulation takes.
-    is_real = any("real" in one.on for one in loaded.study.experiment)
-    measured = study_on(loaded.study, "real") if is_real else loaded.study
     estimates = {
-        name: Plan(measured, name, seed=0).estimate(link_rate_bps=link_rate_bps)
-        for name in (measured.scale if measured.experiment else ())
+        name: Plan(loaded.study, name, seed=0).estimate(link_rate_bps=link_rate_bps)
+        for name in (loaded.study.scale if loaded.study.experiment else ())
     }
     if figures is not None or report is not None:
         _write(loaded, path_of(figures), path_of(report))

@@ -53,6 +53,9 @@ class ExperimentAtScale:
 def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     """The study's experiments as a run at `scale_name` does them, in the study's order.
 
+    Of a study with experiments on real hosts and on modelled machines those on real hosts, unless
+    it was cut down to the others by `lanlab.studies.whereabouts.study_on`.
+
     Raises:
         UnknownName: The study has no such scale, or names a workload that there is not.
         UsageError: Nothing of the study can be run by this version.
@@ -65,7 +68,8 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
             hint=f"`lanlab show {study.id}` prints what it published",
         )
     scale = of_name("scale", scale_name, study.scale)
-    return tuple(experiment_at_scale(experiment, scale) for experiment in study.experiment)
+    real = [one for one in study.experiment if "real" in one.on]
+    return tuple(experiment_at_scale(one, scale) for one in real or study.experiment)
 
 
 def waits_for(waiting: Sequence[Waiting]) -> str:

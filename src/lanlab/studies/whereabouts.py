@@ -27,7 +27,8 @@ def study_on(study: Study, where: Whereabouts) -> Study:
             "beside the study file; docs/simulation.md shows how",
         )
     machines = study.simulation if where == "simulated" else None
-    if len(kept) == len(study.experiment) and machines == study.simulation:
+    is_there_alone = all(one.on == (where,) for one in study.experiment)
+    if is_there_alone and machines == study.simulation:
         return study
     scales = {
         name: scale.model_copy(
@@ -44,7 +45,12 @@ def study_on(study: Study, where: Whereabouts) -> Study:
     )
     return study.model_copy(
         update={
-            "experiment": tuple(one for one in study.experiment if one.id in kept),
+            # What runs on both is recorded as where it ran.
+            "experiment": tuple(
+                one.model_copy(update={"on": (where,)})
+                for one in study.experiment
+                if where in one.on
+            ),
             "scale": scales,
             "figure": figures,
             "simulation": machines,
