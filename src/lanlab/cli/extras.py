@@ -9,15 +9,17 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lanlab.cli.live import LiveWish
+from lanlab.cli.live_wish import LiveWish
 from lanlab.cli.options import path_of
 from lanlab.cli.signatures import as_command
 from lanlab.errors import UsageError
-from lanlab.store import RunRecord, Store, TrialRecord
+
+if TYPE_CHECKING:
+    from lanlab.store import RunRecord, Store, TrialRecord
 
 _LONGEST_S = 86_400.0
 _TIMEOUT = "60"

@@ -8,9 +8,9 @@ word of it after the interval, and has its exact times.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
+from lanlab.cli.live_wish import LiveWish
 from lanlab.cli.terminal import say, talk
 from lanlab.plan import PlannedTrial
 from lanlab.units import format_rate, format_size, format_time
@@ -23,16 +23,6 @@ _SHORTEST_S = 2.0
 #: By how much an engine's word may be early, seconds.
 _EARLY_S = 0.002
 _MESSAGES = {"stream": "messages", "echo": "replies", "copy": "", "stations": "operations"}
-
-
-@dataclass(frozen=True)
-class LiveWish:
-    """What was asked for."""
-
-    #: `None`: nothing was asked for; 0: no lines.
-    interval_s: float | None = None
-    #: Whether lines are JSON on standard output.
-    is_json: bool = False
 
 
 class LiveLines:

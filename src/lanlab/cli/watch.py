@@ -8,7 +8,8 @@ from typing import Self
 
 from lanlab.analysis.interface_cautions import cautions
 from lanlab.analysis.path_cautions import path_cautions
-from lanlab.cli.live import LiveLines, LiveWish
+from lanlab.cli.live import LiveLines
+from lanlab.cli.live_wish import LiveWish
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.plan import Estimate, PlannedTrial
