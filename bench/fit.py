@@ -1,11 +1,11 @@
 """
 Fit the machines of a study to what it published, and write the numbers into its machines.toml.
 
-What is fitted to what stands in machines.toml: every number with `fitted` is free, and what it
-names is what it is fitted to. Numbers and printed values that hang together are solved together,
-by least squares on the logarithms of simulated / published, with the simulator itself and with
-fixed seeds, so that the same version gives the same numbers. Values held out are never looked at.
-At the end all printed values stand beside the simulated ones.
+Every number with `fitted` in machines.toml is free, and what it names is its goal. Numbers and
+printed values that hang together are solved together, by least squares on the logarithms of
+simulated / published, with the simulator itself and with fixed seeds, so that the same version
+gives the same numbers. Values held out are never looked at. At the end all printed values stand
+beside the simulated ones.
 
     python bench/fit.py manford-kolahi            # fits, writes, prints
     python bench/fit.py manford-kolahi --check    # writes nothing, prints how far off they are

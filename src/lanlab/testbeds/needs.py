@@ -172,6 +172,10 @@ def _loopback_needs() -> list[Need]:
     return [_engine(), _ipv6(), *linux_only]
 
 
+def _simulated_needs() -> list[Need]:
+    return [_engine()]
+
+
 def _virtual_needs() -> list[Need]:
     if sys.platform != "linux":
         how = "use --testbed loopback"
@@ -223,6 +227,7 @@ def _ssh_needs() -> list[Need]:
 _NEEDS: Mapping[str, Callable[[], list[Need]]] = {
     "loopback": _loopback_needs,
     "virtual": _virtual_needs,
+    "simulated": _simulated_needs,
     "ssh": _ssh_needs,
 }
 #: Kinds of testbeds whose needs are known.
