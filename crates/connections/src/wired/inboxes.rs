@@ -8,7 +8,7 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::nbf::Why;
 use lanlab_stack::node::{Event, SessionId};
 
-use super::state::why_ended;
+use super::ended::why_ended;
 
 /// Messages that wait for the program of a session, after which its peer is held back.
 const MANY_WAITING: usize = 16;

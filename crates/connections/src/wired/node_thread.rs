@@ -10,14 +10,12 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness, Wake};
-use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{Carrier, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{Carrier, Node, NodeConfig};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 
-use super::port::WiredPort;
 use super::state::{Claim, LinkCounts, State};
 
 /// Longest sleep of the thread.
@@ -42,7 +40,7 @@ pub struct WiredPlan {
 /// A node at a link, which ends when the last that uses it is dropped.
 #[derive(Debug)]
 pub struct WiredNode {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -123,49 +121,6 @@ impl WiredNode {
             }
         })
         .await
-    }
-
-    /// Call a name, and wait for the session.
-    ///
-    /// # Errors
-    /// Those of the link, and why there is no session.
-    pub async fn call(self: &Arc<Self>, name: Name) -> io::Result<WiredPort> {
-        let id = self.shared.with(|state| {
-            let id = state.node.open(os::monotonic(), Carrier::Nbf, Peer::Name(name));
-            state.inboxes.open(id);
-            id
-        });
-        // Closes the session also where nobody waits for it any more.
-        let mut port = self.port(id, CarrierFacts { longest_message: 0, keeps_raw: false });
-        port.facts = poll_fn(|cx| {
-            let mut state = self.shared.state();
-            match state.check() {
-                Ok(()) => state.inboxes.poll_open(cx, id),
-                Err(error) => Poll::Ready(Err(error)),
-            }
-        })
-        .await?;
-        Ok(port)
-    }
-
-    /// Wait for a call.
-    ///
-    /// # Errors
-    /// Those of the link.
-    pub async fn accept(self: &Arc<Self>) -> io::Result<WiredPort> {
-        let (id, facts) = poll_fn(|cx| {
-            let mut state = self.shared.state();
-            match state.check() {
-                Ok(()) => state.inboxes.poll_accept(cx).map(Ok),
-                Err(error) => Poll::Ready(Err(error)),
-            }
-        })
-        .await?;
-        Ok(self.port(id, facts))
-    }
-
-    fn port(self: &Arc<Self>, id: SessionId, facts: CarrierFacts) -> WiredPort {
-        WiredPort::new(Arc::clone(self), Arc::clone(&self.shared), id, facts)
     }
 
     /// Whether the link works, and the name is not another station's.

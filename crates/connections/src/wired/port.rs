@@ -1,12 +1,14 @@
 //! One end of a session.
 
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use lanlab_os as os;
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{NotSent, SessionId};
+use lanlab_stack::node::{Carrier, NotSent, Peer, SessionId};
+use lanlab_wire::netbios_name::Name;
 
 use super::node_thread::{Shared, WiredNode};
 
@@ -110,5 +112,50 @@ impl Drop for WiredPort {
             state.inboxes.forget(id);
             state.node.close(os::monotonic(), id);
         });
+    }
+}
+
+impl WiredNode {
+    /// Call a name, and wait for the session.
+    ///
+    /// # Errors
+    /// Those of the link, and why there is no session.
+    pub async fn call(self: &Arc<Self>, name: Name) -> io::Result<WiredPort> {
+        let id = self.shared.with(|state| {
+            let id = state.node.open(os::monotonic(), Carrier::Nbf, Peer::Name(name));
+            state.inboxes.open(id);
+            id
+        });
+        // Closes the session also where nobody waits for it any more.
+        let mut port = self.port(id, CarrierFacts { longest_message: 0, keeps_raw: false });
+        port.facts = poll_fn(|cx| {
+            let mut state = self.shared.state();
+            match state.check() {
+                Ok(()) => state.inboxes.poll_open(cx, id),
+                Err(error) => Poll::Ready(Err(error)),
+            }
+        })
+        .await?;
+        Ok(port)
+    }
+
+    /// Wait for a call.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub async fn accept(self: &Arc<Self>) -> io::Result<WiredPort> {
+        let (id, facts) = poll_fn(|cx| {
+            let mut state = self.shared.state();
+            match state.check() {
+                Ok(()) => state.inboxes.poll_accept(cx).map(Ok),
+                Err(error) => Poll::Ready(Err(error)),
+            }
+        })
+        .await?;
+        Ok(self.port(id, facts))
+    }
+
+    fn port(self: &Arc<Self>, id: SessionId, facts: CarrierFacts) -> WiredPort {
+        WiredPort::new(Arc::clone(self), Arc::clone(&self.shared), id, facts)
     }
 }

@@ -5,7 +5,6 @@ use std::task::Waker;
 
 use lanlab_os as os;
 use lanlab_os::RawLink;
-use lanlab_stack::nbf::Why;
 use lanlab_stack::node::{Event, Node};
 use lanlab_units::Instant;
 
@@ -152,24 +151,4 @@ impl State {
             }
         }
     }
-}
-
-/// Why a session ended, as the system says it of a connection.
-pub fn why_ended(why: Why) -> io::Error {
-    let (kind, message) = match why {
-        Why::NameNotFound => (ErrorKind::HostUnreachable, "no station answers for this name"),
-        Why::NotListening => (ErrorKind::ConnectionRefused, "the station takes no calls for it"),
-        Why::NoResources => (ErrorKind::ConnectionRefused, "the station has no session left"),
-        Why::NoAnswer => (ErrorKind::TimedOut, "the station did not go on with the session"),
-        Why::Closed => (ErrorKind::NotConnected, "the session is closed"),
-        Why::ByPeer => (ErrorKind::UnexpectedEof, "the other end has closed the session"),
-        Why::ByPeerAbnormally => (ErrorKind::ConnectionReset, "the other end ended the session"),
-        Why::NameInConflict => (ErrorKind::AddrInUse, "another station has our name"),
-        Why::Link(ended) => {
-            let message = format!("the link to the station ended: {ended:?}");
-            return io::Error::new(ErrorKind::ConnectionReset, message);
-        }
-        Why::Protocol => (ErrorKind::InvalidData, "what the other end sent makes no sense"),
-    };
-    io::Error::new(kind, message)
 }

@@ -7,6 +7,7 @@ use lanlab_wire::netbios_name::Name;
 use lanlab_wire::udp_datagram::Packet;
 
 use super::Notes;
+use super::names::shown;
 use super::netbeui::announced;
 use super::questions::Kind;
 use crate::messages::NameSign;
@@ -80,9 +81,4 @@ fn netbios_datagram(datagram: &[u8], notes: &mut Notes<'_>) {
     if let Some(Ok(announcement)) = rest.get(length..).map(Announcement::parse) {
         announced(&announcement, PROTOCOL, notes);
     }
-}
-
-/// A name with what it stands for.
-pub fn shown(name: Name) -> String {
-    format!("{}<{:02X}>", name.text(), name.suffix())
 }

@@ -71,3 +71,8 @@ impl Servers {
         self.found.iter().map(heard).collect()
     }
 }
+
+/// A name with what it stands for.
+pub fn shown(name: Name) -> String {
+    format!("{}<{:02X}>", name.text(), name.suffix())
+}

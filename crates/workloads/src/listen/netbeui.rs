@@ -6,7 +6,7 @@ use lanlab_wire::nbf::{NameCommand, NameHeader, value};
 use lanlab_wire::netbios_name::{Name, suffix};
 
 use super::Notes;
-use super::ip::shown;
+use super::names::shown;
 use super::questions::Kind;
 use crate::messages::NameSign;
 
