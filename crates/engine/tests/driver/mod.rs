@@ -61,14 +61,14 @@ impl Engine {
         id
     }
 
-    /// The next line of request `id` that is no progress. Requests end in any order.
+    /// The next line of request `id` that is neither progress nor samples of TCP. Requests end in any order.
     pub fn wait(&mut self, id: u64) -> Value {
         if let Some(index) = self.kept.iter().position(|line| line["id"] == id) {
             return self.kept.remove(index);
         }
         loop {
             let line = self.line();
-            if line["type"] == "progress" {
+            if line["type"] == "progress" || line["type"] == "tcp_samples" {
                 continue;
             }
             if line["type"] == "copied_files" {

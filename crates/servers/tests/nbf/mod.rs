@@ -46,7 +46,7 @@ fn the_newest_dialect_does_all_that_other_services_do() {
     run(async {
         let (root, serving, target) = served().await;
         let session = connect(&target).await.unwrap();
-        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMv2 login");
+        assert_eq!(session.facts().protocol, "SMB 1, NT LM 0.12, NTLMSSP login");
         assert_eq!(session.facts().no_delay, None);
         session.end().await.unwrap();
         moves_a_large_file(&target, root.path()).await;
