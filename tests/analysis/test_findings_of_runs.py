@@ -18,6 +18,7 @@ from lanlab.studies import Finding, Study, load_study
 #: Seconds a byte, a file and a trial of each service: cheap by the one, dear by the other.
 _SERVICES = {
     "smb1": (8.7e-8, 9.5e-3, 0.0),
+    "smb1+nbf": (8.7e-8, 9.5e-3, 0.0),
     "smb": (8.5e-8, 9e-3, 0.0),
     "nfs": (8.8e-8, 5e-3, 0.0),
     "ftp": (9.1e-8, 3e-3, 0.0),
@@ -158,7 +159,7 @@ def test_services_take_the_place_of_protocols_as_levels_of_their_own() -> None:
     slower = by_id["f13"]
     assert slower.verdict == "not tested"
     assert slower.here is not None and slower.here.verdict == "holds"
-    assert len(slower.here.comparisons) == 6
+    assert len(slower.here.comparisons) == 7
     assert slower.assumed == (("os", "this system"),)
     order = by_id["f14"]
     # The model's orders differ: what costs least by the octet costs most by the file.

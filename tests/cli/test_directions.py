@@ -16,7 +16,7 @@ SHORT = (*QUICK, "-t", "0.1", "-l", "256")
 def test_reverse_is_a_parameter_with_the_roles_swapped(lanlab: Lanlab, folder: Path) -> None:
     """The first host receives; the record says so."""
     said = lanlab("stream", *SHORT, "-b", "1M", "-R", "-J").json()
-    assert said["parameters"]["direction"] == "reverse"
+    assert said["parameters"]["traffic_direction"] == "reverse"
     assert said["goodput_bps"] > 0
 
     with open_store(None) as records:
@@ -65,7 +65,7 @@ def test_both_directions_are_told_apart_in_words(lanlab: Lanlab) -> None:
     assert "from the second host to the first, at the same time" in said.out
 
     scan = lanlab("stream", *SHORT, "--rate", "1M", "--direction", "forward,both", "-J").json()
-    ways = {trial["factors"]["direction"]: trial for trial in scan["trials"]}
+    ways = {trial["factors"]["traffic_direction"]: trial for trial in scan["trials"]}
     assert "reverse_goodput_bps" in ways["both"]
     assert "reverse_goodput_bps" not in ways["forward"]
 

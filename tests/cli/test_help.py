@@ -50,7 +50,7 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
     said = lanlab("--help")
 
     assert said.code == 0
-    assert len(COMMANDS) == 17
+    assert len(COMMANDS) == 19
     assert all(f"  {name} " in said.out for name in COMMANDS)
     assert "`lanlab tour`" in said.out
 
@@ -222,7 +222,7 @@ def test_names_are_completed(lanlab: Lanlab) -> None:
     run = lanlab("stream", "--testbed", "loopback", "--time", "0.05", "--json").json()["run"]
 
     assert complete.studies("mil") == ["milanovic-srbljic"]
-    assert complete.testbeds("") == ["loopback", "virtual"]
+    assert complete.testbeds("") == ["loopback", "simulated", "virtual"]
     assert complete.scales(context_with(study="small.toml"), "") == ["quick", "slow"]
     assert complete.scales(context_with(), "f") == ["full"]
     assert complete.runs(context_with(), "") == ["last", run]

@@ -25,7 +25,7 @@ def clocks_kept(trials: Sequence[TrialRecord]) -> str:
         setup, facts = trial.raw.get("setup") or {}, trial.raw.get("facts") or {}
         hosts = (facts.get("before") or {}).get("hosts") or {}
         names = setup.get("hosts") or {}
-        places = host_places(ROLES[trial.workload], trial.parameters.get("direction"))
+        places = host_places(ROLES[trial.workload], trial.parameters.get("traffic_direction"))
         ends = [
             (names.get(role), (hosts.get(f"host{place}") or {}).get("clock"))
             for role, place in places.items()

@@ -62,7 +62,9 @@ class Scan:
 
     def _reverse_metrics(self) -> list[str]:
         """Of the second direction, where a condition goes both ways."""
-        directions = self.factors.get("direction", (self.parameters.get("direction"),))
+        directions = self.factors.get(
+            "traffic_direction", (self.parameters.get("traffic_direction"),)
+        )
         is_stream = self.workload == "stream" and BOTH in directions
         return [f"{REVERSE_PREFIX}{key}" for key in _METRICS["stream"]] if is_stream else []
 

@@ -131,7 +131,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
         "id": "single",
         "title": f"one {workload_name}",
         "workload": workload_name,
-        "metrics": shown_metrics(workload_name, str(complete[0].get("direction")) == BOTH),
+        "metrics": shown_metrics(workload_name, str(complete[0].get("traffic_direction")) == BOTH),
         **varied,
     }
 

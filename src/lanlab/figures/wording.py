@@ -38,7 +38,7 @@ _FACTORS = {
     "ip_version": "IP version",
 }
 #: Factors whose levels say by themselves what they are of.
-_SELF_TOLD = frozenset({"dataset", "direction"})
+_SELF_TOLD = frozenset({"dataset", "direction", "traffic_direction"})
 #: Unit shown, and its size in the inner unit, by inner unit.
 _UNITS = {
     "bit/s": ("Mbit/s", 1e6),

@@ -34,7 +34,7 @@ class EnginePerformer:
         """See `Performer.perform`."""
         first, second, *others = self._hosts.engine_hosts(parameters.address_family)
         ends = ([first, *others], [second])
-        direction = getattr(parameters, "direction", None)
+        direction = getattr(parameters, "traffic_direction", None)
         by_role = {role: ends[at] for role, at in host_places(kind.roles, direction).items()}
         if direction == BOTH:
             by_role |= {

@@ -42,7 +42,7 @@ _ECHO = [
 #: Parameters that a simulation has no counterpart of, by what they may be.
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "driver": ("lanlab",),
-    "direction": ("forward",),
+    "traffic_direction": ("forward",),
     "flows": (1,),
     "threads": (None, 1),
     "io": ("auto", "single"),

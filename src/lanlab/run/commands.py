@@ -97,7 +97,7 @@ class TrialCommands:
         }
         for key, level in trial.parameters.items():
             told[f"LANLAB_PARAMETER_{key.upper()}"] = str(level)
-        direction = trial.parameters.get("direction")
+        direction = trial.parameters.get("traffic_direction")
         for role, place in host_places(workload(trial.workload).roles, direction).items():
             told[f"LANLAB_ON_{role.upper()}"] = shlex.join(site.bed.hosts[place].command_prefix)
         return {**os.environ, **told}

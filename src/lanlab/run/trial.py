@@ -51,7 +51,7 @@ def run_trial(
         performer = site.performer(parameters, simulated_trial(run, planned, site))
     else:
         performer = site.performer(parameters)
-    places = host_places(kind.roles, getattr(parameters, "direction", None))
+    places = host_places(kind.roles, getattr(parameters, "traffic_direction", None))
     names = {role: bed.hosts[place].name for role, place in places.items()}
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}

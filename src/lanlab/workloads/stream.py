@@ -54,9 +54,10 @@ class StreamParameters(FlowParameters):
         None, "Sending rate in messages/s.", option="--message-rate", gt=0, le=100_000_000
     )
     flows: int = parameter(1, "Parallel flows.", short="-P", ge=1, le=1000)
-    direction: Literal["forward", "reverse", "both"] = parameter(
+    traffic_direction: Literal["forward", "reverse", "both"] = parameter(
         "forward",
         "From the first host to the second, the other way, or both at once.",
+        option="--direction",
         flags=(
             Flag(("-R", "--reverse"), "reverse", "From the second host to the first."),
             Flag(
@@ -180,7 +181,7 @@ class Stream:
         """The receiver listens and counts, the sender connects and sends."""
         spec = engine_spec(parameters)
         expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
-        return (BothWays if parameters.direction == BOTH else TwoEnds)(
+        return (BothWays if parameters.traffic_direction == BOTH else TwoEnds)(
             self.roles,
             listen={
                 "type": "stream_receive",
@@ -207,7 +208,7 @@ class Stream:
     ) -> dict[str, float | int]:
         """A trial's results from what both ends counted. The receiver's count is the figure."""
         metrics = stream_metrics(parameters, outcome, changes)
-        if parameters.direction == BOTH:
+        if parameters.traffic_direction == BOTH:
             seen, other = of_reverse(outcome, self.roles), changes.swapped(self.roles)
             metrics |= {
                 f"{REVERSE_PREFIX}{key}": value
