@@ -257,7 +257,7 @@ def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
     assert ("apt install iproute2" in said.out) is not able
     answer = as_json.json()
     assert answer.keys() == {
-        *("loopback", "virtual", "ssh", "drivers", "services", "servers", "store"),
+        *("loopback", "virtual", "simulated", "ssh", "drivers", "services", "servers", "store"),
     }
     assert {answer[bed]["able"] for bed in ("loopback", "virtual")} == {able}
     assert answer["virtual"]["needs"][0]["found"] is able

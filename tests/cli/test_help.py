@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from lanlab.cli import complete
 from lanlab.cli.app import COMMANDS, application
+from lanlab.cli.checked import checked
 from lanlab.cli.command import check_values
 from lanlab.cli.parameter_options import Given, parameters_of, with_options
-from lanlab.cli.single import checked
 from lanlab.errors import UsageError
 from lanlab.studies.scaling import validated
 from lanlab.workloads import WORKLOADS

@@ -27,6 +27,7 @@ from raw_engine import (
     run_echo,
     run_stations,
     run_stream,
+    simulate,
     stream_receive,
     stream_send,
 )
@@ -95,6 +96,13 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         source.wait(connecting)
         target.refusal(stream_receive(message_size_bytes=0))
         source.ask(medium_load())
+        work = {
+            "transport": "udp",
+            "message_size_bytes": 100,
+            "amount": {"messages": 20},
+            "warmup_ns": 0,
+        }
+        source.ask(simulate({"workload": "stream", **work, "interval_ns": 1_000_000_000}))
         probe_path(target, source)
         run_copy(source, target, str(tmp_path_factory.mktemp("served")))
         run_stations(source)

@@ -249,7 +249,7 @@ def test_the_terminal_shows_every_experiment(name: str) -> None:
         console.print(table)
     text = console.export_text()
     for experiment in synthetic.study.experiment:
-        assert experiment.title in text
+        assert (experiment.title in text) == ("real" in experiment.on)
     assert "±" in text
 
 

@@ -117,7 +117,7 @@ def write_newer(path: Path) -> None:
         (write_text, "not an SQLite file"),
         (write_short, "not an SQLite file"),
         (write_other_database, "an SQLite file of another program"),
-        (write_newer, "has schema version 6; this lanlab knows versions up to 5"),
+        (write_newer, "has schema version 7; this lanlab knows versions up to 6"),
         (Path.mkdir, "is a directory"),
     ],
 )
@@ -249,7 +249,7 @@ def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> N
     newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
     assert header(Path(where))[0] == SCHEMA_VERSION
-    with open_store(where) as store, pytest.raises(StoreError, match="schema version 6"):
+    with open_store(where) as store, pytest.raises(StoreError, match="schema version 7"):
         store.runs()
     newer.close()
 
@@ -263,7 +263,7 @@ def write_version_1(path: Path) -> None:
         values = {
             key: json.dumps(value) if isinstance(value, dict) else value
             for key, value in dataclasses.asdict(record).items()
-            if key not in ("command", "alternation")
+            if key not in ("command", "alternation", "label")
         }
         names, places = ", ".join(values), ", ".join("?" * len(values))
         connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", [*values.values()])
@@ -294,6 +294,7 @@ def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: 
         (3,),
         (4,),
         (5,),
+        (6,),
     ]
     assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     connection.close()

@@ -103,7 +103,8 @@ def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
         done = [trial for trial in store.trials("last") if trial.status == "done"]
         assert {trial.parameters["transport"] for trial in done} == {"udp", "tcp"}
         for trial in done:
-            (series,) = store.series("last", trial.number).values()
+            name = "receiver-intervals"
+            series = store.series("last", trial.number, [name])[name]
             intervals = trial.raw["receiver"]["intervals"]
             assert intervals == {"interval_ns": 10_000_000, "series": "receiver-intervals"}
             octets = series.columns["bytes"]

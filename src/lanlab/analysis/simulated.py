@@ -12,7 +12,7 @@ from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue
 from lanlab.studies.base import is_level
 from lanlab.studies.machines import Simulation, known_machine, place_factors, place_of
-from lanlab.studies.vocabulary import plain_level
+from lanlab.studies.plain_level import plain_level
 
 #: What a printed number was to the machines: one was fitted to it; it was set aside before
 #: anything was fitted; neither.

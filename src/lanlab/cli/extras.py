@@ -44,26 +44,31 @@ _COMMANDS: Mapping[str, Any] = {
         f"Time that each of these commands may take. [default: {_TIMEOUT} s]",
     ),
 }
-_LIVE: Mapping[str, Any] = {
-    "interval": Annotated[
-        str | None,
-        typer.Option(
-            "--interval",
-            "-i",
-            metavar="TIME",
-            help="Print a line for each interval of this length while it runs; 0: none. Default: "
-            "1 s on a terminal, for trials of more than 2 s.",
-        ),
-    ],
-    "live": Annotated[
-        bool,
-        typer.Option(
-            "--live",
-            help="With --json: print the intervals as JSON, one object a line, and then the "
-            "result in one line.",
-        ),
-    ],
-}
+
+
+def _live_options(interval: str) -> dict[str, Any]:
+    return {
+        "interval": Annotated[
+            str | None,
+            typer.Option(
+                interval,
+                "-i",
+                metavar="TIME",
+                help="Print a line for each interval of this length while it runs; 0: none. "
+                "Default: 1 s on a terminal, for trials of more than 2 s.",
+            ),
+        ],
+        "live": Annotated[
+            bool,
+            typer.Option(
+                "--live",
+                help="With --json: print the intervals as JSON, one object a line, and then the "
+                "result in one line.",
+            ),
+        ],
+    }
+
+
 #: The shortest interval: engines say no more often how far they are.
 _SHORTEST_S = 0.25
 #: Formats by the ends of their options.
@@ -143,9 +148,17 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
     return json.dumps(run_as_json(run, trials), indent=2, allow_nan=False) + "\n"
 
 
-def with_extras(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with these options: what they ask for becomes its argument `extras`."""
-    wanted = {**_COMMANDS, **_LIVE, **_EXPORTS}
+def with_extras(
+    command: Callable[..., None], live_interval: str = "--interval"
+) -> Callable[..., None]:
+    """
+    A command with these options: what they ask for becomes its argument `extras`.
+
+    Args:
+        live_interval: The option for the length of live lines, where the command has an
+            `--interval` of its own.
+    """
+    wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
     signature = inspect.signature(command, eval_str=True).parameters
     own = [one for name, one in signature.items() if name != "extras"]
     made = [
@@ -165,7 +178,7 @@ def with_extras(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**values: Any) -> None:
         given = {name: values.pop(name) for name in wanted}
-        command(**values, extras=_extras(given, is_json=values["as_json"]))
+        command(**values, extras=_extras(given, live_interval, is_json=values["as_json"]))
 
     # What its other options are made of.
     for key, value in vars(command).items():
@@ -173,7 +186,7 @@ def with_extras(command: Callable[..., None]) -> Callable[..., None]:
     return as_command(run, command, options)
 
 
-def _extras(given: Mapping[str, Any], *, is_json: bool) -> Extras:
+def _extras(given: Mapping[str, Any], live_interval: str, *, is_json: bool) -> Extras:
     commands: dict[str, Any] = {
         name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
     }
@@ -188,13 +201,13 @@ def _extras(given: Mapping[str, Any], *, is_json: bool) -> Extras:
     extras = Extras(
         commands,
         {name: path for name, path in exports.items() if path is not None},
-        _live(given["interval"], is_live=given["live"], is_json=is_json),
+        _live(given["interval"], live_interval, is_live=given["live"], is_json=is_json),
     )
     extras.check()
     return extras
 
 
-def _live(interval: str | None, *, is_live: bool, is_json: bool) -> LiveWish:
+def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveWish:
     """
     Raises:
         UsageError: The interval is too short or too long, or `--live` stands alone.
@@ -203,15 +216,15 @@ def _live(interval: str | None, *, is_live: bool, is_json: bool) -> LiveWish:
 
     if is_live and not is_json:
         raise UsageError(
-            "--live needs --json", hint="--interval 1 prints lines for people, on any terminal"
+            "--live needs --json", hint=f"{option} 1 prints lines for people, on any terminal"
         )
     interval_s = None if interval is None else parse_time_s(interval)
     if interval_s is not None and interval_s != 0 and not _SHORTEST_S <= interval_s <= _LONGEST_S:
         raise UsageError(
-            f"--interval: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
+            f"{option}: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
         )
     if is_live and interval_s == 0:
-        raise UsageError("--live and --interval 0 exclude each other", hint="leave one of them out")
+        raise UsageError(f"--live and {option} 0 exclude each other", hint="leave one of them out")
     if is_live:
         from lanlab.cli.terminal import print_json_in_one_line
 

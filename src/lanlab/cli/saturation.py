@@ -100,10 +100,11 @@ def saturation(
     from lanlab.analysis.summary import limit_of
     from lanlab.analysis.wires import wire_asked_for
     from lanlab.cli import single
+    from lanlab.cli.checked import checked
     from lanlab.cli.results import print_run
     from lanlab.units import parse_rate_bps
 
-    parameters = single.checked("stream", {**given, "transport": "udp", "time_s": time})
+    parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
     limit_bps = limit_of("rate_bps", parameters, wire_asked_for(link or "unshaped"))
     default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
     high_bps = default_bps if high is None else parse_rate_bps(high)

@@ -137,7 +137,7 @@ def _scan(
     varied: Mapping[str, Levels],
     trials: int,
 ) -> Scan:
-    from lanlab.cli.single import checked
+    from lanlab.cli.checked import checked
     from lanlab.workloads import workload
 
     kind = workload(workload_name)
@@ -183,7 +183,7 @@ def _check_amount(
     conditions: int,
     trials: int,
 ) -> None:
-    from lanlab.cli.single import checked
+    from lanlab.cli.checked import checked
     from lanlab.studies.scaling import MAX_CONDITIONS
     from lanlab.workloads import workload
 

@@ -6,12 +6,12 @@ any other.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lanlab.cli.checked import checked
 from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
 from lanlab.cli.results import agreed_as_json, modes_as_json
@@ -23,8 +23,6 @@ from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
-
     from lanlab.testbeds import Opening
 
 #: Of a single measurement.
@@ -144,24 +142,6 @@ def shown_metrics(workload_name: str, is_both_ways: bool) -> list[str]:
     return [first, f"{REVERSE_PREFIX}{first}"] if is_both_ways else [first]
 
 
-def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Level]:
-    """All parameters of a workload, in lanlab's units.
-
-    Raises:
-        UsageError: One is not allowed.
-    """
-    from pydantic import ValidationError
-
-    from lanlab.workloads import workload
-
-    given = {key: value for key, value in parameters.items() if value is not None}
-    try:
-        values = workload(workload_name).Parameters.model_validate(given)
-    except ValidationError as error:
-        raise _refused(error, given, workload_name) from None
-    return values.model_dump(exclude_none=True)
-
-
 def measure_study(
     experiment: Mapping[str, Any],
     *,
@@ -267,31 +247,6 @@ def _measured(
         found = records.trials(run.id)
         extras.write(run, found, records)
     return run, found
-
-
-def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> UsageError:
-    """The first thing that is wrong, in the words of the command line."""
-    from lanlab.studies.problems import allowed_by
-    from lanlab.workloads import workload
-    from lanlab.workloads.definitions import definitions
-
-    known = definitions(workload(name).Parameters)
-    options = {key: one.option or key for key, one in known.items()}
-    first = error.errors(include_url=False)[0]
-    message = str(first["msg"]).removeprefix("Value error, ")
-    # What its parser says to do, where a quantity could not be read.
-    notes = getattr(first.get("ctx", {}).get("error"), "__notes__", ())
-    hint = notes[0] if notes else None
-    if not first["loc"]:
-        named = re.sub(r"\w+", lambda word: options.get(word[0], word[0]), message)
-        return UsageError(named, hint=hint)
-    key = str(first["loc"][0])
-    option = options.get(key, key)
-    if first["type"] == "value_error":
-        # Of `lanlab.units`: what is wrong, after the name of the quantity.
-        return UsageError(f"{option}: {message.partition(': ')[2]}", hint=hint)
-    found = given.get(key, first["input"])
-    return UsageError(f"{option}: found `{found}`; allowed: {allowed_by(first, known.get(key))}")
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from lanlab.errors import UsageError
 _STATISTICS = ("mean", "p50", "p90", "p99")
 
 
-@with_extras
+@partial(with_extras, live_interval="--live-interval")
 @with_many_hosts
 @parameters_of(
     "stations", first=("service", "server", "message_size_bytes", "read_ratio"), takes_lists=True
@@ -100,6 +100,7 @@ def stations(
     """
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
+    from lanlab.cli.checked import checked
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.scan import is_scan, scan_of, with_single_levels
     from lanlab.cli.station_places import host_count, level_list, station_place
@@ -142,7 +143,7 @@ def stations(
         # Each level on its own, so that what is wrong with one is said before anything is run.
         given = with_single_levels("stations", given)
         for number in numbers:
-            parameters = single.checked("stations", {**given, "stations": number})
+            parameters = checked("stations", {**given, "stations": number})
         del parameters["stations"]
         experiment = {
             "id": "stations",

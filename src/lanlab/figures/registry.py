@@ -45,7 +45,7 @@ from lanlab.figures.what_limits import what_limits
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Figure
-from lanlab.studies.vocabulary import plain_level
+from lanlab.studies.plain_level import plain_level
 
 _SET_APART = "Series with the same position are drawn side by side."
 

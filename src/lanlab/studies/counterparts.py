@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from lanlab.studies.base import Level
 from lanlab.studies.model import Counterpart, Study
-from lanlab.studies.vocabulary import plain_level
+from lanlab.studies.plain_level import plain_level
 
 
 def in_published_words(

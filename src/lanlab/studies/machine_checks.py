@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from lanlab.errors import UsageError
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import Machine, Origin, Place, Simulation, known_machine
+from lanlab.studies.plain_level import plain_level
 from lanlab.studies.problems import Problem, did_you_mean, listed, show
-from lanlab.studies.vocabulary import Vocabulary, plain_level
+from lanlab.studies.vocabulary import Vocabulary
 from lanlab.testbeds.link import parse_link
 
 if TYPE_CHECKING:

@@ -241,7 +241,7 @@ def origin_text(origin: Origin) -> str:
 def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | None:
     """The place of a condition: of those that fit it, the one that names most levels; `None` if
     none fits."""
-    from lanlab.studies.vocabulary import plain_level
+    from lanlab.studies.plain_level import plain_level
 
     fitting = [
         place

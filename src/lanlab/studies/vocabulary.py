@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING
 
 from lanlab.studies.base import Level, is_level
 from lanlab.studies.model import Experiment, Study
+from lanlab.studies.plain_level import plain_level
 from lanlab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -82,22 +80,3 @@ def _at_every_scale(
         if experiment.id in scale.experiment:
             own = scale.experiment[experiment.id]
             yield own.parameters, own.factors
-
-
-@functools.lru_cache(maxsize=4096, typed=True)
-def plain_level(factor: str, level: Level) -> Level:
-    """A level as the workload reads it, where one has such a parameter; else as it is."""
-    for entry in WORKLOADS.values():
-        known = entry.Parameters.model_fields.get(factor)
-        if known is None:
-            continue
-        try:
-            # The type with what reads its units.
-            kind: Any = known.annotation
-            kind = Annotated[kind, *known.metadata] if known.metadata else kind
-            # Whatever a parameter can be, but `None`, is a level; and `level` is not `None`.
-            reader: TypeAdapter[Level] = TypeAdapter(kind)
-            return reader.validate_python(level, strict=True)
-        except (ValidationError, OverflowError):
-            return level
-    return level

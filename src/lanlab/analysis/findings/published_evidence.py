@@ -27,7 +27,7 @@ from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_asked_for
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
 from lanlab.studies.base import is_level
-from lanlab.studies.vocabulary import plain_level
+from lanlab.studies.plain_level import plain_level
 
 _Levels = tuple[tuple[str, Level], ...]
 #: Not a factor of conditions: it tells trials of one condition apart.

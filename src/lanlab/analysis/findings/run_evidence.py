@@ -15,7 +15,7 @@ from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, waits_for
 from lanlab.studies.counterparts import in_published_words, names_of, published_level
-from lanlab.studies.vocabulary import plain_level
+from lanlab.studies.plain_level import plain_level
 
 
 @dataclass(frozen=True)

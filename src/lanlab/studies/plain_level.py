@@ -1,0 +1,30 @@
+"""Levels as workloads read them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from lanlab.studies.base import Level
+from lanlab.workloads import WORKLOADS
+
+
+@functools.lru_cache(maxsize=4096, typed=True)
+def plain_level(factor: str, level: Level) -> Level:
+    """A level as the workload reads it, where one has such a parameter; else as it is."""
+    for entry in WORKLOADS.values():
+        known = entry.Parameters.model_fields.get(factor)
+        if known is None:
+            continue
+        try:
+            # The type with what reads its units.
+            kind: Any = known.annotation
+            kind = Annotated[kind, *known.metadata] if known.metadata else kind
+            # Whatever a parameter can be, but `None`, is a level; and `level` is not `None`.
+            reader: TypeAdapter[Level] = TypeAdapter(kind)
+            return reader.validate_python(level, strict=True)
+        except (ValidationError, OverflowError):
+            return level
+    return level
