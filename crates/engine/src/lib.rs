@@ -24,6 +24,7 @@ mod netbios_names;
 mod output;
 #[cfg(feature = "services")]
 mod paths;
+#[cfg(feature = "services")]
 mod resolve;
 mod running;
 #[cfg(feature = "services")]
