@@ -98,6 +98,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         source.ask(medium_load())
         work = {
             "transport": "udp",
+            "ip_version": 4,
             "message_size_bytes": 100,
             "amount": {"messages": 20},
             "warmup_ns": 0,
