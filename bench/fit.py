@@ -143,7 +143,7 @@ class Laboratory:
 
 
 def _touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bool:
-    """Whether a printed value can be read off at a condition, whatever it compares."""
+    """Whether a printed value can be read off at a condition, also one that compares two."""
     no_levels = {"numerator", "denominator", "trial"}
     wanted = {key: one for key, one in value.condition.items() if key not in no_levels}
     for reading in simulation.reading:

@@ -64,7 +64,7 @@ Made = tuple[RunRecord, Callable[[], None], Callable[[], Lease]]
 
 @contextmanager
 def run_of(folder: Path, trials: int) -> Iterator[Made]:
-    """A run of that many trials that nobody executes yet."""
+    """A run of that many trials that is not executed yet."""
     store = str(folder / "store.sqlite")
     subprocess.run(
         [COMMAND, "stream", "--testbed", "loopback", "--time", "0.3", "--store", store],

@@ -65,7 +65,7 @@ def test_unknown_numbers_and_machines_are_named_with_those_there_are() -> None:
 
 
 def test_what_changes_a_machine_may_not_be_left_to_a_default() -> None:
-    """A queue whose size nobody gave would be a hidden number."""
+    """A queue whose size is not given would be a hidden number."""
     lacking = machines()
     del lacking["machine"][0]["numbers"]["ring_frames"]
     assert "found no ring_frames" in refusal(lacking)

@@ -1,4 +1,4 @@
-//! Whole messages of historic services, by whatever carries them.
+//! Whole messages of historic services, over each carrier.
 
 use std::io;
 use std::task::{Context, Poll};

@@ -79,7 +79,7 @@ pub struct Profile {
     pub name: &'static str,
     /// Its links.
     pub link: LinkProfile,
-    /// Number of queries: a name is claimed or looked for so often.
+    /// Number of queries: how often a name is claimed or looked for.
     pub query_count: Known<u32>,
     /// Time between queries, ns.
     pub query_interval_ns: Known<u64>,

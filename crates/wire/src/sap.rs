@@ -10,7 +10,7 @@ const FORMAT: &str = "sap";
 /// Octets of a server in a response.
 pub const SERVER_LEN: usize = 64;
 const NAME_LEN: usize = 48;
-/// A server with so many hops is going down.
+/// Hops of a server that is going down.
 pub const GOING_DOWN_HOPS: u16 = 16;
 /// Type of any server.
 pub const ANY_SERVER: u16 = 0xffff;

@@ -76,9 +76,7 @@ def copy(
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
-    from lanlab.cli.results import print_run
-    from lanlab.cli.scan import is_scan
-    from lanlab.cli.terminal import print_json, print_lines
+    from lanlab.cli.terminal import print_lines
     from lanlab.report.copy_text import copy_lines
     from lanlab.testbeds.registry import is_of_real_hosts
 
@@ -101,12 +99,7 @@ def copy(
         store=store,
         extras=extras,
     )
-    if is_scan(run):
-        print_run(run, records, as_json)
-        single.finish(run, records, verbose=verbose)
-        return
-    if as_json:
-        print_json(single.as_json(run, records))
+    if single.is_answered(run, records, as_json):
         single.finish(run, records, verbose=verbose)
         return
     done = [trial for trial in records if trial.status == "done"]

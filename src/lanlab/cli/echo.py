@@ -55,9 +55,7 @@ def echo(
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
-    from lanlab.cli.results import print_run
-    from lanlab.cli.scan import is_scan
-    from lanlab.cli.terminal import print_json, print_lines
+    from lanlab.cli.terminal import print_lines
     from lanlab.report.echo_text import echo_lines
     from lanlab.workloads.drivers.registry import OWN
 
@@ -75,12 +73,7 @@ def echo(
         store=store,
         extras=extras,
     )
-    if is_scan(run):
-        print_run(run, records, as_json)
-        single.finish(run, records, verbose=verbose)
-        return
-    if as_json:
-        print_json(single.as_json(run, records))
+    if single.is_answered(run, records, as_json):
         single.finish(run, records, verbose=verbose)
         return
     if (given["driver"] or OWN) != OWN:

@@ -15,7 +15,7 @@ from lanlab.cli.checked import checked
 from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
 from lanlab.cli.results import agreed_as_json, modes_as_json
-from lanlab.cli.scan import SCAN, scan_of, with_single_levels
+from lanlab.cli.scan import SCAN, is_scan, scan_of, with_single_levels
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
@@ -247,6 +247,20 @@ def _measured(
         found = records.trials(run.id)
         extras.write(run, found, records)
     return run, found
+
+
+def is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
+    """Print the table of a scan, or the object that was asked for; whether that was the answer."""
+    from lanlab.cli.results import print_run
+    from lanlab.cli.terminal import print_json
+
+    if is_scan(run):
+        print_run(run, trials, as_json_asked)
+    elif as_json_asked:
+        print_json(as_json(run, trials))
+    else:
+        return False
+    return True
 
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:

@@ -71,9 +71,6 @@ def stream(
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
     from lanlab.cli.flow_rate import of_all_flows
-    from lanlab.cli.results import print_run
-    from lanlab.cli.scan import is_scan
-    from lanlab.cli.terminal import print_json
     from lanlab.workloads.drivers.registry import OWN
 
     if flow_rate is not None:
@@ -99,14 +96,11 @@ def stream(
         store=store,
         extras=extras,
     )
-    if is_scan(run):
-        print_run(run, records, as_json)
-    elif as_json:
-        print_json(single.as_json(run, records))
-    elif tool != OWN:
-        print_drivers(run, records)
-    else:
-        _print(run, records)
+    if not single.is_answered(run, records, as_json):
+        if tool != OWN:
+            print_drivers(run, records)
+        else:
+            _print(run, records)
     single.finish(run, records, verbose=verbose)
 
 

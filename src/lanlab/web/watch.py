@@ -178,7 +178,7 @@ class Watch:
         pace = Pace()
         while True:
             with self._condition:
-                # With nobody looking, nothing is read.
+                # While no page is visible, nothing is read.
                 self._condition.wait_for(lambda: self._pages or self._is_over)
                 if self._is_over:
                     break

@@ -213,7 +213,7 @@ class Stream:
             metrics |= {
                 f"{REVERSE_PREFIX}{key}": value
                 for key, value in stream_metrics(parameters, seen, other).items()
-                # Of both hosts, whatever goes which way.
+                # Of both hosts, in each direction.
                 if key != "interrupt_cpu_s"
             }
         return metrics

@@ -110,7 +110,7 @@ impl WiredNode {
             state.inboxes.open(id);
             id
         });
-        // Closes the session also where nobody waits for it any more.
+        // Closes the session also where no caller waits for it any more.
         let mut port = self.port(id, CarrierFacts { longest_message: 0, keeps_raw: false });
         port.facts = poll_fn(|cx| {
             let mut state = self.shared.state();
@@ -162,7 +162,7 @@ impl Drop for WiredNode {
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {
-            // It ends at once, whatever the link does.
+            // It ends at once, also if the link is stuck.
             let _ = thread.join();
         }
     }

@@ -21,7 +21,7 @@ const KEEP: u32 = 0x4_0000;
 /// Where the type or length of a frame is.
 const TYPE_OFFSET: u32 = 12;
 
-/// A link of whole frames. Frames that this host sends, by whatever program, are not received.
+/// A link of whole frames. Frames that programs of this host send are not received.
 #[derive(Debug)]
 pub struct RawLink {
     kind: Kind,
@@ -52,7 +52,7 @@ impl RawLink {
                 let own = unsafe { OwnedFd::from_raw_fd(check(own)?) };
                 if let Some(name) = Tap::interface_of(own.as_fd()) {
                     let tap = Tap::given(File::from(own))?;
-                    // Whoever reads a TAP is the other end of its wire: an address of its own.
+                    // The reader of a TAP is the other end of its wire: an address of its own.
                     let mut mac = hardware_address(&name)?;
                     mac[5] ^= 0x80;
                     return Ok(Self { kind: Kind::Tap(tap), mac, interface: name });

@@ -1,4 +1,4 @@
-//! Messages of a client, by whatever carries them.
+//! Messages of a client, over each carrier.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -22,7 +22,7 @@ impl Carried {
         Self::Kernel(Messages::new(stream, Framing::Direct, longest).with_requests())
     }
 
-    /// What it can do for messages that are at most so long.
+    /// What it can do for messages of at most `longest` bytes.
     pub fn facts(&self, longest: usize) -> CarrierFacts {
         match self {
             Self::Kernel(_) => CarrierFacts { longest_message: longest as u32, keeps_raw: true },
@@ -55,7 +55,7 @@ impl Carried {
         }
     }
 
-    /// A session is there for whatever name it is asked for.
+    /// Any name that is called gets a session.
     pub async fn answer_request(&mut self, request: &[u8]) -> io::Result<()> {
         let Self::Kernel(messages) = self else { return Ok(()) };
         let failed = |error: lanlab_wire::Error| io::Error::other(error.to_string());

@@ -112,7 +112,7 @@ struct Connection {
     proof: Option<Proof>,
     is_known: bool,
     failed_logins: u32,
-    /// When it began, by which its session is told the time.
+    /// When it began: time zero of its session.
     began: std::time::Instant,
 }
 

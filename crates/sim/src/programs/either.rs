@@ -43,7 +43,7 @@ impl Host<IpNode> {
             let is_set = patience.set_for.get().is_some_and(|set| set > now && set <= at);
             if !is_set {
                 patience.set_for.set(Some(at));
-                // It fires although nobody holds it, and has the program polled.
+                // It fires although no task holds it, and has the program polled.
                 let timer = pin!(self.clock().sleep_until(at));
                 let _ = timer.poll(context);
             }

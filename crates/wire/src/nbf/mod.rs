@@ -356,7 +356,7 @@ impl SessionHeader {
     }
 }
 
-/// A name that nobody has: the destination of frames for every station.
+/// A name that no station has: the destination of frames for every station.
 pub const NO_NAME: Name = Name([0; NAME_LEN]);
 
 /// The name that each adapter has without claiming it: ten zeros and its address.
