@@ -164,14 +164,14 @@ impl Station {
         self.session(id).is_some_and(|session| session.set_no_ack(needs_no_ack))
     }
 
-    /// Take no more data of a session: the sender gets NO_RECEIVE.
+    /// Take no more data of a session: the sender gets `NO_RECEIVE`.
     pub fn pause(&mut self, id: SessionId) {
         if let Some(session) = self.session(id) {
             session.pause();
         }
     }
 
-    /// Take data of a session again: the sender gets RECEIVE_OUTSTANDING.
+    /// Take data of a session again: the sender gets `RECEIVE_OUTSTANDING`.
     pub fn resume(&mut self, id: SessionId) {
         if let Some(session) = self.session(id) {
             session.resume();
