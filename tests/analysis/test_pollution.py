@@ -172,6 +172,38 @@ def test_ends_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
     ]
 
 
+def of_three_hosts(boots: tuple[str, str, str], **third: Any) -> Judgement:
+    """Stations on three hosts with the boots named, and a server on the first; each host's engine
+    uses 0.2 of a processor, and nothing else runs but as said of the third host."""
+    names = ("pc1", "pc2", "pc3")
+    on_one = len(set(boots)) == 1
+    idle_ns = 2 - 0.2 * len(names) if on_one else 1.8
+    parts = [
+        {"name": name, "host": window(**{"idle_ns": idle_ns, **(third if name == "pc3" else {})})}
+        for name in names
+    ]
+    raw = {"client": {**parts[0], "hosts": parts}, "server": {}, "facts": {}}
+    every = {
+        name: {**HOST, "name": name, "boot_id": boot}
+        for name, boot in zip(names, boots, strict=True)
+    }
+    roles = {"client": every["pc1"], "server": {**HOST, "name": "pc4", "boot_id": "of the server"}}
+    return judge(raw, {}, roles, every)
+
+
+def test_each_host_of_stations_is_judged_and_named() -> None:
+    assert codes(of_three_hosts(("a", "b", "c"))) == []
+    (finding,) = of_three_hosts(("a", "b", "c"), idle_ns=0.6).findings
+    assert (finding.code, finding.end, finding.host) == ("foreign_cpu", "client", "pc3")
+    assert seen(finding).startswith("on pc3: other processes used 1.2 of a CPU")
+
+
+def test_hosts_of_stations_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
+    assert codes(of_three_hosts(("a", "a", "a"))) == []
+    (finding,) = of_three_hosts(("a", "a", "a"), idle_ns=0.6, elapsed_s=1.1).findings
+    assert (finding.code, finding.host) == ("foreign_cpu", None)
+
+
 def test_soft_interrupts_are_the_trials_own() -> None:
     assert codes(of(both(idle_ns=1.2))) == ["foreign_cpu"]
     assert codes(of(both(idle_ns=1.2, soft_interrupt_ns=0.4))) == []

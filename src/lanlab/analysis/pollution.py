@@ -73,6 +73,8 @@ class Finding:
     allowed: float | str
     #: Whether another trial may be free of it.
     repeat_helps: bool
+    #: Which host it was, where several have that role.
+    host: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def judge(
     raw: Mapping[str, Any],
     metrics: Mapping[str, float],
     hosts: Mapping[str, Mapping[str, Any]],
+    others: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Judgement:
     """
     Judge a finished trial.
@@ -107,15 +110,17 @@ def judge(
     Args:
         raw: What the trial left: `facts` (`before`, with `hosts`; `after`, with `damage` if the
             testbed had some), and the results of both roles. Each has the `host` window that its
-            host measured; one without has in `cpu` what it used itself.
+            host measured; one without has in `cpu` what it used itself. A role of several hosts
+            has the result of each in `hosts`, with its `name`.
         metrics: Its results.
         hosts: By role, the one that begins first, what does not change of the host: `name`,
             `boot_id`, `processors_online`.
+        others: The same of every host of a role that several have, by the name in its result.
     """
     first, last = tuple(hosts)
     findings = [*_of_testbed(raw, first), *_of_medium(raw, first, ROLES["echo"][0] in hosts)]
     unknown: set[str] = set()
-    for kernel in _kernels(raw, hosts):
+    for kernel in _kernels(raw, hosts, others or {}):
         if kernel.window is None:
             unknown.update(_OF_WINDOW)
         else:
@@ -167,33 +172,63 @@ def _of_medium(raw: Mapping[str, Any], role: str, is_echo: bool) -> Iterator[Fin
 
 
 @dataclass(frozen=True)
+class _End:
+    """One host's part in a trial."""
+
+    role: str
+    result: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    #: Its name, where several hosts have that role.
+    host: str | None = None
+
+
+def _ends(
+    raw: Mapping[str, Any],
+    hosts: Mapping[str, Mapping[str, Any]],
+    others: Mapping[str, Mapping[str, Any]],
+) -> Iterator[_End]:
+    for role, facts in hosts.items():
+        result = raw.get(role) or {}
+        if "hosts" not in result:
+            yield _End(role, result, facts)
+        for part in result.get("hosts", ()):
+            yield _End(role, part, others.get(part["name"], {}), part["name"])
+
+
+@dataclass(frozen=True)
 class _Kernel:
     """The ends on one kernel, which shares out the same processors between them."""
 
-    end: str
-    results: Sequence[Mapping[str, Any]]
-    facts: Mapping[str, Any]
+    ends: Sequence[_End]
     #: The longest of their windows: all begin at the start of the measured part.
     window: Mapping[str, Any] | None
     #: CPU time of the medium between the ends, ns: its work is the trial's own.
     medium_ns: int
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return self.ends[0].facts
+
     def found(self, code: str, found: float | str, allowed: float | str) -> Finding:
-        return Finding(code, self.end, found, allowed, code not in REMARKS)
+        first = self.ends[0]
+        host = first.host if len(self.ends) == 1 else None
+        return Finding(code, first.role, found, allowed, code not in REMARKS, host)
 
 
-def _kernels(raw: Mapping[str, Any], hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[_Kernel]:
-    """The kernels of both hosts: one, if they have the same boot."""
-    ends = list(hosts.items())
-    boots = {facts.get("boot_id") for facts in hosts.values()}
-    shared = len(boots) == 1 and None not in boots
-    for group in [ends] if shared else [[end] for end in ends]:
-        results = [raw.get(name) or {} for name, _ in group]
-        windows = [result["host"] for result in results if result.get("host") is not None]
+def _kernels(
+    raw: Mapping[str, Any],
+    hosts: Mapping[str, Mapping[str, Any]],
+    others: Mapping[str, Mapping[str, Any]],
+) -> Iterator[_Kernel]:
+    """The kernels of all hosts: those with the same boot share one."""
+    groups: dict[object, list[_End]] = {}
+    for place, end in enumerate(_ends(raw, hosts, others)):
+        # Whose boot is not known is taken to be alone.
+        groups.setdefault(end.facts.get("boot_id") or place, []).append(end)
+    for ends in groups.values():
+        windows = [end.result["host"] for end in ends if end.result.get("host") is not None]
         yield _Kernel(
-            end=group[0][0],
-            results=results,
-            facts=group[0][1],
+            ends,
             window=max(windows, key=lambda window: int(window["elapsed_ns"]), default=None),
             medium_ns=_medium_cpu_ns(raw),
         )
@@ -211,7 +246,7 @@ def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
     assert kernel.window is not None
     elapsed_ns, times = kernel.window["elapsed_ns"], kernel.window["processors"]
     processors = kernel.facts.get("processors_online")
-    own_ns = [_own_cpu_ns(result) for result in kernel.results]
+    own_ns = [_own_cpu_ns(end.result) for end in kernel.ends]
     if processors is None or elapsed_ns <= 0:
         unknown.update(("steal", "foreign_cpu"))
         return

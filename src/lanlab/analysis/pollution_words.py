@@ -119,10 +119,11 @@ def name_of(code: str) -> str:
 
 
 def seen(finding: Finding) -> str:
-    """What was seen, and what is allowed."""
-    return _KINDS[finding.code].seen.format(
+    """What was seen and where, and what is allowed."""
+    seen = _KINDS[finding.code].seen.format(
         found=_text(finding.code, finding.found), allowed=_text(finding.code, finding.allowed)
     )
+    return seen if finding.host is None else f"on {finding.host}: {seen}"
 
 
 def warning(finding: Finding) -> str:

@@ -87,7 +87,8 @@ def run_trial(
             if not site.is_simulated:
                 lasting = hosts.lasting_facts()
                 ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
-                raw["pollution"] = judge(raw, metrics, ends).to_json()
+                every = {host.label: lasting[host.name] | {"name": host.name} for host in bed.hosts}
+                raw["pollution"] = judge(raw, metrics, ends, every).to_json()
     except KeyboardInterrupt:
         # There is no record of this trial, but what its commands began is to be ended.
         with contextlib.suppress(CommandFailed):
