@@ -244,6 +244,7 @@ def test_what_a_run_promises_and_says_as_it_goes(
     for name in ("manford-kolahi", "milanovic-srbljic"):
         study = load_study(name).study
         print(promise(study, "quick", Plan(study, "quick", 7).estimate()))
+    print(promise(study, "quick", Plan(study, "quick", 7).estimate(), is_simulated=True))
     run = a_run()
     study = load_study("milanovic-srbljic").study
     trial = Plan(study, "tiny", 7).next_trial()

@@ -12,6 +12,7 @@ from lanlab.cli.live import LiveLines
 from lanlab.cli.live_wish import LiveWish
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
+from lanlab.performers import SIMULATORS
 from lanlab.plan import Estimate, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -48,8 +49,9 @@ def _plainly(name: str, level: Level) -> str:
     return f"{name} {level}"
 
 
-def promise(study: Study, scale: str, estimate: Estimate) -> str:
-    """How many trials a run has and how long it takes, and how sure that is."""
+def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = False) -> str:
+    """How many trials a run has and how long it takes, and how sure that is; of a simulated one,
+    how long it is on the clock of its machines."""
     from lanlab.studies import at_scale
 
     scaled = at_scale(study, scale)
@@ -66,7 +68,8 @@ def promise(study: Study, scale: str, estimate: Estimate) -> str:
     if has_search:
         said += " (a search stops as soon as it can decide)"
     without = " without repeats" if again else ""
-    return f"{said}, about {format_clock(estimate.seconds)}{without}"
+    virtual = " of virtual time" if is_simulated else ""
+    return f"{said}, about {format_clock(estimate.seconds)}{virtual}{without}"
 
 
 class RunWatch:
@@ -116,7 +119,7 @@ class RunWatch:
         bed = run.testbed
         self._talk.print(
             f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
-            f"{promise(self._study, run.scale, estimate)}"
+            f"{promise(self._study, run.scale, estimate, bed['name'] in SIMULATORS)}"
         )
         if self._study.commands is not None:
             # A resumed run has them from its record: nothing is run unseen.
