@@ -7,10 +7,10 @@ limits are printed:
 
 - **One direction**: on a full-duplex cable each direction has the whole rate. No station is faster
   than the frames of the busier direction, one behind the other. Nothing is taken off for waiting.
-- **Exchange**: the redirector sends a request only after the reply to what it follows from, and NBF sends a
-  message only after the message before was acknowledged. So these frames cannot overlap. The limit
-  is the time in which a frame was on the wire in either direction: what stations would take that
-  answer in no time. What is missing to it is time in which the wire was idle in both directions.
+- **Exchange**: the redirector sends a request only after the reply to what it follows from, and
+  NBF sends a message only after the message before was acknowledged. So these frames cannot
+  overlap. The limit is the time in which a frame was on the wire in either direction: what stations
+  would take that answer in no time. The rest is time in which the wire was idle.
 
 The idle time is listed by what ended it: who sent next, and what.
 
@@ -126,7 +126,7 @@ def copied(dataset: str, arguments: list[str]) -> tuple[dict, list[tuple[Carried
 
 
 def measured(dataset: str, arguments: list[str]) -> None:
-    """Copy once, and print the goodput, what the frames allow, and where the rest of the time is."""
+    """Copy once, and print the goodput, what the frames allow, and where the rest went."""
     told, found = copied(dataset, arguments)
     # The first half is the upload; after it the files are read back and compared.
     phase, client = write_phase(found)
@@ -140,7 +140,9 @@ def measured(dataset: str, arguments: list[str]) -> None:
     pollution = told["trials"][0]["pollution"]
     late = (pollution or {}).get("medium_late_ratio")
     whole_ns = told["elapsed_ns"]
-    print(f"{dataset}: goodput {told['goodput_bps'] / 1e6:.3f} Mbit/s, {len(phase)} frames in writing")
+    print(
+        f"{dataset}: goodput {told['goodput_bps'] / 1e6:.3f} Mbit/s, {len(phase)} frames in writing"
+    )
     print(f"  one direction: {one_way_ns / 1e9:.3f} s of frames, {one_way_ns / elapsed_ns:.1%} of "
           f"{elapsed_ns / 1e9:.3f} s on the wire, {one_way_ns / whole_ns:.1%} of "
           f"{whole_ns / 1e9:.3f} s that were timed")  # fmt: skip
