@@ -159,14 +159,17 @@ fn an_acknowledgement_of_what_was_never_sent_ends_session_and_link_with_frmr() {
     assert_eq!(said[0][7] & 0x08, 0x08);
     assert!(matches!(called.ended(), Some(Why::Link(Ended::FrameRejectSent(_)))));
     let since = called.now;
-    // Said again N2 times, and then no more.
+    // Said again until the link without a session has lasted 10 s; then DISC, N2 times, and no more.
+    let mut ends = 0;
     while called.node.poll_timeout().is_some() {
-        called.wait();
+        ends += called.wait().iter().filter(|pdu| pdu[2] == 0x53).count();
     }
+    assert_eq!(ends, profile::WINDOWS_NT.link.n2.value as usize);
     let waited_s = called.now.nanos_since(since) as f64 / 1e9;
     assert!(waited_s < 120.0, "{waited_s} s");
     let counts = called.node.link_counts();
-    assert_eq!(counts.frame_rejects_sent, u64::from(profile::WINDOWS_NT.link.n2.value));
+    // After 0, 450, 650, 950, 1400, 2100 and 3150 ms.
+    assert_eq!(counts.frame_rejects_sent, 7);
     // A new link can be set up.
     assert_eq!(called.give(mac(0), &[0xf0, 0xf0, 0x7f]), [[0xf0, 0xf1, 0x73]]);
 }
