@@ -208,7 +208,9 @@ impl VirtualCable {
                 wire.handle_medium();
             }
         }
-        nodes.iter().for_each(|node| node.drive());
+        for node in nodes {
+            node.drive();
+        }
     }
 
     /// Run a program, and let time pass at the cable whenever it waits.
