@@ -137,8 +137,9 @@ def measured(dataset: str, arguments: list[str]) -> None:
     idle = idle_times(phase, client)
     one_way_ns = max(sent_ns.values())
     exchange_ns = elapsed_ns - idle.total_ns
-    pollution = told["trials"][0]["pollution"]
-    late = (pollution or {}).get("medium_late_ratio")
+    found_late = (told["trials"][0]["pollution"] or {}).get("findings", [])
+    late = [one["found"] for one in found_late if one["code"] == "medium_late"]
+    medium = f"{late[0]:.1%} of its frames late" if late else "in time"
     whole_ns = told["elapsed_ns"]
     print(
         f"{dataset}: goodput {told['goodput_bps'] / 1e6:.3f} Mbit/s, {len(phase)} frames in writing"
@@ -148,7 +149,7 @@ def measured(dataset: str, arguments: list[str]) -> None:
           f"{whole_ns / 1e9:.3f} s that were timed")  # fmt: skip
     print(f"  exchange: {exchange_ns / 1e9:.3f} s, {exchange_ns / elapsed_ns:.1%} on the wire, "
           f"{exchange_ns / whole_ns:.1%} of what was timed")  # fmt: skip
-    print(f"  idle: {idle.total_ns / 1e6:.1f} ms; late frames of the medium: {late}")
+    print(f"  idle: {idle.total_ns / 1e6:.1f} ms; the medium was {medium}")
     for (who, kind), gaps in sorted(idle.by_next.items(), key=lambda entry: -sum(entry[1])):
         gaps.sort()
         print(f"    before the {who}'s {kind}: {len(gaps)} times, {sum(gaps) / 1e6:.1f} ms, median "
