@@ -373,6 +373,60 @@ def nbf_frames() -> dict[str, bytes]:
     return {f"{number:02}": bytes.fromhex(line) for number, line in enumerate(lines[::2])}
 
 
+def heard_frames() -> dict[str, bytes]:
+    """Frames of a segment, each after its length and the time since the one before."""
+
+    def framed(destination: bytes, kind: int | None, payload: bytes) -> bytes:
+        padded = payload + bytes(max(0, 46 - len(payload)))
+        number = len(payload) if kind is None else kind
+        return destination + b"\2\0\0\0\0\1" + number.to_bytes(2) + padded
+
+    def segment(*frames: bytes) -> bytes:
+        return b"".join(bytes([min(len(frame), 255), 30]) + frame for frame in frames)
+
+    everyone, other = b"\xff" * 6, b"\2\0\0\0\0\2"
+    arp = b"\0\1\x08\0\6\4\0%c" + b"\2\0\0\0\0\1" + b"\n\0\0\1" + bytes(6) + b"\n\0\0\2"
+    asked = framed(everyone, 0x0806, arp % 1)
+    answered = framed(other, 0x0806, arp % 2)
+    station = bytes(3) + b"\x17" + b"\2\0\0\0\0\1"
+    every = bytes(3) + b"\x17" + b"\xff" * 6
+
+    def ipx(data: bytes) -> bytes:
+        length = (30 + len(data)).to_bytes(2)
+        return b"\xff\xff" + length + b"\0\4" + every + b"\4\x52" + station + b"\4\x52" + data
+
+    server = b"\0\4" + b"FS1".ljust(48, b"\0") + station + b"\4\x51" + b"\0\1"
+    nearest, sap = ipx(b"\0\3\0\4"), ipx(b"\0\2" + server * 2)
+
+    def udp(port: int, data: bytes) -> bytes:
+        datagram = port.to_bytes(2) * 2 + (8 + len(data)).to_bytes(2) + b"\0\0" + data
+        length = (20 + len(datagram)).to_bytes(2)
+        addresses = b"\n\0\0\1\n\0\0\xff"
+        return b"\x45\0" + length + b"\0\0\0\0\x40\x11\0\0" + addresses + datagram
+
+    name = b"\x20" + b"EMFACACACACACACACACACACACACACAAA" + b"\0"
+    query = b"\0\7\1\x10\0\1\0\0\0\0\0\0" + name + b"\0\x20\0\1"
+    announced = b"\1\0\x80\xfc\n\0" + b"STATION".ljust(16, b"\0") + b"\4\0\3\x20\0\0\x0f\1\x55\xaa"
+    smb = b"\xffSMB\x25" + bytes(27) + b"\x11" + bytes(34) + b"\\MAILSLOT\\BROWSE\0" + announced
+    datagram = b"\x11\2\0\1\n\0\0\1\0\x8a\0\xc8\0\0" + name * 2 + smb
+    claim = bytes.fromhex("f0f0032c00ffef010000000000070000") + bytes(15) + b"LANLAB".ljust(16)
+    seeds = {
+        "arp": segment(asked, answered),
+        "raw-802.3": segment(framed(everyone, None, nearest), framed(everyone, None, sap)),
+        "ethernet-ii": segment(framed(everyone, 0x8137, nearest), framed(everyone, 0x8137, sap)),
+        "llc": segment(framed(everyone, None, b"\xe0\xe0\3" + nearest)),
+        "snap": segment(framed(everyone, None, b"\xaa\xaa\3\0\0\0\x81\x37" + sap)),
+        "3com": segment(framed(everyone, None, b"\x80\x80\3\6\0" + nearest)),
+        "name-service": segment(framed(everyone, 0x0800, udp(137, query))),
+        "browser": segment(framed(everyone, 0x0800, udp(138, datagram))),
+        "announcement": announced,
+        "netbeui": segment(framed(b"\3\0\0\0\0\1", None, claim)),
+        "sap": sap[30:],
+        "wrong": segment(b"", asked[:13], framed(other, 1501, b"x"), framed(other, 46, b"")),
+    }
+    return {**seeds, "all": b"".join(seeds[name] for name in ("arp", "snap", "browser", "netbeui"))}
+
+
 def nbf_stations() -> dict[str, bytes]:
     """Conversations with a station: links, names, sessions called and taken, faults."""
     link = bytes([7, 0])
@@ -416,6 +470,7 @@ def main() -> None:
         "ip_frames": ip_packets(),
         "ftp_answers": services.ftp_answers(),
         "http_answers": services.http_answers(),
+        "heard_frames": heard_frames(),
         "nbf_frames": nbf_frames(),
         "nbf_station": nbf_stations(),
         "nfs_answers": services.nfs_answers(),

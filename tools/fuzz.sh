@@ -19,7 +19,7 @@ seconds=${1:-10}
 shift || true
 readonly all=(probe session engine_line session_machines tally host_texts ip_frames
     ftp_answers http_answers nfs_answers nfs_calls s3_requests sftp_messages
-    smb1_client smb1_messages smb1_server nbf_frames nbf_station)
+    smb1_client smb1_messages smb1_server nbf_frames nbf_station heard_frames)
 targets=("${@:-${all[@]}}")
 readonly memory_mib=512 timeout_s=5
 # What a driver's line may be is 64 KiB; a little more shows what is done with a longer one. A line of

@@ -7,30 +7,24 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_line import COMMAND
 from missing import missing
+from netbeui_cable import cable, dissected
 
 from lanlab.engine import Engine, engine_path
-from lanlab.testbeds.namespaces import Namespace, Namespaces
+from lanlab.testbeds.namespaces import Namespace
 
 if TYPE_CHECKING:
     from conftest import Lanlab
 
+__all__ = ["cable"]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
 
 _LINK = ("--link", "10M", "--trials", "1")
-
-
-def dissected(pcap: Path, *wanted: str) -> list[str]:
-    """What tshark says of the frames of a file."""
-    argv = ["tshark", "-r", str(pcap), *wanted]
-    said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
-    return said.stdout.splitlines()
 
 
 @pytest.mark.parametrize("way", [(), ("--download",)], ids=["upload", "download"])
@@ -87,25 +81,6 @@ def test_what_cannot_be_is_refused(lanlab: Lanlab, argv: tuple[str, ...], expect
     said = lanlab("copy", "2x6kB", *argv)
     assert (said.code, said.out) == (2, "")
     assert expected in said.err
-
-
-@pytest.fixture
-def cable() -> Iterator[tuple[Namespace, Namespace]]:
-    """Two namespaces with a cable between `left` and `right`."""
-    namespaces = Namespaces()
-    try:
-        one, other = namespaces.add(2)
-        for host, argv in (
-            (one, ["link", "add", "left", "type", "veth", "peer", "name", "right", "netns",
-                   str(other.pid)]),
-            (one, ["link", "set", "lo", "up"]),
-            (one, ["link", "set", "left", "up"]),
-            (other, ["link", "set", "right", "up"]),
-        ):  # fmt: skip
-            subprocess.run([*host.command_prefix, "ip", *argv], check=True, timeout=20)
-        yield one, other
-    finally:
-        namespaces.close()
 
 
 def test_a_server_is_reached_by_its_name_and_an_interface(

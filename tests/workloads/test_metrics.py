@@ -38,6 +38,9 @@ NEITHER = {
     # Of files: how many there were, and parts of the times that are judged.
     "copied_files",
     "copied_bytes",
+    # Of a carrier on Ethernet: how many there were; those that were lost are judged.
+    "frames_sent",
+    "frames_received",
 }
 
 

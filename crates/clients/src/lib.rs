@@ -23,5 +23,8 @@ mod user_file;
 mod webdav;
 mod wired_port;
 
+pub use wired_port::carrier_counts;
+
 pub use any::{AnyFile, AnySession, connect};
 pub use below::{Below, Found, Kind};
+pub use lanlab_connections::wired;

@@ -1,7 +1,7 @@
 //! A session of `NetBEUI` to the server of a target.
 
-use lanlab_connections::wired::{WiredPlan, WiredPort, node_of};
-use lanlab_files::{Class, Fault, LinkPlace, Result, Target};
+use lanlab_connections::wired::{WiredPlan, WiredPort, counts_of, node_of};
+use lanlab_files::{CarrierCounts, Class, Fault, LinkPlace, Result, Target};
 use lanlab_os::RawLinkPlace;
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -10,13 +10,9 @@ use crate::transport;
 
 /// Call the server by its name, from this host's station, which has a name of its own.
 pub async fn connect(target: &Target) -> Result<WiredPort> {
-    let place = match &target.link {
-        Some(LinkPlace::Interface(name)) => RawLinkPlace::Interface(name.clone()),
-        Some(LinkPlace::Descriptor(number)) => RawLinkPlace::Descriptor(*number),
-        None => {
-            return Err(Fault::new(Class::Unreachable, "found no interface")
-                .hint("name the interface that leads to the server"));
-        }
+    let Some(place) = place_of(target) else {
+        return Err(Fault::new(Class::Unreachable, "found no interface")
+            .hint("name the interface that leads to the server"));
     };
     let Some(server) = &target.server_name else {
         return Err(Fault::new(Class::Unreachable, "found no name of the server"));
@@ -34,6 +30,47 @@ pub async fn connect(target: &Target) -> Result<WiredPort> {
         node.call(called).await.map_err(|error| Fault::of_connection(&what, &error))
     })
     .await
+}
+
+fn place_of(target: &Target) -> Option<RawLinkPlace> {
+    Some(match target.link.as_ref()? {
+        LinkPlace::Interface(name) => RawLinkPlace::Interface(name.clone()),
+        LinkPlace::Descriptor(descriptor) | LinkPlace::Recorded { descriptor, .. } => {
+            RawLinkPlace::Descriptor(*descriptor)
+        }
+    })
+}
+
+/// What this host's station has counted until now; `None` where none was used for the target.
+pub fn carrier_counts(target: &Target) -> Option<CarrierCounts> {
+    let counts = counts_of(&place_of(target)?)?;
+    let (link, station, links) = (counts.link, counts.station, counts.links);
+    Some(CarrierCounts {
+        sent_frames: link.sent_frames,
+        unsent_frames: link.unsent_frames,
+        received_frames: link.received_frames,
+        kernel_drops: link.kernel_drops,
+        foreign_frames: station.foreign_frames,
+        malformed_frames: station.malformed_frames,
+        unknown_sap_frames: station.unknown_sap_frames,
+        unknown_frames: station.unknown_frames,
+        unknown_session_frames: station.unknown_session_frames,
+        dropped_answers: station.dropped_answers,
+        information_sent: links.information_sent,
+        information_sent_again: links.information_sent_again,
+        information_received: links.information_received,
+        information_discarded: links.information_discarded,
+        supervisory_sent: links.supervisory_sent,
+        rejects_sent: links.rejects_sent,
+        rejects_received: links.rejects_received,
+        not_ready_received: links.not_ready_received,
+        t1_expiries: links.t1_expiries,
+        frame_rejects_sent: links.frame_rejects_sent,
+        frame_rejects_received: links.frame_rejects_received,
+        ignored: links.ignored,
+        recorded_frames: counts.recorded.0,
+        unrecorded_frames: counts.recorded.1,
+    })
 }
 
 fn link_fault(plan: &WiredPlan, error: &std::io::Error) -> Fault {

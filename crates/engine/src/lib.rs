@@ -100,7 +100,10 @@ fn serve(longest_silence: Option<Duration>) -> ExitCode {
     let mut output = output::Output::new(stdout());
     #[cfg(feature = "services")]
     {
-        output = output.before_it_ends(storage::remove_all);
+        output = output.before_it_ends(|| {
+            lanlab_clients::wired::end_recordings();
+            storage::remove_all();
+        });
     }
     if longest_silence.is_some() {
         output.progress_interval_ns = messages::REMOTE_PROGRESS_INTERVAL_NS;

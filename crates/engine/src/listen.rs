@@ -50,6 +50,9 @@ pub fn place_of(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
         }
         // Those below are the engine's own conversation.
         LinkPlace::Descriptor(number @ 3..) => Ok(RawLinkPlace::Descriptor(*number)),
+        LinkPlace::Recorded { .. } => {
+            Err(Failure::value("link", "`recorded`", "`interface` or `descriptor`"))
+        }
         LinkPlace::Descriptor(number) => {
             Err(Failure::value("descriptor", number, "an open one from 3 on"))
         }

@@ -4,12 +4,14 @@
 //! Clients implement [`Session`]; the workloads are written against it, and know neither a protocol
 //! nor a runtime. [`TransferCapabilities`] say how a service moves a file best.
 
+pub mod carrier_counts;
 pub mod fault;
 pub mod minimum_rate;
 pub mod path;
 pub mod session;
 pub mod target;
 
+pub use carrier_counts::CarrierCounts;
 pub use fault::{Class, Fault, Result};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath};

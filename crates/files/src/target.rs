@@ -83,6 +83,13 @@ pub enum LinkPlace {
     /// A packet socket that another process has bound to an interface, open in the engine with this
     /// number.
     Descriptor(i32),
+    /// The same, with its frames of both directions written to a new file.
+    Recorded {
+        /// The socket.
+        descriptor: i32,
+        /// Absolute path of the file, which must not exist.
+        pcap: String,
+    },
 }
 
 /// A directory of a file service.

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lanlab_files::{Facts, Target, TransferCapabilities};
+use lanlab_files::{CarrierCounts, Facts, Target, TransferCapabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +185,8 @@ pub struct Copied {
     pub connect_ns: Vec<u64>,
     /// What the first connection agreed on with the server.
     pub facts: Facts,
+    /// What this host's station counted from the first connection on, of a carrier on Ethernet.
+    pub carrier: Option<CarrierCounts>,
     /// How the files were moved.
     pub manner: TransferCapabilities,
     /// From the opening of a file to its first octet: received of a download, taken by the server

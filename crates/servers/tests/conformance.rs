@@ -7,8 +7,11 @@ use lanlab_clients::connect;
 use lanlab_files::{
     Access, Class, Credentials, Entry, ServiceKind, ServicePath, Session, Target, Trust,
 };
-use lanlab_servers::{Offer, Serving, serve};
+use lanlab_servers::{Offer, Serving, StationOffer, serve};
 use tempfile::TempDir;
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+use crate::nbf::virtual_cable::VirtualCable;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -32,8 +35,15 @@ fn user() -> Credentials {
     Credentials { user, secret, domain: None }
 }
 
+/// Interfaces of the client and the server, of a carrier on Ethernet.
+type Interfaces = Option<[String; 2]>;
+
 /// A server of the service on a directory, and how to reach it.
-async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) {
+async fn served(
+    service: ServiceKind,
+    interfaces: &Interfaces,
+    root: &Path,
+) -> (Option<Serving>, Target) {
     let mut target = Target {
         service,
         address: Some(LOOPBACK),
@@ -57,6 +67,15 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         target.directory = root.to_str().unwrap().to_owned();
         return (None, target);
     }
+    let mut station = None;
+    if let Some([client, server]) = interfaces {
+        let name = "CONFORMS".to_owned();
+        let place = lanlab_os::RawLinkPlace::Interface(server.clone());
+        station = Some(StationOffer { place, name: name.clone() });
+        target.carrier = lanlab_files::Carrier::Nbf;
+        target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
+        (target.server_name, target.address) = (Some(name), None);
+    }
     let offer = Offer {
         service,
         root: root.to_owned(),
@@ -64,10 +83,10 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         port: 0,
         credentials: target.credentials.clone(),
         read_only: false,
-        station: None,
+        station,
     };
     let serving = serve(&offer).await.unwrap();
-    target.port = Some(serving.port());
+    target.port = target.address.map(|_| serving.port());
     target.share = serving.share().map(str::to_owned);
     if let Some(hash) = serving.trust_sha256() {
         target.trust = Trust::Sha256(hash.to_owned());
@@ -117,9 +136,9 @@ async fn replaces_where_asked(session: &impl Session, name: &ServicePath, block:
     }
 }
 
-async fn conforms(service: ServiceKind) {
+async fn conforms(service: ServiceKind, interfaces: Interfaces) {
     let root = TempDir::new().unwrap();
-    let (serving, target) = served(service, root.path()).await;
+    let (serving, target) = served(service, &interfaces, root.path()).await;
     let session = connect(&target).await.unwrap();
     let manner = session.capabilities();
     assert!(manner.block_bytes >= 4096 && manner.depth >= 1);
@@ -219,10 +238,13 @@ async fn conforms(service: ServiceKind) {
         let fault = connect(&other).await.expect_err("any certificate was accepted");
         assert_eq!(fault.class, Class::Certificate, "{fault}");
     }
-    // A server that has ended is refused by the system.
+    // A server that has ended is refused by the system; on Ethernet no station has its name.
     serving.end().await;
     let gone = connect(&target).await.expect_err("nobody listens");
-    assert!(matches!(gone.class, Class::Refused | Class::Reset), "{gone:?}");
+    match interfaces {
+        None => assert!(matches!(gone.class, Class::Refused | Class::Reset), "{gone:?}"),
+        Some(_) => assert_eq!(gone.class, Class::Unreachable, "{gone:?}"),
+    }
 }
 
 macro_rules! services {
@@ -231,7 +253,7 @@ macro_rules! services {
             #[test]
             fn $test() {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                runtime.unwrap().block_on(conforms(ServiceKind::$service));
+                runtime.unwrap().block_on(conforms(ServiceKind::$service, None));
             }
         )+
     };
@@ -249,4 +271,27 @@ services! {
     sftp: Sftp,
     s3: S3,
     s3s: S3s,
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+macro_rules! services_over_nbf {
+    ($($test:ident: $service:ident, losing $lost_ratio:literal,)+) => {
+        $(
+            #[test]
+            fn $test() {
+                let cable = VirtualCable::new(stringify!($test), $lost_ratio);
+                let interfaces = Some([cable.interface(0), cable.interface(1)]);
+                cable.run(conforms(ServiceKind::$service, interfaces));
+                let (carried, lost) = cable.counts();
+                let lost_ratio = lost as f64 / (carried + lost) as f64;
+                assert!(carried > 1000 && (lost_ratio - $lost_ratio).abs() < 0.02, "{lost_ratio}");
+            }
+        )+
+    };
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+services_over_nbf! {
+    smb1_over_nbf: Smb1, losing 0.0,
+    smb1_over_nbf_where_one_frame_in_twenty_is_lost: Smb1, losing 0.05,
 }

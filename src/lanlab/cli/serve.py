@@ -2,13 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lanlab.cli.service_options import OfficeNetworkOption
 from lanlab.errors import UsageError
 
+if TYPE_CHECKING:
+    from lanlab.performers.serving import Station
+    from lanlab.services import Service
+
 _USER = "lanlab"
+#: The address and port of a server over TCP, unless others are asked for.
+_USUAL_PLACE = ("127.0.0.1", 0)
+_NAME = "LANLAB"
+#: Characters of a NetBIOS name (RFC 1001, section 5.2).
+_MOST_CHARACTERS = 15
+
+
+def _carried(offered: Service, carrier: str | None) -> Service:
+    """A service over the carrier that was asked for."""
+    from lanlab.services import carried_by
+
+    if carrier is None:
+        return offered
+    found = carried_by(offered.name, carrier)
+    if found is None:
+        raise UsageError(
+            f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: tcp, and nbf for "
+            "smb1",
+            hint="leave it out, or serve as in `--service smb1 --carrier nbf --interface eth1`",
+        )
+    return found
+
+
+def _station(
+    offered: Service,
+    interface: str | None,
+    name: str | None,
+    place: tuple[str, int],
+    *,
+    is_office_network: bool,
+) -> Station | None:
+    """The station that serves; `None` over TCP."""
+    from lanlab.performers.serving import Station
+    from lanlab.services import USUAL_CARRIER
+    from lanlab.testbeds.raw_links import check_interface
+
+    if offered.carrier == USUAL_CARRIER:
+        if interface is not None or name is not None or is_office_network:
+            raise UsageError(
+                f"--interface, --name and --office-network have no effect for `{offered.name}`, "
+                "which is served over TCP",
+                hint="leave them out, or serve as in `--service smb1 --carrier nbf`",
+            )
+        return None
+    if place != _USUAL_PLACE:
+        raise UsageError(
+            f"--address and --port have no effect for `{offered.name}`, which goes without IP",
+            hint="leave them out; --interface says where it serves",
+        )
+    if interface is None:
+        raise UsageError(
+            f"`{offered.name}` needs --interface, the Ethernet interface to serve on",
+            hint="add as in `--interface eth1`",
+        )
+    called = _NAME if name is None else name.upper()
+    if not (called.isascii() and called.isprintable() and 0 < len(called) <= _MOST_CHARACTERS):
+        raise UsageError(
+            f"--name: found `{name}`; allowed: 1 to {_MOST_CHARACTERS} characters of ASCII"
+        )
+    check_interface(interface, is_office_network=is_office_network)
+    return Station(interface, called)
 
 
 def serve(
@@ -33,6 +99,31 @@ def serve(
             "--port", metavar="NUMBER", min=0, max=65_535, help="Port. Default: one that is free."
         ),
     ] = 0,
+    carrier: Annotated[
+        str | None,
+        typer.Option(
+            "--carrier",
+            metavar="NAME",
+            help="What carries SMB 1: tcp, or nbf for NetBEUI (with --interface). Default: tcp.",
+        ),
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            "--interface",
+            metavar="NAME",
+            help="Ethernet interface of this machine to serve on over NetBEUI. Needs root.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name",
+            metavar="NAME",
+            help="NetBIOS name of the server, 1 to 15 characters. Default: LANLAB.",
+        ),
+    ] = None,
+    office_network: OfficeNetworkOption = False,
     write: Annotated[
         bool, typer.Option("--write", help="Let clients write. Default: read-only.")
     ] = False,
@@ -46,8 +137,12 @@ def serve(
     It listens on this machine alone unless --address names another address, and is
     read-only unless --write is given. It makes a new password at each start and prints it once.
 
+    Over NetBEUI it serves the Ethernet of --interface, by a NetBIOS name. That needs root on Linux,
+    to open a socket; a process without rights reads the frames and serves the files.
+
     Examples: lanlab serve ~/photos --service smb;
-    lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write
+    lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;
+    sudo lanlab serve ~/cnc --service smb1 --carrier nbf --interface eth1 --name CNCFILES
     """
     import ipaddress
 
@@ -55,21 +150,17 @@ def serve(
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
-    from lanlab.services import SERVICES, USUAL_CARRIER
+    from lanlab.services import SERVICES
     from lanlab.units import parse_time_s
 
     check_given("DIRECTORY", directory)
-    offered = of_name("file service", service, SERVICES)
+    offered = _carried(of_name("file service", service, SERVICES), carrier)
     if offered.is_local:
         raise UsageError(
             f"service `{service}` has no server",
             hint="name one that has, as in `--service sftp`",
         )
-    if offered.carrier != USUAL_CARRIER:
-        raise UsageError(
-            f"service `{service}` cannot be served by this command yet",
-            hint="`lanlab copy` and `lanlab stations` start such a server for a trial",
-        )
+    station = _station(offered, interface, name, (address, port), is_office_network=office_network)
     root = directory_of("DIRECTORY", directory)
     try:
         wanted_address = ipaddress.ip_address(address)
@@ -86,12 +177,12 @@ def serve(
     credentials = None
     if offered.has_users:
         credentials = {"user": _USER, "secret": offered.new_password()}
-    elif not wanted_address.is_loopback:
+    elif station is None and not wanted_address.is_loopback:
         say(
-            f"warning: {service} has no logins: every host that reaches {address} can "
+            f"warning: {offered.name} has no logins: every host that reaches {address} can "
             f"{'read and write' if write else 'read'} this directory"
         )
-    wanted = Wanted(service, str(root), address, port, not write, credentials)
+    wanted = Wanted(offered.name, str(root), address, port, not write, credentials, station)
     try:
         with serving(wanted) as served:
             print_lines(f"serving     {root} ({'read and write' if write else 'read-only'})")

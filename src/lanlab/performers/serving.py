@@ -12,8 +12,18 @@ from urllib.parse import quote
 from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.errors import EngineLost
 from lanlab.performers.engine_host import CANCEL_S, cancel
+from lanlab.services import SERVICES
+from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 _SETUP_S = 60.0
+
+
+@dataclass(frozen=True)
+class Station:
+    """A station on Ethernet that serves by its name."""
+
+    interface: str
+    name: str
 
 
 @dataclass(frozen=True)
@@ -29,6 +39,8 @@ class Wanted:
     is_read_only: bool
     #: `None`: every client that reaches the address is served.
     credentials: dict[str, str] | None
+    #: Over a carrier without IP: the interface that the server's station is at, and its name.
+    station: Station | None = None
 
 
 class Serving:
@@ -51,6 +63,8 @@ class Serving:
         user = "" if wanted.credentials is None else f"{quote(wanted.credentials['user'])}@"
         host = f"[{wanted.address}]" if ":" in wanted.address else wanted.address
         path = (self._share or "").strip("/")
+        if wanted.station is not None:
+            return f"{wanted.service}://{user}{quote(wanted.station.name)}/{path}"
         return f"{wanted.service}://{user}{host}:{self.port}/{path}"
 
     def wait(self, within_s: float | None) -> bool:
@@ -59,18 +73,37 @@ class Serving:
 
 
 @contextmanager
+def _begun(station: Station | None) -> Iterator[tuple[Engine, dict[str, Any]]]:
+    """An engine, and what a request says of its station. What reads frames has no rights."""
+    if station is None:
+        with Engine("here", [engine_path()]) as engine:
+            yield engine, {}
+        return
+    with (
+        raw_link(station.interface) as link,
+        Engine("here", engine_without_rights(link)) as engine,
+    ):
+        yield engine, {"link": {"descriptor": link.descriptor}, "station_name": station.name}
+
+
+@contextmanager
 def serving(wanted: Wanted) -> Iterator[Serving]:
     """
     Serve for as long as the `with` block; `Serving.done` says afterwards what was done.
 
     Raises:
+        UnmetNeed: This process does not have the right to an interface.
+        UsageError: The interface is gone or down.
         EngineError: It cannot listen there, or the directory cannot be served.
         EngineLost: The engine ended meanwhile.
     """
-    with Engine("here", [engine_path()]) as engine:
+    service = SERVICES[wanted.service]
+    with _begun(wanted.station) as (engine, link):
         request = {
             "type": "serve",
-            "service": wanted.service,
+            "service": service.engine_name,
+            "carrier": service.carrier,
+            **link,
             "root": wanted.root,
             "bind": wanted.address,
             "port": wanted.port,

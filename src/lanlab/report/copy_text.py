@@ -8,6 +8,7 @@ from lanlab.analysis.agreed import agreed_words
 from lanlab.report.stream_text import line
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
+from lanlab.workloads.carrier_counts import carrier_words
 
 _VERIFIED = {
     "content": "every byte compared",
@@ -44,6 +45,8 @@ def copy_lines(trial: TrialRecord) -> list[str]:
     if metrics.get("faults") or metrics.get("retries"):
         faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
+    if source.get("carrier"):
+        said.append(line("frames", carrier_words(source["carrier"])))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
     return [*said, line("method", manner_words(trial)), line("checked", checked_words(trial))]
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from lanlab.engine.command import EngineCommand
 from lanlab.testbeds.loopback import LoopbackTestbed
+from lanlab.testbeds.medium import check_pcap
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 
@@ -17,16 +19,24 @@ class InterfaceTestbed(LoopbackTestbed):
     the first host, which reads its frames, gets it and has no rights.
     """
 
-    def __init__(self, interface: str, hosts: int) -> None:
+    def __init__(self, interface: str, hosts: int, pcap: Path | None = None) -> None:
         """
+        Args:
+            pcap: Write every frame that the engine receives and sends there to this file.
+
         Raises:
             UnmetNeed: This process does not have the right.
             UsageError: The interface is gone or down.
         """
+        file = None if pcap is None else check_pcap(pcap)
         super().__init__(hosts, "unshaped")
         self.name = f"interface:{interface}"
         self._opened = contextlib.ExitStack()
         link = self._opened.enter_context(raw_link(interface))
+
+        raw: dict[str, Any] = {"descriptor": link.descriptor}
+        if file is not None:
+            raw = {"recorded": {**raw, "pcap": str(file)}}
 
         def start_engine() -> EngineCommand:
             return engine_without_rights(link)
@@ -35,7 +45,7 @@ class InterfaceTestbed(LoopbackTestbed):
             self.hosts[0],
             interface=interface,
             start_engine=start_engine,
-            raw_link={"descriptor": link.descriptor},
+            raw_link=raw,
         )
         self.hosts = (first, *self.hosts[1:])
 

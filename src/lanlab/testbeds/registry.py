@@ -124,7 +124,8 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         name: One of `TESTBEDS`, `ssh:` and hosts, or `ray:` and a cluster.
         hosts: How many hosts it has.
         link: As `lanlab.testbeds.link.parse_link` reads it.
-        pcap: Write every frame on the link to this file, if the link has a medium.
+        pcap: Write every frame on the link to this file, if the link has a medium, or every frame
+            of this machine's station at an interface.
 
     Raises:
         UnknownName: There is no such testbed.
@@ -132,18 +133,18 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         UnmetNeed: The machine lacks what it needs.
         RunError: The system refused a step. As after the others, nothing is left behind.
     """
+    if name.startswith(INTERFACE):
+        from lanlab.testbeds.interface import InterfaceTestbed
+
+        return InterfaceTestbed(name.removeprefix(INTERFACE), hosts, pcap)
     if pcap is not None:
         if name == "virtual":
             return _virtual(hosts, link, pcap)
         raise UsageError(
             f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: the "
-            "virtual testbed with a link of a stated speed up to 100 Mbit/s",
+            "virtual testbed with a link of a stated speed up to 100 Mbit/s, and --interface",
             hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
         )
-    if name.startswith(INTERFACE):
-        from lanlab.testbeds.interface import InterfaceTestbed
-
-        return InterfaceTestbed(name.removeprefix(INTERFACE), hosts)
     if (kind := real_hosts(name)) is not None:
         _, colon, text = name.partition(":")
         if not colon:

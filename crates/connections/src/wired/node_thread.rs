@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,11 +13,14 @@ use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness, Wake};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{Carrier, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile::Profile;
+use lanlab_stack::{llc, nbf};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 
+use super::frame_link::{Driven, FrameLink, offline};
 use super::port::WiredPort;
+use super::recording::sink_of;
 use super::shared::Shared;
 use super::state::{Claim, LinkCounts, State};
 
@@ -40,6 +43,19 @@ pub struct WiredPlan {
     pub listens: bool,
 }
 
+/// What a node has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// The link of whole frames.
+    pub link: LinkCounts,
+    /// The station.
+    pub station: nbf::Counts,
+    /// All its links of LLC.
+    pub links: llc::Counts,
+    /// Frames recorded, and frames left out of the recording.
+    pub recorded: (u64, u64),
+}
+
 /// A node at a link, which ends when the last that uses it is dropped.
 #[derive(Debug)]
 pub struct WiredNode {
@@ -53,19 +69,20 @@ impl WiredNode {
     /// # Errors
     /// As [`RawLink::open`]; the system's own.
     pub fn begin(plan: &WiredPlan) -> io::Result<Arc<Self>> {
-        let link = RawLink::open(&plan.place, RawFrames::Historic)?;
-        let mac = Mac(link.mac());
-        let name = plan.name.unwrap_or_else(|| name_of_station(mac));
-        let config = NodeConfig { mac, name, profile: plan.profile };
-        let mut node = Node::new(&config, os::monotonic());
-        if plan.listens {
-            node.listen(Carrier::Nbf);
+        if let Some(open) = offline(&plan.place) {
+            let wake = Wake::new()?;
+            let shared = Arc::new_cyclic(|own: &Weak<Shared>| {
+                let state = Mutex::new(joined(plan, open(own.clone() as Weak<dyn Driven>)));
+                Shared { state, wake, is_over: AtomicBool::new(false) }
+            });
+            return Ok(Arc::new(Self { shared, thread: None }));
         }
+        let link = RawLink::open(&plan.place, RawFrames::Historic)?;
         let mut readiness = Readiness::new(2)?;
         readiness.watch(&link, LINK, Interest::Read)?;
         let wake = Wake::new()?;
         readiness.watch(&wake, KICK, Interest::Read)?;
-        let state = Mutex::new(State::new(node, link));
+        let state = Mutex::new(joined(plan, Box::new(link)));
         let shared = Arc::new(Shared { state, wake, is_over: AtomicBool::new(false) });
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -106,7 +123,7 @@ impl WiredNode {
     /// Those of the link, and why there is no session.
     pub async fn call(self: &Arc<Self>, name: Name) -> io::Result<WiredPort> {
         let id = self.shared.with(|state| {
-            let id = state.node.open(os::monotonic(), Carrier::Nbf, Peer::Name(name));
+            let id = state.node.open(state.link.now(), Carrier::Nbf, Peer::Name(name));
             state.inboxes.open(id);
             id
         });
@@ -149,11 +166,21 @@ impl WiredNode {
         state.broken.is_none() && state.claim != Claim::Conflict
     }
 
-    /// What the link has done until now.
-    pub fn counts(&self) -> LinkCounts {
+    /// What was counted until now.
+    pub fn counts(&self) -> NodeCounts {
         let mut state = self.shared.state();
-        state.counts.kernel_drops += state.link.new_drops();
-        state.counts
+        let drops = state.link.new_drops();
+        state.counts.kernel_drops += drops;
+        let recorded = state
+            .sink
+            .as_ref()
+            .map_or((0, 0), |sink| sink.lock().unwrap_or_else(PoisonError::into_inner).counts());
+        NodeCounts {
+            link: state.counts,
+            station: state.node.nbf().counts(),
+            links: state.node.link_counts(),
+            recorded,
+        }
     }
 }
 
@@ -166,6 +193,20 @@ impl Drop for WiredNode {
             let _ = thread.join();
         }
     }
+}
+
+/// A node at a link, which begins to claim its name.
+fn joined(plan: &WiredPlan, link: Box<dyn FrameLink>) -> State {
+    let mac = Mac(link.mac());
+    let name = plan.name.unwrap_or_else(|| name_of_station(mac));
+    let config = NodeConfig { mac, name, profile: plan.profile };
+    let mut node = Node::new(&config, link.now());
+    if plan.listens {
+        node.listen(Carrier::Nbf);
+    }
+    let mut state = State::new(node, link);
+    state.sink = sink_of(&plan.place);
+    state
 }
 
 /// A name that no other station on the link has, unless it has the address, too.

@@ -5,7 +5,6 @@ use std::io;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use lanlab_os as os;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{NotSent, SessionId};
 
@@ -62,7 +61,7 @@ impl WiredPort {
             if let Err(error) = state.check() {
                 return Poll::Ready(Err(error));
             }
-            match state.node.send(os::monotonic(), id, message) {
+            match state.node.send(state.link.now(), id, message) {
                 Ok(()) => Poll::Ready(Ok(())),
                 Err(NotSent::Full) => state.inboxes.wait_for_room(cx, id),
                 // It has ended, and the inbox says why.
@@ -109,7 +108,7 @@ impl Drop for WiredPort {
         let id = self.id;
         self.shared.with(|state| {
             state.inboxes.forget(id);
-            state.node.close(os::monotonic(), id);
+            state.node.close(state.link.now(), id);
         });
     }
 }

@@ -4,7 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lanlab_os::Wake;
+use lanlab_units::Instant;
 
+use super::frame_link::Driven;
 use super::state::State;
 
 /// The node, and what wakes its thread.
@@ -32,5 +34,15 @@ impl Shared {
             self.wake.wake();
         }
         done
+    }
+}
+
+impl Driven for Shared {
+    fn drive(&self) {
+        while self.state().drive() {}
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.state().node.poll_timeout()
     }
 }

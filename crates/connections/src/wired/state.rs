@@ -1,14 +1,15 @@
 //! A node with its link, as the thread of the link and those with work share them.
 
 use std::io::{self, ErrorKind};
+use std::sync::PoisonError;
 use std::task::Waker;
 
-use lanlab_os as os;
-use lanlab_os::RawLink;
 use lanlab_stack::node::{Event, Node};
 use lanlab_units::Instant;
 
+use super::frame_link::FrameLink;
 use super::inboxes::{Inboxes, Then};
+use super::recording::Sink;
 
 /// Longest frame that is read: longer ones are none of these protocols.
 const LONGEST_FRAME_BYTES: usize = 2048;
@@ -39,7 +40,7 @@ pub enum Claim {
 #[derive(Debug)]
 pub struct State {
     pub node: Node,
-    pub link: RawLink,
+    pub link: Box<dyn FrameLink>,
     pub inboxes: Inboxes,
     pub claim: Claim,
     pub claim_waiters: Vec<Waker>,
@@ -48,13 +49,21 @@ pub struct State {
     /// Until when the link's thread sleeps.
     pub sleeps_until: Instant,
     pub counts: LinkCounts,
+    /// Where frames of both directions are written.
+    pub sink: Option<Sink>,
     frame: Vec<u8>,
     buffer: Box<[u8; LONGEST_FRAME_BYTES]>,
     message: Vec<u8>,
 }
 
+fn record(sink: Option<&Sink>, at: Instant, frame: &[u8]) {
+    if let Some(sink) = sink {
+        sink.lock().unwrap_or_else(PoisonError::into_inner).record(at, frame);
+    }
+}
+
 impl State {
-    pub fn new(node: Node, link: RawLink) -> Self {
+    pub fn new(node: Node, link: Box<dyn FrameLink>) -> Self {
         Self {
             node,
             link,
@@ -64,6 +73,7 @@ impl State {
             broken: None,
             sleeps_until: Instant::ZERO,
             counts: LinkCounts::default(),
+            sink: None,
             frame: Vec::new(),
             buffer: Box::new([0; LONGEST_FRAME_BYTES]),
             message: Vec::new(),
@@ -78,7 +88,9 @@ impl State {
                 Ok(Some(length)) => {
                     self.counts.received_frames += 1;
                     let frame = &self.buffer[..length.min(LONGEST_FRAME_BYTES)];
-                    self.node.handle_frame(os::monotonic(), frame);
+                    let now = self.link.now();
+                    record(self.sink.as_ref(), now, frame);
+                    self.node.handle_frame(now, frame);
                     // Acknowledgements leave before the next frame is looked at.
                     self.flush();
                 }
@@ -92,9 +104,12 @@ impl State {
                 }
             }
         }
-        let now = os::monotonic();
+        let now = self.link.now();
         if self.node.poll_timeout().is_some_and(|at| at <= now) {
             self.node.handle_timeout(now);
+        }
+        if let Some(sink) = &self.sink {
+            sink.lock().unwrap_or_else(PoisonError::into_inner).tick(now);
         }
         self.flush();
         has_more
@@ -103,9 +118,12 @@ impl State {
     /// Send what the node wants to send, and hand on what it says.
     pub fn flush(&mut self) {
         loop {
-            while self.node.poll_transmit(os::monotonic(), &mut self.frame) {
+            while self.node.poll_transmit(self.link.now(), &mut self.frame) {
                 match self.link.send(&self.frame) {
-                    Ok(true) => self.counts.sent_frames += 1,
+                    Ok(true) => {
+                        self.counts.sent_frames += 1;
+                        record(self.sink.as_ref(), self.link.now(), &self.frame);
+                    }
                     // Lost, as on a wire: the node sends it again.
                     Ok(false) => self.counts.unsent_frames += 1,
                     Err(error) => return self.fail(&error),
@@ -120,7 +138,7 @@ impl State {
                     event => match self.inboxes.take(&event, &mut self.message) {
                         Then::Nothing => {}
                         Then::Pause(id) => self.node.pause(id),
-                        Then::Close(id) => self.node.close(os::monotonic(), id),
+                        Then::Close(id) => self.node.close(self.link.now(), id),
                     },
                 }
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lanlab_os::RawLinkPlace;
 
-use super::node_thread::{WiredNode, WiredPlan};
+use super::node_thread::{NodeCounts, WiredNode, WiredPlan};
 
 /// Kept for as long as the process lasts: to claim a name takes a second or more, which would be part of
 /// what is timed if a node began and ended with its sessions.
@@ -26,4 +26,10 @@ pub fn node_of(plan: &WiredPlan) -> io::Result<Arc<WiredNode>> {
     let node = WiredNode::begin(plan)?;
     used.insert(plan.place.clone(), Arc::clone(&node));
     Ok(node)
+}
+
+/// What the node at a link has counted; `None` if none was used there.
+pub fn counts_of(place: &RawLinkPlace) -> Option<NodeCounts> {
+    let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    used.get(place).map(|node| node.counts())
 }

@@ -20,6 +20,7 @@ pub const MEMORY_BYTES: u64 = (PIECE_BYTES * (WAITING_PIECES + 2)) as u64;
 /// Longest time until a piece is handed on.
 const HAND_ON_NS: u64 = 100_000_000;
 
+#[derive(Debug)]
 pub struct Recorder {
     piece: Vec<u8>,
     pieces: Option<SyncSender<Vec<u8>>>,

@@ -9,6 +9,8 @@ pub mod medium_load;
 pub mod path_mtu;
 mod pcap_file;
 #[cfg(feature = "services")]
+mod recorded;
+#[cfg(feature = "services")]
 pub mod serve;
 mod setup;
 pub mod simulate;

@@ -1,8 +1,8 @@
-//! A cable between two interfaces of a network namespace of the test's own, which can lose frames.
+//! A cable between two interfaces of a network namespace of the test's own.
 
 use std::os::fd::AsFd;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -40,8 +40,6 @@ pub fn runs_outside(test: &str) -> bool {
 pub struct Cable {
     thread: Option<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
-    pub carried: Arc<AtomicU64>,
-    pub lost: Arc<AtomicU64>,
     /// Frames with a length that were carried, with their time and the end that sent them.
     pub log: Log,
 }
@@ -51,13 +49,13 @@ pub fn place(name: &str) -> RawLinkPlace {
 }
 
 impl Cable {
-    /// A cable that loses one frame of `one_in`; zero: none.
-    pub fn new(one_in: u64) -> Self {
-        Self::with_macs(one_in, [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]])
+    /// A cable that loses nothing.
+    pub fn new() -> Self {
+        Self::with_macs([[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]])
     }
 
     /// The same between interfaces with these addresses.
-    pub fn with_macs(one_in: u64, macs: [[u8; 6]; 2]) -> Self {
+    pub fn with_macs(macs: [[u8; 6]; 2]) -> Self {
         let ends = [("left", macs[0]), ("right", macs[1])].map(|(name, mac)| {
             let tap = RawLink::tap(name, [2, 0, 0, 0, 0, 9]).unwrap();
             let mac = mac.map(|octet| format!("{octet:02x}")).join(":");
@@ -66,37 +64,25 @@ impl Cable {
             tap
         });
         let is_over = Arc::new(AtomicBool::new(false));
-        let (carried, lost) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let own = (Arc::clone(&is_over), Arc::clone(&carried), Arc::clone(&lost), Arc::clone(&log));
-        let thread = std::thread::spawn(move || carry(&ends, one_in, &own));
-        Self { thread: Some(thread), is_over, carried, lost, log }
+        let log = Log::default();
+        let own = (Arc::clone(&is_over), Arc::clone(&log));
+        let thread = std::thread::spawn(move || carry(&ends, &own.0, &own.1));
+        Self { thread: Some(thread), is_over, log }
     }
 }
 
 type Log = Arc<Mutex<Vec<(Instant, usize, Vec<u8>)>>>;
-type Shared = (Arc<AtomicBool>, Arc<AtomicU64>, Arc<AtomicU64>, Log);
 
-fn carry(ends: &[RawLink; 2], one_in: u64, (is_over, carried, lost, log): &Shared) {
+fn carry(ends: &[RawLink; 2], is_over: &AtomicBool, log: &Log) {
     let mut readiness = Readiness::new(2).unwrap();
     for (key, end) in ends.iter().enumerate() {
         readiness.watch(&end.as_fd(), key, Interest::Read).unwrap();
     }
     let mut frame = [0; 2048];
-    let mut state = 88_172_645_463_325_252_u64;
     while !is_over.load(Ordering::Relaxed) {
         let ready: Vec<_> = readiness.wait(Duration::from_millis(20)).unwrap().collect();
         for key in ready {
             while let Some(length) = ends[key].receive(&mut frame).unwrap() {
-                // Xorshift: the same losses in each run, as far as the frames are the same.
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                if one_in > 0 && state.is_multiple_of(one_in) {
-                    lost.fetch_add(1, Ordering::Relaxed);
-                    continue;
-                }
-                carried.fetch_add(1, Ordering::Relaxed);
                 if length > 14 && u16::from_be_bytes([frame[12], frame[13]]) <= 1500 {
                     let sent = (Instant::now(), key, frame[..length].to_vec());
                     log.lock().unwrap().push(sent);

@@ -69,7 +69,7 @@ fn what_strangers_send_is_answered_as_the_standard_says_and_clients_are_served()
     ) {
         return;
     }
-    let _cable = Cable::new(0);
+    let _cable = Cable::new();
     run(async {
         let (_root, serving, target) = served().await;
         tokio::task::spawn_blocking(annoy).await.unwrap();

@@ -317,7 +317,7 @@ fn virtually(profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
 
 /// What each station sends over real interfaces, and the longest time without a frame meanwhile.
 fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) {
-    let cable = Cable::with_macs(0, MACS);
+    let cable = Cable::with_macs(MACS);
     let plan = |end: usize| WiredPlan {
         place: place(["left", "right"][end]),
         name: Some(name(end)),

@@ -208,9 +208,13 @@ impl Link {
         poll: bool,
     ) {
         if kind == Supervisory::ReceiveNotReady {
+            self.counts.not_ready_received += 1;
             self.peer_busy_since.get_or_insert(now);
         } else {
             self.peer_busy_since = None;
+        }
+        if kind == Supervisory::Reject {
+            self.counts.rejects_received += 1;
         }
         if kind == Supervisory::Reject && !self.is_polling {
             self.go_back();

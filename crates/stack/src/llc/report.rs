@@ -60,6 +60,12 @@ pub struct Counts {
     pub information_discarded: u64,
     /// RR, RNR and REJ sent.
     pub supervisory_sent: u64,
+    /// REJ sent.
+    pub rejects_sent: u64,
+    /// REJ received.
+    pub rejects_received: u64,
+    /// RNR received.
+    pub not_ready_received: u64,
     /// Expiries of T1.
     pub t1_expiries: u64,
     /// Expiries of Ti.
@@ -82,6 +88,9 @@ impl Counts {
             information_received: self.information_received + other.information_received,
             information_discarded: self.information_discarded + other.information_discarded,
             supervisory_sent: self.supervisory_sent + other.supervisory_sent,
+            rejects_sent: self.rejects_sent + other.rejects_sent,
+            rejects_received: self.rejects_received + other.rejects_received,
+            not_ready_received: self.not_ready_received + other.not_ready_received,
             t1_expiries: self.t1_expiries + other.t1_expiries,
             ti_expiries: self.ti_expiries + other.ti_expiries,
             frame_rejects_sent: self.frame_rejects_sent + other.frame_rejects_sent,

@@ -77,6 +77,7 @@ impl Link {
             Pending::Reject { is_response, poll } => {
                 emit(self.saps, is_response, supervisory(Supervisory::Reject, poll), into);
                 self.counts.supervisory_sent += 1;
+                self.counts.rejects_sent += 1;
                 self.acknowledged();
             }
         }

@@ -11,3 +11,4 @@ mod schedules;
 mod segment;
 mod sessions;
 mod smb;
+mod stubborn;

@@ -64,6 +64,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
         faults: meters.faults.clone(),
         connect_ns,
         facts,
+        carrier: None,
         manner,
         first_byte: meters.first_byte().finish(),
         file_time: meters.file_time().finish(),

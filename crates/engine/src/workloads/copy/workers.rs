@@ -65,13 +65,17 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         guard: bounded(spec, running),
         running,
     };
+    let counted = || lanlab_clients::carrier_counts(&spec.service);
+    let before = counted().unwrap_or_default();
     let Timed { start, done, host } = job.run()?;
+    let carrier = counted().map(|counts| counts.since(before));
     let (count, bytes) = job.files();
     let copying = Copying { start, files: count, bytes, host, left_out: files.left_out };
     let Totals { mut copied, meters, hashes, failure } = add_up(copying, done);
     for line in meters.file_lines(start) {
         running.tell_files(line);
     }
+    copied.carrier = carrier;
     let failure = failure.or_else(|| match verify(&job, hashes, copied.manner) {
         Ok(verified) => {
             copied.verified = verified;

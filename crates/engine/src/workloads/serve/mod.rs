@@ -10,9 +10,9 @@ use lanlab_servers::{Bounds, Offer, StationOffer};
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
+use super::recorded;
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
-use crate::listen::place_of;
 use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
 use crate::paths::absolute;
 use crate::running::Running;
@@ -68,7 +68,7 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
     match (request.carrier, &request.link, &request.station_name) {
         (Carrier::Tcp, None, None) => Ok(None),
         (Carrier::Nbf, Some(link), Some(name)) if request.service == ServiceKind::Smb1 => {
-            Ok(Some(StationOffer { place: place_of(link)?, name: name.clone() }))
+            Ok(Some(StationOffer { place: recorded::begin(link)?, name: name.clone() }))
         }
         (carrier, ..) => {
             let found = format!("{carrier:?} for {:?}", request.service);

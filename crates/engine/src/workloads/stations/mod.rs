@@ -21,6 +21,7 @@ use lanlab_files::ServiceKind;
 use lanlab_workloads::stations::{blocks, may_be_thinned, pattern, readings, room, slices};
 
 use super::copy::check_words;
+use super::recorded;
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
 use crate::messages::{Failure, StationOperation, StationsSpec};
@@ -51,6 +52,7 @@ pub fn task(
 fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     let stations = u64::from(spec.stations);
     check_range("stations", stations, 1, MOST_STATIONS.into())?;
+    recorded::begin_any(spec.service.link.as_ref())?;
     let own = spec.own;
     check_range("own.count", own.count.into(), 1, stations)?;
     check_range("own.first", own.first.into(), 0, stations - u64::from(own.count))?;

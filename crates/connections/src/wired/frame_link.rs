@@ -1,0 +1,91 @@
+//! What carries the frames of a node, and its clock.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use lanlab_os as os;
+use lanlab_os::{RawLink, RawLinkPlace};
+use lanlab_units::Instant;
+
+/// A link of whole Ethernet frames, and the time at it.
+pub trait FrameLink: Debug + Send {
+    /// Hardware address of this end.
+    fn mac(&self) -> [u8; 6];
+
+    /// Name of the interface.
+    fn interface(&self) -> &str;
+
+    /// The time on the clock of this link.
+    fn now(&self) -> Instant;
+
+    /// The next frame; `None` if there is none now.
+    ///
+    /// # Errors
+    /// The link is of no use any more.
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>>;
+
+    /// Send a frame; `false` if the link takes none now.
+    ///
+    /// # Errors
+    /// The link is of no use any more.
+    fn send(&mut self, frame: &[u8]) -> io::Result<bool>;
+
+    /// Frames that were dropped before they were received, since the last call.
+    fn new_drops(&mut self) -> u64;
+}
+
+impl FrameLink for RawLink {
+    fn mac(&self) -> [u8; 6] {
+        Self::mac(self)
+    }
+
+    fn interface(&self) -> &str {
+        Self::interface(self)
+    }
+
+    fn now(&self) -> Instant {
+        os::monotonic()
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        Self::receive(self, into)
+    }
+
+    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        Self::send(self, frame)
+    }
+
+    fn new_drops(&mut self) -> u64 {
+        Self::new_drops(self)
+    }
+}
+
+/// A node at an offline link: the medium calls it, as no thread does.
+pub trait Driven: Debug + Send + Sync {
+    /// Take the frames that have come, and do all that is due.
+    fn drive(&self);
+
+    /// When that is to be done next without a frame.
+    fn poll_timeout(&self) -> Option<Instant>;
+}
+
+/// Opens a link for a node that it will call.
+type Open = dyn Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync;
+
+static OFFLINE: Mutex<BTreeMap<RawLinkPlace, Arc<Open>>> = Mutex::new(BTreeMap::new());
+
+/// Have nodes at a place use an offline link in virtual time, in place of an interface of the system. For tests,
+/// which choose names that no interface has.
+pub fn provide(
+    place: RawLinkPlace,
+    open: impl Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync + 'static,
+) {
+    OFFLINE.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::new(open));
+}
+
+/// What opens the offline link of a place, if there is one.
+pub(super) fn offline(place: &RawLinkPlace) -> Option<Arc<Open>> {
+    OFFLINE.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
+}

@@ -1,0 +1,51 @@
+//! Frames of a link into a file, both ways.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lanlab_os::RawLinkPlace;
+use lanlab_units::Instant;
+
+/// Takes the frames that a node receives and sends.
+pub trait FrameSink: Debug + Send {
+    /// Take a frame. It must not wait.
+    fn record(&mut self, at: Instant, frame: &[u8]);
+
+    /// Do what is due. Called once a second, or more often.
+    fn tick(&mut self, now: Instant);
+
+    /// Number of frames taken, and of those that were left out.
+    fn counts(&self) -> (u64, u64);
+
+    /// Bring all to the file.
+    fn end(&mut self);
+}
+
+pub type Sink = Arc<Mutex<dyn FrameSink>>;
+
+static SINKS: Mutex<BTreeMap<RawLinkPlace, Sink>> = Mutex::new(BTreeMap::new());
+
+/// Have the frames of a place recorded, by nodes that begin later.
+pub fn record(place: RawLinkPlace, sink: impl FrameSink + 'static) {
+    let mut sinks = SINKS.lock().unwrap_or_else(PoisonError::into_inner);
+    sinks.insert(place, Arc::new(Mutex::new(sink)));
+}
+
+/// Whether the frames of a place are recorded.
+pub fn is_recorded(place: &RawLinkPlace) -> bool {
+    SINKS.lock().unwrap_or_else(PoisonError::into_inner).contains_key(place)
+}
+
+/// End all files. Frames that come later are left out.
+pub fn end_recordings() {
+    let sinks = std::mem::take(&mut *SINKS.lock().unwrap_or_else(PoisonError::into_inner));
+    for sink in sinks.into_values() {
+        sink.lock().unwrap_or_else(PoisonError::into_inner).end();
+    }
+}
+
+/// Where the frames of a place go.
+pub(super) fn sink_of(place: &RawLinkPlace) -> Option<Sink> {
+    SINKS.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
+}

@@ -1,0 +1,236 @@
+//! A cable in virtual time, on which the clients and servers of the product run as they are.
+//!
+//! Frames take their time at 10 Mbit/s, and timers of nodes run on the cable's clock. It goes on whenever no task has
+//! anything to do: tokio says so before its thread would sleep.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use lanlab_connections::wired::{Driven, FrameLink, provide};
+use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
+use lanlab_os::RawLinkPlace;
+use lanlab_units::Instant;
+use tokio::sync::Notify;
+
+const RATE_BPS: u64 = 10_000_000;
+/// The gap after each frame.
+pub const GAP_NS: u64 = 9_600;
+const SHORTEST_FRAME_BYTES: usize = 60;
+/// Preamble and check sequence.
+const AROUND_BYTES: u32 = 12;
+/// So long only if it hangs.
+const LONGEST: Duration = Duration::from_mins(5);
+
+/// A cable between two places.
+#[derive(Clone)]
+pub struct VirtualCable {
+    wire: Arc<Mutex<Wire>>,
+    name: &'static str,
+}
+
+#[derive(Debug)]
+struct Wire {
+    now: Instant,
+    medium: Medium,
+    frames: Vec<Vec<u8>>,
+    unused: Vec<u32>,
+    ends: [End; 2],
+    sent: Vec<Transmission>,
+    carried: u64,
+    lost: u64,
+}
+
+/// A frame that was sent, without the gap behind it.
+#[derive(Debug, Clone, Copy)]
+pub struct Transmission {
+    pub end: usize,
+    pub from: Instant,
+    pub took_ns: u64,
+}
+
+#[derive(Debug, Default)]
+struct End {
+    outgoing: VecDeque<Vec<u8>>,
+    arrived: VecDeque<Vec<u8>>,
+    node: Option<Weak<dyn Driven>>,
+}
+
+/// One end, as its node has it.
+#[derive(Debug)]
+struct Link {
+    wire: Arc<Mutex<Wire>>,
+    end: usize,
+    interface: String,
+}
+
+impl FrameLink for Link {
+    fn mac(&self) -> [u8; 6] {
+        [2, 0x60, 0x8c, 0, 0, self.end as u8 + 1]
+    }
+
+    fn interface(&self) -> &str {
+        &self.interface
+    }
+
+    fn now(&self) -> Instant {
+        self.wire.lock().unwrap().now
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        let frame = self.wire.lock().unwrap().ends[self.end].arrived.pop_front();
+        Ok(frame.map(|frame| {
+            into[..frame.len()].copy_from_slice(&frame);
+            frame.len()
+        }))
+    }
+
+    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        let mut frame = frame.to_vec();
+        frame.resize(frame.len().max(SHORTEST_FRAME_BYTES), 0);
+        let mut wire = self.wire.lock().unwrap();
+        wire.ends[self.end].outgoing.push_back(frame);
+        wire.offer(self.end);
+        Ok(true)
+    }
+
+    fn new_drops(&mut self) -> u64 {
+        0
+    }
+}
+
+impl Wire {
+    fn offer(&mut self, end: usize) {
+        if !self.medium.is_free(end as u16) {
+            return;
+        }
+        let Some(frame) = self.ends[end].outgoing.pop_front() else { return };
+        let ticket = self.unused.pop().unwrap_or_else(|| {
+            self.frames.push(Vec::new());
+            self.frames.len() as u32 - 1
+        });
+        let wire_bytes = frame.len() as u32 + AROUND_BYTES;
+        let took_ns = u64::from(wire_bytes) * 8 * 1_000_000_000 / RATE_BPS;
+        self.sent.push(Transmission { end, from: self.now, took_ns });
+        self.frames[ticket as usize] = frame;
+        let destination = Destination::Port(1 - end as u16);
+        self.medium.offer(self.now, end as u16, Offer { ticket, wire_bytes, destination });
+    }
+
+    fn handle_medium(&mut self) {
+        self.medium.handle_timeout(self.now);
+        while let Some((_, happened)) = self.medium.poll_event() {
+            match happened {
+                Happened::Free(port) => self.offer(usize::from(port)),
+                Happened::Delivered { port, ticket } => {
+                    self.carried += 1;
+                    let frame = self.frames[ticket as usize].clone();
+                    self.ends[usize::from(port)].arrived.push_back(frame);
+                }
+                Happened::Lost { .. } => self.lost += 1,
+                Happened::Done { ticket } => self.unused.push(ticket),
+            }
+        }
+    }
+}
+
+impl VirtualCable {
+    /// A cable that loses this share of frames, as chance has it, but the same in each run. No other cable of this
+    /// program has the name.
+    pub fn new(name: &'static str, lost_ratio: f64) -> Self {
+        let random = LossPlan::Random { ratio: lost_ratio };
+        let loss = if lost_ratio > 0.0 { random } else { LossPlan::Never };
+        let plan = Plan {
+            topology: Topology::Cable,
+            rate_bps: Some(RATE_BPS),
+            ports: 2,
+            propagation_ns: 500,
+            delay_ns: 0,
+            loss,
+            switch_queue_bytes: 100_000,
+        };
+        let wire = Arc::new(Mutex::new(Wire {
+            now: Instant::ZERO,
+            medium: Medium::new(&plan, 1).unwrap(),
+            frames: Vec::new(),
+            unused: Vec::new(),
+            ends: [End::default(), End::default()],
+            sent: Vec::new(),
+            carried: 0,
+            lost: 0,
+        }));
+        let cable = Self { wire, name };
+        for end in 0..2 {
+            let (wire, interface) = (Arc::clone(&cable.wire), cable.interface(end));
+            provide(RawLinkPlace::Interface(interface.clone()), move |node| {
+                wire.lock().unwrap().ends[end].node = Some(node);
+                Box::new(Link { wire: Arc::clone(&wire), end, interface: interface.clone() })
+            });
+        }
+        cable
+    }
+
+    /// Name of the interface at an end.
+    pub fn interface(&self, end: usize) -> String {
+        format!("virtual {} {end}", self.name)
+    }
+
+    /// The time on its clock.
+    pub fn now(&self) -> Instant {
+        self.wire.lock().unwrap().now
+    }
+
+    /// Every frame that was sent.
+    pub fn transmissions(&self) -> Vec<Transmission> {
+        self.wire.lock().unwrap().sent.clone()
+    }
+
+    /// Frames that arrived, and frames that were lost.
+    pub fn counts(&self) -> (u64, u64) {
+        let wire = self.wire.lock().unwrap();
+        (wire.carried, wire.lost)
+    }
+
+    /// Do what is due next. Nodes are called without the lock: they take it themselves.
+    fn advance(&self) {
+        let nodes: Vec<_> = {
+            let wire = self.wire.lock().unwrap();
+            wire.ends.iter().filter_map(|end| end.node.as_ref()?.upgrade()).collect()
+        };
+        let due = nodes.iter().filter_map(|node| node.poll_timeout()).min();
+        {
+            let mut wire = self.wire.lock().unwrap();
+            let next = due.into_iter().chain(wire.medium.poll_timeout()).min();
+            let Some(next) = next else { return };
+            wire.now = wire.now.max(next);
+            if wire.medium.poll_timeout().is_some_and(|at| at <= wire.now) {
+                wire.handle_medium();
+            }
+        }
+        for node in nodes {
+            node.drive();
+        }
+    }
+
+    /// Run a program, and let time pass at the cable whenever it waits.
+    pub fn run(&self, program: impl Future<Output = ()>) {
+        let is_idle = Arc::new(Notify::new());
+        let idle = Arc::clone(&is_idle);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .on_thread_park(move || idle.notify_one())
+            .build()
+            .unwrap();
+        let cable = self.clone();
+        runtime.spawn(async move {
+            loop {
+                is_idle.notified().await;
+                cable.advance();
+            }
+        });
+        runtime.block_on(async {
+            tokio::time::timeout(LONGEST, program).await.expect("it hangs");
+        });
+    }
+}

@@ -1,0 +1,40 @@
+"""What a station on Ethernet counts, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Why a station discards a frame, by the engine's name.
+DISCARDED: Mapping[str, str] = {
+    "malformed_frames": "malformed",
+    "unknown_sap_frames": "for an unknown SAP",
+    "unknown_frames": "not NetBIOS",
+    "unknown_session_frames": "for no open session",
+    "information_discarded": "out of order",
+    "ignored": "out of place in LLC",
+}
+#: What else went wrong and was mended, or was lost.
+_TROUBLES: Mapping[str, str] = {
+    "information_sent_again": "sent again",
+    "unsent_frames": "not taken by the interface",
+    "kernel_drops": "dropped by the kernel",
+    "dropped_answers": "answers dropped",
+    "rejects_sent": "REJ sent",
+    "rejects_received": "REJ received",
+    "not_ready_received": "RNR received",
+    "t1_expiries": "expiries of T1",
+    "frame_rejects_sent": "FRMR sent",
+    "frame_rejects_received": "FRMR received",
+    "unrecorded_frames": "left out of the pcap file",
+}
+
+
+def carrier_words(counted: Mapping[str, int]) -> str:
+    """Frames of this host's station in one line; what did not happen is left out."""
+    received = counted["received_frames"] - counted["foreign_frames"]
+    words = [f"{counted['sent_frames']} frames sent, {received} received"]
+    words += [f"{counted[key]} {what}" for key, what in _TROUBLES.items() if counted[key]]
+    words += [
+        f"{counted[key]} discarded ({what})" for key, what in DISCARDED.items() if counted[key]
+    ]
+    return "; ".join(words)

@@ -1,0 +1,170 @@
+"""`lanlab serve` over NetBEUI: a client on another host, frames of both, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND
+from missing import missing
+from netbeui_cable import cable, dissected
+
+from lanlab.testbeds.namespaces import Namespace
+
+__all__ = ["cable"]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
+
+_SERVE = ("serve", "--service", "smb1", "--carrier", "nbf", "--interface", "right")
+
+
+@contextmanager
+def serving(
+    host: Namespace, directory: Path, *argv: str
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """A server at `right`, and what it said until it waits."""
+    server = subprocess.Popen(
+        [*host.command_prefix, *COMMAND, *_SERVE, str(directory), *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        said: dict[str, str] = {}
+        for line in server.stdout:
+            name, _, rest = line.partition(" ")
+            if name == "end":
+                break
+            said[name] = rest.strip()
+        yield server, said
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def run(
+    host: Namespace, *argv: str, password: str, store: Path
+) -> subprocess.CompletedProcess[str]:
+    """A command on a host."""
+    return subprocess.run(
+        [*host.command_prefix, *COMMAND, *argv],
+        env=os.environ | {"LANLAB_PASSWORD": password, "LANLAB_STORE": str(store)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_recorded(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    here, there = cable
+    served = tmp_path / "served"
+    served.mkdir()
+    pcap = tmp_path / "frames.pcap"
+    with serving(there, served, "--name", "cncfiles", "--write") as (server, said):
+        assert said["address"] == "smb1+nbf://lanlab@CNCFILES/lanlab"
+        argv = ["copy", "20x6kB", said["address"], "--interface", "left", "--trials", "1"]
+        argv += ["--pcap", str(pcap), "--json"]
+        password, store = said["password"], tmp_path / "store.sqlite"
+        copied = run(here, *argv, password=password, store=store)
+        assert copied.returncode == 0, copied.stderr
+        found = json.loads(copied.stdout)
+        assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (20, 0, 0)
+        assert found["frames_sent"] > 100
+        assert found["frames_sent_again"] >= 0
+        # What is there is not replaced, and nothing is measured.
+        before = pcap.read_bytes()
+        refused = run(here, *argv, password=password, store=store)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "already exists: it is not replaced" in refused.stderr
+        assert pcap.read_bytes() == before
+        # Another server by that name is refused: the first one objects.
+        other = run(here, *_SERVE[:-1], "left", str(served), "--name", "CNCFILES",
+                    password="", store=store)  # fmt: skip
+        assert other.returncode == 1, other.stderr
+        assert "another station has our name" in other.stderr
+        server.send_signal(signal.SIGINT)
+        rest, errors = server.communicate(timeout=30)
+        assert server.returncode == 0, errors
+        assert "served" in rest
+    if shutil.which("tshark") is None:
+        missing("`tshark` is not installed")
+    assert dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error") == []
+    assert dissected(pcap, "-Y", "!netbios && !(llc.dsap == 0xf0)") == []
+    # Frames of both directions.
+    senders = {line.split()[0] for line in dissected(pcap, "-T", "fields", "-e", "eth.src")}
+    assert len(senders) == 2
+    assert len(dissected(pcap, "-Y", "smb")) > 100
+
+
+def test_what_is_served_is_read_only_unless_told_otherwise(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    here, there = cable
+    served = tmp_path / "served"
+    served.mkdir()
+    with serving(there, served) as (_, said):
+        assert said["serving"].endswith("(read-only)")
+        assert said["address"] == "smb1+nbf://lanlab@LANLAB/lanlab"
+        argv = ["copy", "2x6kB", said["address"], "--interface", "left", "--trials", "1"]
+        copied = run(here, *argv, password=said["password"], store=tmp_path / "store.sqlite")
+        assert copied.returncode == 1
+        assert "service.denied" in copied.stderr or "denied" in copied.stderr, copied.stderr
+    assert list(served.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("--service", "smb1", "--carrier", "nbf"), "needs --interface"),
+        (("--service", "smb1+nbf"), "needs --interface"),
+        (("--service", "smb1", "--carrier", "ipx"), "--carrier: found `ipx`"),
+        (("--service", "sftp", "--carrier", "nbf"), "--carrier: found `nbf` for service `sftp`"),
+        (("--service", "sftp", "--interface", "eth1"), "have no effect for `sftp`"),
+        (("--service", "smb1+nbf", "--interface", "none"), "no Ethernet interface named `none`"),
+        (("--service", "smb1+nbf", "--interface", "lo", "--port", "139"), "goes without IP"),
+        (("--service", "smb1+nbf", "--interface", "lo", "--name", "x" * 16), "1 to 15 characters"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(
+    tmp_path: Path, argv: tuple[str, ...], expected: str
+) -> None:
+    said = subprocess.run(
+        [*COMMAND, "serve", str(tmp_path), *argv],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (said.returncode, said.stdout) == (2, "")
+    assert expected in " ".join(said.stderr.split())
+
+
+def test_without_root_it_says_what_it_needs(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    """In the namespace of the network, but without the right to raw sockets."""
+    dropped = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
+    if shutil.which("setpriv") is None:
+        missing("`setpriv` is not installed")
+    said = subprocess.run(
+        [*cable[1].command_prefix, *dropped, *COMMAND, *_SERVE, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (said.returncode, said.stdout) == (2, ""), said.stderr
+    assert "rights of root" in said.stderr

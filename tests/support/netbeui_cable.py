@@ -1,0 +1,37 @@
+"""Two hosts with an Ethernet cable, and what tshark says of the frames on it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lanlab.testbeds.namespaces import Namespace, Namespaces
+
+
+def dissected(pcap: Path, *wanted: str) -> list[str]:
+    """What tshark says of the frames of a file."""
+    argv = ["tshark", "-r", str(pcap), *wanted]
+    said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
+    return said.stdout.splitlines()
+
+
+@pytest.fixture
+def cable() -> Iterator[tuple[Namespace, Namespace]]:
+    """Two namespaces with a cable between `left` and `right`."""
+    namespaces = Namespaces()
+    try:
+        one, other = namespaces.add(2)
+        for host, argv in (
+            (one, ["link", "add", "left", "type", "veth", "peer", "name", "right", "netns",
+                   str(other.pid)]),
+            (one, ["link", "set", "lo", "up"]),
+            (one, ["link", "set", "left", "up"]),
+            (other, ["link", "set", "right", "up"]),
+        ):  # fmt: skip
+            subprocess.run([*host.command_prefix, "ip", *argv], check=True, timeout=20)
+        yield one, other
+    finally:
+        namespaces.close()
