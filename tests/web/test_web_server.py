@@ -19,6 +19,7 @@ from web_serving import asked, events, serving
 from lanlab.errors import UsageError
 from lanlab.report.metric_table import metric_table
 from lanlab.store import open_store
+from lanlab.store.labels import RunLabel
 from lanlab.web.server import ADDRESS, WebServer
 
 _SEARCH = "20261121-100000-search-0003"
@@ -236,6 +237,27 @@ def test_a_run_that_is_deleted_is_said(store: Path, tmp_path: Path) -> None:
             records.delete_run(_INTERRUPTED)
         told = next(data for name, data in found if name == "trouble")
     assert told["message"] == f"run {_INTERRUPTED} was deleted"
+
+
+def test_a_label_is_shown_and_follows_its_changes(store: Path, tmp_path: Path) -> None:
+    """In the list and on the page of its run, escaped."""
+    place = tmp_path / "store.sqlite"
+    shutil.copy(store, place)
+    with (
+        serving(place) as server,
+        events(server, "events") as listed,
+        events(server, f"run/{_SEARCH}/events") as found,
+    ):
+        next(data for name, data in listed if name == "runs")
+        next(data for name, data in found if name == "head")
+        with open_store(str(place)) as records:
+            records.label_run(_SEARCH, RunLabel("before", "<b>new cable</b>", ("lab2", "old")))
+        for html in (
+            next(data["html"] for name, data in listed if name == "runs"),
+            next(data["html"] for name, data in found if name == "head"),
+        ):
+            assert "before" in html and "lab2, old" in html
+            assert "&lt;b&gt;new cable&lt;/b&gt;" in html
 
 
 def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:

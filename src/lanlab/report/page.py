@@ -41,6 +41,7 @@ from lanlab.report.statement_table import statement_table
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.labels import label_facts
 from lanlab.studies import Published, Study, at_scale, known_studies, load_study, waits_for
 
 #: The scale of what commands measure that take no study.
@@ -264,7 +265,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
             f"{host.get('system', '')} {host.get('kernel', '')}".strip(),
         ]
         facts.append(("Hosts here", ", ".join(filter(None, parts))))
-    facts.append(("Run", f"{run.id} ({run.status})"))
+    facts += [("Run", f"{run.id} ({run.status})"), *label_facts(run)]
     ended = f" to {run.ended_at[11:19]}" if run.ended_at else ""
     facts.append(("When", f"{run.started_at[:10]}, {run.started_at[11:19]}{ended} UTC"))
     scale = study.scale.get(run.scale)

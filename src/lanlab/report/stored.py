@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
 
     trials = store.outlines(run.id)
     with reading_records(run.id):
-        place = place_of(run)
+        place, label = place_of(run), label_of(run)
         return {
             "run": run.id,
             "study": run.study_id,
@@ -63,6 +64,9 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             # Places at which every trial failed: means lack so many trials.
             "missing_trials": len(missing_places(trials)),
             "started_at": run.started_at,
+            "name": label.name,
+            "note": label.note,
+            "tags": list(label.tags),
             # Turns as people count them.
             "series": None if place is None else place.series,
             "turn": None if place is None else place.turn + 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -45,6 +45,7 @@ class RunHead:
     status: str
     #: Number that the next trial gets.
     next_number: int
+    label: RunLabel = field(default_factory=RunLabel)
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from typing import IO, ClassVar, Protocol, Self
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
-from lanlab.store.encoding import to_json, utc_now
+from lanlab.store.encoding import from_json, to_json, utc_now
 from lanlab.store.intervals import intervals_in
-from lanlab.store.labels import RunLabel, check_name, id_of_name
+from lanlab.store.labels import RunLabel, check_name, id_of_name, label_from
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
 
 #: A row for each run, also for one without trials.
 _HEADS = (
-    "SELECT id, status, (SELECT max(number) FROM trial WHERE run_id = run.id) "
+    "SELECT id, status, label, (SELECT max(number) FROM trial WHERE run_id = run.id) "
     "FROM run ORDER BY sequence"
 )
 #: The columns of a trial, those that take most of its room replaced by nothing.
@@ -277,8 +277,13 @@ class DatabaseStore:
         with self._database.reading() as session:
             found = session.execute(_HEADS)
         return [
-            RunHead(str(run_id), str(status), 0 if last is None else int(last) + 1)
-            for run_id, status, last in found
+            RunHead(
+                str(run_id),
+                str(status),
+                0 if last is None else int(last) + 1,
+                label_from(None if label is None else from_json(label)),
+            )
+            for run_id, status, label, last in found
         ]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
