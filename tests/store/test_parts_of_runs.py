@@ -65,3 +65,13 @@ def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> N
         place.unlink()
         with pytest.raises(StoreError, match="was removed or replaced while it was in use"):
             store.heads()
+
+
+def test_trials_are_counted_by_how_they_ended(where: str) -> None:
+    """Without reading them; a status that none has is not there."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        assert store.statuses("last") == {}
+        for number, status in enumerate(("done", "failed", "done")):
+            store.commit_trial(dataclasses.replace(a_trial(number), status=status))
+        assert store.statuses("last") == {"done": 2, "failed": 1}

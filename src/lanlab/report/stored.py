@@ -49,7 +49,10 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.failures import missing_places
 
-    trials = store.outlines(run.id)
+    counts = store.statuses(run.id)
+    failed = counts.get("failed", 0)
+    # Where each trial stands is read only where it matters: a list of runs has many.
+    missing = missing_places(store.outlines(run.id)) if failed else []
     with reading_records(run.id):
         place, label = place_of(run), label_of(run)
         return {
@@ -59,10 +62,10 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "testbed": run.testbed["name"],
             "link": run.testbed["link"],
             "status": "interrupted" if is_killed(run, store) else run.status,
-            "trials": len(trials),
-            "failed_trials": sum(trial.status == "failed" for trial in trials),
+            "trials": sum(counts.values()),
+            "failed_trials": failed,
             # Places at which every trial failed: means lack so many trials.
-            "missing_trials": len(missing_places(trials)),
+            "missing_trials": len(missing),
             "started_at": run.started_at,
             "name": label.name,
             "note": label.note,

@@ -141,6 +141,9 @@ class Store(Protocol):
             most: At most this number of trials; `None` is all.
         """
 
+    def statuses(self, run_id: str) -> dict[str, int]:
+        """How many trials of a run ended with each status; a status that none has is left out."""
+
     def outlines(self, run_id: str) -> list[TrialRecord]:
         """All trials of a run, in order of number, with empty `metrics` and `raw`: enough to say
         where each stands and how it ended, and read much faster."""

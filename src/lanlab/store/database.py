@@ -27,6 +27,7 @@ _HEADS = (
     "SELECT id, status, label, (SELECT max(number) FROM trial WHERE run_id = run.id) "
     "FROM run ORDER BY sequence"
 )
+_STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
 #: The columns of a trial, those that take most of its room replaced by nothing.
 _OUTLINE = tuple(
     f"'{{}}' AS {column}" if column in ("metrics", "raw") else column for column in TRIAL_COLUMNS
@@ -289,6 +290,13 @@ class DatabaseStore:
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
         """See `Store.trials`."""
         return self._trials(run_id, TRIAL_COLUMNS, first, most)
+
+    def statuses(self, run_id: str) -> dict[str, int]:
+        """See `Store.statuses`."""
+        run = self.run(run_id)
+        with self._database.reading() as session:
+            found = session.execute(_STATUSES, run_id=run.id)
+        return {str(status): int(count) for status, count in found}
 
     def outlines(self, run_id: str) -> list[TrialRecord]:
         """See `Store.outlines`."""
