@@ -6,7 +6,8 @@ What a measurement takes beyond the time that is measured: the whole command, an
 Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and
 warm-up: the least and the median of several runs, and of the trials of one run of several; beside
 them iperf3, where it is installed; then how long after Return the first live line of a stream is
-there, and what a scan of 10 values with 5 trials of 1 s takes. To be run with nothing else on the machine.
+there, and what a scan of 10 values with 5 trials of 1 s takes. To be run with nothing else on the
+machine.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ TRIALS = 5
 LIVE_LINE = re.compile(r"\s*\d+\.\d\d-\d+\.\d\d\s")
 
 
+def environment() -> dict[str, str]:
+    """As users have it: modules are compiled once."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
 def lanlab(*arguments: str, store: Path) -> tuple[float, list[float]]:
     """Wall clock of a command, and the time of each trial from its record, seconds."""
     program = str(Path(sys.executable).with_name("lanlab"))
     command = (program, *arguments, "--json", "--store", str(store))
     began = time.monotonic()
-    # As users have it: modules are compiled once.
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=kept)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())
     took_s = time.monotonic() - began
     from lanlab.store import open_store
 
@@ -51,7 +55,7 @@ def lanlab_scan(*arguments: str, store: Path) -> float:
     program = str(Path(sys.executable).with_name("lanlab"))
     began = time.monotonic()
     command = (program, *arguments, "--json", "--store", str(store))
-    subprocess.run(command, check=True, capture_output=True)
+    subprocess.run(command, check=True, capture_output=True, env=environment())
     return time.monotonic() - began
 
 
@@ -61,7 +65,7 @@ def first_line(*arguments: str, store: Path) -> float:
     command = (program, *arguments, "--store", str(store))
     began = time.monotonic()
     with subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment()
     ) as process:
         assert process.stderr is not None
         found = [time.monotonic() for line in process.stderr if LIVE_LINE.match(line)]
