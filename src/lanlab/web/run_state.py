@@ -130,11 +130,11 @@ class RunState:
         like = self._last_of.get(condition)
         kept = replace(
             trial,
-            raw=lean(trial.raw, like and like.raw),
+            raw=lean(trial.raw, None if like is None else like.raw),
             # All of them: `requests` is one of echo.
             metrics={sys.intern(key): value for key, value in trial.metrics.items()},
-            factors=_alike(trial.factors, like and like.factors),
-            parameters=_alike(trial.parameters, like and like.parameters),
+            factors=_alike(trial.factors, None if like is None else like.factors),
+            parameters=_alike(trial.parameters, None if like is None else like.parameters),
         )
         self._last_of[condition] = kept
         return kept
