@@ -33,7 +33,7 @@ test: setup ## Run every test, Rust and Python
 snapshots: setup ## Accept the wording of today: read the diff of tests/cli/__snapshots__ after it
 	$(BIN)/python -m pytest tests/cli/test_*_texts.py --snapshot-update
 
-fuzz: ## Feed every parser of engine and services with whatever a fuzzer makes up
+fuzz: ## Feed every parser of engine and services with input that a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)
 
 lint: setup ## Check format, types, layers and generated files

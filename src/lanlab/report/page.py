@@ -55,7 +55,7 @@ class ExperimentOnPage:
     id: str
     title: str
     remark: str | None
-    #: What its trials were measured with; empty where nobody told.
+    #: What its trials were measured with; empty where the records do not say.
     modes: str
     figures: tuple[FigureOnPage, ...]
     tables: tuple[Table, ...]
@@ -282,7 +282,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
 
 
 def _command(run: RunRecord) -> str:
-    """What to type to repeat a run; empty where nobody knows."""
+    """What to type to repeat a run; empty where the record does not say."""
     if run.command is not None:
         words = shlex.split(run.command)
         # One command runs several studies; each is repeated by itself.

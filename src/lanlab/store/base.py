@@ -1,4 +1,4 @@
-"""What every store offers, whatever it is kept in."""
+"""What every store offers, in a file or in a database."""
 
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class Store(Protocol):
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         """Add a trial with its series; when this returns, all of it is on disk.
 
-        Whoever commits several holds the run's lease, so that nobody tidies up meanwhile.
+        A process that commits several holds the run's lease, so that no other one tidies up
+        meanwhile.
 
         Raises:
             StoreError: The run has a trial of that number already, there is no such run, a
@@ -159,7 +160,7 @@ class Store(Protocol):
         Those of trials that older versions kept within the record are given alike.
 
         Raises:
-            StoreError: One is missing or damaged; whatever else there is can be read without it.
+            StoreError: One is missing or damaged; all else can be read without it.
             UnknownName: There is no series of a name that was asked for.
             UsageError: There is no such trial.
         """

@@ -289,7 +289,7 @@ class VirtualTestbed:
         }
 
     def close(self) -> None:
-        """See `Testbed.close`; ends whatever still runs on the hosts."""
+        """See `Testbed.close`; ends all that still runs on the hosts."""
         self._places, self._made = {}, {}
         engine, self._engine = self._engine, None
         medium, self._medium = self._medium, None
