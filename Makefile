@@ -4,7 +4,7 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test snapshots lint messages reference lock licences audit wheels reproducible soak fuzz mutants format clean
+.PHONY: help setup tour test snapshots lint messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
@@ -33,7 +33,7 @@ test: setup ## Run every test, Rust and Python
 snapshots: setup ## Accept the wording of today: read the diff of tests/cli/__snapshots__ after it
 	$(BIN)/python -m pytest tests/cli/test_*_texts.py --snapshot-update
 
-fuzz: ## Feed every parser of engine and services with whatever a fuzzer makes up
+fuzz: ## Feed every parser of engine and services with input that a fuzzer makes up
 	bash tools/fuzz.sh $(FUZZ)
 
 lint: setup ## Check format, types, layers and generated files
@@ -48,6 +48,7 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/python tools/generate_messages.py --check
 	$(BIN)/python tools/licences.py --check
 	$(BIN)/python tools/reference.py --check
+	$(BIN)/python tools/manual.py --check
 
 format: setup ## Put Rust and Python into form
 	cargo fmt --all
@@ -62,6 +63,9 @@ lock: setup ## Make requirements.lock anew, with the newest versions allowed
 
 reference: setup ## Write the reference of parameters, metrics and file services
 	$(BIN)/python tools/reference.py
+
+manual: setup ## Write the manual page from the help of all commands
+	$(BIN)/python tools/manual.py
 
 licences: setup ## List the licences of all that lanlab is delivered with
 	$(BIN)/python tools/licences.py

@@ -37,7 +37,7 @@ class Cell:
     peers: Mapping[str, Mapping[str, Mapping[str, Level]]] = field(default_factory=dict)
     #: Only these peers, or all.
     only: frozenset[str] | None = None
-    #: Whom lanlab is compared with, where that is not whoever is best.
+    #: Whom lanlab is compared with, where that is not the best one.
     reference: str | None = None
 
 

@@ -5,7 +5,9 @@ What a measurement takes beyond the time that is measured: the whole command, an
 
 Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and
 warm-up: the least and the median of several runs, and of the trials of one run of several; beside
-them iperf3, where it is installed. To be run with nothing else on the machine.
+them iperf3, where it is installed; then how long after Return the first live line of a stream is
+there, and what a scan of 10 values with 5 trials of 1 s takes. To be run with nothing else on the
+machine.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -24,6 +27,13 @@ from pathlib import Path
 #: Of a stream, unless it says otherwise.
 WARMUP_S = 0.2
 TRIALS = 5
+#: Begins with the interval, in seconds.
+LIVE_LINE = re.compile(r"\s*\d+\.\d\d-\d+\.\d\d\s")
+
+
+def environment() -> dict[str, str]:
+    """As users have it: modules are compiled once."""
+    return {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
 def lanlab(*arguments: str, store: Path) -> tuple[float, list[float]]:
@@ -31,15 +41,37 @@ def lanlab(*arguments: str, store: Path) -> tuple[float, list[float]]:
     program = str(Path(sys.executable).with_name("lanlab"))
     command = (program, *arguments, "--json", "--store", str(store))
     began = time.monotonic()
-    # As users have it: modules are compiled once.
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=kept)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())
     took_s = time.monotonic() - began
     from lanlab.store import open_store
 
     with open_store(str(store)) as records:
         trials = records.trials(json.loads(done.stdout)["run"])
     return took_s, [trial.elapsed_s for trial in trials]
+
+
+def lanlab_scan(*arguments: str, store: Path) -> float:
+    """Wall clock of a scan."""
+    program = str(Path(sys.executable).with_name("lanlab"))
+    began = time.monotonic()
+    command = (program, *arguments, "--json", "--store", str(store))
+    subprocess.run(command, check=True, capture_output=True, env=environment())
+    return time.monotonic() - began
+
+
+def first_line(*arguments: str, store: Path) -> float:
+    """Time from the start of a command until its first live line is there."""
+    program = str(Path(sys.executable).with_name("lanlab"))
+    command = (program, *arguments, "--store", str(store))
+    began = time.monotonic()
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        assert process.stderr is not None
+        found = [time.monotonic() for line in process.stderr if LIVE_LINE.match(line)]
+    if process.returncode or not found:
+        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}, no live line")
+    return found[0] - began
 
 
 def row(what: str, beyond_s: list[float]) -> None:
@@ -72,6 +104,14 @@ def main() -> None:
             stations += ("--trials", "1")
             whole = [lanlab(*stations, store=store)[0] for _ in range(max(1, asked.runs // 2))]
             row(f"`lanlab {' '.join(stations)}`", [each - asked.station_seconds for each in whole])
+        print("| what | least, s | median, s | n |")
+        print("|---|---|---|---|")
+        for testbed in ("virtual", "loopback"):
+            stream = ("stream", "--time", shown, "--testbed", testbed, "--interval", "1")
+            lines = [first_line(*stream, store=store) for _ in range(asked.runs)]
+            row(f"first line of `lanlab {' '.join(stream)}`", lines)
+        scan = ("stream", "--size", "100..1000/100", "--rate", "1M", "--time", "1", "--trials", "5")
+        row(f"`lanlab {' '.join(scan)}`", [lanlab_scan(*scan, store=store)])
     if shutil.which("iperf3"):
         row("iperf3, both ends", [iperf3(asked.seconds) for _ in range(asked.runs)])
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Feeds the parsers and state machines of the engine and of its file services with whatever a fuzzer
+# Feeds the parsers and state machines of the engine and of its file services with input that a fuzzer
 # makes up: every target of fuzz/ in turn, SECONDS each (10 unless told), within bounded memory. Prints
 # what was executed; fails if something did not hold, and says which octets show it.
 #

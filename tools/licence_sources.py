@@ -132,7 +132,7 @@ def _locked() -> dict[str, list[str]]:
 
 
 def _wanted(requirements: Iterable[str]) -> list[str]:
-    """Names in requirements, whatever system they are for; those of extras are left out."""
+    """Names in requirements for all systems; those of extras are left out."""
     found = []
     for requirement in requirements:
         wanted, _, marker = requirement.partition(";")

@@ -28,7 +28,7 @@ def held(path: Path) -> Iterator[None]:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     _own.add(path)
     try:
-        # Where there are no locks nobody gets one, and nothing is taken for an orphan's.
+        # Where there are no locks no process gets one, and nothing is taken for an orphan's.
         with suppress(OSError):
             # Who looks whether it is held has it for a moment.
             _lock(descriptor, waits=True)

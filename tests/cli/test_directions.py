@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
 
 from lanlab.store import open_store
+from lanlab.web.trial_page import trial_on_page
 
 QUICK = ("--testbed", "loopback", "--warmup", "0.05")
 SHORT = (*QUICK, "-t", "0.1", "-l", "256")
@@ -32,10 +34,14 @@ def test_reverse_is_a_parameter_with_the_roles_swapped(lanlab: Lanlab, folder: P
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_both_directions_have_results_of_their_own(transport: str, lanlab: Lanlab) -> None:
+def test_both_directions_have_results_of_their_own(
+    transport: str, lanlab: Lanlab, folder: Path
+) -> None:
     """From one start; what was sent one way is not counted the other way."""
     args = ("--transport", transport, "--bidirectional", "--messages", "40", "--message-rate")
-    said = lanlab("stream", *QUICK, "-l", "256", *args, "200", "-J")
+    file = folder / "intervals.csv"
+    exported = ("--export-intervals", str(file))
+    said = lanlab("stream", *QUICK, "-l", "256", *args, "200", *exported, "-J")
 
     assert said.code == 0, said.err
     answer = said.json()
@@ -52,10 +58,23 @@ def test_both_directions_have_results_of_their_own(transport: str, lanlab: Lanla
         "reverse_sender",
         "reverse_receiver",
     }
+    with open_store(None) as records:
+        shown = trial_on_page(records.run("last"), trial, records).over_time
+    assert shown is not None
+    assert (len(shown.lines), shown.ways) == (2, ("first to second host", "second to first host"))
+    assert {row[0].text for row in shown.table.rows} == set(shown.ways)
     # One start on one clock.
     assert trial.raw["setup"]["start"]["shared_clock"]
     assert len(trial.raw["setup"]["start"]["margins_ns"]) == 4
     assert sum(series["reverse-receiver-intervals"].columns["bytes"]) >= 40 * 256
+    rows = list(csv.DictReader(file.open()))
+    for end in ("receiver", "reverse_receiver"):
+        assert sum(int(row["bytes"]) for row in rows if row["end"] == end) >= 40 * 256
+    report = lanlab("report", "last", "--out", str(folder / "report"))
+    assert report.code == 0, report.err
+    page = (folder / "report/report.html").read_text()
+    assert "second to first host" in page
+    assert ("congestion window, second direction" in page) == (transport == "tcp")
 
 
 def test_both_directions_are_told_apart_in_words(lanlab: Lanlab) -> None:

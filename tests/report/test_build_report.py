@@ -248,3 +248,18 @@ def test_a_study_that_published_nothing_has_no_such_chapter(tmp_path: Path) -> N
     run = replace(synthetic.run, study_id="my-own")
     page = build_report([(run, synthetic.trials)], tmp_path).html.read_text(encoding="utf-8")
     assert "Reading the published data again" not in page
+
+
+def test_name_tags_and_note_of_a_run_are_on_its_page(tmp_path: Path) -> None:
+    """Escaped; of a run without them nothing is said."""
+    made = synthetic_run("milanovic-srbljic", most_trials=3)
+    label = {"name": "before-upgrade", "note": "<i>new cable</i>", "tags": ["lab2", "old"]}
+    named = replace(made.run, label=label)
+    text = build_report([(named, made.trials)], tmp_path / "named").html.read_text()
+    plain = build_report([(made.run, made.trials)], tmp_path / "plain").html.read_text()
+
+    for title, said in (
+        ("Name", "before-upgrade"), ("Tags", "lab2, old"), ("Note", "&lt;i&gt;new cable&lt;/i&gt;")
+    ):  # fmt: skip
+        assert f"<dt>{title}</dt><dd>{said}</dd>" in text
+        assert f"<dt>{title}</dt>" not in plain

@@ -285,3 +285,19 @@ def test_texts_of_records_are_shown_and_do_nothing_in_the_page() -> None:
 
     assert script not in page and "&lt;script&gt;alert(1)" in page
     assert page.count("<script>") == 1
+
+
+def test_names_tags_and_notes_say_which_run_is_which() -> None:
+    """In columns of their own, where a run has one, and for programs."""
+    made = synthetic_run("manford-kolahi", most_trials=12)
+    label = {"name": "after", "note": "new cable", "tags": ["lab2"]}
+    second = replace(made.run, id=f"{made.run.id}-2", label=label)
+    found = between_runs([(made.run, made.trials), (second, made.trials)])
+
+    headings = [column.heading for column in found.runs_table.columns]
+    assert headings[-3:] == ["name", "tags", "note"]
+    texts = [[cell.text for cell in row[-3:]] for row in found.runs_table.rows]
+    assert texts == [["", "", ""], ["after", "lab2", "new cable"]]
+    assert [run["label"] for run in found.to_json()["runs"]] == [None, label]
+    alone = between_runs([(made.run, made.trials), (replace(second, label=None), made.trials)])
+    assert "name" not in [column.heading for column in alone.runs_table.columns]

@@ -11,7 +11,7 @@ from lanlab.analysis.over_time import joined_steps, steps_of, with_steps
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
-from lanlab.figures.single_figures import figures_of, station_figures
+from lanlab.figures.single_figures import figures_of, figures_over_time, station_figures
 from lanlab.report.answer import sentences
 from lanlab.report.page import run_on_page
 from lanlab.report.rendering import rendered
@@ -229,6 +229,63 @@ def test_streams_draw_what_arrived_over_their_time() -> None:
     lines = {limit.name: limit.points for limit in chart.limits}
     assert lines["end of the warm-up"][0] == (0.5, 0.0)
     assert lines["link limit"][0][1] == pytest.approx(9.55, abs=0.1)
+
+
+def test_both_directions_are_drawn_over_one_time() -> None:
+    """Where one stops, the other can be seen to change: two lines of each trial."""
+    run, trials, study = streams()
+    both = [replace(t, raw=t.raw | {"reverse_receiver": both_told(t)}) for t in trials]
+
+    def read(trial: TrialRecord, name: str) -> Series:
+        import numpy as np
+
+        back = np.where(np.arange(27) < 12, 237_500, 0)
+        columns = {"bytes": back} if name == "reverse-receiver-intervals" else None
+        return Series(name, columns, {}) if columns else of_store(trial, name)
+
+    chart = charts(run, with_steps(both, read), study)["goodput_over_time"]
+
+    assert [one.name for one in chart.series] == [
+        "trial 1, first to second host",
+        "trial 1, second to first host",
+        "trial 2, first to second host",
+        "trial 2, second to first host",
+    ]
+    there, back = chart.series[:2]
+    assert [point.x for point in there.points] == [point.x for point in back.points]
+    assert [round(point.y) for point in back.points] == 12 * [19] + 13 * [0]
+    assert there.points[0].y == pytest.approx(9.5)
+    assert "2 of 3 trials" in chart.caption
+
+
+def both_told(trial: TrialRecord) -> dict[str, Any]:
+    """What the receiver of the second direction left."""
+    told = trial.raw["receiver"]
+    intervals = {**told["intervals"], "series": "reverse-receiver-intervals"}
+    return {**told, "intervals": intervals}
+
+
+def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
+    """With names of their own; what limited the first alone is shaded, and that is said."""
+    run, trials, study = streams()
+    row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0]
+    back_row = [10**8, 90_000, *row[2:]]
+    raw = {
+        "sender": {"tcp_samples": {"over_time": [row]}},
+        "reverse_sender": {"tcp_samples": {"over_time": [back_row]}},
+    }
+    trials = [replace(trial, raw=trial.raw | raw) for trial in trials]
+    figures = figures_over_time(study, trials)
+    (figure,) = [one for one in figures if one.figure == "tcp_window_over_time"]
+    chart = build_figure(run, trials, study, NOTHING, figure)
+
+    assert {one.name: one.points[0].y for one in chart.series} == {
+        "congestion window": 30,
+        "receiver's window": 60,
+        "congestion window, second direction": 90,
+        "receiver's window, second direction": 60,
+    }
+    assert "limited the sender of the first direction" in chart.caption
 
 
 def test_a_lost_series_leaves_the_report_as_it_was() -> None:

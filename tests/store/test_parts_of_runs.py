@@ -10,6 +10,7 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError
 from lanlab.store import RunHead, open_store
+from lanlab.store.labels import RunLabel
 
 
 def test_heads_say_how_far_each_run_is(where: str) -> None:
@@ -25,6 +26,15 @@ def test_heads_say_how_far_each_run_is(where: str) -> None:
         assert store.heads()[0].next_number == 5
         other.finish_run(second.id, "failed")
         assert store.heads()[1] == RunHead(second.id, "failed", 0)
+
+
+def test_heads_have_the_labels_of_runs(where: str) -> None:
+    """So that a page sees that one was changed."""
+    label = RunLabel("before-upgrade", "cable replaced", ("lab2",))
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.label_run(a_run().id, label)
+        assert [head.label for head in store.heads()] == [label]
 
 
 def test_parts_of_a_run_are_those_trials_and_no_others(where: str) -> None:
@@ -55,3 +65,13 @@ def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> N
         place.unlink()
         with pytest.raises(StoreError, match="was removed or replaced while it was in use"):
             store.heads()
+
+
+def test_trials_are_counted_by_how_they_ended(where: str) -> None:
+    """Without reading them; a status that none has is not there."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        assert store.statuses("last") == {}
+        for number, status in enumerate(("done", "failed", "done")):
+            store.commit_trial(dataclasses.replace(a_trial(number), status=status))
+        assert store.statuses("last") == {"done": 2, "failed": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,3 +102,43 @@ def test_large_parts_are_left_out(key: str) -> None:
     """Wherever they are, and names that begin alike stay."""
     raw = {"sender": {key: {"a": 1}, f"{key}_s": 2}, "facts": {"after": {}, "before": {}}}
     assert lean(raw) == {"sender": {f"{key}_s": 2}}
+
+
+def test_what_trials_have_in_common_is_kept_once_and_nothing_is_changed() -> None:
+    """Equal parts of the trials of a condition; what is written differently is not equal."""
+    first = {"setup": {"a": [1, "x"], "b": 2_000}, "sender": {"n": 1, "z": 0.0}}
+    other = {"setup": {"a": [1, "x"], "b": 2_000}, "sender": {"n": True, "z": -0.0}}
+    kept = lean(first)
+    again = lean(other, kept)
+
+    assert json.dumps(again) == json.dumps(other)
+    assert again["setup"] is kept["setup"]
+    assert json.dumps(lean({"sender": {"n": 1.0}}, kept)) == '{"sender": {"n": 1.0}}'
+
+    made = synthetic_run("milanovic-srbljic", judged=_judged)
+    state = RunState(made.run)
+    state.take(made.trials)
+    for trial, seen in zip(made.trials, state.trials, strict=True):
+        assert json.dumps(seen.raw) == json.dumps(lean(trial.raw))
+        assert (seen.metrics, seen.factors, seen.parameters) == (
+            trial.metrics,
+            trial.factors,
+            trial.parameters,
+        )
+
+
+def test_parameters_and_metrics_that_are_named_like_large_parts_stay() -> None:
+    """`requests` is one of echo."""
+    made = synthetic_run("milanovic-srbljic", most_trials=2)
+    state = RunState(made.run)
+    trials = [
+        replace(
+            one,
+            parameters={**one.parameters, "requests": 5},
+            metrics={**one.metrics, "requests": 4.0},
+        )
+        for one in made.trials
+    ]
+    state.take(trials)
+    assert [one.parameters["requests"] for one in state.trials] == [5, 5]
+    assert [one.metrics["requests"] for one in state.trials] == [4.0, 4.0]

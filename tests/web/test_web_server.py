@@ -19,7 +19,9 @@ from web_serving import asked, events, serving
 from lanlab.errors import UsageError
 from lanlab.report.metric_table import metric_table
 from lanlab.store import open_store
+from lanlab.store.labels import RunLabel
 from lanlab.web.server import ADDRESS, WebServer
+from lanlab.web.watch import Page
 
 _SEARCH = "20261121-100000-search-0003"
 _DISTURBED = "20261121-080000-disturbed-0001"
@@ -59,6 +61,39 @@ def test_a_stranger_is_told_in_plain_words_and_learns_no_token(server: WebServer
         assert status == 403
         assert "Open the address that `lanlab web` printed" in text
         assert server.token not in text
+
+
+@pytest.mark.parametrize("path", ["", "events", f"run/{_SEARCH}", f"run/{_SEARCH}/events"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://example.org"},
+        {"Host": "example.org"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "script"},
+    ],
+    ids=["origin", "host", "script"],
+)
+def test_a_page_of_elsewhere_gets_nothing_with_the_token_either(
+    server: WebServer, path: str, headers: dict[str, str]
+) -> None:
+    """No run, no address, and no connection that stays open; the owner is answered as before."""
+    status, fields, text = asked(server, f"/{server.token}/{path}", headers=headers)
+
+    assert status == 403
+    assert "Access-Control-Allow-Origin" not in fields
+    assert _SEARCH not in text and server.token not in text
+    assert server.watch.pages == ()
+    assert asked(server, f"/{server.token}/")[0] == 200
+
+
+@pytest.mark.parametrize("path", ["events", f"run/{_SEARCH}/events"])
+def test_events_need_the_token(server: WebServer, path: str) -> None:
+    """A wrong one opens no stream."""
+    status, _, text = asked(server, f"/{'x' * len(server.token)}/{path}")
+
+    assert status == 403
+    assert "no token in it, or a wrong one" in text
+    assert server.watch.pages == ()
 
 
 def test_nothing_can_be_sent_to_it(server: WebServer) -> None:
@@ -238,6 +273,27 @@ def test_a_run_that_is_deleted_is_said(store: Path, tmp_path: Path) -> None:
     assert told["message"] == f"run {_INTERRUPTED} was deleted"
 
 
+def test_a_label_is_shown_and_follows_its_changes(store: Path, tmp_path: Path) -> None:
+    """In the list and on the page of its run, escaped."""
+    place = tmp_path / "store.sqlite"
+    shutil.copy(store, place)
+    with (
+        serving(place) as server,
+        events(server, "events") as listed,
+        events(server, f"run/{_SEARCH}/events") as found,
+    ):
+        next(data for name, data in listed if name == "runs")
+        next(data for name, data in found if name == "head")
+        with open_store(str(place)) as records:
+            records.label_run(_SEARCH, RunLabel("before", "<b>new cable</b>", ("lab2", "old")))
+        for html in (
+            next(data["html"] for name, data in listed if name == "runs"),
+            next(data["html"] for name, data in found if name == "head"),
+        ):
+            assert "before" in html and "lab2, old" in html
+            assert "&lt;b&gt;new cable&lt;/b&gt;" in html
+
+
 def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:
     """With the store, once nobody looks."""
     with events(server, f"run/{_SEARCH}/events") as found:
@@ -247,6 +303,18 @@ def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:
     while server.watch.pages and time.monotonic() < deadline_s:
         time.sleep(0.05)
     assert server.watch.pages == ()
+
+
+def test_a_browser_that_reads_nothing_is_given_up() -> None:
+    """What waits for it is bounded; its connection ends, and it asks for all of it again."""
+    page = Page("a-run")
+    for number in range(10_000):
+        page.send("head", {"done": number})
+
+    assert page.is_lost
+    waiting = [page.events.get_nowait() for _ in range(page.events.qsize())]
+    assert len(waiting) <= 400
+    assert waiting[-1] is None
 
 
 def test_nothing_is_drawn_for_a_run_that_measures(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def pair_levels(
 
 def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) -> None:
     """
-    Refuse a metric that nobody measured.
+    Refuse a metric that no run measured.
 
     Raises:
         UnknownName: Naming what there is.

@@ -36,7 +36,7 @@ class Failure:
     fate: Literal["retried", "polluted_counts", "missing"]
     #: Number of the trial that was run instead.
     retried_as: int | None
-    #: What both ends had counted until then, in words; empty if nobody knows.
+    #: What both ends had counted until then, in words; empty if it is unknown.
     seen: str
 
     def to_json(self) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def with_shares(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 
 def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:
-    """Places at which nobody counted: what was lost there is among what the link lost."""
+    """Places that had no counter: what was lost there is among what the link lost."""
     if "lost_link_messages" not in metrics:
         return []
     return [place for place in LOST_ON_THE_WAY if place not in metrics]

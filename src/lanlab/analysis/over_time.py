@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.errors import StoreError
+from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 
 _PLACE = "over_time"
+#: Who counts what arrives in each direction of a stream.
+RECEIVER, REVERSE_RECEIVER = "receiver", f"{REVERSE_PREFIX}receiver"
 #: Trials that a figure shows; more lines cannot be told apart.
 MOST_TRIALS = 4
 #: Steps that a figure shows; shorter ones are joined.
@@ -82,14 +85,26 @@ def drawn_trials(trials: Sequence[TrialRecord]) -> frozenset[int]:
     return frozenset(n for found in by_experiment.values() for n in found[:MOST_TRIALS])
 
 
-def steps_of(trial: TrialRecord) -> list[Step]:
-    """The steps that were put into a trial's record; none where they were not."""
-    told = _intervals(trial)
+def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
+    """The steps that were put into a trial's record; none where they were not.
+
+    Args:
+        role: `REVERSE_RECEIVER` for those of the second direction, from the same start.
+    """
+    told = _intervals(trial, role)
     return [Step(*row) for row in told.get(_PLACE, ())] if told else []
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    told = _intervals(trial)
+    for role in (RECEIVER, REVERSE_RECEIVER):
+        trial = _with_role(trial, read, role)
+    return trial
+
+
+def _with_role(
+    trial: TrialRecord, read: Callable[[TrialRecord, str], Series], role: str
+) -> TrialRecord:
+    told = _intervals(trial, role)
     if trial.workload != "stream" or not told or "series" not in told:
         return trial
     try:
@@ -98,11 +113,11 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     except (KeyError, StoreError):
         return trial
     rows = [[one.start_ns, one.width_ns, one.octets] for one in steps]
-    receiver = {**trial.raw["receiver"], "intervals": {**told, _PLACE: rows}}
-    return replace(trial, raw=trial.raw | {"receiver": receiver})
+    receiver = {**trial.raw[role], "intervals": {**told, _PLACE: rows}}
+    return replace(trial, raw=trial.raw | {role: receiver})
 
 
-def _intervals(trial: TrialRecord) -> dict[str, Any] | None:
-    receiver = trial.raw.get("receiver")
+def _intervals(trial: TrialRecord, role: str) -> dict[str, Any] | None:
+    receiver = trial.raw.get(role)
     told = receiver.get("intervals") if isinstance(receiver, dict) else None
     return told if isinstance(told, dict) else None

@@ -13,13 +13,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import StoreError
+from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
 _PLACE = "over_time"
-_ROLE = "sender"
+#: Whose kernel was asked in each direction of a stream.
+SENDER, REVERSE_SENDER = "sender", f"{REVERSE_PREFIX}sender"
 #: Samples that a figure shows.
 _MOST_SAMPLES = 200
 #: Share of a step in which something must have limited the sender, to be named.
@@ -77,9 +79,13 @@ def with_samples(
     return [_with(trial, read) if trial.number in numbers else trial for trial in trials]
 
 
-def samples_of(trial: TrialRecord) -> list[TcpSample]:
-    """The samples that were put into a trial's record; none where they were not."""
-    told = _told(trial)
+def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
+    """The samples that were put into a trial's record; none where they were not.
+
+    Args:
+        role: `REVERSE_SENDER` for those of the second direction.
+    """
+    told = _told(trial, role)
     return [TcpSample(*row) for row in told.get(_PLACE, ())] if told else []
 
 
@@ -129,7 +135,15 @@ def _limited_by(before: TcpSample, after: TcpSample) -> str | None:
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    told = _told(trial)
+    for role in (SENDER, REVERSE_SENDER):
+        trial = _with_role(trial, read, role)
+    return trial
+
+
+def _with_role(
+    trial: TrialRecord, read: Callable[[TrialRecord, str], Series], role: str
+) -> TrialRecord:
+    told = _told(trial, role)
     if not told or "series" not in told:
         return trial
     try:
@@ -137,8 +151,8 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
         rows = _first_flow(columns)
     except (KeyError, StoreError):
         return trial
-    sender = {**trial.raw[_ROLE], "tcp_samples": {**told, _PLACE: rows}}
-    return replace(trial, raw=trial.raw | {_ROLE: sender})
+    sender = {**trial.raw[role], "tcp_samples": {**told, _PLACE: rows}}
+    return replace(trial, raw=trial.raw | {role: sender})
 
 
 def _first_flow(columns: Mapping[str, Any]) -> list[list[int]]:
@@ -150,7 +164,7 @@ def _first_flow(columns: Mapping[str, Any]) -> list[list[int]]:
     return [[int(column[place]) for column in numbers] for place in kept]
 
 
-def _told(trial: TrialRecord) -> dict[str, Any] | None:
-    sender = trial.raw.get(_ROLE)
+def _told(trial: TrialRecord, role: str) -> dict[str, Any] | None:
+    sender = trial.raw.get(role)
     told = sender.get("tcp_samples") if isinstance(sender, dict) else None
     return told if isinstance(told, dict) else None

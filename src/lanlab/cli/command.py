@@ -49,23 +49,21 @@ class Command(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Options by what they are about, where there are enough of them."""
-        params = self.get_params(ctx)
-        groups = grouped([str(param.name) for param in params if param.opts[0].startswith("-")])
-        if not groups:
-            super().format_options(ctx, formatter)
-            return
-        records = {param.name: (param, param.get_help_record(ctx)) for param in params}
-        arguments = [
-            record
-            for param, record in records.values()
-            if record is not None and not param.opts[0].startswith("-")
-        ]
-        for title, names in {"Arguments": (), **groups}.items():
-            found = [records[name][1] for name in names] if names else arguments
-            shown = [record for record in found if record is not None]
-            if shown:
-                with formatter.section(title):
-                    formatter.write_dl(shown)
+        for title, records in self.sections(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def sections(self, ctx: Any) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """What help says of each argument and option, by the title above them."""
+        params = {str(param.name): param for param in self.get_params(ctx)}
+        options = [name for name, param in params.items() if param.opts[0].startswith("-")]
+        arguments = [name for name in params if name not in options]
+        titles = {"Arguments": arguments, **(grouped(options) or {"Options": options})}
+        shown = {
+            title: [record for name in names if (record := params[name].get_help_record(ctx))]
+            for title, names in titles.items()
+        }
+        return {title: records for title, records in shown.items() if records}
 
     def _check(self, ctx: Any, given: Mapping[str, Any], args: Sequence[str]) -> None:
         params = self.get_params(ctx)

@@ -1,4 +1,4 @@
-"""What the shell may complete. Whatever goes wrong here completes nothing."""
+"""What the shell may complete. If something goes wrong, nothing is completed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """
 How every command ends: with 0 (done), 1 (failed, or something of lanlab's stays at a user's server)
-or 2 (refused), and one sentence of what went wrong. A traceback is for whoever asks for it, by
+or 2 (refused), and one sentence of what went wrong. A traceback is written if it is asked for, by
 LANLAB_TRACEBACK=1.
 """
 
@@ -62,7 +62,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
         has_reason = isinstance(error, LabError) or not is_heeded
         code = _told(error) if has_reason else _interrupted(interrupted)
     interrupts.finish()
-    # The last that is said, whatever became of the command.
+    # The last that is said, also after an error.
     for warning, hint in left_behind.take():
         _say(f"warning: {warning}", hint)
         code = code or 1
@@ -163,7 +163,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _details(error: BaseException) -> str:
-    """Write the traceback into a file of its own, for whoever mends it."""
+    """Write the traceback into a file of its own, for a report of the defect."""
     import tempfile
     import traceback
 

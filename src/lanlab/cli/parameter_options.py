@@ -169,7 +169,7 @@ def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
 def _help(one: Definition, own_default: str | None) -> str:
     default = own_default or one.default_text
     said = [f"default: {default}"] if default and "Default:" not in one.help else []
-    # A bound that nobody comes near says nothing.
+    # A bound far from values in use says nothing.
     if one.unit is None and 0 < len(one.range) <= _LONGEST_RANGE:
         said.append(one.range)
     return f"{one.help} [{'; '.join(said)}]" if said else one.help

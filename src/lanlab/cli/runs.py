@@ -111,11 +111,9 @@ def _list(tagged: str | None, store: str | None, as_json: bool) -> None:
     rows = []
     with open_store(store) as records:
         for run in records.runs():
-            label = label_of(run)
-            if tagged is not None and tagged not in label.tags:
+            if tagged is not None and tagged not in label_of(run).tags:
                 continue
-            told = {"name": label.name, "note": label.note, "tags": list(label.tags)}
-            rows.append({**run_row(run, records), **told})
+            rows.append(run_row(run, records))
     if as_json:
         print_json({"runs": rows})
         return

@@ -81,7 +81,7 @@ class RunWatch:
         #: What the live line says, but for how fast the trial is.
         self._before_now = self._after_now = ""
         self._study: Study | None = None
-        #: Whether nobody can know how many trials there will be.
+        #: Whether it cannot be known how many trials there will be.
         self._is_open = False
         self._finished = 0
         #: What is going on: of a trial, and of what its engines told last.

@@ -119,7 +119,7 @@ def check_reply(line: dict[str, Any]) -> None:
     try:
         contract.definition("Reply")(line)
     except contract.Mismatch as error:
-        # What is found is not repeated: nobody knows what it is.
+        # What is found is not repeated: it may be anything.
         place = ".".join(part[:40] for part in error.place[:8])
         raise BadLine(f"`{place}` {error.reason}") from None
 

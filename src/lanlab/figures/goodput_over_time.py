@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.over_time import MOST_TRIALS, Step, steps_of
+from lanlab.analysis.over_time import (
+    MOST_TRIALS,
+    RECEIVER,
+    REVERSE_RECEIVER,
+    Step,
+    steps_of,
+)
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
@@ -17,8 +23,9 @@ from lanlab.studies import Study
 
 def goodput_over_time(data: FigureData) -> Chart:
     """
-    Goodput in equal steps of time, a line for each trial, up to four; the warm-up is there and ends
-    at an upright line. Trials whose steps are not told (`lanlab.analysis.over_time`) are not drawn.
+    Goodput in equal steps of time, a line for each trial, or for each direction of a trial that has
+    two, up to four; the warm-up is there and ends at an upright line. Trials whose steps are not
+    told (`lanlab.analysis.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     own = [
@@ -26,8 +33,7 @@ def goodput_over_time(data: FigureData) -> Chart:
         for trial in counting(data.trials)
         if trial.experiment in data.figure.experiments and steps_of(trial)
     ]
-    drawn = own[:MOST_TRIALS]
-    series = tuple(_series(trial, data.study, y.shown, len(own) > 1) for trial in drawn)
+    drawn, series = _drawn(own, data.study, y.shown)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = []
@@ -49,19 +55,42 @@ def goodput_over_time(data: FigureData) -> Chart:
         title=data.figure.title,
         x=Axis("time since the start", "s"),
         y=axis(data.study, "goodput_bps"),
-        series=series,
+        series=tuple(series),
         limits=tuple(limits),
         caption=caption(data.run, said, "Steps of one trial are not independent of each other."),
         empty="the steps of its time are not in the store",
     )
 
 
-def _series(
+def _drawn(
+    own: Sequence[TrialRecord], study: Study, shown: Callable[[float], float]
+) -> tuple[list[TrialRecord], list[Series]]:
+    """The first trials whose lines can be told apart, and these lines."""
+    drawn: list[TrialRecord] = []
+    series: list[Series] = []
+    for trial in own:
+        lines = _lines(trial, study, shown, len(own) > 1)
+        if len(series) + len(lines) > MOST_TRIALS:
+            break
+        drawn.append(trial)
+        series += lines
+    return drawn, series
+
+
+def _lines(
     trial: TrialRecord, study: Study, shown: Callable[[float], float], several: bool
-) -> Series:
+) -> list[Series]:
+    """A line for each direction, both from the common start."""
     words = condition_text(study, trial.factors)
     name = f"trial {trial.number + 1}" if several or not words else words
     name = f"{name}, {words}" if several and words else name
+    if not steps_of(trial, REVERSE_RECEIVER):
+        return [_series(trial, RECEIVER, name, shown)]
+    ways = ((RECEIVER, "first to second host"), (REVERSE_RECEIVER, "second to first host"))
+    return [_series(trial, role, f"{name}, {way}", shown) for role, way in ways]
+
+
+def _series(trial: TrialRecord, role: str, name: str, shown: Callable[[float], float]) -> Series:
     points = tuple(
         Point(
             x=(step.start_ns + step.width_ns / 2) / 1e9,
@@ -71,13 +100,13 @@ def _series(
             trials=(),
             condition=f"{name}, {step.width_ns / 1e6:.0f} ms",
         )
-        for step in _whole(trial)
+        for step in _whole(trial, role)
     )
     return Series(name, points)
 
 
-def _whole(trial: TrialRecord) -> list[Step]:
+def _whole(trial: TrialRecord, role: str) -> list[Step]:
     """Without what came after the end, when the sender had stopped."""
-    window_ns = int((trial.raw.get("receiver") or {}).get("window_ns") or 0)
+    window_ns = int((trial.raw.get(role) or {}).get("window_ns") or 0)
     end_ns = 1e9 * float(trial.parameters.get("warmup_s", 0.0)) + window_ns
-    return [step for step in steps_of(trial) if step.start_ns + step.width_ns <= end_ns]
+    return [step for step in steps_of(trial, role) if step.start_ns + step.width_ns <= end_ns]

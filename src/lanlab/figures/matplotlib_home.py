@@ -13,7 +13,7 @@ from pathlib import Path
 
 def prepare() -> None:
     """Before matplotlib is imported. Calling it again does nothing."""
-    # Its remarks are of how it makes its lists, which is nothing to whoever reads a report.
+    # Its remarks are of how it makes its lists, which does not matter to readers of a report.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if os.environ.get("MPLCONFIGDIR") or _is_kept():
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.tcp_over_time import TcpSample, limited_parts, samples_of
+from lanlab.analysis.tcp_over_time import REVERSE_SENDER, TcpSample, limited_parts, samples_of
 from lanlab.figures.chart import Axis, Band, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
 from lanlab.figures.wording import condition_text
@@ -66,9 +66,12 @@ def _view(data: FigureData, name: str) -> Chart:
         if trial.experiment in data.figure.experiments and samples_of(trial)
     ]
     samples = samples_of(own[0]) if own else []
+    back = samples_of(own[0], REVERSE_SENDER) if own else []
     series = [
-        Series(line, tuple(_point(sample, value(sample), line) for sample in samples), kind="bound")
+        Series(name, tuple(_point(sample, value(sample), name) for sample in taken), kind="bound")
+        for taken, suffix in ((samples, ""), *([(back, ", second direction")] if back else []))
         for line, value in lines.items()
+        for name in (f"{line}{suffix}",)
     ]
     # A rate that the kernel does not have, or a window that an older one does not tell, is 0.
     series = [one for one in series if any(point.y for point in one.points)] or series[:1]
@@ -82,7 +85,8 @@ def _view(data: FigureData, name: str) -> Chart:
         said += " of its first flow." if int(own[0].parameters.get("flows", 1)) > 1 else "."
     else:
         said += "."
-    said += " Shaded: what limited the sender, where it was not the network."
+    whose = "the sender of the first direction" if back else "the sender"
+    said += f" Shaded: what limited {whose}, where it was not the network."
     return Chart(
         title=data.figure.title,
         x=Axis("time since the start", "s"),

@@ -34,7 +34,7 @@ class Performer(Protocol):
             on_progress: Called some times a second, maybe from another thread.
 
         Returns:
-            What it came to. Whatever goes wrong is its `error`.
+            What it came to. If something goes wrong, that is its `error`.
         """
 
     def metrics(

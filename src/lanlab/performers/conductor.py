@@ -1,5 +1,5 @@
 """
-The timed step of a trial: its parts are set up, start together, and end, whatever happens.
+The timed step of a trial: its parts are set up, start together, and end, also after an error.
 
 When all are ready they are given the same start, each on its own clock, sent ahead: an engine that
 hears of it too late says so instead of starting late, and the step is begun anew with more lead.

@@ -57,7 +57,7 @@ def conduct(
     on_progress: OnProgress | None = None,
 ) -> TrialOutcome:
     """
-    Carry the steps of one trial out: open, prepare, timed, check; and empty, whatever became of it.
+    Carry the steps of one trial out: open, prepare, timed, check; and empty, also after a failure.
 
     Args:
         hosts: By role, in the order of the workload's roles.
@@ -65,7 +65,7 @@ def conduct(
         on_progress: Called from another thread some times a second.
 
     Returns:
-        What the trial came to. A failed one has `error` and whatever was measured.
+        What the trial came to. A failed one has `error` and what was measured until then.
     """
     outcome = TrialOutcome()
     try:

@@ -33,7 +33,7 @@ class Server:
 
     #: As engines are told of it, credentials included.
     target: Request
-    #: CPU time that it has used so far, seconds; `None` where nobody can know.
+    #: CPU time that it has used so far, seconds; `None` where it cannot be known.
     cpu_s: Callable[[], float | None]
     #: For the record.
     facts: Request = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Server:
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
         if (reason := self.cpu_unknown()) is not None:
-            # Then nobody can tell its work from that of other processes.
+            # Then its work cannot be told from that of other processes.
             return {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason} | (
                 self.facts
             )

@@ -76,7 +76,7 @@ def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], Non
             yield lambda: is_emptied.append(True)
         finally:
             stack.close()
-            # Whatever became of the trial.
+            # Also after a trial that failed.
             if is_emptied:
                 path.unlink(missing_ok=True)
 

@@ -1,5 +1,5 @@
 """
-Running another program on a host: started, seen to listen, waited for, and ended whatever happens.
+Running another program on a host: started, seen to listen, waited for, and ended in any case.
 
 A host's command prefix replaces itself by the program, so that the process started here is the
 program, and its time on the processors is the program's.
@@ -137,7 +137,7 @@ class Program:
                 os.kill(self.pid, number)
 
     def end(self) -> None:
-        """End it and whatever it has started in its session. Idempotent."""
+        """End it and all that it has started in its session. Idempotent."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._ended.wait(_END_WITHIN_S)

@@ -53,7 +53,7 @@ class ProgramPerformer:
         except LabError as error:
             outcome.error = error
         finally:
-            # Whatever happened, Ctrl-C included.
+            # Also after an error or Ctrl-C.
             for program in programs:
                 program.end()
             # The server was started first.

@@ -116,7 +116,7 @@ def start_server(
         name: Of the server, as `samba`, or `installed`.
         service: As engines name it.
         root: The directory to serve.
-        credentials: `user` and `secret`; `None`: anybody.
+        credentials: `user` and `secret`; `None`: any user.
 
     Raises:
         UnmetNeed: It cannot be had on this system.

@@ -121,7 +121,7 @@ class Trials:
         """Every trial of a place failed; lasting is a cause that no retry removes."""
         self._missing_in_a_row += 1
         self.missing += 1
-        # What has worked before may work again, whatever the cause is said to be.
+        # What has worked before may work again, also if the error names a lasting cause.
         self._cannot_work |= is_lasting and not self.done
 
     @property

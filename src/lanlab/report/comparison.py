@@ -32,6 +32,7 @@ from lanlab.report.comparison_table import (
 )
 from lanlab.report.comparison_text import comparison_sentences, correction_sentence
 from lanlab.report.table import Table
+from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 from lanlab.studies import Study
 
@@ -133,6 +134,7 @@ class RunComparison:
             },
             "runs": [
                 {"name": name, "run": run.id, "status": run.status, "trials": len(trials)}
+                | {"label": label_of(run).to_json()}
                 for name, (run, trials) in zip(self.names, self.runs, strict=True)
             ],
             "comparisons": [
@@ -209,6 +211,7 @@ class PublishedComparison:
             "study": self.study.id,
             "run": run.id,
             "status": run.status,
+            "label": label_of(run).to_json(),
             "trials": len(trials),
             "comparisons": [
                 {

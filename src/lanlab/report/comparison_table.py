@@ -24,6 +24,7 @@ from lanlab.report.comparison_text import effect_text, p_text, verdict_text
 from lanlab.report.metric_table import DISTURBED
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.labels import label_facts
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
@@ -173,10 +174,13 @@ _COUNTS = ("trials", "failed", "polluted")
 def runs_table(
     names: Sequence[str], runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]], base: int
 ) -> Table:
-    """Which run is which."""
+    """Which run is which; names, tags and notes have columns if a run has one."""
+    labels = [dict(label_facts(run)) for run, _ in runs]
+    called = [title for title in ("Name", "Tags", "Note") if any(title in one for one in labels)]
+    facts = ("run", "id", "scale", "testbed", "status", *_COUNTS, *map(str.lower, called))
     columns = tuple(
         Column(name, _SHOWN.get(name, name), _SHOWN.get(name, name), is_number=name in _COUNTS)
-        for name in ("run", "id", "scale", "testbed", "status", "trials", "failed", "polluted")
+        for name in facts
     )
     rows = []
     for place, (name, (run, trials)) in enumerate(zip(names, runs, strict=True)):
@@ -193,6 +197,7 @@ def runs_table(
                 Cell(len(trials), str(len(trials))),
                 Cell(failed, str(failed)),
                 Cell(disturbed, str(disturbed)),
+                *(words(labels[place].get(title, "")) for title in called),
             )
         )
     return Table("runs", "What is compared", columns, tuple(rows))

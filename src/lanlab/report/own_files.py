@@ -1,5 +1,5 @@
 """
-Write files where a user's own files may lie: replace only what lanlab wrote, and nobody changed.
+Write files where a user's own files may lie: replace only what lanlab wrote and is unchanged.
 
 In a folder, `lanlab-files.sha256` lists what lanlab wrote there (`sha256sum --check` reads it). A
 page by itself ends with a digest of the text before it; any other file by itself is listed in
@@ -271,7 +271,7 @@ def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
 
 
 def _why_no_page_of_ours(path: Path) -> str:
-    """Why a page may not be replaced; empty where lanlab wrote it and nobody changed it."""
+    """Why a page may not be replaced; empty where lanlab wrote it and it is unchanged."""
     if not _is(path, stat.S_ISREG):
         return "is not a regular file"
     content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""

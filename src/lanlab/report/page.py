@@ -41,6 +41,7 @@ from lanlab.report.statement_table import statement_table
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.labels import label_facts
 from lanlab.studies import Published, Study, at_scale, known_studies, load_study, waits_for
 
 #: The scale of what commands measure that take no study.
@@ -54,7 +55,7 @@ class ExperimentOnPage:
     id: str
     title: str
     remark: str | None
-    #: What its trials were measured with; empty where nobody told.
+    #: What its trials were measured with; empty where the records do not say.
     modes: str
     figures: tuple[FigureOnPage, ...]
     tables: tuple[Table, ...]
@@ -264,7 +265,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
             f"{host.get('system', '')} {host.get('kernel', '')}".strip(),
         ]
         facts.append(("Hosts here", ", ".join(filter(None, parts))))
-    facts.append(("Run", f"{run.id} ({run.status})"))
+    facts += [("Run", f"{run.id} ({run.status})"), *label_facts(run)]
     ended = f" to {run.ended_at[11:19]}" if run.ended_at else ""
     facts.append(("When", f"{run.started_at[:10]}, {run.started_at[11:19]}{ended} UTC"))
     scale = study.scale.get(run.scale)
@@ -281,7 +282,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
 
 
 def _command(run: RunRecord) -> str:
-    """What to type to repeat a run; empty where nobody knows."""
+    """What to type to repeat a run; empty where the record does not say."""
     if run.command is not None:
         words = shlex.split(run.command)
         # One command runs several studies; each is repeated by itself.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 
 if TYPE_CHECKING:
@@ -48,9 +49,12 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.failures import missing_places
 
-    trials = store.outlines(run.id)
+    counts = store.statuses(run.id)
+    failed = counts.get("failed", 0)
+    # Where each trial stands is read only where it matters: a list of runs has many.
+    missing = missing_places(store.outlines(run.id)) if failed else []
     with reading_records(run.id):
-        place = place_of(run)
+        place, label = place_of(run), label_of(run)
         return {
             "run": run.id,
             "study": run.study_id,
@@ -58,11 +62,14 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "testbed": run.testbed["name"],
             "link": run.testbed["link"],
             "status": "interrupted" if is_killed(run, store) else run.status,
-            "trials": len(trials),
-            "failed_trials": sum(trial.status == "failed" for trial in trials),
+            "trials": sum(counts.values()),
+            "failed_trials": failed,
             # Places at which every trial failed: means lack so many trials.
-            "missing_trials": len(missing_places(trials)),
+            "missing_trials": len(missing),
             "started_at": run.started_at,
+            "name": label.name,
+            "note": label.note,
+            "tags": list(label.tags),
             # Turns as people count them.
             "series": None if place is None else place.series,
             "turn": None if place is None else place.turn + 1,

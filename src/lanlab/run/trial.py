@@ -34,7 +34,7 @@ def run_trial(
     commands: TrialCommands = NO_COMMANDS,
 ) -> TrialRecord:
     """
-    Run one trial. Whatever goes wrong in it is its record: the cause, and in `raw` what both roles
+    Run one trial. What goes wrong in it is in its record: the cause, and in `raw` what both roles
     had measured until then (as in `sender`, `receiver`), the last that they had told (`progress`),
     and the facts before and after.
 

@@ -1,10 +1,10 @@
-"""What every store offers, whatever it is kept in."""
+"""What every store offers, in a file or in a database."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -45,6 +45,7 @@ class RunHead:
     status: str
     #: Number that the next trial gets.
     next_number: int
+    label: RunLabel = field(default_factory=RunLabel)
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Store(Protocol):
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         """Add a trial with its series; when this returns, all of it is on disk.
 
-        Whoever commits several holds the run's lease, so that nobody tidies up meanwhile.
+        A process that commits several holds the run's lease, so that no other one tidies up
+        meanwhile.
 
         Raises:
             StoreError: The run has a trial of that number already, there is no such run, a
@@ -140,6 +142,9 @@ class Store(Protocol):
             most: At most this number of trials; `None` is all.
         """
 
+    def statuses(self, run_id: str) -> dict[str, int]:
+        """How many trials of a run ended with each status; a status that none has is left out."""
+
     def outlines(self, run_id: str) -> list[TrialRecord]:
         """All trials of a run, in order of number, with empty `metrics` and `raw`: enough to say
         where each stands and how it ended, and read much faster."""
@@ -155,7 +160,7 @@ class Store(Protocol):
         Those of trials that older versions kept within the record are given alike.
 
         Raises:
-            StoreError: One is missing or damaged; whatever else there is can be read without it.
+            StoreError: One is missing or damaged; all else can be read without it.
             UnknownName: There is no series of a name that was asked for.
             UsageError: There is no such trial.
         """

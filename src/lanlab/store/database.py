@@ -15,18 +15,19 @@ from typing import IO, ClassVar, Protocol, Self
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
-from lanlab.store.encoding import to_json, utc_now
+from lanlab.store.encoding import from_json, to_json, utc_now
 from lanlab.store.intervals import intervals_in
-from lanlab.store.labels import RunLabel, check_name, id_of_name
+from lanlab.store.labels import RunLabel, check_name, id_of_name, label_from
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
 
 #: A row for each run, also for one without trials.
 _HEADS = (
-    "SELECT id, status, (SELECT max(number) FROM trial WHERE run_id = run.id) "
+    "SELECT id, status, label, (SELECT max(number) FROM trial WHERE run_id = run.id) "
     "FROM run ORDER BY sequence"
 )
+_STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
 #: The columns of a trial, those that take most of its room replaced by nothing.
 _OUTLINE = tuple(
     f"'{{}}' AS {column}" if column in ("metrics", "raw") else column for column in TRIAL_COLUMNS
@@ -277,13 +278,25 @@ class DatabaseStore:
         with self._database.reading() as session:
             found = session.execute(_HEADS)
         return [
-            RunHead(str(run_id), str(status), 0 if last is None else int(last) + 1)
-            for run_id, status, last in found
+            RunHead(
+                str(run_id),
+                str(status),
+                0 if last is None else int(last) + 1,
+                label_from(None if label is None else from_json(label)),
+            )
+            for run_id, status, label, last in found
         ]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
         """See `Store.trials`."""
         return self._trials(run_id, TRIAL_COLUMNS, first, most)
+
+    def statuses(self, run_id: str) -> dict[str, int]:
+        """See `Store.statuses`."""
+        run = self.run(run_id)
+        with self._database.reading() as session:
+            found = session.execute(_STATUSES, run_id=run.id)
+        return {str(status): int(count) for status, count in found}
 
     def outlines(self, run_id: str) -> list[TrialRecord]:
         """See `Store.outlines`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,19 @@ class RunLabel:
 
 def label_of(run: RunRecord) -> RunLabel:
     """The label of a run. What is not as lanlab writes it is left out."""
-    told = run.label or {}
+    return label_from(run.label)
+
+
+def label_facts(run: RunRecord) -> list[tuple[str, str]]:
+    """Name, tags and note of a run that it has, for pages."""
+    label = label_of(run)
+    told = (("Name", label.name), ("Tags", ", ".join(label.tags)), ("Note", label.note))
+    return [(title, text) for title, text in told if text]
+
+
+def label_from(told: Mapping[str, Any] | None) -> RunLabel:
+    """The label that a store keeps; `label_of` says what becomes of other things."""
+    told = told if isinstance(told, Mapping) else {}
     name, note, tags = (told.get(key) for key in ("name", "note", "tags"))
     try:
         return RunLabel(

@@ -21,7 +21,7 @@ from lanlab.store import parquet
 from lanlab.store.place import refuse_network_share
 from lanlab.store.series import AnySeries, SeriesEntry
 
-#: Names that are given here; whatever else lies there is left alone.
+#: Names that are given here; other files there are left alone.
 _OURS = re.compile(r"\d+-[a-z0-9-]+\.parquet(\.new)?")
 
 

@@ -9,7 +9,7 @@ import functools
 import re
 import sqlite3
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -107,24 +107,30 @@ def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
 
 def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
     for name, hint in _HINTS[kind].items():
-        if not _holds(fields[name], hint):
+        if not _checker(hint)(fields[name]):
             word = "run" if kind is RunRecord else "trial"
             raise StoreError(f"a {word} is not as lanlab writes it: `{name}` holds something else")
     return kind(**fields)
 
 
-def _holds(value: Any, hint: Any) -> bool:
-    """Whether a value that was read from SQLite or JSON is of a record's type."""
+@functools.cache
+def _checker(hint: Any) -> Callable[[Any], bool]:
+    """What says whether a value that was read from SQLite or JSON is of a record's type. Made once
+    for each type, as thousands of trials are read."""
     if hint is Any:
-        return True
+        return lambda value: True
     if isinstance(hint, types.UnionType):
-        return any(_holds(value, one) for one in get_args(hint))
+        checks = [_checker(one) for one in get_args(hint)]
+        return lambda value: any(check(value) for check in checks)
     if get_origin(hint) is dict:
         # Keys of a JSON object are text.
-        _, inner = get_args(hint)
-        return isinstance(value, dict) and all(_holds(item, inner) for item in value.values())
+        inner = get_args(hint)[1]
+        if inner is Any:
+            return lambda value: isinstance(value, dict)
+        holds = _checker(inner)
+        return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
     # A truth is no number here.
-    return type(value) is hint
+    return lambda value: type(value) is hint
 
 
 #: What reading a value of an unexpected shape raises.

@@ -201,7 +201,7 @@ class TrialPolicy(Data):
 
 
 class ScaledExperiment(Data):
-    """What a scale changes in one experiment; whatever is absent stays as the study says."""
+    """What a scale changes in one experiment; what is absent stays as the study says."""
 
     parameters: dict[str, Level] = Field(default_factory=dict)
     factors: dict[str, Several[Level]] = Field(default_factory=dict)

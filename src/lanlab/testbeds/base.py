@@ -1,7 +1,7 @@
 """
-What every testbed promises: hosts, their addresses, a link, and a clean end whatever happened.
+What every testbed promises: hosts, their addresses, a link, and a clean end, also after an error.
 
-Whoever measures needs nothing else of a testbed: it puts a host's `command_prefix` before the
+A performer needs nothing else of a testbed: it puts a host's `command_prefix` before the
 command of an engine, and speaks to the engine through its standard input and output.
 """
 

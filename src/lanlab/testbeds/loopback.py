@@ -37,7 +37,7 @@ class LoopbackTestbed:
     """See `lanlab.testbeds.base.Testbed`. All hosts have the same addresses."""
 
     name = "loopback"
-    start_lead_s = 0.04
+    start_lead_s = 0.02
 
     def __init__(self, hosts: int, link: str) -> None:
         """

@@ -101,7 +101,7 @@ class Namespaces:
             # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
             start_new_session=True,
         )
-        # `env` carries the mark to whatever is started on the host.
+        # `env` carries the mark to all that is started on the host.
         marked = (self._tools["env"], f"{leftovers.MARK}={self.mark}")
         namespace = Namespace(holder, (*marked, *self._enter(holder.pid)))
         self._all.append(namespace)
@@ -152,7 +152,7 @@ class Namespaces:
             except subprocess.TimeoutExpired:
                 holder.kill()
                 holder.wait()
-        # What was started on the hosts and has not been ended by whoever started it.
+        # What was started on the hosts and has not been ended by what started it.
         while (others := leftovers.of_testbed(self.mark)) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         if stuck := leftovers.end(others):

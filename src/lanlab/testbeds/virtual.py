@@ -78,7 +78,7 @@ class VirtualTestbed:
     name = "virtual"
     #: Each engine hears of a start within a millisecond or so; one that does not says so, and the
     #: start is tried again with twice the lead.
-    start_lead_s = 0.04
+    start_lead_s = 0.02
 
     def __init__(
         self,
@@ -289,7 +289,7 @@ class VirtualTestbed:
         }
 
     def close(self) -> None:
-        """See `Testbed.close`; ends whatever still runs on the hosts."""
+        """See `Testbed.close`; ends all that still runs on the hosts."""
         self._places, self._made = {}, {}
         engine, self._engine = self._engine, None
         medium, self._medium = self._medium, None

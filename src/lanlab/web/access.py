@@ -3,7 +3,7 @@ Who may read the page: requests of a browser on this machine that know the token
 
 The token is the first part of every address, and in no cookie: browsers send cookies of 127.0.0.1
 to every port there (RFC 6265, section 8.5), so any other local server that is visited would get it.
-An address is of one port, and the page sends it to nobody else as a Referer.
+An address is of one port, and the page sends it to no other site as a Referer.
 """
 
 from __future__ import annotations

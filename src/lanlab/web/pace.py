@@ -37,7 +37,7 @@ class Pace:
 
 @contextmanager
 def paced(is_paced: bool) -> Iterator[None]:
-    """Rest at calls of functions within the block, whatever it computes; the calls cost more then.
+    """Rest at calls of functions within the block, which cost more then.
 
     Args:
         is_paced: Whether to rest at all.

@@ -7,6 +7,7 @@ only places them.
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ COLUMNS = (
 #: What a row's mark in the figure says.
 COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
 #: Parts of a record that take most of its room, and that no table of the page looks at.
-_LARGE = frozenset(("histogram", "host", "requests"))
+_LARGE = frozenset(("histogram", "host", "requests", "offloads", "interfaces", "udp_counters"))
 #: Longer texts are messages, which differ.
 _SHORT = 64
 
@@ -82,6 +83,7 @@ class RunState:
         self.rows: list[Row] = []
         #: Goes up by one whenever rows are added or changed.
         self.revision = 0
+        self._last_of: dict[tuple[str, ...], TrialRecord] = {}
         self._at_place: dict[Place, list[int]] = {}
         self._experiments = [experiment.id for experiment in self.study.experiment]
         self._plan = self._new_plan()
@@ -108,7 +110,7 @@ class RunState:
             self._at_place.setdefault(place_of(trial), []).append(len(self.trials))
             # Another attempt at a place may take an earlier one out of its mean.
             changed.update(self._at_place[place_of(trial)])
-            self.trials.append(replace(trial, raw=lean(trial.raw), metrics=_shared(trial.metrics)))
+            self.trials.append(self._kept(trial))
             if self._plan is not None:
                 try:
                     self._plan.record(trial)
@@ -120,6 +122,22 @@ class RunState:
                 self.rows[place] = row
             else:
                 self.rows.append(row)
+
+    def _kept(self, trial: TrialRecord) -> TrialRecord:
+        """A trial without what no table needs, and with what it has in common with the one before
+        it in its condition."""
+        condition = (trial.experiment, *map(repr, trial.factors.items()))
+        like = self._last_of.get(condition)
+        kept = replace(
+            trial,
+            raw=lean(trial.raw, None if like is None else like.raw),
+            # All of them: `requests` is one of echo.
+            metrics={sys.intern(key): value for key, value in trial.metrics.items()},
+            factors=_alike(trial.factors, None if like is None else like.factors),
+            parameters=_alike(trial.parameters, None if like is None else like.parameters),
+        )
+        self._last_of[condition] = kept
+        return kept
 
     def changed_since(self, revision: int) -> list[Row]:
         """The rows that a page lacks which knows that revision."""
@@ -162,7 +180,7 @@ class RunState:
                     experiment,
                     None if result is None else quantity(self.study, metric).shown(result),
                     _mark(trial, bool(cells[counts].value)),
-                    [cells[place].text for place in wanted],
+                    [sys.intern(cells[place].text) for place in wanted],
                 )
             )
         return made
@@ -176,20 +194,63 @@ def _mark(trial: TrialRecord, counts: bool) -> int:
     return DISTURBED if trial.is_disturbed else COUNTS
 
 
-def lean(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What a trial left, without the large parts that no table of the page looks at."""
+def lean(raw: Mapping[str, Any], like: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """
+    What a trial left, without the large parts that no table of the page looks at.
+
+    Args:
+        like: The same of another trial, whose equal parts are taken. Nothing may change them.
+    """
     kept = {key: value for key, value in raw.items() if key != "facts"}
     hosts = (raw.get("facts") or {}).get("before", {}).get("hosts")
     if hosts:
         kept["facts"] = {"before": {"hosts": hosts}}
-    return dict(_shared(kept))
+    return dict(_shared(kept, like))
 
 
-def _shared(value: Any) -> Any:
-    """The same without what is large. Trials have the same names in them: each is kept once, which
-    is most of what they take."""
+def _shared(value: Any, like: Any = None) -> Any:
+    """
+    The same without what is large.
+
+    Trials have the same names in them, and those of one condition many equal values: each is kept
+    once, which is most of what they take.
+
+    Examples:
+        >>> first = _shared({"a": {"b": "text"}, "n": 1000})
+        >>> second = _shared({"a": {"b": "text"}, "n": 1001}, first)
+        >>> second, second["a"] is first["a"]
+        ({'a': {'b': 'text'}, 'n': 1001}, True)
+    """
     if isinstance(value, dict):
-        return {sys.intern(key): _shared(item) for key, item in value.items() if key not in _LARGE}
+        known = like if isinstance(like, dict) else {}
+        made: Any = {
+            sys.intern(key): _shared(item, known.get(key))
+            for key, item in value.items()
+            if key not in _LARGE
+        }
+        return like if _is_same(made, known, like) else made
     if isinstance(value, list):
-        return [_shared(item) for item in value]
-    return sys.intern(value) if type(value) is str and len(value) < _SHORT else value
+        items = like if isinstance(like, list) and len(like) == len(value) else [None] * len(value)
+        made = [_shared(item, one) for item, one in zip(value, items, strict=True)]
+        is_same = items is like and all(map(operator.is_, made, items))
+        return like if is_same else made
+    if type(value) is str and len(value) < _SHORT:
+        return sys.intern(value)
+    # 0.0 and -0.0 are equal, and printed differently.
+    is_equal = type(value) is type(like) and value == like and value != 0
+    return like if is_equal else value
+
+
+def _alike(value: dict[str, Any], like: dict[str, Any] | None) -> dict[str, Any]:
+    """Whole, as `requests` is a parameter, too; the other's if both are written alike."""
+    return like if like is not None and repr(like) == repr(value) else value
+
+
+def _is_same(made: dict[str, Any], known: dict[str, Any], like: Any) -> bool:
+    """Whether all that was made is what is known already, in the same order."""
+    return (
+        known is like
+        and len(made) == len(known)
+        and all(map(operator.is_, made.keys(), known.keys()))
+        and all(map(operator.is_, made.values(), known.values()))
+    )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lanlab.analysis.modes import modes_of
-from lanlab.analysis.over_time import Step, steps_of, with_steps
+from lanlab.analysis.over_time import RECEIVER, REVERSE_RECEIVER, Step, steps_of, with_steps
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import warning
 from lanlab.errors import StoreError
@@ -18,6 +18,8 @@ from lanlab.studies import Study
 
 #: Size of the drawing, in its own units.
 _WIDTH, _HEIGHT = 640, 160
+#: Directions of a stream, by who counts what arrives.
+_WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first host"}
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,10 @@ class OverTime:
     """How much arrived in each step of a trial's time."""
 
     title: str
-    #: Points of a line in a box of 640 by 160, as SVG has them.
-    points: str
+    #: Points of a line for each direction in a box of 640 by 160, as SVG has them.
+    lines: tuple[str, ...]
+    #: The directions in words, where there are two.
+    ways: tuple[str, ...]
     #: Greatest rate and whole time, as texts for the axes.
     top: str
     end: str
@@ -80,35 +84,50 @@ def _over_time(study: Study, trial: TrialRecord, store: Store) -> OverTime | Non
     def read(one: TrialRecord, name: str) -> Series:
         return store.series(one.run_id, one.number, [name])[name]
 
-    steps: Sequence[Step] = ()
+    found: dict[str, list[Step]] = {}
     # A series that is lost or damaged leaves the rest of the trial to be seen.
     with contextlib.suppress(StoreError):
         (told,) = with_steps([trial], read)
-        steps = steps_of(told)
-    if not steps:
+        found = {way: steps_of(told, role) for role, way in _WAYS.items()}
+        found = {way: steps for way, steps in found.items() if steps}
+    if not found:
         return None
     shown = quantity(study, "goodput_bps")
-    rates = [8e9 * step.octets / step.width_ns for step in steps]
-    end_ns = steps[-1].start_ns + steps[-1].width_ns
-    top = max(rates) or 1.0
-    points = []
-    for step, rate in zip(steps, rates, strict=True):
-        y = _HEIGHT * (1 - rate / top)
-        for at_ns in (step.start_ns, step.start_ns + step.width_ns):
-            points.append(f"{_WIDTH * at_ns / end_ns:.1f},{y:.1f}")
+    every = [step for steps in found.values() for step in steps]
+    end_ns = max(step.start_ns + step.width_ns for step in every)
+    top = max(map(_rate_bps, every)) or 1.0
+    several = len(found) > 1
     columns = (
+        *((Column("direction", "direction", is_number=False),) if several else ()),
         Column("start (s)", "from (s)"),
         Column("width (s)", "for (s)"),
         Column(f"{shown.name} ({shown.unit})", f"{shown.name} ({shown.unit})"),
     )
     rows = tuple(
         (
+            *((words(way),) if several else ()),
             Cell(step.start_ns / 1e9, f"{step.start_ns / 1e9:.3f}"),
             Cell(step.width_ns / 1e9, f"{step.width_ns / 1e9:.3f}"),
-            Cell(shown.shown(rate), number(shown.shown(rate))),
+            Cell(shown.shown(_rate_bps(step)), number(shown.shown(_rate_bps(step)))),
         )
-        for step, rate in zip(steps, rates, strict=True)
+        for way, steps in found.items()
+        for step in steps
     )
     title = f"{shown.name[0].upper()}{shown.name[1:]} over the time of the trial"
     table = Table("over-time", title, columns, rows)
-    return OverTime(title, " ".join(points), shown.text(top), f"{end_ns / 1e9:.3g} s", table)
+    lines = tuple(_points(steps, end_ns, top) for steps in found.values())
+    ways = tuple(found) if several else ()
+    return OverTime(title, lines, ways, shown.text(top), f"{end_ns / 1e9:.3g} s", table)
+
+
+def _points(steps: Sequence[Step], end_ns: int, top: float) -> str:
+    points = []
+    for step in steps:
+        y = _HEIGHT * (1 - _rate_bps(step) / top)
+        for at_ns in (step.start_ns, step.start_ns + step.width_ns):
+            points.append(f"{_WIDTH * at_ns / end_ns:.1f},{y:.1f}")
+    return " ".join(points)
+
+
+def _rate_bps(step: Step) -> float:
+    return 8e9 * step.octets / step.width_ns

@@ -21,6 +21,7 @@ from typing import Any
 from lanlab.errors import LabError
 from lanlab.report.stored import is_killed, run_row
 from lanlab.store import RunHead, Store, open_store
+from lanlab.store.labels import label_facts
 from lanlab.store.place import store_place
 from lanlab.store.shape import reading_records
 from lanlab.web.pace import RATIO, Pace, paced
@@ -100,7 +101,7 @@ class _Listed:
 
     def is_due(self, head: RunHead) -> bool:
         """Whether it may have changed. Whether a running one is executed can change by itself."""
-        if head.status != self.head.status:
+        if (head.status, head.label) != (self.head.status, self.head.label):
             return True
         may_change = head != self.head or self.cells["status"] == "running"
         return may_change and time.monotonic() >= self.next_s
@@ -240,7 +241,8 @@ class Watch:
             followed = self._followed[head.run_id] = _Followed(RunState(store.run(head.run_id)))
         state, now_s = followed.state, time.monotonic()
         is_changed = head != followed.head
-        if is_changed and followed.head is not None and head.status != followed.head.status:
+        before = followed.head or head
+        if (head.status, head.label) != (before.status, before.label):
             state.run = store.run(head.run_id)
             followed.looked_at_s = -1e9
         if now_s - followed.looked_at_s >= _LEASE_POLL_S:
@@ -282,7 +284,13 @@ class Watch:
         status = state.run.status
         if status == "running" and not followed.is_executing:
             status = "interrupted"
-        html = self._render("progress", run=state.run, status=status, progress=progress)
+        html = self._render(
+            "progress",
+            run=state.run,
+            status=status,
+            progress=progress,
+            labels=label_facts(state.run),
+        )
         total = None if progress.left is None else progress.done + progress.left
         return {"html": html, "status": status, "done": progress.done, "total": total}
 

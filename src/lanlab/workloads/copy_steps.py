@@ -1,4 +1,4 @@
-"""The steps of one trial of a copy: prepared, timed, checked, and emptied whatever became of it."""
+"""The steps of one trial of a copy: prepared, timed, checked, and emptied, also after a failure."""
 
 from __future__ import annotations
 

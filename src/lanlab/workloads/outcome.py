@@ -40,7 +40,7 @@ class TrialOutcome:
     error: LabError | None = None
 
     def capabilities(self, role: str) -> Mapping[str, bool]:
-        """What the engine in a role can do; empty where nobody knows."""
+        """What the engine in a role can do; empty where it is unknown."""
         return (self.setup.get("capabilities") or {}).get(role) or {}
 
 

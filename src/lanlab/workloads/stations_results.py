@@ -20,7 +20,7 @@ def summed(
     parameters: StationsParameters, told: dict[str, Any], slices: Slices | None = None
 ) -> None:
     """
-    Sum the readings of a trial, whatever became of it: into `told`, what its stations told.
+    Sum the readings of a trial, also of a failed one: into `told`, what its stations told.
 
     Args:
         told: With `readings`, columns as `lanlab.workloads.stations_readings` has them.

@@ -1,6 +1,6 @@
 """
 The steps of one trial of stations: the files of all stations are written, then they work, on one
-host or on several, and what was written is removed whatever became of it.
+host or on several, and what was written is removed, also after a failure.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def lead_beyond_s(parameters: StationsParameters) -> float:
 
 
 def _check_room(parameters: StationsParameters, server: Server, stage: Stage) -> None:
-    """See before anything is written that it fits; of a user's server nobody can know."""
+    """See before anything is written that it fits; of a user's server that cannot be known."""
     if server.root is None or parameters.is_users_server:
         return
     needed = parameters.written_bytes + _ROOM_BYTES

@@ -75,7 +75,7 @@ class Server(Protocol):
 
 
 class Stage(Protocol):
-    """What steps may ask of their performer. Whatever it opens ends with the trial."""
+    """What steps may ask of their performer. All that it opens ends with the trial."""
 
     @property
     def setup(self) -> dict[str, Any]:

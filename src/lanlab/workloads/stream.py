@@ -220,7 +220,7 @@ class Stream:
 
 
 def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
-    """How long to wait for a trial: without a rate or time nobody knows; the ends notice a peer
+    """How long to wait for a trial: without a rate or time it is unknown; the ends notice a peer
     that is gone by themselves, so that this bounds only an engine that hangs."""
     if parameters.time_s is None:
         return 10 * expected_s + 86_400

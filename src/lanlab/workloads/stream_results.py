@@ -118,7 +118,7 @@ def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> M
 
 
 def _unseen_places(outcome: TrialOutcome, changes: CounterChanges) -> set[str]:
-    """The places of loss at which nobody counted. What was lost there is among what is called
+    """The places of loss that have no counter here. What was lost there is among what is called
     lost on the link, and a 0 would say that nothing was."""
     received = outcome.results["receiver"]
     unseen = set()

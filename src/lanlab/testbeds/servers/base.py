@@ -50,7 +50,7 @@ class Place:
     address: str
     #: As many free ports as the server asked for.
     ports: tuple[int, ...]
-    #: Whom to serve; `None`: anybody.
+    #: Whom to serve; `None`: any user.
     credentials: Credentials | None
     service: str
     #: User and group as which the server's processes run, with the user's name.
@@ -61,7 +61,7 @@ class Place:
     further: tuple[Path, ...] = ()
 
     def write(self, name: str, text: str, mode: int = 0o600) -> Path:
-        """Write a file below `private`, for nobody but the server's user."""
+        """Write a file below `private`, for the server's user only."""
         path = self.private / name
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -71,7 +71,7 @@ class Place:
         return path
 
     def folder(self, name: str) -> Path:
-        """Make a folder below `private`, for nobody but the server's user."""
+        """Make a folder below `private`, for the server's user only."""
         path = self.private / name
         path.mkdir(mode=0o700, parents=True)
         self.give(path)

@@ -1,9 +1,9 @@
 """
 NFS-Ganesha, for NFS version 3, in user space.
 
-NFSv3 has no users: whoever reaches it may do everything, as the directory's owner. Clients find
-the ports of a mount through `rpcbind`, which has port 111 of its host: so it takes a host with a
-network of its own. Opening files by handle takes root.
+NFSv3 has no users: any client that reaches it may do everything, as the directory's owner. Clients
+find the ports of a mount through `rpcbind`, which has port 111 of its host: so it takes a host with
+a network of its own. Opening files by handle takes root.
 """
 
 from __future__ import annotations

@@ -256,7 +256,7 @@ def _wait(waking: int, ended: list[int]) -> None:
 
 
 def _end_all() -> None:
-    """End the server in order, then whatever is left of it."""
+    """End the server in order, then all that is left of it."""
     if _server is not None and _server.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(_server.pid, signal.SIGTERM)

@@ -119,7 +119,7 @@ def start(
         root: The directory to serve; it must be there. Where lanlab is root, the server runs as
             its owner, and a directory of root's that is empty is given to `nobody`.
         address: The host's address to listen at.
-        credentials: Whom to serve; `None`: anybody, where the server can.
+        credentials: Whom to serve; `None`: any user, where the server can.
         server: By name, or one with settings of its own; `None`: the first of `servers_of` that is
             here.
 

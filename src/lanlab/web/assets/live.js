@@ -1,6 +1,6 @@
 // What every live page does: receive the server's events while somebody looks, and show trouble.
 
-// Follows a stream of events; without anybody looking the stream is closed, and no page of the
+// Follows a stream of events; while the page is hidden the stream is closed, and no page of the
 // browser waits for a connection that a hidden one holds.
 export function follow(address, handlers) {
   let source = null;

@@ -1,6 +1,7 @@
 // The table of trials, newest first. Only the rows that can be seen are in the document.
 
-const MARGIN = 8;
+// Rows above and below those that can be seen: each is laid out and painted at every step of a scroll.
+const MARGIN = 3;
 
 export class Trials {
   #box; #body; #link; #rows = []; #first = -1; #last = -1; #height = 32; #pending = false;

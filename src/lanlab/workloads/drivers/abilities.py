@@ -1,7 +1,7 @@
 """
 What a program can measure, as data, and why it cannot measure a condition.
 
-Whatever a program has no option for must stay as lanlab has it by default: a condition that asks
+What a program has no option for must stay as lanlab has it by default: a condition that asks
 for more is refused before anything runs, never measured as something else.
 """
 

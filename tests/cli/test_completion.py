@@ -1,0 +1,77 @@
+"""Shell completion offers what `--help` has."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import environment
+from shown_options import shown_options
+from typer.completion import get_completion_script
+
+from lanlab.cli.app import COMMANDS, application
+
+#: How each shell runs the script for completion and prints what it would offer for `LINE`. zsh
+#: draws its own lists, so that it prints what it is given to draw.
+SHELLS = {
+    "bash": """
+        COMP_WORDS=(LINE) COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 ))
+        _lanlab_completion lanlab
+        printf '%s\\n' "${COMPREPLY[@]}"
+    """,
+    "zsh": """
+        _arguments() { print -r -- "$@" }
+        words=(LINE) CURRENT=${#words}
+        _lanlab_completion
+    """,
+    "fish": "complete -C 'LINE'",
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_completion_offers_every_option(
+    shell: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the command that is on the line."""
+    monkeypatch.setenv("COMP_WORDS", f"lanlab {name} -")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"lanlab {name} -")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    monkeypatch.setenv("_LANLAB_COMPLETE", f"complete_{shell}")
+    with pytest.raises(SystemExit):
+        application([name])(prog_name="lanlab")
+    offered = set(re.findall(r"(?<![\w-])--?[\w-]+", capsys.readouterr().out))
+
+    assert shown_options(name) <= offered
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_runs_the_script_for_completion(shell: str, folder: Path) -> None:
+    """And gets the option that begins so."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    script = get_completion_script(prog_name="lanlab", complete_var="_LANLAB_COMPLETE", shell=shell)
+    (folder / "lanlab").write_text(f"#!{sys.executable}\nfrom lanlab.cli import main\nmain()\n")
+    (folder / "lanlab").chmod(0o755)
+    # A shell that is not interactive has no completion of its own to add to.
+    begin = "compdef() { }\n" if shell == "zsh" else ""
+    done = subprocess.run(
+        [
+            shell,
+            "-c",
+            begin + script + "\n" + SHELLS[shell].replace("LINE", "lanlab stream --idle"),
+        ],
+        env=environment() | {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "--idle-timeout" in done.stdout, done.stderr
+    assert "--io" not in done.stdout

@@ -1,0 +1,19 @@
+"""The options that a command has in its help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from lanlab.cli.app import application
+
+
+def shown_options(name: str) -> set[str]:
+    """Of a command, by all of their names."""
+    group: Any = typer.main.get_command(application([name]))
+    context = typer.Context(group.commands[name], help_option_names=["-h", "--help"])
+    shown = [
+        one for one in context.command.get_params(context) if not getattr(one, "hidden", False)
+    ]
+    return {option for one in shown for option in one.opts if option.startswith("-")}

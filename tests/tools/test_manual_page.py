@@ -1,0 +1,105 @@
+"""The manual page has what `--help` has."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from shown_options import shown_options
+
+from lanlab.cli.app import COMMANDS
+
+TOOLS = Path(__file__).parents[2] / "tools"
+
+if not TOOLS.is_dir():
+    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(TOOLS))
+
+import manual  # noqa: E402
+
+
+def section_of(name: str) -> str:
+    """The part of the page on a command, as plain text."""
+    _, _, rest = manual.page().partition(f'.SS "lanlab {name}"\n')
+    return re.split(r"^\.S[SH] ", rest, maxsplit=1, flags=re.MULTILINE)[0].replace("\\-", "-")
+
+
+def test_the_page_is_current() -> None:
+    """Else run `make manual`."""
+    assert manual.TARGET.read_text() == manual.page()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_a_command_stands_in_its_section(name: str) -> None:
+    """As the head of an entry."""
+    section = section_of(name)
+    heads = re.findall(r"^\.TP\n\\fB(.*)\\fR$", section, flags=re.MULTILINE)
+    named = {word for head in heads for word in re.findall(r"(?<![\w-])--?[\w-]+", head)}
+
+    assert shown_options(name) <= named
+    assert f"lanlab {name}" in section
+
+
+def test_the_page_has_no_date() -> None:
+    """Else it would differ from day to day."""
+    title = next(line for line in manual.page().splitlines() if line.startswith(".TH"))
+
+    assert title.split()[3] == '""'
+
+
+@pytest.mark.parametrize(
+    "text", [".so /etc/passwd", "'quoted", "a\\b", "-x ~ ^ `bold`", "200 µs…", "a\n.b"]
+)
+def test_text_is_no_request(text: str) -> None:
+    """What help says is printed as it is."""
+    if shutil.which("groff") is None:
+        pytest.skip("there is no groff")
+    source = f".TH X 1\n.nh\n.PP\n{manual._marked(' '.join(text.split()))}\n"
+    done = subprocess.run(
+        ["groff", "-man", "-ww", "-Tutf8", "-P-cbou"],
+        input=source, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stderr == ""
+    assert " ".join(text.replace("`", "").split()) in done.stdout
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        ["man", "--warnings=w", "--local-file"],
+        ["groff", "-man", "-ww", "-Tutf8"],
+        ["mandoc", "-Tlint", "-Wwarning"],
+    ],
+    ids=lambda judge: judge[0],
+)
+def test_formatters_find_nothing_wrong_with_the_page(judge: list[str]) -> None:
+    if shutil.which(judge[0]) is None:
+        pytest.skip(f"there is no {judge[0]}")
+    if (
+        judge[0] == "man"
+        and b"--warnings"
+        not in subprocess.run(["man", "--help"], capture_output=True, check=False).stdout
+    ):
+        pytest.skip("this man has no --warnings")
+    done = subprocess.run(
+        [*judge, manual.TARGET],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"LC_ALL": "C.UTF-8"},
+    )
+    complaints = [
+        line
+        for line in (done.stdout if judge[0] == "mandoc" else done.stderr).splitlines()
+        # The same sources are to make the same page on any day.
+        if "missing date" not in line
+    ]
+
+    assert complaints == []
+    assert judge[0] == "mandoc" or (done.returncode == 0 and "lanlab stations" in done.stdout)
