@@ -90,7 +90,7 @@ def steps_of(trial: TrialRecord) -> list[Step]:
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
     told = _intervals(trial)
-    if trial.workload != "stream" or not told or "series" not in told:
+    if trial.workload not in ("stream", "load") or not told or "series" not in told:
         return trial
     try:
         numbers: Mapping[str, Any] = read(trial, str(told["series"])).columns

@@ -36,7 +36,7 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
         for figure in (*study.figure, *figures_of(study))
         for name in figure.experiments
     }
-    streams = [one.id for one in study.experiment if one.workload == "stream"]
+    streams = [one.id for one in study.experiment if one.workload in ("stream", "load")]
     stepped = {trial.experiment for trial in trials if steps_of(trial)}
     sampled = {trial.experiment for trial in trials if samples_of(trial)}
     wanted = [("goodput_over_time", "Goodput over time", name) for name in streams]
@@ -95,7 +95,7 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
     elif experiment.workload == "copy":
         yield figure("copy_times", "Goodput by service and dataset", metric="goodput_bps")
         yield figure("goodput_against_file_size", "Goodput by size of files")
-    elif experiment.workload == "echo":
+    elif experiment.workload in ("echo", "load"):
         yield figure("round_trip_percentiles", "Round-trip times")
     elif experiment.workload == "stream":
         if experiment.factors and not numeric:

@@ -32,6 +32,7 @@ from lanlab.report.finding_table import (
     introduction,
 )
 from lanlab.report.host_table import host_table
+from lanlab.report.load_table import load_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.rereading import Rereading, rereading
@@ -215,6 +216,7 @@ def _experiments(
             # Before the metrics beyond the first.
             tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
         for table in (
+            load_table(trials, study, experiment.id),
             host_table(trials, experiment.id),
             loss_table(run, trials, study, experiment.id),
         ):
