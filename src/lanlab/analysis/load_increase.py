@@ -1,5 +1,7 @@
-"""By how much round trips grow under load: trials with streams beside the echo, against those of the
-echo alone in the same blocks."""
+"""
+By how much round trips grow under load: trials with streams beside the echo, against those of the
+echo alone in the same blocks.
+"""
 
 from __future__ import annotations
 

@@ -159,7 +159,11 @@ ECHO = _table(
 
 #: Of an echo beside streams: those of the echo, and of each direction of the streams what is not
 #: counted at a host that both share.
-_BESIDE_ECHO = ["goodput_bps", "offered_bps", "sent_bps", "sent_messages", "received_messages", "lost_messages", "loss_ratio", "jain_index", "flow_goodput_min_bps", "flow_goodput_max_bps", "retransmitted_segments"]
+_BESIDE_ECHO = (
+    *("goodput_bps", "offered_bps", "sent_bps", "sent_messages", "received_messages"),
+    *("lost_messages", "loss_ratio", "jain_index", "flow_goodput_min_bps"),
+    *("flow_goodput_max_bps", "retransmitted_segments"),
+)
 LOAD = {
     **ECHO,
     **_table(
