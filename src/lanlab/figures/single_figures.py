@@ -97,6 +97,9 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
         yield figure("goodput_against_file_size", "Goodput by size of files")
     elif experiment.workload in ("echo", "load"):
         yield figure("round_trip_percentiles", "Round-trip times")
+        yield figure("round_trip_ecdf", "Round-trip times, how many are no longer")
+        if experiment.factors:
+            yield figure("round_trip_violins", "Round-trip times, distributions")
     elif experiment.workload == "stream":
         if experiment.factors and not numeric:
             yield figure("bars", "Goodput")

@@ -42,7 +42,7 @@ _COLUMNS = (
 def load_table(trials: Sequence[TrialRecord], study: Study, experiment: str) -> Table:
     """A row for each load of an experiment; none where nothing was measured under load."""
     rows = tuple(_row(found, study) for found in load_results(trials, experiment))
-    return Table(f"load-{experiment}", "Round trips under load", _COLUMNS, rows)
+    return Table(f"{experiment}-under-load", "Round trips under load", _COLUMNS, rows)
 
 
 def _row(found: LoadResult, study: Study) -> tuple[Cell, ...]:
