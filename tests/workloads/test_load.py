@@ -12,7 +12,7 @@ from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
-from lanlab.testbeds.shaping import FULL_FRAME_WIRE_BYTES, HOST_QUEUE_BYTES
+from lanlab.testbeds.shaping import HOST_QUEUE_BYTES
 from lanlab.workloads import WORKLOADS, CounterChanges, Progress
 from lanlab.workloads.load import flow_goodputs
 
@@ -119,8 +119,7 @@ def test_what_the_echo_cannot_have_is_refused() -> None:
 @figure_test
 def test_a_full_queue_adds_its_length_over_the_rate() -> None:
     """A token bucket of 10 Mbit/s with room for B octets on the wire. Sixteen senders have more in
-    their sockets' buffers than it takes, so that it is full: a request waits B / R, or by one frame
-    less."""
+    their sockets' buffers than it takes, so that it is full: a request waits B / R."""
     rate_bps = 10_000_000
     with opened_pair("virtual", "10M:cable+tbf") as pair:
         trial = pair.trial(
@@ -135,7 +134,6 @@ def test_a_full_queue_adds_its_length_over_the_rate() -> None:
             timeout_s=3,
         )
     longest_ns = 8e9 * HOST_QUEUE_BYTES / rate_bps
-    frame_ns = 8e9 * FULL_FRAME_WIRE_BYTES / rate_bps
-    # What is beside the queue is the way back, and the time to be woken.
-    assert longest_ns - 2 * frame_ns <= trial.metrics["rtt_min_ns"]
-    assert trial.metrics["rtt_p50_ns"] <= 1.01 * longest_ns
+    # The queue is full but for moments in which no sender had its turn. Beside it there is the way
+    # back, and the time to be woken.
+    assert 0.98 * longest_ns <= trial.metrics["rtt_p50_ns"] <= 1.01 * longest_ns
