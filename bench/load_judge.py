@@ -139,7 +139,7 @@ def _ping(bed: Testbed, asked: argparse.Namespace) -> Seen:
 def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
     first, second = bed.hosts
     server = subprocess.Popen(
-        [*second.command_prefix, "iperf3", "-s", "-1", "-p", _PORT],
+        [*second.command_prefix, "iperf3", "-s", "-1", "--forceflush", "-p", _PORT],
         stdout=subprocess.PIPE,
         text=True,
     )

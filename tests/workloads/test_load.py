@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +15,7 @@ from pydantic import ValidationError
 from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
-from lanlab.errors import EngineError
+from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.shaping import HOST_QUEUE_BYTES
 from lanlab.workloads import WORKLOADS, CounterChanges, Progress
 from lanlab.workloads.load import flow_goodputs
@@ -137,3 +141,25 @@ def test_a_full_queue_adds_its_length_over_the_rate() -> None:
     # The queue is full but for moments in which no sender had its turn. Beside it there is the way
     # back, and the time to be woken.
     assert 0.98 * longest_ns <= trial.metrics["rtt_p50_ns"] <= 1.01 * longest_ns
+
+
+def test_a_peer_that_stands_still_ends_the_trial() -> None:
+    """As neither echo nor streams hear of it any more."""
+    with opened_pair() as pair:
+        pid, begun = pair.engines[1].pid, threading.Event()
+
+        def stop(_: Progress) -> None:
+            if not begun.is_set():
+                begun.set()
+                os.kill(pid, signal.SIGSTOP)
+
+        try:
+            outcome = pair.exchange(
+                "load", stop, **SMALL | {"load": "both", "time_s": 5, "silence_s": 0.5}
+            )
+        finally:
+            # An engine that does not answer is ended.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+    assert begun.is_set()
+    assert isinstance(outcome.error, LabError)

@@ -18,6 +18,8 @@ _COOKIE, _COOKIE_MASK = 0x1C849303, ~0xF0
 _MOST_DIGITS = 5
 #: Of a number of 9 bytes the last has 8 bits of it, the others 7 each.
 _MOST_BYTES = 9
+#: Values have 63 bits.
+_MOST_POWER = 63
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ def _bucket(index: int, half: int, unit: int, count: int) -> Bucket:
     power, sub = (index >> half) - 1, (index & ((1 << half) - 1)) + (1 << half)
     if power < 0:
         power, sub = 0, sub - (1 << half)
+    if power + unit > _MOST_POWER:
+        raise ValueError("histogram: counts beyond the largest value")
     low = sub << (power + unit)
     return Bucket(low, low + (1 << (power + unit)) - 1, count)
 

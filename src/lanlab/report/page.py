@@ -12,7 +12,11 @@ from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.registry import build_figure
-from lanlab.figures.single_figures import figures_of, figures_over_time
+from lanlab.figures.single_figures import (
+    figures_of,
+    figures_of_round_trips,
+    figures_over_time,
+)
 from lanlab.report.accuracy_table import (
     accuracy_count_table,
     accuracy_sentences,
@@ -192,7 +196,11 @@ def _experiments(
         if experiment.id not in measured:
             continue
         figures = []
-        every = (*figures_of(study), *figures_over_time(study, trials))
+        every = (
+            *figures_of(study),
+            *figures_of_round_trips(study, trials),
+            *figures_over_time(study, trials),
+        )
         for number_, figure in enumerate(every, 1):
             # A figure of several experiments stands with the first.
             if figure.experiments[0] != experiment.id:
