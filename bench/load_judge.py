@@ -35,7 +35,10 @@ from lanlab.workloads import WORKLOADS, CounterChanges
 _WARMUP_S, _PAUSE_S, _LEAD_S = 2.0, 0.5, 0.1
 _MESSAGE_BYTES, _ECHO_BYTES = 1448, 64
 _RTT = re.compile(r"time=([0-9.]+) ms")
-_PORT = "5201"
+_FIRST_PORT = 5201
+#: iperf3 waits until a socket is writable, which is when less than half of its buffer is in use.
+#: The kernel doubles this, so that as much of it fills as of lanlab's by default: 212,992 bytes.
+_WINDOW = "212992"
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--link", default="10M:cable+tbf")
     parser.add_argument("--transport", choices=("udp", "tcp"), default="udp")
     parser.add_argument("--rate", type=int, default=14_000_000, help="of UDP, bit/s")
+    parser.add_argument("--congestion-control", default="cubic", help="of TCP (cubic)")
     parser.add_argument("--flows", type=int, default=4)
     parser.add_argument("--time", type=float, default=4.0, help="of each trial, seconds")
     parser.add_argument("--seed", type=int, default=1)
@@ -100,6 +104,8 @@ def _lanlab(bed: Testbed, engines: list[Engine], asked: argparse.Namespace, load
     }
     if asked.transport == "udp":
         given["rate_bps"] = asked.rate
+    else:
+        given["congestion_control"] = asked.congestion_control
     parameters = kind.Parameters.model_validate(given)
     ends = [
         EngineHost(engine, host.addresses["ipv4"], engine.describe()["boot_id"])
@@ -137,40 +143,53 @@ def _ping(bed: Testbed, asked: argparse.Namespace) -> Seen:
 
 
 def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
+    """An iperf3 for each flow: one with several sends in turn, and a flow that waits for room in
+    its socket holds the others back, so that the queue stays shorter."""
     first, second = bed.hosts
-    server = subprocess.Popen(
-        [*second.command_prefix, "iperf3", "-s", "-1", "--forceflush", "-p", _PORT],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    # It listens once it has said so.
-    while "listening" not in server.stdout.readline():
-        pass
-    seconds = str(round(asked.time + _WARMUP_S + 2))
-    options = ["-t", seconds, "-P", str(asked.flows), "-l", str(_MESSAGE_BYTES), "-J"]
+    processes: list[subprocess.Popen[str]] = []
+    options = ["-t", str(round(asked.time + _WARMUP_S + 2)), "-l", str(_MESSAGE_BYTES), "-J"]
     if asked.transport == "udp":
-        options += ["-u", "-b", str(asked.rate // asked.flows)]
-    address = second.addresses["ipv4"]
-    client = subprocess.Popen(
-        [*first.command_prefix, "iperf3", "-c", address, "-p", _PORT, *options],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+        options += ["-u", "-b", str(asked.rate // asked.flows), "-w", _WINDOW]
+    else:
+        options += ["-C", asked.congestion_control]
+    ports = [str(_FIRST_PORT + flow) for flow in range(asked.flows)]
     try:
+        for port in ports:
+            listen = ["iperf3", "-s", "-1", "--forceflush", "-p", port]
+            processes.append(_started([*second.command_prefix, *listen]))
+            told = processes[-1].stdout
+            assert told is not None
+            # It listens once it has said so.
+            while "listening" not in (line := told.readline()):
+                if not line:
+                    raise SystemExit(f"iperf3 does not listen on port {port}")
+        clients = []
+        for port in ports:
+            send = ["iperf3", "-c", second.addresses["ipv4"], "-p", port, *options]
+            clients.append(_started([*first.command_prefix, *send]))
+        processes += clients
         time.sleep(_WARMUP_S)
         seen = _ping(bed, asked)
-        out, _ = client.communicate(timeout=asked.time + 60)
-        server.wait(timeout=30)
+        said = [client.communicate(timeout=asked.time + 60)[0] for client in clients]
     finally:
-        for process in (client, server):
+        for process in processes:
             if process.poll() is None:
                 process.kill()
-                process.wait()
-    told = json.loads(out)["end"]
-    total = told["sum"] if asked.transport == "udp" else told["sum_received"]
-    carried = total["bits_per_second"] * (1 - total.get("lost_percent", 0) / 100)
+            process.communicate()
+    carried = sum(map(_carried_bps, said))
     return Seen(seen.median_ms, seen.p99_ms, carried / 1e6)
+
+
+def _started(argv: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
+def _carried_bps(said: str) -> float:
+    """What one iperf3 has delivered; of UDP it tells the sender's rate and the loss."""
+    end = json.loads(said)["end"]
+    if "sum_received" in end:
+        return float(end["sum_received"]["bits_per_second"])
+    return float(end["sum"]["bits_per_second"]) * (1 - end["sum"]["lost_percent"] / 100)
 
 
 def _judge(seen: dict[str, list[Seen]], asked: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import os
 import signal
+import statistics
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -141,6 +142,31 @@ def test_a_full_queue_adds_its_length_over_the_rate() -> None:
     # The queue is full but for moments in which no sender had its turn. Beside it there is the way
     # back, and the time to be woken.
     assert 0.98 * longest_ns <= trial.metrics["rtt_p50_ns"] <= 1.01 * longest_ns
+
+
+@figure_test
+def test_the_kernels_own_round_trips_of_the_streams_judge_the_echo() -> None:
+    """Segments of TCP and requests wait in one queue: what TCP_INFO smooths over the same time is
+    about the median of the echo, which is far from that of an empty link."""
+    with opened_pair("virtual", "10M:cable+tbf") as pair:
+        trial = pair.trial(
+            "load",
+            load="up",
+            message_size_bytes=1448,
+            congestion_control="reno",
+            flows=32,
+            warmup_s=1,
+            time_s=1.5,
+        )
+    samples = trial.exchange.results["sender"]["tcp_samples"]
+    counted = [
+        round_trip
+        for at, round_trip in zip(samples["at_ns"], samples["round_trip_ns"], strict=True)
+        if 1e9 <= at <= 2.5e9
+    ]
+    # 32 streams of two segments each are 79 ms of the link.
+    assert statistics.median(counted) > 50e6
+    assert trial.metrics["rtt_p50_ns"] == pytest.approx(statistics.median(counted), rel=0.25)
 
 
 def test_a_peer_that_stands_still_ends_the_trial() -> None:
