@@ -14,6 +14,8 @@ from typing import Any
 ROLES: Mapping[str, tuple[str, str]] = {
     "stream": ("sender", "receiver"),
     "echo": ("requester", "responder"),
+    # Beside its streams, which have their own roles.
+    "load": ("requester", "responder"),
     "copy": ("client", "server"),
     "stations": ("client", "server"),
 }
@@ -42,6 +44,34 @@ def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
     """
     places = range(len(roles))
     return dict(zip(roles, reversed(places) if direction == REVERSE else places, strict=True))
+
+
+def every_place(workload: str, direction: object) -> dict[str, int]:
+    """
+    The same of every role in which a host does something: those of a second direction too, and of
+    the streams beside an echo.
+
+    Examples:
+        >>> every_place("stream", "both")["reverse_sender"]
+        1
+        >>> [role for role, place in every_place("load", None).items() if place == 1]
+        ['responder', 'receiver', 'reverse_sender']
+    """
+    roles = ROLES[workload]
+    places = host_places(roles, direction)
+    if workload == "load":
+        roles = ROLES["stream"]
+        places |= host_places(roles, None)
+    elif direction != BOTH:
+        return places
+    return places | {
+        f"{REVERSE_PREFIX}{role}": place for role, place in host_places(roles, REVERSE).items()
+    }
+
+
+def result_roles(workload: str) -> tuple[str, ...]:
+    """Every role that a trial of a workload can have a result of."""
+    return tuple(every_place(workload, BOTH)) if workload in ROLES else ()
 
 
 def with_roles(workload: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:

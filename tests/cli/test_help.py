@@ -50,7 +50,7 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
     said = lanlab("--help")
 
     assert said.code == 0
-    assert len(COMMANDS) == 19
+    assert len(COMMANDS) == 20
     assert all(f"  {name} " in said.out for name in COMMANDS)
     assert "`lanlab tour`" in said.out
 

@@ -105,7 +105,7 @@ def _with_role(
     trial: TrialRecord, read: Callable[[TrialRecord, str], Series], role: str
 ) -> TrialRecord:
     told = _intervals(trial, role)
-    if trial.workload != "stream" or not told or "series" not in told:
+    if trial.workload not in ("stream", "load") or not told or "series" not in told:
         return trial
     try:
         numbers: Mapping[str, Any] = read(trial, str(told["series"])).columns

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lanlab.roles import REVERSE_PREFIX, ROLES
+from lanlab.roles import REVERSE_PREFIX, ROLES, every_place
 
 #: Share of all processors' time that the hypervisor may give to others.
 ALLOWED_STEAL_RATIO = 0.01
@@ -130,6 +130,11 @@ def judge(
         findings += _of_facts(kernel, raw)
     findings += _of_sender(raw.get(first) or {}, metrics, first, last)
     back_first, back_last = (f"{REVERSE_PREFIX}{role}" for role in (first, last))
+    if first in ROLES["load"]:
+        sends, receives = ROLES["stream"]
+        for prefix in ("", REVERSE_PREFIX):
+            sent = raw.get(f"{prefix}{sends}") or {}
+            findings += _of_sender(sent, {}, f"{prefix}{sends}", f"{prefix}{receives}")
     if back_first in raw:
         # A stream both ways: what its second sender met is said of that.
         back = {
@@ -188,7 +193,7 @@ def _ends(
     others: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[_End]:
     for role, facts in hosts.items():
-        result = raw.get(role) or {}
+        result = _longest_watched(raw, role)
         if "hosts" not in result:
             yield _End(role, result, facts)
         for part in result.get("hosts", ()):
@@ -232,6 +237,18 @@ def _kernels(
             window=max(windows, key=lambda window: int(window["elapsed_ns"]), default=None),
             medium_ns=_medium_cpu_ns(raw),
         )
+
+
+def _longest_watched(raw: Mapping[str, Any], role: str) -> Mapping[str, Any]:
+    """The result of the host in a role; beside an echo, where its streams did more there, theirs:
+    an engine's window holds all that it did."""
+    own = raw.get(role) or {}
+    if role not in ROLES["load"]:
+        return own
+    places = every_place("load", None)
+    there = [raw.get(each) or {} for each, place in places.items() if place == places[role]]
+    watched = [result for result in there if result.get("host") is not None]
+    return max(watched, key=lambda result: int(result["host"]["elapsed_ns"]), default=own)
 
 
 def _medium_cpu_ns(raw: Mapping[str, Any]) -> int:

@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": "compare",
     "stream": "stream",
     "echo": "echo",
+    "load": "load",
     "copy": "copy",
     "stations": "stations",
     "saturation": "saturation",

@@ -22,7 +22,13 @@ DEFAULT_INTERVAL_S = 1.0
 _SHORTEST_S = 2.0
 #: By how much an engine's word may be early, seconds.
 _EARLY_S = 0.002
-_MESSAGES = {"stream": "messages", "echo": "replies", "copy": "", "stations": "operations"}
+_MESSAGES = {
+    "stream": "messages",
+    "echo": "replies",
+    "load": "",
+    "copy": "",
+    "stations": "operations",
+}
 
 
 class LiveLines:

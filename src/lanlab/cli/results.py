@@ -58,6 +58,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         # How each ended: at a fixed number, at its goal, or short of it.
         "conditions": [ended.to_json() for ended in endings(run, trials)],
         "searches": _searches_as_json(run, trials),
+        **_loads_as_json(trials),
         "trials": [
             {
                 "number": trial.number,
@@ -76,6 +77,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "modes": modes_as_json(trial),
                 **agreed_as_json(trial),
                 **_hosts_as_json(trial),
+                **_streams_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials
@@ -89,6 +91,26 @@ def _hosts_as_json(trial: TrialRecord) -> dict[str, list[dict[str, Any]]]:
 
     shares = host_shares(trial)
     return {"hosts": [dataclasses.asdict(share) for share in shares]} if shares else {}
+
+
+def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
+    """By how much round trips grow under load, under `loads`; nothing where none was measured."""
+    from lanlab.analysis.load_increase import WORKLOAD, load_results
+
+    experiments = dict.fromkeys(t.experiment for t in trials if t.workload == WORKLOAD)
+    if not experiments:
+        return {}
+    found = [one for name in experiments for one in load_results(trials, name)]
+    return {"loads": [one.to_json() for one in found]}
+
+
+def _streams_as_json(trial: TrialRecord) -> dict[str, Any]:
+    """Goodput of each stream beside an echo, by direction, under `streams_bps`."""
+    if trial.workload != "load":
+        return {}
+    from lanlab.workloads.load import flow_goodputs
+
+    return {"streams_bps": flow_goodputs(trial.raw)}
 
 
 def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:

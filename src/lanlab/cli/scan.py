@@ -30,6 +30,10 @@ _OVERHEAD_S = 0.25
 _METRICS: Mapping[str, tuple[str, ...]] = {
     "stream": ("goodput_bps", "received_ratio"),
     "echo": ("rtt_mean_ns", "rtt_p99_ns"),
+    "load": (
+        *("rtt_p50_ns", "rtt_p99_ns", "rtt_mean_ns", "echo_loss_ratio"),
+        *("goodput_bps", "reverse_goodput_bps"),
+    ),
     "copy": ("goodput_bps",),
     "stations": ("operations_per_s", "response_mean_ns", "response_p99_ns"),
 }

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HOSTS = 2
 _SIMULATED = "simulated"
 #: Workloads whose series are written without a library.
-_WITH_SHORT_SERIES = ("stream", "echo")
+_WITH_SHORT_SERIES = ("stream", "echo", "load")
 
 
 def measure(

@@ -111,6 +111,15 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """A distribution at one place of x, drawn to both sides of it."""
+
+    x: float
+    #: Values of y, ascending, and how far it reaches there to each side, in places of x.
+    outline: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
 class PublishedMark:
     """A published number; without x it is a level of the whole figure."""
 
@@ -145,6 +154,7 @@ class Chart:
     limits: tuple[Limit, ...] = ()
     published: tuple[PublishedSeries, ...] = ()
     bands: tuple[Band, ...] = ()
+    shapes: tuple[Shape, ...] = ()
     caption: str = ""
     #: What the ends of a point are, as in tables and tooltips.
     interval: str = "95 %"

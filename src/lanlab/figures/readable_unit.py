@@ -25,6 +25,10 @@ def in_readable_unit(chart: Chart) -> Chart:
         y=replace(chart.y, unit="µs"),
         series=tuple(_series(one, shown) for one in chart.series),
         limits=tuple(_limit(one, shown) for one in chart.limits),
+        shapes=tuple(
+            replace(one, outline=tuple((shown(y), half) for y, half in one.outline))
+            for one in chart.shapes
+        ),
         published=tuple(
             replace(one, marks=tuple(_mark(mark, shown) for mark in one.marks))
             for one in chart.published

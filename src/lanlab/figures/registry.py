@@ -17,6 +17,12 @@ from lanlab.figures.bars import bars
 from lanlab.figures.chart import Chart
 from lanlab.figures.copy_times import copy_times
 from lanlab.figures.cost_per_byte_and_file import cost_per_byte_and_file
+from lanlab.figures.distributions import (
+    round_trip_ecdf,
+    round_trip_violins,
+    trial_ecdf,
+    trial_violins,
+)
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
@@ -66,7 +72,9 @@ FIGURES: Mapping[str, Builder] = {
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,
     "response_against_stations": response_against_stations,
+    "round_trip_ecdf": round_trip_ecdf,
     "round_trip_percentiles": round_trip_percentiles,
+    "round_trip_violins": round_trip_violins,
     "rtt_against_size": rtt_against_size,
     "saturation_curve": saturation_curve,
     "station_errors": station_errors_bars,
@@ -77,6 +85,8 @@ FIGURES: Mapping[str, Builder] = {
     "tcp_round_trip_over_time": tcp_round_trip_over_time,
     "tcp_window_over_time": tcp_window_over_time,
     "throughput_against_stations": throughput_against_stations,
+    "trial_ecdf": trial_ecdf,
+    "trial_violins": trial_violins,
     "what_limits": what_limits,
 }
 

@@ -150,6 +150,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
             if number_ == 0:
                 entries.append((f"published-{index}", published.label, drawn))
     entries += _draw_bands(axes, chart)
+    _draw_shapes(axes, chart)
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     draw_legend(figure, entries, columns)
@@ -157,6 +158,23 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     # Places what only drawing places, such as the names of the axes.
     figure.draw_without_rendering()
     return figure, axes
+
+
+def _draw_shapes(axes: Axes, chart: Chart) -> None:
+    """Draws distributions, behind everything that is a number."""
+    for index, shape in enumerate(chart.shapes):
+        ys, halves = zip(*shape.outline, strict=True)
+        axes.fill_betweenx(
+            ys,
+            [shape.x - half for half in halves],
+            [shape.x + half for half in halves],
+            facecolor=FILLS[0],
+            edgecolor=colour_of(0),
+            alpha=0.3,
+            linewidth=0.8,
+            zorder=1.2,
+            gid=f"shape-{index}",
+        )
 
 
 def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:

@@ -22,6 +22,8 @@ _MOST_TICKS_AT_LEVELS = 7
 _MOST_LEVELS = 16
 #: Steps of ticks, as a reader counts.
 ROUND = (1, 2, 5, 10)
+#: A logarithmic axis of less has numbers between its powers of ten.
+_FEW_POWERS = 30.0
 #: On a linear axis of what is measured, how far beyond the points an interval is shown.
 _MOST_BEYOND = 2.0
 
@@ -45,11 +47,13 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
     seen = [y for s in chart.series for p in s.points for y in (p.y, *p.trials)]
     seen += [y for limit in chart.limits for _, y in limit.points]
     seen += [mark.y for series in chart.published for mark in series.marks]
+    seen += [y for shape in chart.shapes for y, _ in shape.outline]
     ends = [p.high for s in chart.series for p in s.points if p.high is not None]
     values = [*seen, within_sight([*seen, *ends], seen)[1]]
     if chart.y.logarithmic:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+        axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: _between_powers(value, axes)))
         above = [value for value in values if value > 0]
         if above:
             axes.set_ylim(min(above) / 1.6, max(above) * 1.6)
@@ -58,6 +62,14 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
         # From zero: a cut axis makes a small difference look like a large one.
         axes.set_ylim(0, 1.06 * max(values, default=1.0) or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
+
+
+def _between_powers(value: float, axes: Axes) -> str:
+    """The number of a tick between powers of ten: of twice and five times, where there is little
+    more than one of them."""
+    low, high = axes.get_ylim()
+    digit = value / 10 ** math.floor(math.log10(value) + 1e-9)
+    return plain(value) if high / low < _FEW_POWERS and round(digit, 6) in (2, 5) else ""
 
 
 def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:

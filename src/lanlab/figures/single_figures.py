@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lanlab.analysis.over_time import steps_of
+from lanlab.analysis.round_trip_times import round_trips_by_condition
 from lanlab.analysis.tcp_over_time import samples_of
 from lanlab.figures.wording import quantity
 from lanlab.store import TrialRecord
@@ -13,6 +14,11 @@ from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 from lanlab.studies.scaling import is_numeric
 
+#: The second compares conditions.
+_DISTRIBUTIONS = {
+    "round_trip_ecdf": "Round-trip times, how many are no longer",
+    "round_trip_violins": "Round-trip times, distributions",
+}
 _TCP_FIGURES = {
     "tcp_window_over_time": "Windows of TCP over time",
     "tcp_round_trip_over_time": "Round trip of TCP over time",
@@ -36,7 +42,7 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
         for figure in (*study.figure, *figures_of(study))
         for name in figure.experiments
     }
-    streams = [one.id for one in study.experiment if one.workload == "stream"]
+    streams = [one.id for one in study.experiment if one.workload in ("stream", "load")]
     stepped = {trial.experiment for trial in trials if steps_of(trial)}
     sampled = {trial.experiment for trial in trials if samples_of(trial)}
     wanted = [("goodput_over_time", "Goodput over time", name) for name in streams]
@@ -51,6 +57,22 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
     return tuple(
         Figure(figure=figure, title=title, experiments=(name,)) for figure, title, name in found
     )
+
+
+def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
+    """Beside those: of each experiment whose trials keep histograms of round trips, how these are
+    distributed."""
+    named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
+    found = []
+    for experiment in study.experiment:
+        conditions = round_trips_by_condition(trials, (experiment.id,))
+        drawn = list(_DISTRIBUTIONS.items())[: min(len(conditions), 2)]
+        found += [
+            Figure(figure=figure, title=title, experiments=(experiment.id,))
+            for figure, title in drawn
+            if (figure, experiment.id) not in named
+        ]
+    return tuple(found)
 
 
 def station_figures(
@@ -95,7 +117,7 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
     elif experiment.workload == "copy":
         yield figure("copy_times", "Goodput by service and dataset", metric="goodput_bps")
         yield figure("goodput_against_file_size", "Goodput by size of files")
-    elif experiment.workload == "echo":
+    elif experiment.workload in ("echo", "load"):
         yield figure("round_trip_percentiles", "Round-trip times")
     elif experiment.workload == "stream":
         if experiment.factors and not numeric:

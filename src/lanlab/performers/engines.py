@@ -11,7 +11,7 @@ from lanlab.performers.base import HasHosts, OnProgress
 from lanlab.performers.conductor import conduct_timed
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.stage import EngineStage
-from lanlab.roles import BOTH, REVERSE, REVERSE_PREFIX, host_places
+from lanlab.roles import every_place
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.steps import Steps
 
@@ -35,12 +35,7 @@ class EnginePerformer:
         first, second, *others = self._hosts.engine_hosts(parameters.address_family)
         ends = ([first, *others], [second])
         direction = getattr(parameters, "traffic_direction", None)
-        by_role = {role: ends[at] for role, at in host_places(kind.roles, direction).items()}
-        if direction == BOTH:
-            by_role |= {
-                f"{REVERSE_PREFIX}{role}": ends[at]
-                for role, at in host_places(kind.roles, REVERSE).items()
-            }
+        by_role = {role: ends[at] for role, at in every_place(kind.name, direction).items()}
         return conduct(kind.steps(parameters), by_role, self._lead_s, on_progress)
 
     def metrics(

@@ -14,6 +14,7 @@ from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.ending_text import ending_sentences
 from lanlab.report.failure_text import failure_sentences
+from lanlab.report.load_table import load_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.round_trips import round_trip_remark
@@ -64,6 +65,8 @@ def _experiment(
     published: Published,
 ) -> list[str]:
     experiment = scaled.experiment
+    if experiment.workload == "load":
+        return load_sentences(trials, study, experiment.id)
     metric = experiment.metrics[0]
     summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
     if not summaries:

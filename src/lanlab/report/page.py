@@ -12,7 +12,11 @@ from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.registry import build_figure
-from lanlab.figures.single_figures import figures_of, figures_over_time
+from lanlab.figures.single_figures import (
+    figures_of,
+    figures_of_round_trips,
+    figures_over_time,
+)
 from lanlab.report.accuracy_table import (
     accuracy_count_table,
     accuracy_sentences,
@@ -32,6 +36,7 @@ from lanlab.report.finding_table import (
     introduction,
 )
 from lanlab.report.host_table import host_table
+from lanlab.report.load_table import load_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.rereading import Rereading, rereading
@@ -192,7 +197,11 @@ def _experiments(
         if experiment.id not in measured:
             continue
         figures = []
-        every = (*figures_of(study), *figures_over_time(study, trials))
+        every = (
+            *figures_of(study),
+            *figures_of_round_trips(study, trials),
+            *figures_over_time(study, trials),
+        )
         for number_, figure in enumerate(every, 1):
             # A figure of several experiments stands with the first.
             if figure.experiments[0] != experiment.id:
@@ -216,6 +225,7 @@ def _experiments(
             # Before the metrics beyond the first.
             tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
         for table in (
+            load_table(trials, study, experiment.id),
             host_table(trials, experiment.id),
             loss_table(run, trials, study, experiment.id),
         ):

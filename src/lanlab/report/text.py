@@ -11,6 +11,7 @@ from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
 from lanlab.report.host_table import host_table
+from lanlab.report.load_table import load_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
@@ -42,6 +43,10 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[RichTable]:
                 for table in tables_of_copies(run, trials, study, experiment.id):
                     title = f"{experiment.title}: {table.title.lower()}"
                     found.append(rich_table(table, title))
+            if experiment.workload == "load":
+                under = load_table(trials, study, experiment.id)
+                if under.rows:
+                    found.append(rich_table(under, f"{experiment.title}: {under.title.lower()}"))
             hosts = host_table(trials, experiment.id)
             if hosts.rows:
                 found.append(rich_table(hosts, f"{experiment.title}: {hosts.title.lower()}"))

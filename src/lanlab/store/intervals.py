@@ -11,7 +11,7 @@ import dataclasses
 import json
 from typing import Any
 
-from lanlab.roles import REVERSE_PREFIX, ROLES
+from lanlab.roles import result_roles
 from lanlab.store.records import TrialRecord
 from lanlab.store.series import AnySeries, Series, ShortSeries
 
@@ -83,7 +83,7 @@ def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSerie
     """A trial without what kernels knew of its TCP connections, and this: `sender-tcp` and the
     like. Where it stood in `raw` remains the series' name."""
     raw, series = dict(trial.raw), []
-    for role in _roles(trial):
+    for role in result_roles(trial.workload):
         result = raw.get(role)
         found = result.get("tcp_samples") if isinstance(result, dict) else None
         if not (isinstance(result, dict) and isinstance(found, dict) and found.get("at_ns")):
@@ -101,20 +101,13 @@ def _tcp_units(columns: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _roles(trial: TrialRecord) -> tuple[str, ...]:
-    """What the ends of a trial may be called."""
-    roles = ROLES.get(trial.workload, ())
-    return (*roles, *(f"{REVERSE_PREFIX}{role}" for role in roles))
-
-
 def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
     """The interval series that stand in a trial's record itself."""
     return tuple(series.in_arrays() for series in _short_series(trial))
 
 
 def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
-    roles = _roles(trial)
-    found = {role: _intervals(trial.raw.get(role)) for role in roles}
+    found = {role: _intervals(trial.raw.get(role)) for role in result_roles(trial.workload)}
     return tuple(
         _series(f"{role.replace('_', '-')}{_SUFFIX}", one) for role, one in found.items() if one
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.workloads.outcome import Progress, TrialOutcome
-from lanlab.workloads.steps import Before, Line, Part, Request, Stage, TwoEnds
+from lanlab.workloads.steps import Line, Part, Stage, TwoEnds
 
 
 class BothWays(TwoEnds):
@@ -22,22 +22,9 @@ class BothWays(TwoEnds):
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """The listeners first. The last part is on another host than the first, as its clock is
         what the record relates."""
-        forward = self._direction(stage, "")
-        reverse = self._direction(stage, REVERSE_PREFIX)
+        forward = self.direction(stage, "")
+        reverse = self.direction(stage, REVERSE_PREFIX)
         return [[forward[0]], [reverse[0]], [reverse[1]], [forward[1]]]
-
-    def _direction(self, stage: Stage, prefix: str) -> tuple[Part, Part]:
-        """The part that listens and the part that connects."""
-        connects, listens = f"{prefix}{self._connects}", f"{prefix}{self._listens}"
-        (listen,), (connect,) = self.between(stage, connects, listens)
-
-        def connect_to_its_own(before: Before) -> Request:
-            return connect.request(replace(before, ports=before.listening[listens]))
-
-        return (
-            Part(listens, listen.request, clock_of=connects),
-            Part(connects, connect_to_its_own),
-        )
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """Of each direction by its listener."""

@@ -157,6 +157,23 @@ ECHO = _table(
     _START_SKEW,
 )
 
+#: Of an echo beside streams: those of the echo, and of each direction of the streams what is not
+#: counted at a host that both share.
+_BESIDE_ECHO = (
+    *("goodput_bps", "offered_bps", "sent_bps", "sent_messages", "received_messages"),
+    *("lost_messages", "loss_ratio", "jain_index", "flow_goodput_min_bps"),
+    *("flow_goodput_max_bps", "retransmitted_segments"),
+)
+LOAD = {
+    **ECHO,
+    **_table(
+        Metric("echo_loss_ratio", "ratio", "requests without a reply", "less"),
+        Metric("round_trips_per_minute", "1/min", "round trips a minute", "more"),
+        Metric("load_idle_ratio", "ratio", "time without load", "less"),
+    ),
+    **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
+}
+
 COPY = _table(
     _GOODPUT,
     _ELAPSED,
@@ -217,7 +234,7 @@ STATIONS = _table(
 )
 
 #: Of all workloads; a key means the same in each.
-METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **COPY, **STATIONS}
+METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS}
 #: Beside them: what publications measured otherwise.
 _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 

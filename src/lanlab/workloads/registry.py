@@ -62,6 +62,12 @@ def _echo() -> Workload:
     return Echo()
 
 
+def _load() -> Workload:
+    from lanlab.workloads.load import Load
+
+    return Load()
+
+
 def _copy() -> Workload:
     from lanlab.workloads.copy import Copy
 
@@ -76,7 +82,7 @@ def _stations() -> Workload:
 
 #: A command imports those that it names.
 WORKLOADS: Mapping[str, Workload] = Lazily(
-    {"stream": _stream, "echo": _echo, "copy": _copy, "stations": _stations}
+    {"stream": _stream, "echo": _echo, "load": _load, "copy": _copy, "stations": _stations}
 )
 
 

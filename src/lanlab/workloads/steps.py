@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from lanlab.workloads.outcome import Progress
@@ -248,6 +248,23 @@ class TwoEnds(Steps):
             return {**self._connect, "bind": there, "peer": here, "session": session, **ports}
 
         return [[Part(listens, listen)], [Part(connects, connect)]]
+
+    def direction(self, stage: Stage, prefix: str) -> tuple[Part, Part]:
+        """The part that listens and the part that connects, where others are beside them.
+
+        Args:
+            prefix: Of their roles.
+        """
+        connects, listens = f"{prefix}{self._connects}", f"{prefix}{self._listens}"
+        (listen,), (connect,) = self.between(stage, connects, listens)
+
+        def connect_to_its_own(before: Before) -> Request:
+            return connect.request(replace(before, ports=before.listening[listens]))
+
+        return (
+            Part(listens, listen.request, clock_of=connects),
+            Part(connects, connect_to_its_own),
+        )
 
     def longest_s(self) -> float:
         """As it was told."""

@@ -1,0 +1,224 @@
+"""
+`lanlab load` beside iperf3 and ping over one and the same virtual link.
+
+    .venv/bin/python bench/load_judge.py --blocks 8 > load-judge.md
+
+In each block, in random order: an echo of lanlab alone and beside lanlab's streams, and ping alone
+and beside iperf3's. A request and an ICMP echo have the same length on the wire. Both say by how
+much the median round trip grows; the exit code says whether zero lies within the 95 % interval of
+the difference between both, paired by block, or that difference is below one frame's time. It takes
+`iperf3` and `ping`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.analysis.statistics import mean_interval
+from lanlab.engine import Engine, engine_path
+from lanlab.performers import EngineHost, metrics_of, perform_between
+from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.registry import testbed as open_testbed
+from lanlab.testbeds.shaping import FULL_FRAME_WIRE_BYTES
+from lanlab.workloads import WORKLOADS, CounterChanges
+
+_WARMUP_S, _PAUSE_S, _LEAD_S = 2.0, 0.5, 0.1
+_MESSAGE_BYTES, _ECHO_BYTES = 1448, 64
+_RTT = re.compile(r"time=([0-9.]+) ms")
+_FIRST_PORT = 5201
+#: iperf3 waits until a socket is writable, which is when less than half of its buffer is in use.
+#: The kernel doubles this, so that as much of it fills as of lanlab's by default: 212,992 bytes.
+_WINDOW = "212992"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Round trips of one trial, ms, and what the streams carried, Mbit/s."""
+
+    median_ms: float
+    p99_ms: float
+    goodput_mbps: float | None = None
+
+
+def main() -> int:
+    """Measure, print a table, and judge."""
+    asked = _arguments()
+    for need in ("iperf3", "ping"):
+        if shutil.which(need) is None:
+            print(f"needs {need}, not found on PATH", file=sys.stderr)
+            return 2
+    chance = random.Random(asked.seed)
+    seen: dict[str, list[Seen]] = {}
+    with open_testbed("virtual", 2, asked.link) as bed:
+        engines = [Engine(h.name, [*h.command_prefix, engine_path()]) for h in bed.hosts]
+        try:
+            ways = {
+                "lanlab alone": lambda: _lanlab(bed, engines, asked, "none"),
+                "lanlab loaded": lambda: _lanlab(bed, engines, asked, "up"),
+                "ping alone": lambda: _ping(bed, asked),
+                "ping loaded": lambda: _ping_beside_iperf3(bed, asked),
+            }
+            for _ in range(asked.blocks):
+                for name in chance.sample(list(ways), len(ways)):
+                    seen.setdefault(name, []).append(ways[name]())
+                    time.sleep(_PAUSE_S)
+        finally:
+            for engine in engines:
+                engine.close()
+    return _judge(seen, asked)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="lanlab load beside iperf3 and ping.")
+    parser.add_argument("--blocks", type=int, default=8)
+    parser.add_argument("--link", default="10M:cable+tbf")
+    parser.add_argument("--transport", choices=("udp", "tcp"), default="udp")
+    parser.add_argument("--rate", type=int, default=14_000_000, help="of UDP, bit/s")
+    parser.add_argument("--congestion-control", default="cubic", help="of TCP (cubic)")
+    parser.add_argument("--flows", type=int, default=4)
+    parser.add_argument("--time", type=float, default=4.0, help="of each trial, seconds")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def _lanlab(bed: Testbed, engines: list[Engine], asked: argparse.Namespace, load: str) -> Seen:
+    kind = WORKLOADS["load"]
+    given: dict[str, Any] = {
+        "load": load,
+        "transport": asked.transport,
+        "flows": asked.flows,
+        "message_size_bytes": _MESSAGE_BYTES,
+        "time_s": asked.time,
+        "warmup_s": _WARMUP_S,
+        "echo_size_bytes": _ECHO_BYTES,
+    }
+    if asked.transport == "udp":
+        given["rate_bps"] = asked.rate
+    else:
+        given["congestion_control"] = asked.congestion_control
+    parameters = kind.Parameters.model_validate(given)
+    ends = [
+        EngineHost(engine, host.addresses["ipv4"], engine.describe()["boot_id"])
+        for engine, host in zip(engines, bed.hosts, strict=True)
+    ]
+    outcome = perform_between(kind, parameters, ends[0], ends[1], _LEAD_S)
+    if outcome.error is not None:
+        raise outcome.error
+    found = metrics_of(kind, parameters, outcome, CounterChanges())
+    goodput = found.get("goodput_bps")
+    return Seen(
+        found["rtt_p50_ns"] / 1e6,
+        found["rtt_p99_ns"] / 1e6,
+        None if goodput is None else goodput / 1e6,
+    )
+
+
+def _ping(bed: Testbed, asked: argparse.Namespace) -> Seen:
+    """A hundred a second, as lanlab's echo."""
+    first, second = bed.hosts
+    count = str(round(100 * asked.time))
+    # As long as the UDP header and payload of lanlab's: ICMP's header is of 8 bytes as well.
+    options = ["-n", "-i", "0.01", "-c", count, "-W", "3", "-s", str(_ECHO_BYTES)]
+    done = subprocess.run(
+        [*first.command_prefix, "ping", *options, second.addresses["ipv4"]],
+        capture_output=True,
+        text=True,
+        timeout=asked.time + 30,
+        check=False,
+    )
+    times = sorted(map(float, _RTT.findall(done.stdout)))
+    if not times:
+        raise SystemExit(f"ping: {done.stdout}{done.stderr}")
+    return Seen(statistics.median(times), times[min(len(times) - 1, int(0.99 * len(times)))])
+
+
+def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
+    """An iperf3 for each flow: one with several sends in turn, and a flow that waits for room in
+    its socket holds the others back, so that the queue stays shorter."""
+    first, second = bed.hosts
+    processes: list[subprocess.Popen[str]] = []
+    options = ["-t", str(round(asked.time + _WARMUP_S + 2)), "-l", str(_MESSAGE_BYTES), "-J"]
+    if asked.transport == "udp":
+        options += ["-u", "-b", str(asked.rate // asked.flows), "-w", _WINDOW]
+    else:
+        options += ["-C", asked.congestion_control]
+    ports = [str(_FIRST_PORT + flow) for flow in range(asked.flows)]
+    try:
+        for port in ports:
+            listen = ["iperf3", "-s", "-1", "--forceflush", "-p", port]
+            processes.append(_started([*second.command_prefix, *listen]))
+            told = processes[-1].stdout
+            assert told is not None
+            # It listens once it has said so.
+            while "listening" not in (line := told.readline()):
+                if not line:
+                    raise SystemExit(f"iperf3 does not listen on port {port}")
+        clients = []
+        for port in ports:
+            send = ["iperf3", "-c", second.addresses["ipv4"], "-p", port, *options]
+            clients.append(_started([*first.command_prefix, *send]))
+        processes += clients
+        time.sleep(_WARMUP_S)
+        seen = _ping(bed, asked)
+        said = [client.communicate(timeout=asked.time + 60)[0] for client in clients]
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+    carried = sum(map(_carried_bps, said))
+    return Seen(seen.median_ms, seen.p99_ms, carried / 1e6)
+
+
+def _started(argv: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
+def _carried_bps(said: str) -> float:
+    """What one iperf3 has delivered; of UDP it tells the sender's rate and the loss."""
+    end = json.loads(said)["end"]
+    if "sum_received" in end:
+        return float(end["sum_received"]["bits_per_second"])
+    return float(end["sum"]["bits_per_second"]) * (1 - end["sum"]["lost_percent"] / 100)
+
+
+def _judge(seen: dict[str, list[Seen]], asked: argparse.Namespace) -> int:
+    print(f"Link {asked.link}, {asked.transport}, {asked.flows} flows, {asked.blocks} blocks.\n")
+    print("| | median alone, ms | median under load, ms | increase, ms, 95 % | goodput, Mbit/s |")
+    print("|---|---|---|---|---|")
+    grown: dict[str, list[float]] = {}
+    for name in ("lanlab", "ping"):
+        alone, loaded = seen[f"{name} alone"], seen[f"{name} loaded"]
+        grown[name] = [b.median_ms - a.median_ms for a, b in zip(alone, loaded, strict=True)]
+        goodputs = [one.goodput_mbps for one in loaded if one.goodput_mbps is not None]
+        means = [statistics.mean(one.median_ms for one in each) for each in (alone, loaded)]
+        print(
+            f"| {name if name == 'lanlab' else 'ping beside iperf3'} | {means[0]:.2f} | "
+            f"{means[1]:.2f} | {_interval(grown[name])} | {statistics.mean(goodputs):.2f} |"
+        )
+    differences = [a - b for a, b in zip(grown["lanlab"], grown["ping"], strict=True)]
+    found = mean_interval(differences)
+    frame_ms = 8e3 * FULL_FRAME_WIRE_BYTES / 10e6
+    agrees = found.low <= 0 <= found.high or abs(found.mean) < frame_ms
+    print(f"\nlanlab's increase less that by ping: {_interval(differences)} ms")
+    print("within both intervals" if agrees else "they differ")
+    return int(not agrees)
+
+
+def _interval(values: list[float]) -> str:
+    found = mean_interval(values)
+    return f"{found.mean:.2f} ({found.low:.2f} … {found.high:.2f})"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

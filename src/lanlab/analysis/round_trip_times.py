@@ -1,0 +1,37 @@
+"""The round trips of a condition, over all its trials, from the histograms that these left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.histogram import Bucket, buckets, merged
+from lanlab.store import Level, TrialRecord
+
+
+def round_trips_by_condition(
+    trials: Sequence[TrialRecord], experiments: Sequence[str]
+) -> list[tuple[dict[str, Level], list[Bucket]]]:
+    """
+    The levels of each condition's factors, and its round trips, ns. Trials without a histogram, as
+    of other programs, are left out.
+    """
+    found: dict[tuple[tuple[str, Level], ...], list[list[Bucket]]] = {}
+    for trial in (t for t in counting(trials) if t.experiment in experiments):
+        told = _told(trial)
+        if told:
+            found.setdefault(tuple(trial.factors.items()), []).append(told)
+    return [(dict(key), merged(each)) for key, each in found.items()]
+
+
+def _told(trial: TrialRecord) -> list[Bucket]:
+    requester = trial.raw.get("requester")
+    told = requester.get("round_trip") if isinstance(requester, dict) else None
+    text = told.get("histogram") if isinstance(told, dict) else None
+    if not isinstance(text, str):
+        return []
+    try:
+        return buckets(text)
+    except ValueError:
+        # What a store of elsewhere has there; a report must not fail for it.
+        return []

@@ -1,0 +1,93 @@
+"""`lanlab load`: round trips alone and beside streams, measured."""
+
+from __future__ import annotations
+
+from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
+from lanlab.cli.host_options import with_hosts
+from lanlab.cli.options import (
+    DEFAULT_TESTBED,
+    JsonOption,
+    LinkOption,
+    MachinesOption,
+    PcapOption,
+    SeedOption,
+    StoreOption,
+    TestbedOption,
+    TrialsOption,
+    VerboseOption,
+)
+from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.errors import UsageError
+
+#: What is measured where nothing is asked for.
+_ALL = "none,up,down,both"
+#: A write of a TCP stream: small ones measure what calls cost.
+_BULK, _ONE_FRAME = "16KiB", "1408"
+_SIZES = "16 KiB over TCP, 1408 over UDP"
+_FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")
+
+
+@with_extras
+@with_hosts
+@parameters_of(
+    "load",
+    first=(*_FIRST, "message_size_bytes"),
+    defaults={"load": _ALL, "message_size_bytes": _SIZES},
+    takes_lists=True,
+)
+def load(
+    given: Given,
+    trials: TrialsOption = 3,
+    testbed: TestbedOption = DEFAULT_TESTBED,
+    link: LinkOption = None,
+    machines: MachinesOption = None,
+    pcap: PcapOption = None,
+    seed: SeedOption = None,
+    store: StoreOption = None,
+    verbose: VerboseOption = False,
+    as_json: JsonOption = False,
+    extras: Extras = NO_EXTRAS,
+) -> None:
+    """Measure latency under load: round trips alone, then beside streams up, down and both.
+
+    Each of --load is a condition, measured --trials times in random order. The echo alone is
+    always one of them, and by how much round trips grow is counted within each block. The streams
+    start before the echo counts and outlast it.
+
+    An option that takes a value also takes several, as a list (1,4,16) or a range (1..16/x2 to
+    double): all combinations are measured.
+
+    Examples: lanlab load --link 10M; lanlab load --link 10M --load both -P 1,4 --trials 5;
+    lanlab load --link 10M --transport udp --rate 8M,12M --size 1408;
+    lanlab load --to alice@nas --time 10
+    """
+    from lanlab.cli import single
+
+    given["load"] = _with_echo_alone(given["load"])
+    if given["message_size_bytes"] == _SIZES:
+        given["message_size_bytes"] = _ONE_FRAME if given["transport"] == "udp" else _BULK
+    run, records = single.measure(
+        "load",
+        given,
+        trials=trials,
+        testbed=testbed,
+        link=link,
+        machines=machines,
+        pcap=pcap,
+        seed=seed,
+        store=store,
+        extras=extras,
+    )
+    single.is_answered(run, records, as_json)
+    single.finish(run, records, verbose=verbose)
+
+
+def _with_echo_alone(wanted: str) -> str:
+    """The loads that are asked for, and no load first."""
+    named = [each.strip() for each in wanted.split(",")]
+    if named == ["none"]:
+        raise UsageError(
+            "--load: found none alone; allowed: none with up, down or both",
+            hint="`lanlab echo` measures round trips alone",
+        )
+    return ",".join(named if "none" in named else ["none", *named])

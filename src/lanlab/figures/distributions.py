@@ -1,0 +1,201 @@
+"""How trials and round trips are distributed: as shares below each value, and as violins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lanlab.analysis.histogram import Bucket
+from lanlab.analysis.round_trip_times import round_trips_by_condition
+from lanlab.figures.chart import Axis, Chart, Point, Series, Shape
+from lanlab.figures.gather import FigureData, axis, caption, far_apart
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.store import Level
+
+#: Points of a line; more cannot be told apart.
+_MOST_POINTS = 160
+#: Parts of the range of all violins of a figure.
+_SLICES = 60
+#: Half of the way from one category to the next is 0.5.
+_WIDEST = 0.4
+_NOT_TRIALS = "Single round trips are not independent of each other: no intervals."
+
+
+def round_trip_ecdf(data: FigureData) -> Chart:
+    """The share of the round trips that took no longer than a time, over all trials of a
+    condition."""
+    shown = quantity(data.study, "rtt_mean_ns")
+    series = []
+    for factors, found in _round_trips(data):
+        name = condition_text(data.study, factors) or "measured"
+        steps = [(shown.shown(value), 100 * share) for value, share in _shares(found)]
+        series.append(Series(name, tuple(_point(x, y, name) for x, y in steps), kind="bound"))
+    xs = [point.x for one in series for point in one.points]
+    return Chart(
+        title=data.figure.title,
+        x=Axis("round-trip time", shown.unit, logarithmic=far_apart(xs)),
+        y=Axis("round trips that took no longer", "%"),
+        series=tuple(series),
+        caption=caption(data.run, "All round trips of the trials that count.", _NOT_TRIALS),
+        empty="no round trips are in the records",
+    )
+
+
+def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]]:
+    """By condition, in the order of the study."""
+    found = round_trips_by_condition(data.trials, data.figure.experiments)
+    order = [summary.factors for summary in data.summaries("rtt_mean_ns")]
+    return sorted(found, key=lambda one: order.index(one[0]) if one[0] in order else len(order))
+
+
+def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
+    """The highest value of some buckets, and the share of all values up to it; the first point is
+    the least value, with nothing below it."""
+    total = sum(bucket.count for bucket in found)
+    steps, below, last = [(float(found[0].low), 0.0)], 0, 0
+    for bucket in found:
+        below += bucket.count
+        # Each step up, and so the far end of the tail, is shown.
+        if (below - last) * _MOST_POINTS >= total or (total - below) * 100 <= total:
+            steps.append((float(bucket.high), below / total))
+            last = below
+    return steps
+
+
+def trial_ecdf(data: FigureData) -> Chart:
+    """The share of a condition's trials with a result up to a value."""
+    metric = data.figure.metric or data.metric("", "goodput_bps")
+    shown = quantity(data.study, metric)
+    series = []
+    for summary in data.summaries(metric):
+        name = condition_text(data.study, summary.factors) or "measured"
+        values = sorted(map(shown.shown, summary.values))
+        # Upright at each trial, level between them.
+        points = [
+            _point(value, 100 * share / len(values), name)
+            for place, value in enumerate(values)
+            for share in (place, place + 1)
+        ]
+        series.append(Series(name, tuple(points), kind="bound"))
+    return Chart(
+        title=data.figure.title,
+        x=axis(data.study, metric),
+        y=Axis("trials with no more", "%"),
+        series=tuple(series),
+        caption=caption(data.run, "Each step is a trial.", ""),
+    )
+
+
+def round_trip_violins(data: FigureData) -> Chart:
+    """The distribution of round trips at each condition, over all its trials, on a logarithmic
+    axis: as wide as there are round trips of that length."""
+    shown = quantity(data.study, "rtt_mean_ns")
+    found = _round_trips(data)
+    names = [condition_text(data.study, factors) or "measured" for factors, _ in found]
+    weighted = [
+        [(shown.shown((b.low + b.high) / 2), float(b.count)) for b in one if b.high > 0]
+        for _, one in found
+    ]
+    said = "As wide as there are round trips of that length; points are medians."
+    return Chart(
+        title=data.figure.title,
+        x=Axis("", "", categories=tuple(names)),
+        y=Axis("round-trip time", shown.unit, logarithmic=True),
+        series=(_medians(names, weighted),),
+        shapes=_violins(weighted),
+        caption=caption(data.run, said, _NOT_TRIALS),
+        empty="no round trips are in the records",
+    )
+
+
+def trial_violins(data: FigureData) -> Chart:
+    """The distribution of a metric's trials at each condition, with each trial."""
+    metric = data.figure.metric or data.metric("", "goodput_bps")
+    shown = quantity(data.study, metric)
+    own = [s for s in data.summaries(metric) if s.values]
+    names = [condition_text(data.study, summary.factors) or "measured" for summary in own]
+    weighted = [[(shown.shown(value), 1.0) for value in summary.values] for summary in own]
+    every = [value for one in weighted for value, _ in one]
+    return Chart(
+        title=data.figure.title,
+        x=Axis("", "", categories=tuple(names)),
+        y=axis(data.study, metric, logarithmic=far_apart(every)),
+        series=(_medians(names, weighted, with_trials=True),),
+        shapes=_violins(weighted, logarithmic=far_apart(every)),
+        caption=caption(data.run, "As wide as there are trials nearby; points are medians.", ""),
+    )
+
+
+def _point(x: float, y: float, name: str) -> Point:
+    return Point(x=x, y=y, low=None, high=None, trials=(), condition=name)
+
+
+Weighted = Sequence[tuple[float, float]]
+
+
+def _medians(
+    names: Sequence[str], weighted: Sequence[Weighted], *, with_trials: bool = False
+) -> Series:
+    points = [
+        Point(
+            x=float(place),
+            y=_median(values),
+            low=None,
+            high=None,
+            trials=tuple(value for value, _ in values) if with_trials else (),
+            condition=names[place],
+        )
+        for place, values in enumerate(weighted)
+    ]
+    return Series("median", tuple(points), kind="points")
+
+
+def _median(values: Weighted) -> float:
+    """Of a few single values the usual one; of counted ones that in the middle."""
+    ordered = sorted(values)
+    half, below = sum(weight for _, weight in ordered) / 2, 0.0
+    for place, (value, weight) in enumerate(ordered):
+        below += weight
+        if below == half and place + 1 < len(ordered):
+            return (value + ordered[place + 1][0]) / 2
+        if below >= half:
+            return value
+    return math.nan
+
+
+def _violins(weighted: Sequence[Weighted], *, logarithmic: bool = True) -> tuple[Shape, ...]:
+    """Smoothed densities over one common grid; each is as wide at its widest place."""
+    scale, back = (math.log, math.exp) if logarithmic else (float, float)
+    every = [scale(value) for one in weighted for value, _ in one]
+    if not every or min(every) == max(every):
+        return ()
+    reach = (max(every) - min(every)) / _SLICES
+    low, step = min(every) - reach, (max(every) - min(every) + 2 * reach) / _SLICES
+    shapes = []
+    for place, values in enumerate(weighted):
+        if len(values) < 2:
+            continue
+        at = [(scale(value), weight) for value, weight in values]
+        width = max(step, _bandwidth(at))
+        grid = [low + step * number for number in range(_SLICES + 1)]
+        dense = [
+            sum(weight * math.exp(-0.5 * ((y - value) / width) ** 2) for value, weight in at)
+            for y in grid
+        ]
+        top = max(dense)
+        outline = [
+            (back(y), _WIDEST * height / top)
+            for y, height in zip(grid, dense, strict=True)
+            if height / top > 0.002
+        ]
+        shapes.append(Shape(float(place), tuple(outline)))
+    return tuple(shapes)
+
+
+def _bandwidth(values: Weighted) -> float:
+    """Scott's rule: the standard deviation over the fifth root of the number, D. W. Scott,
+    "Multivariate Density Estimation", 1992, section 6.3."""
+    total = math.fsum(weight for _, weight in values)
+    mean = math.fsum(value * weight for value, weight in values) / total
+    variance = math.fsum(weight * (value - mean) ** 2 for value, weight in values) / total
+    return float(math.sqrt(variance) * total**-0.2)

@@ -1,0 +1,233 @@
+"""`load`: round trips alone, or beside streams that load the path in one direction or in both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import model_validator
+
+from lanlab.errors import EngineError
+from lanlab.roles import REVERSE_PREFIX, ROLES
+from lanlab.workloads.definitions import Flag, parameter
+from lanlab.workloads.echo import Echo, EchoParameters
+from lanlab.workloads.load_steps import LoadSteps
+from lanlab.workloads.metrics import LOAD
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
+from lanlab.workloads.parameters import (
+    MAX_TCP_BYTES,
+    FlowParameters,
+    RateBps,
+    Seconds,
+    SizeBytes,
+)
+from lanlab.workloads.steps import Steps, TwoEnds
+from lanlab.workloads.stream import Stream, StreamParameters
+
+#: No streams; in the first direction, in the other, in both.
+ALONE = "none"
+#: The directions of the streams, by the beginning of their roles.
+DIRECTIONS: Mapping[str, tuple[str, ...]] = {
+    ALONE: (),
+    "up": ("",),
+    "down": (REVERSE_PREFIX,),
+    "both": ("", REVERSE_PREFIX),
+}
+#: The streams go on for this time after the last request, so that its reply meets them too.
+TAIL_S = 0.5
+#: The echo's time is looked at in so many parts, and in so many of them nothing may arrive of a
+#: direction: one that stands still for longer loads nothing.
+_PARTS = 10
+_MOST_IDLE_PARTS = 2
+_LONGEST_INTERVAL_S = 0.1
+#: What the streams have of the parameters by the same names.
+_OF_STREAMS = (
+    *("ip_version", "transport", "message_size_bytes", "warmup_s", "nodelay", "flows"),
+    *("congestion_control", "receive", "timestamps", "sender_processor", "receiver_processor"),
+    *("send_buffer_bytes", "receive_buffer_bytes", "dscp", "port", "silence_s", "rate_bps"),
+)
+#: What the echo has.
+_OF_ECHO = ("ip_version", "warmup_s", "receive", "port", "silence_s", "timeout_s", "time_s")
+
+
+class LoadParameters(FlowParameters):
+    """Parameters of one `load` condition. Those that echo and stream both have are of both where
+    they concern the wait and the address, and else of the streams."""
+
+    workload = "load"
+
+    load: Literal["none", "up", "down", "both"] = parameter(
+        "both",
+        "Streams beside the echo: `up` from the first host to the second, `down` the other way, "
+        "`both` at once, or `none`.",
+    )
+    flows: int = parameter(4, "Parallel streams in each direction.", short="-P", ge=1, le=1000)
+    transport: Literal["udp", "tcp"] = parameter(
+        "tcp",
+        "Transport protocol of the streams.",
+        flags=(Flag(("-u",), "udp", "UDP, as --transport udp; it needs a --rate."),),
+    )
+    rate_bps: RateBps | None = parameter(
+        None,
+        "Sending rate of all streams of a direction, e.g. 5M. Default: as fast as possible (TCP).",
+        ge=1,
+        le=400_000_000_000,
+    )
+    time_s: Seconds = parameter(
+        5.0, "Send requests for this time, e.g. 10 or 500ms.", short="-t", ge=0.5, le=86_400
+    )
+    warmup_s: Seconds = parameter(
+        2.0,
+        "Time from the start of the streams that is not counted, in which they fill the queues.",
+        ge=0,
+        le=600,
+    )
+    echo_transport: Literal["udp", "tcp"] = parameter("udp", "Transport protocol of the echo.")
+    echo_size_bytes: SizeBytes = parameter(
+        64, "Payload of a request and of its reply.", ge=1, le=MAX_TCP_BYTES
+    )
+    echo_rate_requests_per_s: float = parameter(
+        100.0,
+        "Requests/s, on a fixed schedule; times count from the scheduled time.",
+        option="--echo-rate",
+        gt=0,
+        le=100_000,
+    )
+    timeout_s: Seconds = parameter(
+        3.0, "Time to wait for each reply. A later one counts as lost.", ge=0.001, le=60
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> LoadParameters:
+        if self.transport == "udp" and self.rate_bps is None:
+            problem = ValueError("transport udp needs a rate, as nothing else limits what is sent")
+            problem.add_note("add a rate a little above that of the link, or use tcp")
+            raise problem
+        # What does not fit either of them is refused as theirs.
+        self.echo()
+        self.streams()
+        return self
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """How the roles of the streams begin, one for each direction."""
+        return DIRECTIONS[self.load]
+
+    def echo(self) -> EchoParameters:
+        """The echo."""
+        return EchoParameters(
+            transport=self.echo_transport,
+            message_size_bytes=self.echo_size_bytes,
+            rate_requests_per_s=self.echo_rate_requests_per_s,
+            **{name: getattr(self, name) for name in _OF_ECHO},
+        )
+
+    def streams(self) -> StreamParameters:
+        """The streams of one direction."""
+        return StreamParameters(
+            time_s=self.time_s + TAIL_S,
+            interval_s=max(0.01, min(_LONGEST_INTERVAL_S, self.time_s / _PARTS)),
+            **{name: getattr(self, name) for name in _OF_STREAMS},
+        )
+
+
+class Load:
+    """The `load` workload."""
+
+    name = "load"
+    roles = ROLES[name]
+    Parameters = LoadParameters
+    metrics = LOAD
+
+    def expected_time_s(self, parameters: LoadParameters) -> float:
+        """Seconds that a trial takes at least."""
+        tail_s = TAIL_S if parameters.prefixes else 0.0
+        return parameters.warmup_s + parameters.time_s + tail_s
+
+    def carried_bits(self, parameters: LoadParameters) -> float:
+        """None that its time would not tell."""
+        return 0.0
+
+    def steps(self, parameters: LoadParameters) -> Steps:
+        """An echo, and the streams of each direction beside it, from one start."""
+        echo, streams = Echo().steps(parameters.echo()), Stream().steps(parameters.streams())
+        assert isinstance(echo, TwoEnds) and isinstance(streams, TwoEnds)
+        return LoadSteps(echo, streams, parameters.prefixes)
+
+    def summarise(
+        self, parameters: LoadParameters, outcome: TrialOutcome, changes: CounterChanges
+    ) -> dict[str, float | int]:
+        """The echo's results, and those of each direction of the streams.
+
+        Raises:
+            EngineError: A direction did not load the path all the time that the echo took.
+        """
+        idle = [_idle_parts(parameters, outcome, prefix) for prefix in parameters.prefixes]
+        for prefix, parts in zip(parameters.prefixes, idle, strict=True):
+            _check_held(parameters, prefix, parts)
+        own = {role: outcome.results[role] for role in self.roles}
+        echo = TrialOutcome(own, outcome.setup)
+        metrics = Echo().summarise(parameters.echo(), echo, changes)
+        if metrics["offered_requests"] > 0:
+            metrics["echo_loss_ratio"] = 1 - metrics["replies"] / metrics["offered_requests"]
+        if metrics.get("rtt_mean_ns", 0) > 0:
+            metrics["round_trips_per_minute"] = 60e9 / metrics["rtt_mean_ns"]
+        if idle:
+            metrics["load_idle_ratio"] = max(map(len, idle)) / _PARTS
+        for prefix in parameters.prefixes:
+            found = _of_streams(parameters, outcome, prefix)
+            metrics |= {f"{prefix}{key}": found[key] for key in found if f"{prefix}{key}" in LOAD}
+        return metrics
+
+
+def _of_streams(
+    parameters: LoadParameters, outcome: TrialOutcome, prefix: str
+) -> dict[str, float | int]:
+    roles = ROLES["stream"]
+    results = {role: outcome.results[f"{prefix}{role}"] for role in roles}
+    # The counters of interfaces count the echo as well, so that they explain no loss here.
+    found = Stream().summarise(parameters.streams(), TrialOutcome(results, {}), CounterChanges())
+    return {key: value for key, value in found.items() if key not in _NOT_OF_STREAMS}
+
+
+#: Those of the echo have these names.
+_NOT_OF_STREAMS = frozenset({"start_skew_ns", "interrupt_cpu_s"})
+
+
+def _idle_parts(parameters: LoadParameters, outcome: TrialOutcome, prefix: str) -> list[int]:
+    """Parts of the echo's time in which nothing arrived of a direction."""
+    told = outcome.results[f"{prefix}receiver"]["intervals"]
+    width_ns, octets = told["interval_ns"], told["bytes"]
+    warmup_ns, part_ns = 1e9 * parameters.warmup_s, 1e9 * parameters.time_s / _PARTS
+
+    def arrived(part: int) -> int:
+        first = math.floor((warmup_ns + part * part_ns) / width_ns)
+        last = math.ceil((warmup_ns + (part + 1) * part_ns) / width_ns)
+        return sum(octets[first:last])
+
+    return [part for part in range(_PARTS) if arrived(part) == 0]
+
+
+def _check_held(parameters: LoadParameters, prefix: str, idle: Sequence[int]) -> None:
+    if len(idle) <= _MOST_IDLE_PARTS and _PARTS - 1 not in idle:
+        return
+    way = "down" if prefix else "up"
+    raise EngineError(
+        "load.not_held",
+        f"the streams {way} delivered nothing in {len(idle)} of {_PARTS} parts of the time in "
+        f"which the echo was measured; allowed: {_MOST_IDLE_PARTS}, and not the last",
+        hint="measure for longer by --time, or use fewer streams by --flows",
+    )
+
+
+def flow_goodputs(raw: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Goodput of each stream, by direction (`up`, `down`), bit/s, from what a trial left."""
+    from lanlab.workloads.stream_results import flow_goodputs_bps
+
+    found = {}
+    for way, prefix in (("up", ""), ("down", REVERSE_PREFIX)):
+        told = raw.get(f"{prefix}receiver")
+        if isinstance(told, Mapping) and told.get("flows"):
+            found[way] = flow_goodputs_bps(told["flows"])
+    return found

@@ -1,0 +1,55 @@
+"""The steps of a trial of `load`: those of an echo, and of streams beside it, from one start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lanlab.workloads.outcome import Progress
+from lanlab.workloads.steps import Line, Part, Stage, Steps, Told, TwoEnds
+
+
+class LoadSteps(Steps):
+    """
+    An echo, and streams beside it.
+
+    Args:
+        echo: Steps of the echo.
+        streams: Steps of the streams of one direction.
+        prefixes: How the roles of the streams begin, one for each direction.
+    """
+
+    def __init__(self, echo: TwoEnds, streams: TwoEnds, prefixes: Sequence[str]) -> None:
+        self._echo, self._streams, self._prefixes = echo, streams, tuple(prefixes)
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """All that listen, then all that connect. Of the first direction the listener is the first
+        part and the connector the last: two hosts, whose clocks the record relates."""
+        pairs = [self._streams.direction(stage, prefix) for prefix in self._prefixes]
+        pairs.append(self._echo.direction(stage, ""))
+        listens = [[listen] for listen, _ in pairs]
+        connects = [[connect] for _, connect in reversed(pairs)]
+        return [*listens, *connects]
+
+    def longest_s(self) -> float:
+        """Of the longer of both."""
+        if not self._prefixes:
+            return self._echo.longest_s()
+        return max(self._echo.longest_s(), self._streams.longest_s())
+
+    def progress(self, lines: Sequence[Line | None]) -> Progress:
+        """Of each direction of the streams by its listener; without streams of the echo."""
+        half = len(lines) // 2
+        # Those that connect are in the opposite order.
+        pairs = list(zip(lines[:half], reversed(lines[half:]), strict=True))
+        if not self._prefixes:
+            return self._echo.progress(pairs[0])
+        found = self._streams.progress(pairs[0])
+        if len(self._prefixes) < 2 or pairs[1][0] is None:
+            return found
+        return replace(found, reverse=self._streams.progress(pairs[1]))
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """As of streams, with what the kernels knew of TCP connections."""
+        return self._streams.collect(told)

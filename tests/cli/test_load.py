@@ -1,0 +1,90 @@
+"""`lanlab load`, from the command to its report."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli.load import load
+from lanlab.store import open_store
+
+QUICK = ("--testbed", "loopback", "--time", "0.5", "--warmup", "0.1", "--trials", "2")
+UDP = ("--transport", "udp", "--rate", "1M", "-P", "2")
+
+
+def test_the_echo_alone_is_always_measured_in_each_block(lanlab: Lanlab, folder: Path) -> None:
+    """Once, whether it is named or not; the increase and each stream are in the answer."""
+    said = lanlab("load", *QUICK, *UDP, "--load", "both", "--seed", "5", "--json")
+
+    assert said.code == 0, said.err
+    answer = said.json()
+    trials = answer["trials"]
+    assert [trial["block"] for trial in trials] == [0, 0, 1, 1]
+    assert sorted(trial["factors"]["load"] for trial in trials) == ["both", "both", "none", "none"]
+    (found,) = answer["loads"]
+    assert (found["load"], found["trials"], found["median"]["blocks"]) == ("both", 2, 2)
+    by_block = {(t["block"], t["factors"]["load"]): t["rtt_p50_ns"] for t in trials}
+    differences = [by_block[b, "both"] - by_block[b, "none"] for b in (0, 1)]
+    assert found["median"]["mean"] == pytest.approx(sum(differences) / 2)
+    assert found["median"]["low"] <= found["median"]["mean"] <= found["median"]["high"]
+    beside = next(trial for trial in trials if trial["factors"]["load"] == "both")
+    assert {way: len(each) for way, each in beside["streams_bps"].items()} == {"up": 2, "down": 2}
+    assert sum(beside["streams_bps"]["up"]) == pytest.approx(beside["goodput_bps"], rel=0.05)
+    with open_store(None) as records:
+        names = [name for t in records.trials(answer["run"]) for name in t.raw]
+    assert names.count("reverse_receiver") == 2
+
+
+def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folder: Path) -> None:
+    """As a table, in a sentence, and as figures; without a warning of what is not there."""
+    said = lanlab("load", *QUICK, *UDP, "--load", "up", "--export-json", "all.json")
+    assert said.code == 0, said.err
+    assert "round trips under load" in said.out
+    text = " ".join(said.out.split())
+    assert "Under load up, the median round trip was " in text
+    assert len(json.loads((folder / "all.json").read_text())["loads"]) == 1
+
+    assert lanlab("report", "last", "--out", "out").code == 0
+    page = (folder / "out" / "report.html").read_text()
+    titles = ("how many are no longer", "distributions", "Goodput over time")
+    assert all(title in page for title in titles)
+    (table,) = (folder / "out" / "tables").glob("*-under-load.csv")
+    rows = list(csv.DictReader(table.open()))
+    assert [row["load"] for row in rows] == ["up"]
+    assert float(rows[0]["goodput up (bit/s)"]) > 0 and rows[0]["goodput down (bit/s)"] == ""
+    runs = lanlab("runs")
+    assert "load-scan" in runs.out
+    compared = lanlab("compare", "last", "--by", "load")
+    assert compared.code in (0, 3), compared.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--load", "none"), "--load: found none alone"),
+        (("--load", "sideways"), "load: found `sideways`"),
+        (("--transport", "udp"), "transport udp needs a rate"),
+        (("--time", "0.1"), "time"),
+        (("--flows", "0"), "flows"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_it_begins(
+    arguments: tuple[str, ...], message: str, lanlab: Lanlab
+) -> None:
+    """With what is allowed."""
+    said = lanlab("load", "--testbed", "loopback", *arguments)
+    assert said.code == 2
+    assert message in " ".join(said.err.split())
+
+
+def test_its_help_says_what_streams_and_echo_are(lanlab: Lanlab) -> None:
+    """In groups, with the defaults of both."""
+    said = " ".join(lanlab("load", "--help").out.split())
+    assert load.__doc__ is not None
+    assert "Measure latency under load" in said
+    for text in ("default: none,up,down,both", "--echo-rate", "16 KiB over TCP"):
+        assert text in said, text

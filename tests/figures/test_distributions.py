@@ -1,0 +1,128 @@
+"""Figures of how round trips and trials are distributed."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+from test_single_measurements import NOTHING, a_run
+
+from lanlab.figures.chart import Chart
+from lanlab.figures.registry import build_figure
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing
+from lanlab.figures.single_figures import figures_of_round_trips
+from lanlab.report.page import run_on_page
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Figure
+
+SIZES = [64, 128]
+#: Percentages of a histogram of 3 digits: of values below 2048 each has a bucket.
+MS = 1_000_000
+
+
+def histogram(counts: dict[int, int]) -> str:
+    """One of three digits, of values below 2048 ns."""
+    payload, last = b"", -1
+    for value, count in sorted(counts.items()):
+        if value - last > 1:
+            payload += number(-(value - last - 1))
+        payload += number(count)
+        last = value
+    return (
+        struct.pack(">iiiiqqd", 0x1C849313, len(payload), 0, 3, 1, 1 << 40, 1.0) + payload
+    ).hex()
+
+
+def number(value: int) -> bytes:
+    """A number as ZigZag LEB128."""
+    left, octets = (value << 1) ^ (value >> 63), b""
+    while left > 0x7F:
+        octets += bytes([0x80 | left & 0x7F])
+        left >>= 7
+    return octets + bytes([left])
+
+
+def echoes(with_histograms: bool = True) -> tuple[RunRecord, list[TrialRecord], Study]:
+    """Six trials of two sizes; round trips of the larger take twice as long."""
+    metrics: list[dict[str, Any]] = [
+        {"rtt_mean_ns": 1000.0 * (1 + place % 2) + 10 * (place // 2)} for place in range(6)
+    ]
+    run, trials, study = a_run(
+        "echo", metrics, {"time_s": 1}, factors={"message_size_bytes": SIZES}
+    )
+    for place, trial in enumerate(trials):
+        base = 500 * (1 + place % 2)
+        told = {"samples": 4, "histogram": histogram({base: 3, base + 400: 1})}
+        if with_histograms:
+            trial.raw["requester"] = {"round_trip": told}
+    return run, trials, study
+
+
+def chart(name: str, **more: Any) -> Chart:
+    run, trials, study = echoes()
+    figure = Figure(figure=name, title="t", experiments=("single",), **more)
+    return build_figure(run, trials, study, NOTHING, figure)
+
+
+def test_shares_of_round_trips_reach_all_of_them() -> None:
+    """Three of four are of the least time; the trials of a condition count together."""
+    found = chart("round_trip_ecdf")
+    assert [series.name for series in found.series] == ["64 B", "128 B"]
+    assert (found.x.label, found.y.label) == (
+        "round-trip time (ms)",
+        "round trips that took no longer (%)",
+    )
+    places = [(round(p.x * MS), p.y) for p in found.series[0].points]
+    assert places == [(500, 0), (500, 75), (900, 100)]
+    assert [round(p.x * MS) for p in found.series[1].points] == [1000, 1000, 1400]
+
+
+def test_violins_are_widest_where_most_round_trips_are() -> None:
+    """At the median here, which is told as a number."""
+    found = chart("round_trip_violins")
+    assert found.x.categories == ("64 B", "128 B")
+    (medians,) = found.series
+    scale = 1e3 if found.y.unit == "µs" else MS
+    assert [round(p.y * scale) for p in medians.points] == [500, 1000]
+    assert len(found.shapes) == 2
+    for shape, median in zip(found.shapes, medians.points, strict=True):
+        widest, half = max(shape.outline, key=lambda place: place[1])
+        assert widest == pytest.approx(median.y, rel=0.1)
+        assert 0.35 < half <= 0.4
+
+
+def test_a_step_of_trials_is_a_trial() -> None:
+    """Three trials of a condition: three equal steps up to all of them."""
+    found = chart("trial_ecdf", metric="rtt_mean_ns")
+    ys = [p.y for p in found.series[0].points]
+    assert ys == pytest.approx([0, 100 / 3, 100 / 3, 200 / 3, 200 / 3, 100])
+    xs = [p.x for p in found.series[0].points]
+    assert xs == sorted(xs) and len(set(xs)) == 3
+    violins = chart("trial_violins", metric="rtt_mean_ns")
+    assert [len(point.trials) for point in violins.series[0].points] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "name", ["round_trip_ecdf", "round_trip_violins", "trial_ecdf", "trial_violins"]
+)
+def test_they_can_be_drawn(name: str) -> None:
+    """With every violin in the drawing, and the same bytes each time."""
+    found = chart(name)
+    drawing = to_drawing(found, "f-", 5.0)
+    assert drawing.svg.count('id="f-shape-') == len(found.shapes)
+    assert to_bytes(found, "svg") == to_bytes(found, "svg")
+
+
+def test_they_are_drawn_only_of_trials_that_keep_their_round_trips() -> None:
+    """Another program's tell a mean alone; a broken histogram is none."""
+    run, trials, study = echoes()
+    names = [figure.figure for figure in figures_of_round_trips(study, trials)]
+    assert names == ["round_trip_ecdf", "round_trip_violins"]
+    page = run_on_page(run, trials, NOTHING, "x")
+    assert sum("Round-trip times, " in f.chart.title for f in page.experiments[0].figures) == 2
+    assert figures_of_round_trips(study, echoes(with_histograms=False)[1]) == ()
+    for trial in trials:
+        trial.raw["requester"]["round_trip"]["histogram"] = "zz"
+    assert figures_of_round_trips(study, trials) == ()
