@@ -67,6 +67,11 @@ class Service:
         return self.name.partition("+")[0]
 
     @property
+    def url_options(self) -> tuple[str, ...]:
+        """Parameters that a URL can say after `?`."""
+        return ("dialect", "signing") if self.dialects else ()
+
+    @property
     def has_short_names(self) -> bool:
         """Whether a server may know only names of 8 characters, a dot and 3 characters."""
         return bool(self.dialects)

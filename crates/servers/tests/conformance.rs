@@ -45,6 +45,7 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         credentials: Some(user()),
         dialect: None,
         raw: false,
+        requires_signatures: false,
         tcp_profile: None,
         carrier: lanlab_files::Carrier::Tcp,
         link: None,
@@ -64,6 +65,7 @@ async fn served(service: ServiceKind, root: &Path) -> (Option<Serving>, Target) 
         port: 0,
         credentials: target.credentials.clone(),
         read_only: false,
+        requires_signatures: false,
         station: None,
     };
     let serving = serve(&offer).await.unwrap();

@@ -36,6 +36,14 @@ def serve(
     write: Annotated[
         bool, typer.Option("--write", help="Let clients write. Default: read-only.")
     ] = False,
+    require_signing: Annotated[
+        bool,
+        typer.Option(
+            "--require-signing",
+            help="Serve only clients that sign their messages (SMB 1). Default: sign where a "
+            "client asks for it.",
+        ),
+    ] = False,
     time: Annotated[
         str | None,
         typer.Option("--time", metavar="TIME", help="Stop after this time. Default: at Ctrl-C."),
@@ -70,6 +78,11 @@ def serve(
             f"service `{service}` cannot be served by this command yet",
             hint="`lanlab copy` and `lanlab stations` start such a server for a trial",
         )
+    if require_signing and not offered.dialects:
+        raise UsageError(
+            f"--require-signing: found service `{service}`; allowed: smb1",
+            hint="leave it out, or serve by `--service smb1`",
+        )
     root = directory_of("DIRECTORY", directory)
     try:
         wanted_address = ipaddress.ip_address(address)
@@ -91,7 +104,7 @@ def serve(
             f"warning: {service} has no logins: every host that reaches {address} can "
             f"{'read and write' if write else 'read'} this directory"
         )
-    wanted = Wanted(service, str(root), address, port, not write, credentials)
+    wanted = Wanted(service, str(root), address, port, not write, credentials, require_signing)
     try:
         with serving(wanted) as served:
             print_lines(f"serving     {root} ({'read and write' if write else 'read-only'})")
@@ -99,6 +112,8 @@ def serve(
             if credentials is not None:
                 print_lines(f"user        {credentials['user']}")
                 print_lines(f"password    {credentials['secret']}")
+            if require_signing:
+                print_lines("signing     required: clients that do not sign are refused")
             if served.trust_sha256 is not None:
                 print_lines(f"identity    sha256 {served.trust_sha256}")
             print_lines("end it with Ctrl-C" if time is None else f"ends after {time}")

@@ -127,7 +127,12 @@ def _of_smb1(parameters: ServiceParameters) -> Request:
     if not SERVICES[parameters.service].dialects:
         return {}
     profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
-    return {"dialect": parameters.dialect, "raw": parameters.raw, "tcp_profile": profile}
+    return {
+        "dialect": parameters.dialect,
+        "requires_signatures": parameters.requires_signatures,
+        "raw": parameters.raw,
+        "tcp_profile": profile,
+    }
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:

@@ -29,6 +29,8 @@ class Wanted:
     is_read_only: bool
     #: `None`: every client that reaches the address is served.
     credentials: dict[str, str] | None
+    #: Whether every client has to sign its messages; only SMB 1 can ask for that.
+    requires_signatures: bool = False
 
 
 class Serving:
@@ -76,6 +78,7 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
             "port": wanted.port,
             "credentials": wanted.credentials,
             "read_only": wanted.is_read_only,
+            "requires_signatures": wanted.requires_signatures,
         }
         asked: Measurement = engine.start(request)
         over = threading.Event()

@@ -15,6 +15,9 @@ from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.parameters import DriverName, IpParameters, Seconds
 from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
+#: Which servers of SMB 1 have to sign.
+SIGNING = ("auto", "required")
+
 
 class ServiceParameters(IpParameters):
     """Parameters of a condition that has a file service."""
@@ -42,6 +45,12 @@ class ServiceParameters(IpParameters):
         None,
         "The only dialect of SMB 1 to speak: core, lanman1, lm12x002 or nt1. Default: the newest "
         "that the server has.",
+        metavar="NAME",
+    )
+    signing: str | None = parameter(
+        None,
+        "Signatures of SMB 1: `required` refuses a server that does not sign its messages. "
+        "Default: `auto`, signed where the server requires it.",
         metavar="NAME",
     )
     raw: bool = parameter(
@@ -90,13 +99,13 @@ class ServiceParameters(IpParameters):
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
             object.__setattr__(self, "service", url.service)
-            if url.dialect is not None:
-                if self.dialect not in (None, url.dialect):
+            for key, value in url.options.items():
+                given = getattr(self, key)
+                if given not in (None, value):
                     raise ValueError(
-                        f"dialect: found `{self.dialect}`, and `{url.dialect}` in the URL; "
-                        "allowed: one of them"
+                        f"{key}: found `{given}`, and `{value}` in the URL; allowed: one of them"
                     )
-                object.__setattr__(self, "dialect", url.dialect)
+                object.__setattr__(self, key, value)
         elif self.trust is not None:
             raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
         return self
@@ -137,9 +146,32 @@ class ServiceParameters(IpParameters):
         return self
 
     @model_validator(mode="after")
+    def _known_signing(self) -> Self:
+        if self.signing not in (None, *SIGNING):
+            raise ValueError(f"signing: found `{self.signing}`; allowed: {', '.join(SIGNING)}")
+        if self.requires_signatures:
+            dialects = SERVICES[self.service].dialects
+            if self.dialect is not None and self.dialect != dialects[-1]:
+                raise ValueError(
+                    f"signing: found `required` with dialect `{self.dialect}`, which has no "
+                    f"signatures; allowed: dialect `{dialects[-1]}`"
+                )
+            if self.raw:
+                raise ValueError(
+                    "signing: found `required` with raw, whose messages have no signatures; "
+                    "allowed: one of them"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         return self
+
+    @property
+    def requires_signatures(self) -> bool:
+        """Whether a server has to sign its messages."""
+        return self.signing == "required" and bool(SERVICES[self.service].dialects)
 
     @property
     def is_over_tcp(self) -> bool:

@@ -50,6 +50,7 @@ ECHO_NEEDS = (
 )
 #: Of `copy` and `stations`.
 SERVICE_NEEDS = (
+    Need("signing", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
     Need("raw", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
     Need(
         "tcp_profile",
