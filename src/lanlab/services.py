@@ -69,7 +69,14 @@ class Service:
     @property
     def url_options(self) -> tuple[str, ...]:
         """Parameters that a URL can say after `?`."""
-        return ("dialect", "signing") if self.dialects else ()
+        if not self.dialects:
+            return ()
+        return ("dialect", "signing", "wins") if self.is_over_tcp else ("dialect", "signing")
+
+    @property
+    def is_over_tcp(self) -> bool:
+        """Whether the usual carrier carries it."""
+        return self.carrier == USUAL_CARRIER
 
     @property
     def has_short_names(self) -> bool:

@@ -30,12 +30,19 @@ def test_signing_is_part_of_a_url_and_of_the_condition() -> None:
     assert not CopyParameters(service="smb1").requires_signatures
 
 
+def test_a_name_server_is_part_of_a_url() -> None:
+    parameters = CopyParameters.model_validate({"server": "smb1://old-box/share?wins=192.0.2.7"})
+    assert parameters.wins == "192.0.2.7"
+    with pytest.raises(UsageError, match="found `wins=192"):
+        parse_url("smb1+nbf://OLD-BOX/share?wins=192.0.2.7")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (
             "smb1://nas/share?version=1",
-            "found `version=1` after `\\?`; allowed: `dialect=`, `signing=`",
+            "found `version=1` after `\\?`; allowed: `dialect=`, `signing=`, `wins=`",
         ),
         ("smb1://nas/share?dialect", "found `dialect` after `\\?`; allowed: `dialect=`"),
         ("smb1://nas/share?dialect=nt1&dialect=nt1", "found `dialect=` twice"),
@@ -64,6 +71,12 @@ def test_what_is_no_such_url_is_refused(text: str, said: str) -> None:
             {"server": "smb1://nas/a?signing=required", "signing": "auto"},
             "signing: found `auto`, and `required` in the URL",
         ),
+        (
+            {"server": "smb1://old-box/a?wins=nas"},
+            "wins: found `nas`; allowed: the IPv4 address of a WINS server",
+        ),
+        ({"server": "smb1://old-box/a", "wins": "::1"}, "wins: found `::1`; allowed: the IPv4"),
+        ({"server": "smb1://old-box/a", "wins": "224.0.0.1"}, "the address of one server"),
         (
             {"service": "smb1", "signing": "required", "dialect": "lanman1"},
             "found `required` with dialect `lanman1`, which has no signatures",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import os
 import re
 import shlex
@@ -120,6 +122,14 @@ def _options(text: str, query: str, allowed: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"`{text}`: found `{key}=` twice; allowed: once")
         options[key] = unquote(value)
     return options
+
+
+def is_address(host: str) -> bool:
+    """Whether the host of a URL is an address, not a name."""
+    with contextlib.suppress(ValueError):
+        ipaddress.ip_address(host)
+        return True
+    return False
 
 
 def is_local(text: str) -> bool:

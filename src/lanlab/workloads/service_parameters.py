@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import secrets
 from typing import Literal, Self
 
@@ -17,6 +18,7 @@ from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
 #: Which servers of SMB 1 have to sign.
 SIGNING = ("auto", "required")
+_ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 
 class ServiceParameters(IpParameters):
@@ -52,6 +54,12 @@ class ServiceParameters(IpParameters):
         "Signatures of SMB 1: `required` refuses a server that does not sign its messages. "
         "Default: `auto`, signed where the server requires it.",
         metavar="NAME",
+    )
+    wins: str | None = parameter(
+        None,
+        "IPv4 address of a WINS server that is asked for the name of an SMB 1 server. Default: "
+        "none; the hosts of this host's networks are asked.",
+        metavar="ADDRESS",
     )
     raw: bool = parameter(
         False,
@@ -164,6 +172,19 @@ class ServiceParameters(IpParameters):
         return self
 
     @model_validator(mode="after")
+    def _known_wins(self) -> Self:
+        if self.wins is not None:
+            try:
+                address = ipaddress.IPv4Address(self.wins)
+            except ValueError:
+                raise ValueError(
+                    f"wins: found `{self.wins}`; allowed: the IPv4 address of a WINS server"
+                ) from None
+            if address.is_multicast or address.is_unspecified or address == _ALL_HOSTS:
+                raise ValueError(f"wins: found `{self.wins}`; allowed: the address of one server")
+        return self
+
+    @model_validator(mode="after")
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         return self
@@ -176,7 +197,16 @@ class ServiceParameters(IpParameters):
     @property
     def is_over_tcp(self) -> bool:
         """Whether the usual carrier carries its service."""
-        return SERVICES[self.service].carrier == USUAL_CARRIER
+        return SERVICES[self.service].is_over_tcp
+
+    @property
+    def has_netbios_name(self) -> bool:
+        """Whether a server is found by a name that may be one of NetBIOS over TCP."""
+        named = SERVICES[self.service]
+        if not (named.dialects and named.is_over_tcp and self.is_users_server):
+            return False
+        host = servers.parse_url(self.server).host
+        return self.ip_version == 4 and not servers.is_address(host)
 
     @property
     def is_users_server(self) -> bool:
