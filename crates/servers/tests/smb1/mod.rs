@@ -3,6 +3,7 @@
 mod hostile;
 mod locks;
 mod peers;
+mod torture;
 
 use std::fs;
 
