@@ -8,6 +8,7 @@ named `found-*` were found by a fuzzer to reach something that these do not; the
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import service_seeds as services
@@ -363,7 +364,33 @@ def smb1_requests() -> dict[str, bytes]:
     logins = b"".join(one[:1] + b"\2" + one[2:] for one in tokens[:2])
     seeds["token"] = b"\x93" + requests[0x72][0] + logins
     seeds["token-signed"] = b"\x9b" + requests[0x72][0] + logins
-    return seeds
+    return seeds | smb1_waits()
+
+
+def smb1_waits() -> dict[str, bytes]:
+    """Locks that another process of the client waits for, and each way in which a wait ends."""
+
+    def ask(command: int, body: bytes, choice: int = 0) -> bytes:
+        return bytes([command, choice, 1, 0x40]) + len(body).to_bytes(2, "little") + body
+
+    def lock(pid: int, timeout_ms: int, kind: int = 0, unlocks: int = 0, choice: int = 0) -> bytes:
+        words = struct.pack("<BBHHBBIHH", 0xFF, 0, 0, 0, kind, 0, timeout_ms, unlocks, 1 - unlocks)
+        data = struct.pack("<HII", pid, 100, 10)
+        return ask(0x24, b"\x08" + words + len(data).to_bytes(2, "little") + data, of_file | choice)
+
+    late, other, of_file = 0x10, 0x40, 1
+    echo = ask(0x2B, struct.pack("<BHH", 1, 1, 0), late)
+    created = ask(0x03, struct.pack("<BHIH", 3, 0, 0, 7) + b"\4A.TXT\0")
+    begun = b"\3" + created + lock(1, 0) + lock(2, 300, choice=other)
+    close = ask(0x04, struct.pack("<BHIH", 3, 0, 0xFFFFFFFF, 0), of_file)
+    return {
+        "wait-late": begun + echo,
+        "wait-granted": begun + lock(1, 0, unlocks=1) + echo,
+        "wait-cancelled": begun + ask(0xA4, b"\0\0\0", other) + echo,
+        "wait-range-cancelled": begun + lock(2, 0, kind=8) + echo,
+        "wait-closed": begun + close + echo,
+        "wait-left": begun + lock(3, 0xFFFFFFFF) + lock(4, 100, kind=1),
+    }
 
 
 def nbf_frames() -> dict[str, bytes]:

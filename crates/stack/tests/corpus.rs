@@ -34,5 +34,15 @@ fn smb1_client() {
 
 #[test]
 fn smb1_server() {
-    feed("smb1_server", smb1_server::smb1_server);
+    feed("smb1_server", |octets| {
+        smb1_server::smb1_server(octets);
+    });
+}
+
+#[test]
+fn seeds_of_the_server_reach_waits_for_locks() {
+    let reached: Vec<_> =
+        seeds::seeds("smb1_server").map(|one| smb1_server::smb1_server(&one)).collect();
+    assert!(reached.iter().filter(|one| one.waits).count() >= 6);
+    assert!(reached.iter().filter(|one| one.logins).count() >= 80);
 }

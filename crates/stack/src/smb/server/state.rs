@@ -51,6 +51,7 @@ pub enum Answer {
 
 /// An open file or directory of a session.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "rights that a client has each alone")]
 pub struct Open {
     /// Nothing of a directory.
     pub handle: Option<Handle>,
