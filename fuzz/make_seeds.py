@@ -7,7 +7,9 @@ named `found-*` were found by a fuzzer to reach something that these do not; the
 
 from __future__ import annotations
 
+import hmac
 import json
+import struct
 from pathlib import Path
 
 import service_seeds as services
@@ -363,7 +365,66 @@ def smb1_requests() -> dict[str, bytes]:
     logins = b"".join(one[:1] + b"\2" + one[2:] for one in tokens[:2])
     seeds["token"] = b"\x93" + requests[0x72][0] + logins
     seeds["token-signed"] = b"\x9b" + requests[0x72][0] + logins
-    return seeds
+    # The same with a proof of the password, for the challenge of the target's server.
+    proved = smb1_proof()
+    seeds |= {"token-proved": b"\x93" + proved, "token-proved-signed": b"\x9b" + proved}
+    return seeds | smb1_waits()
+
+
+def smb1_proof() -> bytes:
+    """A login by NTLMSSP without SPNEGO, of user `u` with the password `Secret-1`."""
+
+    def ask(command: int, choice: int, body: bytes) -> bytes:
+        # With extended security and codes of Windows NT.
+        return bytes([command, choice, 1, 0x48]) + len(body).to_bytes(2, "little") + body
+
+    def log_in(token: bytes, choice: int) -> bytes:
+        words = struct.pack("<BBHHHHIHII", 0xFF, 0, 0, 4356, 2, 1, 0, len(token), 0, 0x8000_0000)
+        data = token + b"x\0x\0"
+        return ask(0x73, choice, b"\x0c" + words + len(data).to_bytes(2, "little") + data)
+
+    # MD4 of the password, which new systems no longer have; then [MS-NLMP] 3.3.2 and 2.2.1.3.
+    key = bytes.fromhex("32dd88ba05015976331dd499de64e9d9")
+    key = hmac.digest(key, "U".encode("utf-16-le"), "md5")
+    blob = b"\1\1" + bytes(26)
+    nt = hmac.digest(key, bytes([7] * 8) + blob, "md5") + blob
+    user = "u".encode("utf-16-le")
+    proof, at = b"NTLMSSP\0" + (3).to_bytes(4, "little"), 64
+    for content in (b"", nt, b"", user, b"", b""):
+        proof += struct.pack("<HHI", len(content), len(content), at)
+        at += len(content)
+    proof += (1).to_bytes(4, "little") + nt + user
+    offer = b"NTLMSSP\0" + struct.pack("<II", 1, 0x0201) + bytes(16)
+    dialect = b"\2NT LM 0.12\0"
+    begun = ask(0x72, 0, b"\0" + len(dialect).to_bytes(2, "little") + dialect)
+    # The second by the first user that a server numbers.
+    return begun + log_in(offer, 0) + log_in(proof, 2)
+
+
+def smb1_waits() -> dict[str, bytes]:
+    """Locks that another process of the client waits for, and each way in which a wait ends."""
+
+    def ask(command: int, body: bytes, choice: int = 0) -> bytes:
+        return bytes([command, choice, 1, 0x40]) + len(body).to_bytes(2, "little") + body
+
+    def lock(pid: int, timeout_ms: int, kind: int = 0, unlocks: int = 0, choice: int = 0) -> bytes:
+        words = struct.pack("<BBHHBBIHH", 0xFF, 0, 0, 0, kind, 0, timeout_ms, unlocks, 1 - unlocks)
+        data = struct.pack("<HII", pid, 100, 10)
+        return ask(0x24, b"\x08" + words + len(data).to_bytes(2, "little") + data, of_file | choice)
+
+    late, other, of_file = 0x10, 0x40, 1
+    echo = ask(0x2B, struct.pack("<BHH", 1, 1, 0), late)
+    created = ask(0x03, struct.pack("<BHIH", 3, 0, 0, 7) + b"\4A.TXT\0")
+    begun = b"\3" + created + lock(1, 0) + lock(2, 300, choice=other)
+    close = ask(0x04, struct.pack("<BHIH", 3, 0, 0xFFFFFFFF, 0), of_file)
+    return {
+        "wait-late": begun + echo,
+        "wait-granted": begun + lock(1, 0, unlocks=1) + echo,
+        "wait-cancelled": begun + ask(0xA4, b"\0\0\0", other) + echo,
+        "wait-range-cancelled": begun + lock(2, 0, kind=8) + echo,
+        "wait-closed": begun + close + echo,
+        "wait-left": begun + lock(3, 0xFFFFFFFF) + lock(4, 100, kind=1),
+    }
 
 
 def nbf_frames() -> dict[str, bytes]:

@@ -48,6 +48,7 @@ impl Harness {
             nonce: [7; 8],
             time: 0,
             raw: choice & 0x40 != 0,
+            requires_signatures: false,
             carrier: CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true },
         });
         let (sent, calls, ended) = (Vec::new(), vec![Client::CONNECTED], Vec::new());

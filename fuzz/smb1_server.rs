@@ -26,8 +26,8 @@ const MOST_MESSAGES: usize = 20;
 const MOST_OCTETS: usize = 66 << 10;
 
 /// A server that gets these messages.
-pub fn smb1_server(octets: &[u8]) {
-    let Some((choice, mut rest)) = octets.split_first() else { return };
+pub fn smb1_server(octets: &[u8]) -> Reached {
+    let Some((choice, mut rest)) = octets.split_first() else { return Reached::default() };
     let mut harness = Harness::new(*choice);
     while let Some((head, after)) = rest.split_first_chunk::<6>() {
         let len = usize::from(u16::from_le_bytes([head[4], head[5]])).min(after.len());
@@ -35,10 +35,23 @@ pub fn smb1_server(octets: &[u8]) {
         harness.ask(*head, body);
         rest = after;
     }
+    let reached = harness.reached;
     harness.end();
+    reached
+}
+
+/// How far messages came, for the test that holds the seeds against it.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(dead_code, reason = "the fuzz target does not look")]
+pub struct Reached {
+    /// A request waited for a lock.
+    pub waits: bool,
+    /// A user logged in.
+    pub logins: bool,
 }
 
 struct Harness {
+    reached: Reached,
     server: Server,
     session: Session,
     files: MemoryFiles,
@@ -68,7 +81,8 @@ impl Harness {
         let session = server.session(carrier, [7; 8], 0x01d0_0000_0000_0000);
         let files = MemoryFiles::default();
         let now = Instant::ZERO;
-        let mut harness = Self { server, session, files, uid: 0, tid: 0, fid: 0, now };
+        let reached = Reached::default();
+        let mut harness = Self { reached, server, session, files, uid: 0, tid: 0, fid: 0, now };
         if choice & 0x88 == 0 {
             harness.connect(newest);
         }
@@ -203,6 +217,8 @@ impl Harness {
                     answer.get(at..at + 2).map_or(0, |fid| u16::from_le_bytes([fid[0], fid[1]]));
             }
         }
+        self.reached.waits |= self.session.poll_timeout().is_some();
+        self.reached.logins |= self.session.is_known();
         assert!(self.session.poll_timeout().is_none_or(|at| at > self.now), "a wait without end");
         answer
     }

@@ -6,4 +6,6 @@ mod memory_files;
 #[path = "../smb1_server.rs"]
 mod smb1_server;
 
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| smb1_server::smb1_server(octets));
+libfuzzer_sys::fuzz_target!(|octets: &[u8]| {
+    smb1_server::smb1_server(octets);
+});

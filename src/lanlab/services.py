@@ -67,6 +67,18 @@ class Service:
         return self.name.partition("+")[0]
 
     @property
+    def url_options(self) -> tuple[str, ...]:
+        """Parameters that a URL can say after `?`."""
+        if not self.dialects:
+            return ()
+        return ("dialect", "signing", "wins") if self.is_over_tcp else ("dialect", "signing")
+
+    @property
+    def is_over_tcp(self) -> bool:
+        """Whether the usual carrier carries it."""
+        return self.carrier == USUAL_CARRIER
+
+    @property
     def has_short_names(self) -> bool:
         """Whether a server may know only names of 8 characters, a dot and 3 characters."""
         return bool(self.dialects)

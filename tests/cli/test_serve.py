@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import COMMAND
 
-_FIELDS = ("serving", "address", "user", "password", "identity")
+_FIELDS = ("serving", "address", "user", "password", "signing", "identity")
 
 
 @contextmanager
@@ -87,6 +87,27 @@ def test_what_it_prints_is_enough_to_copy_to_it(
         out, err = server.communicate(timeout=20)
         assert server.returncode == 0, err
         assert "connections in" in out
+
+
+def test_a_server_that_requires_signatures_refuses_a_dialect_without(
+    source: Path, target: Path, tmp_path: Path
+) -> None:
+    argv = (str(target), "--service", "smb1", "--write", "--require-signing")
+    with serving(*argv) as (_, said):
+        assert said["signing"].startswith("required")
+        store = tmp_path / "store.sqlite"
+        done = copied(source, said, store)
+        assert (done.returncode, "signed, MD5" in done.stdout) == (0, True), done.stderr
+        done = copied(source, said | {"address": said["address"] + "?dialect=lanman1"}, store)
+        assert done.returncode == 1
+        assert "speaks none of the dialects `LANMAN1.0`" in done.stderr
+
+
+def test_signatures_are_required_only_where_there_are_some(target: Path) -> None:
+    argv = [*COMMAND, "serve", str(target), "--service", "sftp", "--require-signing"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "--require-signing: found service `sftp`; allowed: smb1" in done.stderr
 
 
 def test_a_served_directory_is_read_only_by_default(

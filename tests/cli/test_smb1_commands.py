@@ -62,6 +62,14 @@ def test_files_are_copied_raw(lanlab: Lanlab, way: tuple[str, ...], server: str)
 
 
 @SERVERS
+def test_signatures_are_made_where_they_are_required(lanlab: Lanlab, server: str) -> None:
+    for signing, is_signed in (("auto", False), ("required", True)):
+        found = result(lanlab, server, "copy", "3x6kB", "--signing", signing)
+        assert found["parameters"]["signing"] == signing
+        assert ("signed, MD5" in json.dumps(found)) == is_signed
+
+
+@SERVERS
 def test_stations_read_blocks(lanlab: Lanlab, server: str) -> None:
     found = result(
         lanlab, server, "stations", "--stations", "1,3", "--size", "750", "--time", "0.5s"

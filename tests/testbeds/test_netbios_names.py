@@ -32,6 +32,7 @@ lock directory = {folder}
 state directory = {folder}
 cache directory = {folder}
 pid directory = {folder}
+wins support = yes
 log file = {folder}/nmbd.log
 """
 
@@ -43,8 +44,8 @@ def open_bed() -> Iterator[Open]:
         yield open_or_skip
 
 
-def _address(engine: Engine, name: str, *, netbios: bool = True) -> str:
-    request = {"type": "resolve", "name": name, "family": "ipv4", "netbios": netbios}
+def _address(engine: Engine, name: str, *, netbios: bool = True, wins: str | None = None) -> str:
+    request = {"type": "resolve", "name": name, "family": "ipv4", "netbios": netbios, "wins": wins}
     return str(engine.start(request).result(30)["address"])
 
 
@@ -79,6 +80,17 @@ def test_a_host_that_only_netbios_knows_is_found(open_bed: Open, tmp_path: Path)
             with pytest.raises(EngineError, match=r"`old-box` has no IPv4 address") as refused:
                 _address(engine, "old-box", netbios=False)
             assert "NetBIOS" not in refused.value.message
+            # The same program is a WINS server, which has its own names.
+            wins = str(server.addresses["ipv4"])
+            assert _address(engine, "old-box", netbios=False, wins=wins) == wins
+            unknown = f"WINS server {wins} does not know it"
+            with pytest.raises(EngineError, match=unknown) as refused:
+                _address(engine, "no-such-box", netbios=False, wins=wins)
+            assert refused.value.code == "service.name"
+            with pytest.raises(EngineError, match=f"{unknown}; as a NetBIOS name: no host"):
+                _address(engine, "no-such-box", wins=wins)
+            with pytest.raises(EngineError, match="nothing answers at its port"):
+                _address(engine, "old-box", netbios=False, wins=str(client.addresses["ipv4"]))
             began = time.monotonic()
             with pytest.raises(EngineError, match="no host of its networks answered") as refused:
                 _address(engine, "no-such-box")

@@ -23,6 +23,13 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("stream", {"when_late": "skip", **TIME}, {}, {"rate_bps": "1M"}),
     ("stream", {"receiver_rivals": 1, **TIME}, {}, {"receiver_processor": 0}),
     ("copy", {"medium": "disk"}, {"dataset": "dir:/tmp"}, {"dataset": "many-small"}),
+    ("copy", {"signing": "required"}, {"service": "smb"}, {"service": "smb1"}),
+    (
+        "copy",
+        {"wins": "192.0.2.7"},
+        {"server": "smb1://192.0.2.9/files"},
+        {"server": "smb1://old-box/files"},
+    ),
     ("copy", {"raw": True}, {}, {"service": "smb1", "server": "samba"}),
     ("stations", {"tcp_profile": "nt4"}, {}, {"service": "smb1", "server": "samba"}),
     ("copy", {"ip_version": 6}, {"service": "smb1+nbf"}, {"service": "smb1"}),

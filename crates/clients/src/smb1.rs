@@ -55,6 +55,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
         raw: target.raw,
+        requires_signatures: target.requires_signatures,
         carrier,
     };
     let patience = Duration::from_nanos(target.timeout_ns);

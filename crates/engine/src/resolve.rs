@@ -31,6 +31,18 @@ fn look_up(request: &Resolve) -> Measured {
         let message = format!("`{}` has no {version} address{why}", request.name);
         Failure::new("service.name", message)
     };
+    // Who names a name server wants its answer, which another one may know otherwise.
+    let at_server = match (request.wins, request.family) {
+        (Some(server), AddressFamily::Ipv4) => {
+            match netbios_names::look_up_at(&request.name, server) {
+                Ok(address) => {
+                    return Ok(Outcome::Resolved(Resolved { address: address.into() }));
+                }
+                Err(why) => format!("; {why}"),
+            }
+        }
+        _ => String::new(),
+    };
     let looked_up = lookup(&request.name, request.family);
     let first = looked_up.as_ref().ok().and_then(|found| found.iter().find(|one| is_wanted(one)));
     if let Some(first) = first {
@@ -38,11 +50,11 @@ fn look_up(request: &Resolve) -> Measured {
     }
     let why = looked_up.err().map_or_else(String::new, |error| format!(": {error}"));
     if !request.netbios || request.family != AddressFamily::Ipv4 {
-        return Err(missing(&why).into());
+        return Err(missing(&format!("{why}{at_server}")).into());
     }
     match netbios_names::look_up(&request.name) {
         Ok(address) => Ok(Outcome::Resolved(Resolved { address: address.into() })),
-        Err(also) => Err(missing(&format!("{why}; as a NetBIOS name: {also}")).into()),
+        Err(also) => Err(missing(&format!("{why}{at_server}; as a NetBIOS name: {also}")).into()),
     }
 }
 
@@ -88,7 +100,7 @@ mod tests {
     use super::*;
 
     fn asked(name: &str, family: AddressFamily) -> Measured {
-        look_up(&Resolve { name: name.into(), family, netbios: false })
+        look_up(&Resolve { name: name.into(), family, netbios: false, wins: None })
     }
 
     #[test]
@@ -105,7 +117,7 @@ mod tests {
     #[test]
     fn a_name_that_cannot_be_one_is_refused() {
         for name in [String::new(), "x".repeat(256)] {
-            let request = Resolve { name, family: AddressFamily::Ipv4, netbios: false };
+            let request = Resolve { name, family: AddressFamily::Ipv4, netbios: false, wins: None };
             assert_eq!(resolve(request).err().map(|failure| failure.code), Some("request.value"));
         }
         let refused = asked("no such host.invalid", AddressFamily::Ipv4).unwrap_err();

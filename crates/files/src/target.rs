@@ -126,6 +126,9 @@ pub struct Target {
     /// Whether to read and write by raw messages, one call at a time, as SMB 1 has them.
     #[serde(default)]
     pub raw: bool,
+    /// Whether a server of SMB 1 has to sign its messages, as this client then does.
+    #[serde(default)]
+    pub requires_signatures: bool,
     /// How TCP is set; absent: as the system has it.
     #[serde(default)]
     pub tcp_profile: Option<TcpProfile>,

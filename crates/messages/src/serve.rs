@@ -32,6 +32,9 @@ pub struct Serve {
     /// Whether nothing may be written.
     #[serde(default)]
     pub read_only: bool,
+    /// Whether every client has to sign its messages, which only SMB 1 can ask for, and takes a user.
+    #[serde(default)]
+    pub requires_signatures: bool,
     /// Connections that are expected at once; it is refused if this process may not have as many
     /// files and sockets as these take.
     #[serde(default)]

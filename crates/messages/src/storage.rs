@@ -88,6 +88,9 @@ pub struct Resolve {
     /// know it.
     #[serde(default)]
     pub netbios: bool,
+    /// A name server (WINS) that is asked for a `NetBIOS` name before the system is.
+    #[serde(default)]
+    pub wins: Option<std::net::Ipv4Addr>,
 }
 
 /// The address of a name.

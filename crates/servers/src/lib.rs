@@ -50,6 +50,8 @@ pub struct Offer {
     pub credentials: Option<Credentials>,
     /// Whether nothing may be written.
     pub read_only: bool,
+    /// Whether every client has to sign its messages, which only SMB 1 can ask for here.
+    pub requires_signatures: bool,
     /// Where SMB 1 is served on a link of whole Ethernet frames, over `NetBEUI`; absent: over TCP.
     pub station: Option<StationOffer>,
 }
@@ -163,6 +165,12 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     }
     if offer.station.is_some() && offer.service != ServiceKind::Smb1 {
         return Err(Fault::new(Class::Unsupported, "only SMB 1 is served over NetBEUI"));
+    }
+    if offer.requires_signatures
+        && (offer.service != ServiceKind::Smb1 || offer.credentials.is_none())
+    {
+        let message = "signatures can be required of clients of SMB 1, where a user is named";
+        return Err(Fault::new(Class::Unsupported, message));
     }
     match offer.service {
         ServiceKind::Directory | ServiceKind::Memory => {

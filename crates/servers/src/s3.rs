@@ -173,6 +173,7 @@ mod tests {
             port: 0,
             credentials: None,
             read_only: false,
+            requires_signatures: false,
             station: None,
         };
         let serving =

@@ -55,6 +55,7 @@ async fn served(
         credentials: Some(user()),
         dialect: None,
         raw: false,
+        requires_signatures: false,
         tcp_profile: None,
         carrier: lanlab_files::Carrier::Tcp,
         link: None,
@@ -83,6 +84,7 @@ async fn served(
         port: 0,
         credentials: target.credentials.clone(),
         read_only: false,
+        requires_signatures: false,
         station,
     };
     let serving = serve(&offer).await.unwrap();

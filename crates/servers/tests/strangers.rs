@@ -44,6 +44,7 @@ async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Servi
         port: 0,
         credentials: Some(user()),
         read_only: false,
+        requires_signatures: false,
         station: None,
     };
     let serving = serve_within(&offer, bounds).await.unwrap();

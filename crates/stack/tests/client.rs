@@ -29,6 +29,7 @@ fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         nonce: [7; 8],
         time: 0,
         raw: false,
+        requires_signatures: false,
         carrier: CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true },
     }
 }
@@ -220,6 +221,47 @@ fn signatures_are_made_and_one_that_is_wrong_ends_the_session() {
     let mut session = Session { mode, ..Session::new(plan(None, "Secret-1")) };
     // The connection to the share is the first signed message, and its response is not.
     assert!(session.connect().unwrap_err().message.contains("signature of the response is wrong"));
+}
+
+/// A plan that requires signatures.
+fn signed(dialect: Option<Dialect>) -> Plan {
+    Plan { requires_signatures: true, ..plan(dialect, "Secret-1") }
+}
+
+#[test]
+fn a_server_that_does_not_sign_is_refused_where_signatures_are_required() {
+    let refusal = Session::new(signed(None)).connect().unwrap_err();
+    assert_eq!(refusal.reason, Reason::Unsupported);
+    let does_not = "signed messages are required of the server, and it does not sign";
+    assert!(refusal.message.starts_with(does_not), "{}", refusal.message);
+    let refusal = Session::new(signed(Some(Dialect::LanMan2))).connect().unwrap_err();
+    assert!(refusal.message.contains("dialect `LM1.2X002` has no signatures"), "{refusal:?}");
+}
+
+#[test]
+fn a_server_that_only_says_that_it_signs_is_found_out_by_its_first_response() {
+    let mode = security::USER_LEVEL | security::ENCRYPTED | security::SIGNING_ENABLED;
+    let mut session = Session { mode, ..Session::new(signed(None)) };
+    assert!(session.connect().unwrap_err().message.contains("signature of the response is wrong"));
+    // Who does not require signatures goes on without.
+    let mut session = Session { mode, ..Session::new(plan(None, "Secret-1")) };
+    assert_eq!(session.connect().unwrap().protection, "none");
+}
+
+#[test]
+fn signatures_are_not_made_without_a_key() {
+    let mode = security::USER_LEVEL | security::ENCRYPTED | security::SIGNING_ENABLED;
+    let guest = Plan { user: None, ..signed(None) };
+    // By a plain password, and where the share has one.
+    let of_share = mode & !security::USER_LEVEL;
+    let plain = mode & !security::ENCRYPTED;
+    for (plan, mode) in
+        [(guest, mode), (signed(Some(Dialect::Nt)), plain), (signed(Some(Dialect::Nt)), of_share)]
+    {
+        let refusal = Session { mode, ..Session::new(plan) }.connect().unwrap_err();
+        assert_eq!(refusal.reason, Reason::Login);
+        assert!(refusal.message.contains("makes no key for signatures"), "{refusal:?}");
+    }
 }
 
 #[test]

@@ -34,5 +34,22 @@ fn smb1_client() {
 
 #[test]
 fn smb1_server() {
-    feed("smb1_server", smb1_server::smb1_server);
+    feed("smb1_server", |octets| {
+        smb1_server::smb1_server(octets);
+    });
+}
+
+/// How many of the seeds whose name begins so came as far as `is_there` says.
+fn reached(name: &str, is_there: fn(smb1_server::Reached) -> bool) -> usize {
+    let folder = format!("{}/../../fuzz/corpus/smb1_server", env!("CARGO_MANIFEST_DIR"));
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(name));
+    let octets = named.map(|entry| std::fs::read(entry.path()).unwrap());
+    octets.filter(|octets| is_there(smb1_server::smb1_server(octets))).count()
+}
+
+#[test]
+fn seeds_of_the_server_reach_waits_for_locks_and_logins_by_tokens() {
+    assert_eq!(reached("wait-", |reached| reached.waits), 6);
+    assert_eq!(reached("token-proved", |reached| reached.logins), 2);
 }

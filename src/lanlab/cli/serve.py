@@ -127,6 +127,14 @@ def serve(
     write: Annotated[
         bool, typer.Option("--write", help="Let clients write. Default: read-only.")
     ] = False,
+    require_signing: Annotated[
+        bool,
+        typer.Option(
+            "--require-signing",
+            help="Serve only clients that sign their messages (SMB 1). Default: sign where a "
+            "client asks for it.",
+        ),
+    ] = False,
     time: Annotated[
         str | None,
         typer.Option("--time", metavar="TIME", help="Stop after this time. Default: at Ctrl-C."),
@@ -160,6 +168,11 @@ def serve(
             f"service `{service}` has no server",
             hint="name one that has, as in `--service sftp`",
         )
+    if require_signing and not offered.dialects:
+        raise UsageError(
+            f"--require-signing: found service `{service}`; allowed: smb1",
+            hint="leave it out, or serve by `--service smb1`",
+        )
     station = _station(offered, interface, name, (address, port), is_office_network=office_network)
     root = directory_of("DIRECTORY", directory)
     try:
@@ -182,7 +195,9 @@ def serve(
             f"warning: {offered.name} has no logins: every host that reaches {address} can "
             f"{'read and write' if write else 'read'} this directory"
         )
-    wanted = Wanted(offered.name, str(root), address, port, not write, credentials, station)
+    wanted = Wanted(
+        offered.name, str(root), address, port, not write, credentials, station, require_signing
+    )
     try:
         with serving(wanted) as served:
             print_lines(f"serving     {root} ({'read and write' if write else 'read-only'})")
@@ -190,6 +205,8 @@ def serve(
             if credentials is not None:
                 print_lines(f"user        {credentials['user']}")
                 print_lines(f"password    {credentials['secret']}")
+            if require_signing:
+                print_lines("signing     required: clients that do not sign are refused")
             if served.trust_sha256 is not None:
                 print_lines(f"identity    sha256 {served.trust_sha256}")
             print_lines("end it with Ctrl-C" if time is None else f"ends after {time}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UnmetNeed
 from lanlab.performers import directories
-from lanlab.performers.engine_host import EngineHost, cancel, resolved
+from lanlab.performers.engine_host import EngineHost, NetbiosNames, cancel, resolved
 from lanlab.services import SERVICES
 from lanlab.workloads import copy_server as servers
 
@@ -114,9 +114,8 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
         target |= _of_smb1(parameters)
         if parameters.is_over_tcp:
             # Who has old dialects has old names.
-            netbios = bool(SERVICES[url.service].dialects)
-            family = parameters.address_family
-            target["address"] = resolved(client, url.host, family, netbios=netbios)
+            names = NetbiosNames(parameters.wins) if SERVICES[url.service].dialects else None
+            target["address"] = resolved(client, url.host, parameters.address_family, names)
         else:
             target |= {"carrier": parameters.carrier, "link": client.raw_link}
     return target
@@ -127,7 +126,12 @@ def _of_smb1(parameters: ServiceParameters) -> Request:
     if not SERVICES[parameters.service].dialects:
         return {}
     profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
-    return {"dialect": parameters.dialect, "raw": parameters.raw, "tcp_profile": profile}
+    return {
+        "dialect": parameters.dialect,
+        "requires_signatures": parameters.requires_signatures,
+        "raw": parameters.raw,
+        "tcp_profile": profile,
+    }
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:

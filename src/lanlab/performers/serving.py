@@ -41,6 +41,8 @@ class Wanted:
     credentials: dict[str, str] | None
     #: Over a carrier without IP: the interface that the server's station is at, and its name.
     station: Station | None = None
+    #: Whether every client has to sign its messages; only SMB 1 can ask for that.
+    requires_signatures: bool = False
 
 
 class Serving:
@@ -109,6 +111,7 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
             "port": wanted.port,
             "credentials": wanted.credentials,
             "read_only": wanted.is_read_only,
+            "requires_signatures": wanted.requires_signatures,
         }
         asked: Measurement = engine.start(request)
         over = threading.Event()

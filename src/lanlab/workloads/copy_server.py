@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -34,8 +37,8 @@ class ServerUrl:
     user: str | None
     share: str | None
     directory: str
-    #: The only dialect to speak; `None`: none was asked for.
-    dialect: str | None = None
+    #: Parameters that it says after `?`.
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def needs_password(self) -> bool:
@@ -78,14 +81,9 @@ def parse_url(text: str) -> ServerUrl:
         allowed = ", ".join(sorted(known))
         raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {allowed}")
     service = found.name
-    dialect: str | None = None
-    if found.dialects and parts.query.startswith("dialect=") and not parts.fragment:
-        dialect = parts.query.removeprefix("dialect=")
-        if dialect not in found.dialects:
-            allowed = ", ".join(found.dialects)
-            raise UsageError(f"`{text}`: found dialect `{dialect}`; allowed: {allowed}")
-    elif parts.query or parts.fragment:
+    if (parts.query and not found.url_options) or parts.fragment:
         raise UsageError(f"`{text}`: found `?` or `#`; write them as %3F and %23")
+    options = _options(text, parts.query, found.url_options)
     path = unquote(parts.path)
     if found.is_local:
         if parts.netloc not in ("", "localhost"):
@@ -106,7 +104,32 @@ def parse_url(text: str) -> ServerUrl:
         share = names.pop(0)
     user = unquote(parts.username) if parts.username else None
     directory = "/".join(names)
-    return ServerUrl(text, service, parts.hostname, port, user, share, directory, dialect)
+    return ServerUrl(text, service, parts.hostname, port, user, share, directory, options)
+
+
+def _options(text: str, query: str, allowed: tuple[str, ...]) -> dict[str, str]:
+    """Parameters in the query of a URL. Their values are checked with those of options."""
+    options: dict[str, str] = {}
+    for part in query.split("&") if query else ():
+        key, is_given, value = part.partition("=")
+        if key not in allowed or not is_given:
+            names = ", ".join(f"`{one}=`" for one in allowed)
+            raise UsageError(
+                f"`{text}`: found `{part}` after `?`; allowed: {names}",
+                hint="write a `?` in a name as %3F",
+            )
+        if key in options:
+            raise UsageError(f"`{text}`: found `{key}=` twice; allowed: once")
+        options[key] = unquote(value)
+    return options
+
+
+def is_address(host: str) -> bool:
+    """Whether the host of a URL is an address, not a name."""
+    with contextlib.suppress(ValueError):
+        ipaddress.ip_address(host)
+        return True
+    return False
 
 
 def is_local(text: str) -> bool:

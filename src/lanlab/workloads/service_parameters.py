@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import secrets
 from typing import Literal, Self
 
@@ -14,6 +15,10 @@ from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.parameters import DriverName, IpParameters, Seconds
 from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
+
+#: Which servers of SMB 1 have to sign.
+SIGNING = ("auto", "required")
+_ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 
 class ServiceParameters(IpParameters):
@@ -43,6 +48,18 @@ class ServiceParameters(IpParameters):
         "The only dialect of SMB 1 to speak: core, lanman1, lm12x002 or nt1. Default: the newest "
         "that the server has.",
         metavar="NAME",
+    )
+    signing: str | None = parameter(
+        None,
+        "Signatures of SMB 1: `required` refuses a server that does not sign its messages. "
+        "Default: `auto`, signed where the server requires it.",
+        metavar="NAME",
+    )
+    wins: str | None = parameter(
+        None,
+        "IPv4 address of a WINS server that is asked for the name of an SMB 1 server. Default: "
+        "none; the hosts of this host's networks are asked.",
+        metavar="ADDRESS",
     )
     raw: bool = parameter(
         False,
@@ -90,13 +107,13 @@ class ServiceParameters(IpParameters):
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
             object.__setattr__(self, "service", url.service)
-            if url.dialect is not None:
-                if self.dialect not in (None, url.dialect):
+            for key, value in url.options.items():
+                given = getattr(self, key)
+                if given not in (None, value):
                     raise ValueError(
-                        f"dialect: found `{self.dialect}`, and `{url.dialect}` in the URL; "
-                        "allowed: one of them"
+                        f"{key}: found `{given}`, and `{value}` in the URL; allowed: one of them"
                     )
-                object.__setattr__(self, "dialect", url.dialect)
+                object.__setattr__(self, key, value)
         elif self.trust is not None:
             raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
         return self
@@ -137,14 +154,59 @@ class ServiceParameters(IpParameters):
         return self
 
     @model_validator(mode="after")
+    def _known_signing(self) -> Self:
+        if self.signing not in (None, *SIGNING):
+            raise ValueError(f"signing: found `{self.signing}`; allowed: {', '.join(SIGNING)}")
+        if self.requires_signatures:
+            dialects = SERVICES[self.service].dialects
+            if self.dialect is not None and self.dialect != dialects[-1]:
+                raise ValueError(
+                    f"signing: found `required` with dialect `{self.dialect}`, which has no "
+                    f"signatures; allowed: dialect `{dialects[-1]}`"
+                )
+            if self.raw:
+                raise ValueError(
+                    "signing: found `required` with raw, whose messages have no signatures; "
+                    "allowed: one of them"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _known_wins(self) -> Self:
+        if self.wins is not None:
+            try:
+                address = ipaddress.IPv4Address(self.wins)
+            except ValueError:
+                raise ValueError(
+                    f"wins: found `{self.wins}`; allowed: the IPv4 address of a WINS server"
+                ) from None
+            if address.is_multicast or address.is_unspecified or address == _ALL_HOSTS:
+                raise ValueError(f"wins: found `{self.wins}`; allowed: the address of one server")
+        return self
+
+    @model_validator(mode="after")
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         return self
 
     @property
+    def requires_signatures(self) -> bool:
+        """Whether a server has to sign its messages."""
+        return self.signing == "required" and bool(SERVICES[self.service].dialects)
+
+    @property
     def is_over_tcp(self) -> bool:
         """Whether the usual carrier carries its service."""
-        return SERVICES[self.service].carrier == USUAL_CARRIER
+        return SERVICES[self.service].is_over_tcp
+
+    @property
+    def has_netbios_name(self) -> bool:
+        """Whether a server is found by a name that may be one of NetBIOS over TCP."""
+        named = SERVICES[self.service]
+        if not (named.dialects and named.is_over_tcp and self.is_users_server):
+            return False
+        host = servers.parse_url(self.server).host
+        return self.ip_version == 4 and not servers.is_address(host)
 
     @property
     def is_users_server(self) -> bool:

@@ -50,6 +50,12 @@ ECHO_NEEDS = (
 )
 #: Of `copy` and `stations`.
 SERVICE_NEEDS = (
+    Need("signing", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
+    Need(
+        "wins",
+        lambda p: p.has_netbios_name,
+        "a server by its URL and name, as in smb1://OLD-BOX/SHARE, over IPv4",
+    ),
     Need("raw", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
     Need(
         "tcp_profile",

@@ -86,6 +86,7 @@ pub fn http() -> Result<Http, Fault> {
         credentials: None,
         dialect: None,
         raw: false,
+        requires_signatures: false,
         tcp_profile: None,
         carrier: lanlab_files::Carrier::Tcp,
         link: None,

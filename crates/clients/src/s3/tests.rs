@@ -22,6 +22,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         port: 0,
         credentials: credentials.clone(),
         read_only: false,
+        requires_signatures: false,
         station: None,
     };
     let serving = serve(&offer).await.unwrap();
@@ -36,6 +37,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         credentials,
         dialect: None,
         raw: false,
+        requires_signatures: false,
         tcp_profile: None,
         carrier: lanlab_files::Carrier::Tcp,
         link: None,

@@ -71,6 +71,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         code_page: CodePage::Cp850,
         newest: Dialect::Nt,
     });
+    let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
     let accepted = Arc::new(AtomicU64::new(0));
     if let Some(station) = &offer.station {
         let begin = move |port| {

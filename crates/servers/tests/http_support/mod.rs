@@ -98,6 +98,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         credentials: Some(user()),
         dialect: None,
         raw: false,
+        requires_signatures: false,
         tcp_profile: None,
         carrier: lanlab_files::Carrier::Tcp,
         link: None,
@@ -116,6 +117,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
         port: 0,
         credentials: Some(user()),
         read_only: false,
+        requires_signatures: false,
         station: None,
     }
 }

@@ -72,6 +72,7 @@ async fn call<P: Port>(mut port: P, dialect: Dialect) {
         nonce: [7; 8],
         time: 0,
         raw: false,
+        requires_signatures: false,
         carrier: port.facts(),
     });
     done(&mut client, &mut port, Client::CONNECTED).await;

@@ -132,6 +132,32 @@ fn a_server_without_the_core_dialect_says_so() {
 }
 
 #[test]
+fn signatures_that_are_required_are_made_or_the_server_is_refused() {
+    for (setting, has_them) in [("auto", true), ("disabled", false)] {
+        let Some(samba) = Samba::start(&format!("{OLD}\nserver signing = {setting}")) else {
+            return;
+        };
+        run(async {
+            let target = Target { requires_signatures: true, ..target(&samba, None) };
+            let session = match connect(&target).await {
+                Ok(session) => session,
+                Err(fault) => {
+                    assert!(!has_them && fault.to_string().contains("it does not sign"), "{fault}");
+                    assert_eq!(fault.class, Class::Unsupported);
+                    return;
+                }
+            };
+            assert!(has_them, "{setting}");
+            assert_eq!(session.facts().protection, "signed, MD5");
+            let data = content(1_000_000, 7);
+            put(&session, &path("file"), &data).await;
+            assert_eq!(get(&session, &path("file")).await, data);
+            session.end().await.unwrap();
+        });
+    }
+}
+
+#[test]
 fn each_login_and_signatures_of_samba_are_spoken() {
     for (settings, protection) in
         [("ntlm auth = ntlmv2-only", "none"), ("server signing = mandatory", "signed, MD5")]

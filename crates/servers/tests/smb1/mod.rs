@@ -3,11 +3,12 @@
 mod hostile;
 mod locks;
 mod peers;
+mod torture;
 
 use std::fs;
 
 use lanlab_clients::{AnySession, connect};
-use lanlab_files::ServiceKind::Smb1;
+use lanlab_files::ServiceKind::{self, Smb1};
 use lanlab_files::{Access, Class, Credentials, Dialect, Session, Target};
 use lanlab_servers::{Offer, serve};
 use tempfile::TempDir;
@@ -158,6 +159,27 @@ fn whoever_asks_is_served_where_no_user_is_named() {
             }
         }
         serving.end().await;
+    });
+}
+
+#[test]
+fn signatures_can_be_required_where_there_are_some() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        let required = Offer { requires_signatures: true, ..offer(Smb1, root.path()) };
+        let serving = serve(&required).await.unwrap();
+        let share = serving.share().map(str::to_owned);
+        let target = Target { share, ..target(Smb1, serving.port()) };
+        let session = connect(&target).await.unwrap();
+        assert_eq!(session.facts().protection, "signed, MD5");
+        session.end().await.unwrap();
+        serving.end().await;
+        for refused in [
+            Offer { credentials: None, ..required.clone() },
+            Offer { service: ServiceKind::Smb, ..required.clone() },
+        ] {
+            assert_eq!(serve(&refused).await.unwrap_err().class, Class::Unsupported);
+        }
     });
 }
 

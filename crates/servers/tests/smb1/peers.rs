@@ -4,10 +4,51 @@ use std::fs;
 use std::process::Command;
 
 use lanlab_files::ServiceKind::Smb1;
+use lanlab_servers::{Offer, serve};
 use tempfile::TempDir;
 
-use crate::multiplexed::{content, run, served};
+use crate::multiplexed::{content, offer, run, served, user};
 use crate::peer_programs::can_run;
+
+/// What Samba's client says of a command at our server, and whether it was served.
+async fn smbclient(port: u16, options: &'static [&'static str]) -> (bool, String) {
+    // The server lives on this thread, so that the client is waited for on another.
+    let who = user();
+    let done = tokio::task::spawn_blocking(move || {
+        Command::new("smbclient")
+            .args(["//127.0.0.1/lanlab", "-p", &port.to_string(), "-s", "/dev/null"])
+            .args(["--option=clientminprotocol=LANMAN1"])
+            .args(options)
+            .args(["-U", &format!("{}%{}", who.user, who.secret), "-c", "mkdir d; ls; rmdir d"])
+            .output()
+    });
+    let done = done.await.unwrap().unwrap();
+    (done.status.success(), String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+#[test]
+fn where_signatures_are_required_samba_signs_or_is_refused() {
+    if !can_run("smbclient", false) {
+        return;
+    }
+    run(async {
+        let root = TempDir::new().unwrap();
+        let required = Offer { requires_signatures: true, ..offer(Smb1, root.path()) };
+        let serving = serve(&required).await.unwrap();
+        for (options, is_served) in [
+            (&["-m", "NT1"][..], true),
+            (&["-m", "NT1", "--client-protection=sign"], true),
+            (&["-m", "NT1", "--option=clientusespnego=no"], true),
+            (&["-m", "NT1", "--client-protection=off"], false),
+            (&["-m", "LANMAN2", "--option=clientlanmanauth=yes"], false),
+        ] {
+            let (was_served, said) = smbclient(serving.port(), options).await;
+            assert_eq!(was_served, is_served, "{options:?}: {said}");
+        }
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+        serving.end().await;
+    });
+}
 
 #[test]
 fn the_client_of_samba_understands_our_server() {

@@ -64,6 +64,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         credentials: Some(user()),
         dialect: None,
         raw: false,
+        requires_signatures: false,
         tcp_profile: None,
         carrier: lanlab_files::Carrier::Tcp,
         link: None,
@@ -87,6 +88,7 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
         port: 0,
         credentials: Some(user()),
         read_only: false,
+        requires_signatures: false,
         station: None,
     };
     let serving = serve(&offer).await.unwrap();

@@ -31,7 +31,11 @@ pub fn server() -> Server {
 }
 
 pub fn client(dialect: Option<Dialect>, password: &str) -> Client {
-    Client::new(Plan {
+    Client::new(plan(dialect, password))
+}
+
+pub fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
+    Plan {
         dialect,
         server: "server".into(),
         share: "share".into(),
@@ -40,8 +44,9 @@ pub fn client(dialect: Option<Dialect>, password: &str) -> Client {
         nonce: [7; 8],
         time: 0x01d0_0000_0000_0000,
         raw: false,
+        requires_signatures: false,
         carrier: CARRIER,
-    })
+    }
 }
 
 /// A session of the server, and its files.

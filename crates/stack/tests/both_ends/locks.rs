@@ -149,7 +149,7 @@ fn a_wait_ends_when_it_is_cancelled_or_its_file_is_closed() {
     let waited = other.raw.mid;
     let request = close::Request { fid: other.fid, last_write_time: close::KEEP_TIME };
     let said = other.raw.ask(command::CLOSE, |writer| request.emit(writer));
-    assert_eq!(ended(&said), [(other.raw.mid, DONE), (waited, given_up)]);
+    assert_eq!(ended(&said), [(other.raw.mid, DONE), (waited, name(error::RANGE_NOT_LOCKED))]);
 
     // A client that goes waits no more, and what it left is free.
     other.open();
@@ -166,13 +166,13 @@ fn waits_of_a_session_are_bounded_and_none_is_for_what_is_never_free() {
     let server = server();
     let (mut one, mut other) = (Client::new(&server), Client::new(&server));
     assert_eq!(one.locked(0, &[5]), DONE);
-    assert_eq!(other.locked(NO_LIMIT, &[7, 7]), name(error::LOCK_NOT_GRANTED));
+    assert_eq!(other.locked(NO_LIMIT, &[7, 7]), name(error::FILE_LOCK_CONFLICT));
     let many: Vec<u64> = (0..65).collect();
-    assert_eq!(other.locked(NO_LIMIT, &many), name(error::LOCK_NOT_GRANTED));
+    assert_eq!(other.locked(NO_LIMIT, &many), name(error::FILE_LOCK_CONFLICT));
     for _ in 0..16 {
         assert_eq!(other.locked(NO_LIMIT, &[5]), None);
     }
-    assert_eq!(other.locked(NO_LIMIT, &[5]), name(error::LOCK_NOT_GRANTED));
+    assert_eq!(other.locked(NO_LIMIT, &[5]), name(error::FILE_LOCK_CONFLICT));
     let change = other.lock(lock_type::CHANGE, 0, false, &[5]);
     assert_eq!(ended(&change)[0].1, name(error::ATOMIC_LOCKS_NOT_SUPPORTED));
 }

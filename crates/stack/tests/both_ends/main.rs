@@ -7,9 +7,10 @@ mod renames;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};
 use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_wire::smb1::header::{Header, flags2};
 
-use both::{Both, client, server};
+use both::{Both, client, plan, server};
 
 fn open(both: &mut Both, access: Access) -> FileId {
     match both.call(Call::Open { path: "file.txt", access }).unwrap() {
@@ -61,6 +62,18 @@ fn a_server_that_requires_signatures_signs_and_checks_each_message() {
     let changed = both.client.call(Call::Write { file, offset: 0, parts: [b"x", b""] });
     let outcome = both.outcome(changed, |message| *message.last_mut().unwrap() ^= 1);
     assert_eq!(outcome, None);
+    assert!(both.served.session.is_over());
+}
+
+#[test]
+fn a_client_that_requires_signatures_has_them_at_a_server_that_does_not() {
+    let asking = Client::new(Plan { requires_signatures: true, ..plan(None, "Secret-1") });
+    let (mut both, outcome) = Both::connect(asking, &server());
+    assert_eq!(outcome, Some(Ok(Done::Nothing)));
+    assert_eq!(both.client.facts().unwrap().protection, "signed, MD5");
+    let file = open(&mut both, Access::Create);
+    let changed = both.client.call(Call::Close { file });
+    assert_eq!(both.outcome(changed, |message| *message.last_mut().unwrap() ^= 1), None);
     assert!(both.served.session.is_over());
 }
 

@@ -89,6 +89,7 @@ impl Copying {
             nonce: [7; 8],
             time: 0,
             raw: false,
+            requires_signatures: false,
             carrier: facts,
         });
         Self {

@@ -29,6 +29,8 @@ pub mod access {
     pub const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
     /// Every access.
     pub const GENERIC_ALL: u32 = 0x1000_0000;
+    /// Run a program.
+    pub const EXECUTE: u32 = 0x0000_0020;
     /// Every access to execute.
     pub const GENERIC_EXECUTE: u32 = 0x2000_0000;
     /// Every access to write.

@@ -26,7 +26,9 @@ impl Status {
 
     /// A row of [`error`] in the form that `flags2` of the message asks for.
     pub const fn of(error: error::Row, flags2: u16) -> Self {
-        if flags2 & flags2::NT_STATUS == 0 {
+        // An error that only DOS and OS/2 have keeps their form, as servers of Windows send it.
+        let is_of_dos = error.nt == (error.code as u32) << 16 | error.class as u32;
+        if flags2 & flags2::NT_STATUS == 0 || (is_of_dos && error.nt != 0) {
             Self::Dos { class: error.class, code: error.code }
         } else {
             Self::Nt(error.nt)
@@ -158,6 +160,7 @@ pub mod error {
         FILE_LOCK_CONFLICT = "lock conflict", 1, 33, 0xc000_0054;
         LOCK_NOT_GRANTED = "lock not granted", 1, 33, 0xc000_0055;
         RANGE_NOT_LOCKED = "range is not locked", 1, 158, 0xc000_007e;
+        INVALID_LOCK_RANGE = "range ends beyond 64 bits", 1, 307, 0xc000_01a1;
         CANCEL_VIOLATION = "no such lock is waited for", 1, 173, 0x00ad_0001;
         ATOMIC_LOCKS_NOT_SUPPORTED = "a lock cannot change its kind", 1, 174, 0x00ae_0001;
         END_OF_FILE = "end of file", 1, 38, 0xc000_0011;

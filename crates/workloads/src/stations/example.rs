@@ -20,6 +20,7 @@ pub fn spec() -> StationsSpec {
             credentials: None,
             dialect: None,
             raw: false,
+            requires_signatures: false,
             tcp_profile: None,
             carrier: lanlab_files::Carrier::Tcp,
             link: None,

@@ -64,11 +64,13 @@ follow symlinks = no
 """
 
 _NEW_DIALECTS = "server min protocol = SMB2_02"
-# The responses of these dialects are weak, and are taken only where SMB 1 was asked for.
+# The responses of these dialects are weak, and are taken only where SMB 1 was asked for. Messages
+# are signed where a client asks for that.
 _OLD_DIALECTS = """\
 server min protocol = LANMAN1
 ntlm auth = ntlmv1-permitted
-lanman auth = yes"""
+lanman auth = yes
+server signing = auto"""
 
 
 class Samba(Server):

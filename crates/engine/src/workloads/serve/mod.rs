@@ -94,6 +94,7 @@ fn run(
         port: request.port,
         credentials: request.credentials.clone(),
         read_only: request.read_only,
+        requires_signatures: request.requires_signatures,
         station,
     };
     let runtime = runtime()?;

@@ -72,6 +72,8 @@ pub struct Agreed {
     /// Whether files are read and written raw.
     pub is_raw: bool,
     pub security_mode: u16,
+    /// Whether messages are signed from the login on.
+    pub is_signed: bool,
     pub session_key: u32,
     pub challenge: Option<[u8; CHALLENGE_LEN]>,
     pub server: Option<String>,

@@ -70,6 +70,7 @@ impl Client {
             has_raw: false,
             is_raw: false,
             security_mode: 0,
+            is_signed: false,
             session_key: 0,
             challenge: None,
             server: None,
@@ -107,10 +108,8 @@ impl Client {
             let found = agreed.max_buffer;
             return Err(protocol(format!("a server that takes messages of {found} octets")));
         }
-        if agreed.has(security::SIGNING_REQUIRED) && dialect != Dialect::Nt {
-            return Err(protocol("signed messages wanted in a dialect that has none"));
-        }
         agreed.login = self.first_login(&agreed)?;
+        agreed.is_signed = self.has_signatures(&agreed)?;
         let login = agreed.login;
         self.agreed = Some(Arc::new(agreed));
         if dialect == Dialect::Core { self.connect_by_password() } else { self.log_in(login) }

@@ -50,6 +50,41 @@ impl Client {
         Ok(Login::Plain)
     }
 
+    /// Whether messages are signed from the login on: where the server requires it, or this client.
+    pub(super) fn has_signatures(&self, agreed: &Agreed) -> Result<bool, Refusal> {
+        if !self.plan.requires_signatures && !agreed.has(security::SIGNING_REQUIRED) {
+            return Ok(false);
+        }
+        let whose = if self.plan.requires_signatures { "of the server" } else { "by the server" };
+        let unsupported = |found: &str| {
+            let message = format!("signed messages are required {whose}, and {found}");
+            Refusal::new(Reason::Unsupported, message)
+        };
+        let dialect = agreed.dialect.name();
+        if agreed.dialect != Dialect::Nt {
+            let newest = Dialect::Nt.name();
+            return Err(unsupported(&format!(
+                "dialect `{dialect}` has no signatures; only `{newest}` has them"
+            )));
+        }
+        if !agreed.has(security::SIGNING_ENABLED | security::SIGNING_REQUIRED) {
+            return Err(unsupported(
+                "it does not sign; have it sign messages, or do not require signatures",
+            ));
+        }
+        let has_key = agreed.has(security::USER_LEVEL)
+            && !matches!(agreed.login, Login::Guest | Login::Plain | Login::Lm);
+        if !has_key {
+            let login = agreed.login.name();
+            let message = format!(
+                "signed messages are required {whose}, and {login} makes no key for signatures; log \
+                 in as a user with a password, by a response to a challenge"
+            );
+            return Err(Refusal::new(Reason::Login, message));
+        }
+        Ok(true)
+    }
+
     /// LM and NT field of a login, with the key for signatures.
     pub(super) fn proof(&self, login: Login) -> Result<Proof, Refusal> {
         let Some(User { name, password, domain }) = &self.plan.user else {
@@ -172,11 +207,7 @@ impl Client {
         let text = |text: Text<'_>| text.decode(self.plan.code_page).into_owned();
         agreed.server = response.names.map(|names| text(names.native_lan_manager));
         agreed.server.take_if(|name| name.is_empty());
-        if agreed.has(security::SIGNING_REQUIRED) {
-            if login == Login::Guest {
-                let message = "the server wants signed messages, which a guest cannot make";
-                return Err(Refusal::new(Reason::Login, message));
-            }
+        if agreed.is_signed {
             let key = self.extended_key.take().unwrap_or(proof.session_key);
             self.signing = Some(Signing::new(key, &proof.nt));
         }

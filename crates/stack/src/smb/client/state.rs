@@ -130,7 +130,9 @@ impl Client {
         if let Some(agreed) = &self.agreed {
             flags2 |= agreed.flags2;
         }
-        if self.signing.is_some() {
+        // A server that does not require signatures is asked for them by the login.
+        let asks = self.plan.requires_signatures && self.agreed.is_some();
+        if self.signing.is_some() || asks {
             flags2 |= flags2::SIGNED | flags2::SIGNATURE_REQUIRED;
         }
         // The process is always the same one; zero would be one that old servers take for none.

@@ -21,6 +21,8 @@ use super::waiting::{Outcome, Ticket, Wait};
 /// Requests of a session that wait, and ranges of each, at most: memory of a session is bounded.
 const MAX_WAITS: usize = 16;
 const MAX_RANGES: usize = 64;
+/// From here on Windows calls a refused lock a conflict at once, unless the highest bit is set.
+const FAR: u64 = 0xef00_0000;
 /// A time that never ends ([MS-CIFS] 2.2.4.32.1).
 const NO_LIMIT: u32 = u32::MAX;
 
@@ -28,18 +30,20 @@ impl State {
     /// The lock of the core protocol, which has no time to wait ([MS-CIFS] 2.2.4.13).
     pub fn lock(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let range = read::Range::parse(block).map_err(malformed)?;
-        let pid = self.request.pid;
+        let pid = self.request.pid as u16;
         let open = self.open(range.fid)?;
         let owner = Owner { open: open.opened.number, pid };
         let (offset, count) = (u64::from(range.offset), u64::from(range.count));
         let mut file = open.opened.file();
         if block.command() == command::LOCK_BYTE_RANGE {
-            file.locks.lock(owner, offset, count, false)?;
+            let locked = file.locks.lock(owner, offset, count, false);
+            drop(file);
+            locked.map_err(|refusal| self.refuse_lock(range.fid, refusal))?;
         } else {
             file.locks.unlock(owner, offset, count)?;
             file.grant();
+            drop(file);
         }
-        drop(file);
         self.put_nothing();
         Ok(())
     }
@@ -50,22 +54,32 @@ impl State {
         if kind & lock_type::CHANGE != 0 {
             return Err(error::ATOMIC_LOCKS_NOT_SUPPORTED);
         }
+        let is_large = kind & lock_type::LARGE_FILES != 0;
         let now = self.desk.now().filter(|_| is_alone && self.waits.len() < MAX_WAITS);
-        let pid_high = self.request.pid & 0xffff_0000;
         let (fid, desk) = (self.fid(request.head.fid), self.desk.clone());
         let open = self.open(request.head.fid)?;
         let number = open.opened.number;
         let wanted = |range: locking_andx::Range| Wanted {
-            owner: Owner { open: number, pid: pid_high | u32::from(range.pid) },
+            owner: Owner { open: number, pid: range.pid },
             offset: range.offset,
             len: range.count,
         };
         let mut file = open.opened.file();
         if kind & lock_type::CANCEL != 0 {
             let meant: Vec<_> = request.locks.iter().map(wanted).collect();
-            let given_up =
-                file.queue.give_up(|_, waits| waits.iter().any(|one| meant.contains(one)));
             drop(file);
+            // A wait is named by its range and the form in which it was written.
+            let alike: Vec<_> = self
+                .waits
+                .iter()
+                .filter(|wait| wait.fid == fid && wait.is_large == is_large)
+                .map(|wait| Arc::clone(&wait.ticket))
+                .collect();
+            let is_meant = |ticket: &Arc<Ticket>, waits: &[Wanted]| {
+                alike.iter().any(|one| Arc::ptr_eq(one, ticket))
+                    && waits.iter().any(|one| meant.contains(one))
+            };
+            let given_up = self.open(fid)?.opened.file().queue.give_up(is_meant);
             if given_up == 0 {
                 return Err(error::CANCEL_VIOLATION);
             }
@@ -83,7 +97,7 @@ impl State {
         let ranges: Vec<_> = request.locks.iter().map(wanted).collect();
         match (file.locks.lock_all(&ranges, shared), now) {
             (Ok(()), _) => {}
-            (Err(LockRefusal::Conflict), Some(now))
+            (Err(LockRefusal::Conflict(offset)), Some(now))
                 if timeout_ms != 0
                     && ranges.len() <= MAX_RANGES
                     // What is in its own way is never free.
@@ -94,15 +108,42 @@ impl State {
                 let ends_at = (timeout_ms != NO_LIMIT)
                     .then(|| now.plus_nanos(u64::from(timeout_ms) * 1_000_000));
                 let (request, answer_number) = (self.request, self.answer_number);
-                self.waits.push(Wait { request, answer_number, fid, ticket, ends_at });
+                self.waits.push(Wait {
+                    request,
+                    answer_number,
+                    fid,
+                    offset,
+                    is_large,
+                    ticket,
+                    ends_at,
+                });
                 self.tell_timeout();
                 return Ok(Answer::Sent);
             }
-            (Err(refusal), _) => return Err(refusal.into()),
+            (Err(refusal), _) => {
+                drop(file);
+                let refused = self.refuse_lock(request.head.fid, refusal);
+                // Who was ready to wait is not told to try again.
+                let has_waited = timeout_ms != 0 && refused == error::LOCK_NOT_GRANTED;
+                return Err(if has_waited { error::FILE_LOCK_CONFLICT } else { refused });
+            }
         }
         drop(file);
         self.put(locking_andx::emit_response);
         Ok(Answer::Block)
+    }
+
+    /// What a lock that is in the way is called. The first refusal of a range is one to try again; the
+    /// next one of the same open and offset, and one far out, is a conflict.
+    fn refuse_lock(&mut self, fid: u16, refusal: LockRefusal) -> Refused {
+        let LockRefusal::Conflict(offset) = refusal else { return refusal.into() };
+        let is_far = offset >= FAR && offset >> 63 == 0;
+        let before = self.open(fid).map_or(None, |open| open.refused_lock.replace(offset));
+        if is_far || before == Some(offset) {
+            error::FILE_LOCK_CONFLICT
+        } else {
+            error::LOCK_NOT_GRANTED
+        }
     }
 
     /// Give up what waits for this request of the client ([MS-CIFS] 2.2.4.65). It gets no answer of its
@@ -165,8 +206,16 @@ impl State {
             self.put(locking_andx::emit_response);
             self.finish(Ok(())).await;
         } else {
+            let is_open = self.opens.get_mut(&wait.fid);
+            let refused = match is_open {
+                Some(open) => {
+                    open.refused_lock = Some(wait.offset);
+                    error::FILE_LOCK_CONFLICT
+                }
+                None => error::RANGE_NOT_LOCKED,
+            };
             self.put_nothing();
-            self.finish(Err(error::FILE_LOCK_CONFLICT)).await;
+            self.finish(Err(refused)).await;
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Locks of ranges of a file.
 //!
-//! Source: [MS-CIFS] 3.3.5.14 and 3.3.5.28. A lock belongs to an open file and a process of its client.
+//! Source: [MS-CIFS] 3.3.5.14 and 3.3.5.28; what they leave open is as smbtorture has found it with servers
+//! of Windows. A lock belongs to an open file and a process of its client.
 
 /// Who has a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// Number of the open file, of all sessions of the server.
     pub open: u64,
-    /// Process of the client.
-    pub pid: u32,
+    /// Process of the client: the low half of its number, which is all that a range can name.
+    pub pid: u16,
 }
 
 /// A range that is to be locked.
@@ -41,8 +42,8 @@ pub struct Locks(Vec<Lock>);
 /// Why a range cannot be locked or unlocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockRefusal {
-    /// Another lock is in the way.
-    Conflict,
+    /// Another lock is in the way of the range that begins here.
+    Conflict(u64),
     /// The range ends beyond 64 bits.
     Range,
     /// There is no such lock.
@@ -52,8 +53,8 @@ pub enum LockRefusal {
 }
 
 impl Locks {
-    /// Lock a range. An exclusive lock goes with no other one, not even of the same owner; shared ones go
-    /// with each other.
+    /// Lock a range. An exclusive lock goes with no other one, but for a shared one that its owner adds
+    /// later; shared ones go with each other.
     pub fn lock(
         &mut self,
         owner: Owner,
@@ -61,12 +62,13 @@ impl Locks {
         len: u64,
         shared: bool,
     ) -> Result<(), LockRefusal> {
-        if offset.checked_add(len).is_none() {
+        let new = Lock { owner, offset, len, shared };
+        if len > 0 && offset.checked_add(len - 1).is_none() {
             return Err(LockRefusal::Range);
         }
-        let new = Lock { owner, offset, len, shared };
-        if self.0.iter().any(|lock| lock.overlaps(offset, len) && !(lock.shared && shared)) {
-            return Err(LockRefusal::Conflict);
+        let goes_with = |lock: &Lock| shared && (lock.shared || lock.owner == owner);
+        if self.0.iter().any(|lock| lock.overlaps(offset, len) && !goes_with(lock)) {
+            return Err(LockRefusal::Conflict(offset));
         }
         if self.0.len() >= MAX_LOCKS {
             return Err(LockRefusal::TooMany);
@@ -87,12 +89,11 @@ impl Locks {
         Ok(())
     }
 
-    /// Unlock a range that was locked exactly like this.
+    /// Unlock a range that was locked exactly like this: an exclusive lock before shared ones.
     pub fn unlock(&mut self, owner: Owner, offset: u64, len: u64) -> Result<(), LockRefusal> {
-        let at = self
-            .0
-            .iter()
-            .position(|lock| lock.owner == owner && lock.offset == offset && lock.len == len);
+        let is_meant = |lock: &Lock| (lock.owner, lock.offset, lock.len) == (owner, offset, len);
+        let exclusive = self.0.iter().position(|lock| is_meant(lock) && !lock.shared);
+        let at = exclusive.or_else(|| self.0.iter().position(is_meant));
         self.0.remove(at.ok_or(LockRefusal::NotLocked)?);
         Ok(())
     }
@@ -118,8 +119,8 @@ impl Locks {
 impl Lock {
     /// A range of nothing overlaps what begins before it and ends after it.
     const fn overlaps(&self, offset: u64, len: u64) -> bool {
-        let (end, other_end) = (self.offset.saturating_add(self.len), offset.saturating_add(len));
-        self.offset < other_end && offset < end
+        let (start, other) = (self.offset as u128, offset as u128);
+        start < other + len as u128 && other < start + self.len as u128
     }
 }
 
@@ -141,7 +142,7 @@ mod tests {
             assert_eq!(lets, !refused, "{offset} {len}");
         }
         assert!(locks.lets(ONE, 10, 10, true));
-        assert_eq!(locks.lock(ONE, 10, 10, false), Err(LockRefusal::Conflict));
+        assert_eq!(locks.lock(ONE, 10, 10, false), Err(LockRefusal::Conflict(10)));
         assert_eq!(locks.unlock(OTHER, 10, 10), Err(LockRefusal::NotLocked));
         assert_eq!(locks.unlock(ONE, 10, 9), Err(LockRefusal::NotLocked));
         locks.unlock(ONE, 10, 10).unwrap();
@@ -149,16 +150,34 @@ mod tests {
         locks.lock(ONE, 0, 5, true).unwrap();
         locks.lock(OTHER, 0, 5, true).unwrap();
         assert!(locks.lets(OTHER, 0, 5, false) && !locks.lets(ONE, 0, 5, true));
-        assert_eq!(locks.lock(OTHER, 4, 1, false), Err(LockRefusal::Conflict));
+        assert_eq!(locks.lock(OTHER, 4, 1, false), Err(LockRefusal::Conflict(4)));
         locks.close(1);
         locks.close(2);
         assert!(locks.is_empty());
     }
 
     #[test]
-    fn ranges_beyond_64_bits_and_locks_without_end_are_refused() {
+    fn an_owner_lays_shared_locks_over_its_exclusive_one_which_is_unlocked_first() {
+        let mut locks = Locks::default();
+        locks.lock(ONE, 0, 10, false).unwrap();
+        assert_eq!(locks.lock(OTHER, 0, 10, true), Err(LockRefusal::Conflict(0)));
+        locks.lock(ONE, 0, 10, true).unwrap();
+        assert!(locks.lets(ONE, 0, 10, false) && !locks.lets(OTHER, 0, 10, false));
+        locks.unlock(ONE, 0, 10).unwrap();
+        assert!(locks.lets(OTHER, 0, 10, false), "the shared one is left");
+        assert_eq!(locks.lock(ONE, 0, 10, false), Err(LockRefusal::Conflict(0)));
+        locks.unlock(ONE, 0, 10).unwrap();
+        assert!(locks.is_empty());
+    }
+
+    #[test]
+    fn the_last_octet_can_be_locked_and_locks_without_end_are_refused() {
         let mut locks = Locks::default();
         assert_eq!(locks.lock(ONE, u64::MAX, 2, false), Err(LockRefusal::Range));
+        locks.lock(ONE, u64::MAX, 1, false).unwrap();
+        let taken = Err(LockRefusal::Conflict(u64::MAX));
+        assert_eq!(locks.lock(OTHER, u64::MAX, 1, false), taken);
+        locks.unlock(ONE, u64::MAX, 1).unwrap();
         for at in 0..MAX_LOCKS as u64 {
             locks.lock(ONE, at, 1, false).unwrap();
         }
@@ -167,14 +186,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_two_exclusive_locks_overlap(wanted: Vec<(u8, u8, bool)>) {
+        fn no_exclusive_lock_is_laid_over_another(wanted: Vec<(u8, u8, bool)>) {
             let mut locks = Locks::default();
             for (offset, len, shared) in wanted {
                 let _ = locks.lock(ONE, u64::from(offset), u64::from(len), shared);
             }
             for (at, one) in locks.0.iter().enumerate() {
                 for other in &locks.0[at + 1..] {
-                    let together = one.shared && other.shared;
+                    // The later one is of the same owner here.
+                    let together = other.shared;
                     prop_assert!(together || !one.overlaps(other.offset, other.len));
                 }
             }

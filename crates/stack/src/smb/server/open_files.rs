@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lanlab_wire::smb1::status::error;
+
 use super::locks::Locks;
+use super::refusals::Refused;
 use super::shares::Sharing;
 use super::waiting::Queue;
 
@@ -45,27 +48,34 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl OpenFiles {
+    /// A number that nothing else has, of opens and sessions.
+    pub fn next_number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// How many opens there are.
     pub fn len(&self) -> usize {
         locked(&self.files).values().map(|file| locked(file).opens.len()).sum()
     }
 
-    /// Open a file beside those who have it open. `None` if they do not let this one, or it is about
+    /// Open a file beside those who have it open. Refused if they do not let this one, or it is about
     /// to be removed.
-    pub fn open(self: &Arc<Self>, file_number: u64, sharing: Sharing) -> Option<Opened> {
+    pub fn open(self: &Arc<Self>, file_number: u64, sharing: Sharing) -> Result<Opened, Refused> {
         let mut files = locked(&self.files);
         // A file of which this is the first open refuses nothing, so that no entry stays for nothing.
         let file = Arc::clone(files.entry(file_number).or_default());
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_number();
         {
             let mut found = locked(&file);
-            let fits = found.opens.iter().all(|(_, other)| sharing.goes_with(*other));
-            if !fits || found.is_doomed {
-                return None;
+            if found.is_doomed {
+                return Err(error::DELETE_PENDING);
+            }
+            if !found.opens.iter().all(|(_, other)| sharing.goes_with(*other)) {
+                return Err(error::SHARING_VIOLATION);
             }
             found.opens.push((number, sharing));
         }
-        Some(Opened { all: Arc::clone(self), file_number, number, file })
+        Ok(Opened { all: Arc::clone(self), file_number, number, file })
     }
 
     /// Whether a file may be removed or renamed: no one has it open who does not let others do so.
@@ -119,12 +129,12 @@ mod tests {
         let deny_write = Sharing::from_dos(0x20).unwrap();
         let one = all.open(7, deny_write).unwrap();
         let other = all.open(7, deny_write).unwrap();
-        assert!(all.open(7, Sharing::from_dos(0x42).unwrap()).is_none(), "it would write");
+        assert!(all.open(7, Sharing::from_dos(0x42).unwrap()).is_err(), "it would write");
         assert!(!all.lets_remove(7) && all.lets_remove(8) && !one.is_last());
         drop(one);
         assert!(other.is_last());
         other.file().is_doomed = true;
-        assert!(all.open(7, deny_write).is_none(), "it is about to be removed");
+        assert!(all.open(7, deny_write).is_err(), "it is about to be removed");
         drop(other);
         assert_eq!(all.len(), 0);
         assert!(all.lets_remove(7) && locked(&all.files).is_empty());

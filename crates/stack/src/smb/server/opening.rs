@@ -122,9 +122,11 @@ impl State {
             opened,
             reads,
             writes,
+            only_executes: false,
             is_directory: found.is_directory,
             tid: self.tid,
             pid: self.request.pid,
+            refused_lock: None,
             position: 0,
             deferred: None,
         });
@@ -132,7 +134,7 @@ impl State {
     }
 
     fn share_file(&self, number: u64, sharing: Sharing) -> Result<Opened, Refused> {
-        self.open_files.open(number, sharing).ok_or(error::SHARING_VIOLATION)
+        self.open_files.open(number, sharing)
     }
 
     async fn end_handle(&mut self, handle: Option<Handle>) {
@@ -148,6 +150,9 @@ impl State {
         let mut sharing = Sharing::from_dos(mode).ok_or(error::BAD_ACCESS)?;
         if mode == 2 && self.offer.read_only {
             sharing.writes = false;
+        }
+        if mode & 0x70 == 0 {
+            sharing.compatible_with = Some(self.number);
         }
         Ok(sharing)
     }
@@ -195,7 +200,7 @@ impl State {
         }
         let wish = Wish {
             path,
-            sharing: Sharing::from_dos(open::access::READ_WRITE).ok_or(error::BAD_ACCESS)?,
+            sharing: self.dos_sharing(open::access::READ_WRITE)?,
             existing,
             creates: true,
             directory: Some(false),
@@ -283,14 +288,17 @@ impl State {
         let dies = request.options & options::DELETE_ON_CLOSE != 0;
         // As much as there is, where as much as there is was asked for.
         let most = has(access::MAXIMUM_ALLOWED) && !self.offer.read_only && !is_directory;
+        let reads = access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE;
         let writes = access::WRITE_DATA | access::APPEND_DATA | access::GENERIC_WRITE;
         let mut sharing = Sharing {
-            reads: has(access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE | any),
+            // Who executes a program reads it.
+            reads: has(reads | any | access::EXECUTE),
             writes: has(writes | access::GENERIC_ALL) || most,
             deletes: has(access::DELETE | access::GENERIC_ALL) || dies,
             lets_read: request.share & share::READ != 0,
             lets_write: request.share & share::WRITE != 0,
             lets_delete: request.share & share::DELETE != 0,
+            compatible_with: None,
         };
         if has(access::MAXIMUM_ALLOWED) {
             // Not more than the file lets.
@@ -309,7 +317,9 @@ impl State {
             is_read_only: request.attributes & u32::from(attributes::READ_ONLY) != 0,
         };
         let (fid, found, outcome) = self.open_file(wish).await?;
-        if dies && let Some(open) = self.opens.get(&fid) {
+        let open = self.open(fid)?;
+        open.only_executes = !has(reads | any);
+        if dies {
             open.opened.file().is_doomed = true;
         }
         let written = ticks(found.modified_s);

@@ -29,8 +29,8 @@ impl From<FileRefusal> for Refused {
 impl From<LockRefusal> for Refused {
     fn from(refusal: LockRefusal) -> Self {
         match refusal {
-            LockRefusal::Conflict => error::LOCK_NOT_GRANTED,
-            LockRefusal::Range => error::INVALID_PARAMETER,
+            LockRefusal::Conflict(_) => error::LOCK_NOT_GRANTED,
+            LockRefusal::Range => error::INVALID_LOCK_RANGE,
             LockRefusal::NotLocked => error::RANGE_NOT_LOCKED,
             LockRefusal::TooMany => error::INSUFFICIENT_RESOURCES,
         }

@@ -18,12 +18,13 @@ pub struct Sharing {
     pub lets_write: bool,
     /// Others may remove or rename.
     pub lets_delete: bool,
+    /// Number of the session, in the compatibility mode of DOS: its opens in that mode go together.
+    pub compatible_with: Option<u64>,
 }
 
 impl Sharing {
     /// Of an access mode of DOS: bits 0 to 2 what it does, bits 4 to 6 what it denies others.
-    /// `None` if it is none. `same_client` opens of the compatibility mode do not exclude each other,
-    /// so that mode lets others do what it does itself.
+    /// `None` if it is none.
     pub const fn from_dos(mode: u16) -> Option<Self> {
         let (reads, writes) = match mode & 7 {
             0 | 3 => (true, false),
@@ -40,12 +41,15 @@ impl Sharing {
             4 => (true, true),
             _ => return None,
         };
-        Some(Self { reads, writes, deletes: false, lets_read, lets_write, lets_delete: false })
+        let (deletes, lets_delete, compatible_with) = (false, false, None);
+        Some(Self { reads, writes, deletes, lets_read, lets_write, lets_delete, compatible_with })
     }
 
     /// Whether two opens of one file may be there at once.
-    pub const fn goes_with(self, other: Self) -> bool {
-        self.is_let_by(other) && other.is_let_by(self)
+    pub fn goes_with(self, other: Self) -> bool {
+        let is_same =
+            self.compatible_with.is_some() && self.compatible_with == other.compatible_with;
+        is_same || self.is_let_by(other) && other.is_let_by(self)
     }
 
     const fn is_let_by(self, other: Self) -> bool {
@@ -85,6 +89,14 @@ mod tests {
             assert_eq!(one.goes_with(other), together, "{first:?} {second:?}");
             assert_eq!(other.goes_with(one), together, "{second:?} {first:?}");
         }
+    }
+
+    #[test]
+    fn opens_of_one_session_in_compatibility_mode_go_together() {
+        let of = |session| Sharing { compatible_with: Some(session), ..mode(0, 2) };
+        assert!(of(1).goes_with(of(1)) && !of(1).goes_with(of(2)));
+        assert!(!of(1).goes_with(mode(4, 2)) && !mode(4, 2).goes_with(of(1)));
+        assert!(!mode(0, 2).goes_with(mode(0, 2)));
     }
 
     #[test]

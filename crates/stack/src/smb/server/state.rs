@@ -51,6 +51,7 @@ pub enum Answer {
 
 /// An open file or directory of a session.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "rights that a client has each alone")]
 pub struct Open {
     /// Nothing of a directory.
     pub handle: Option<Handle>,
@@ -58,9 +59,13 @@ pub struct Open {
     pub opened: Opened,
     pub reads: bool,
     pub writes: bool,
+    /// Whether it is read only where the client says that it reads to execute.
+    pub only_executes: bool,
     pub is_directory: bool,
     pub tid: u16,
     pub pid: u32,
+    /// Where the last lock began that was refused to this open.
+    pub refused_lock: Option<u64>,
     /// What `SEEK` moves.
     pub position: u64,
     /// Why a write failed that was answered before.
@@ -71,6 +76,8 @@ pub struct Open {
 pub struct State {
     pub offer: Arc<Offer>,
     pub open_files: Arc<OpenFiles>,
+    /// Its number, of all sessions of the server.
+    pub number: u64,
     pub carrier: CarrierFacts,
     pub challenge: [u8; 8],
     pub time: u64,
@@ -120,6 +127,7 @@ impl State {
     ) -> Self {
         Self {
             offer,
+            number: open_files.next_number(),
             open_files,
             carrier,
             challenge,
@@ -168,6 +176,8 @@ impl State {
             | flags2::UNICODE
             | flags2::IS_LONG_NAME
             | flags2::EXTENDED_SECURITY;
+        let form = if matches!(status, Status::Dos { .. }) { flags2::NT_STATUS } else { 0 };
+        let kept = kept & !form;
         let signed = if self.signing.is_some() { flags2::SIGNED } else { 0 };
         let asked = flags::OPLOCK | flags::OPLOCK_NOTIFY;
         Header {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{close, command, read, read_andx, seek, write, write_andx, write_raw};
 
@@ -82,9 +83,11 @@ impl State {
         count: u64,
         writes: bool,
     ) -> Result<Handle, Refused> {
-        let pid = self.request.pid;
+        let pid = self.request.pid as u16;
+        let executes = self.request.flags2 & flags2::PAGING_IO != 0;
         let open = self.open(fid)?;
-        let may = if writes { open.writes } else { open.reads };
+        let reads = open.reads && (executes || !open.only_executes);
+        let may = if writes { open.writes } else { reads };
         let Some(handle) = open.handle else { return Err(error::FILE_IS_A_DIRECTORY) };
         if !may {
             return Err(error::ACCESS_DENIED);
@@ -186,7 +189,8 @@ impl State {
         } else {
             self.store(&writing, message).await?
         };
-        if writing.command == command::WRITE_AND_CLOSE {
+        // A write of nothing closes nothing, as with Windows.
+        if writing.command == command::WRITE_AND_CLOSE && !writing.data.is_empty() {
             self.close_at(writing.fid, writing.last_write_time).await?;
         }
         if is_andx {

@@ -52,6 +52,10 @@ pub struct Wait {
     pub answer_number: u32,
     /// Its open file.
     pub fid: u16,
+    /// Where the range begins that was not free.
+    pub offset: u64,
+    /// Whether its ranges were written with 64 bits.
+    pub is_large: bool,
     pub ticket: Arc<Ticket>,
     /// When it gives up.
     pub ends_at: Option<Instant>,
