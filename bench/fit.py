@@ -18,7 +18,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,12 @@ from lanlab.analysis.simulated import (
 )
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_asked_for
-from lanlab.performers import SimulatedTrial, trial_seed
+from lanlab.performers import trial_seed
 from lanlab.performers.simulated import SimulatedPerformer
 from lanlab.plan import Condition, expand
+from lanlab.run.simulated import trial_on
 from lanlab.studies import LoadedStudy, Study, load_study
+from lanlab.studies.machine_numbers import NUMBERS
 from lanlab.studies.machines import MachineNumber, Simulation, known_machine, place_of
 from lanlab.studies.whereabouts import study_on
 from lanlab.testbeds.simulated import SimulatedTestbed
@@ -106,11 +108,9 @@ class Laboratory:
         assert place is not None
         machines = [known_machine(simulation, name) for name in place.machines]
         seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
-        trial = SimulatedTrial(
-            [one.id for one in machines], [one.request() for one in machines], link, seed
-        )
+        trial = trial_on(machines, link, seed)
         values = condition.values.model_dump(mode="json")
-        key = json.dumps([condition.workload, values, trial.machines, link, seed], sort_keys=True)
+        key = json.dumps([condition.workload, values, asdict(trial)], sort_keys=True)
         if key not in self._known:
             performer = SimulatedPerformer(self.bed, trial)
             kind = workload(condition.workload)
@@ -238,11 +238,14 @@ def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) ->
 
 
 def _allowed(values: Mapping[Free, float]) -> dict[Free, float]:
-    """Shares stay shares."""
-    return {
-        one: min(value, 1.0) if one.number == "adapter_rate_ratio" else value
-        for one, value in values.items()
-    }
+    """Shares stay shares, and whole numbers whole."""
+
+    def nearest(number: str, value: float) -> float:
+        if NUMBERS[number].is_whole:
+            value = round(value)
+        return float(min(max(value, NUMBERS[number].least), NUMBERS[number].most))
+
+    return {one: nearest(one.number, value) for one, value in values.items()}
 
 
 def _value(simulation: Simulation, one: Free) -> float:

@@ -36,6 +36,7 @@ _ECHO = [
     "message_size_bytes",
     "amount",
     "rate_requests_per_s",
+    "outstanding_requests",
     "timeout_ns",
     "warmup_ns",
 ]
@@ -109,7 +110,7 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         spec, wanted = stream.engine_spec(parameters), _STREAM
     else:
         assert isinstance(parameters, EchoParameters)
-        spec, wanted = echo.engine_spec(parameters), _ECHO
+        spec, wanted = echo.engine_spec(_with_outstanding(parameters, trial)), _ECHO
     return {
         "type": "simulate",
         "seed": trial.seed,
@@ -124,6 +125,13 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
             **{key: spec[key] for key in wanted},
         },
     }
+
+
+def _with_outstanding(parameters: EchoParameters, trial: SimulatedTrial) -> EchoParameters:
+    """An echo with its machine's number of requests on their way, where it says none itself."""
+    if parameters.outstanding_requests is not None or parameters.rate_requests_per_s is not None:
+        return parameters
+    return parameters.model_copy(update={"outstanding_requests": trial.outstanding_requests})
 
 
 def check_simulated(parameters: Any) -> None:

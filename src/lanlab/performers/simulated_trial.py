@@ -21,6 +21,8 @@ class SimulatedTrial:
     link: str
     #: Of all random numbers of the world.
     seed: int
+    #: Requests on their way in an `echo` whose condition does not say how many.
+    outstanding_requests: int = 1
 
 
 def trial_seed(

@@ -11,7 +11,7 @@ from lanlab.plan import Condition, PlannedTrial
 from lanlab.run.site import Site
 from lanlab.store import RunRecord
 from lanlab.studies import Study
-from lanlab.studies.machines import known_machine, place_of
+from lanlab.studies.machines import KnownMachine, known_machine, place_of
 from lanlab.workloads import workload
 
 
@@ -50,9 +50,15 @@ def _on_machines(
             hint="add a [[place]] in machines.toml",
         )
     machines = [known_machine(study.simulation, name) for name in place.machines]
+    return trial_on(machines, study.simulation.link_of(place) or link, seed)
+
+
+def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:
+    """A trial on these machines, in the order of the roles."""
     return SimulatedTrial(
         names=[one.id for one in machines],
         machines=[one.request() for one in machines],
-        link=study.simulation.link_of(place) or link,
+        link=link,
         seed=seed,
+        outstanding_requests=machines[0].outstanding_requests,
     )

@@ -163,6 +163,13 @@ class KnownMachine:
         }
 
 
+    @property
+    def outstanding_requests(self) -> int:
+        """Requests that its program keeps on their way in an `echo`."""
+        given = self.numbers.get("outstanding_requests")
+        return 1 if given is None else int(given.value)
+
+
 def known_machine(simulation: Simulation, name: str) -> KnownMachine:
     """
     A machine with what it has from the one that it is like.

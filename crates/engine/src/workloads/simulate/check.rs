@@ -86,6 +86,7 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
             let reply_bytes = echo.reply_size_bytes.unwrap_or(echo.message_size_bytes);
             check_size("work.message_size_bytes", transport, ip_version, echo.message_size_bytes)?;
             check_size("work.reply_size_bytes", transport, ip_version, reply_bytes)?;
+            check_outstanding(echo, reply_bytes, &world.machines)?;
             let plan = real_echo::plan(&echo_spec(echo))?;
             (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
         }
@@ -193,6 +194,29 @@ fn check_size(
     check_range(key, size_bytes.into(), 1, MOST_BUFFER_BYTES)
 }
 
+/// A requester does not read while it writes: with more bytes on their way than the machines hold, both
+/// ends could wait for room for ever.
+fn check_outstanding(
+    echo: &SimulatedEcho,
+    reply_bytes: u32,
+    machines: &[SimulatedMachine],
+) -> Result<(), Failure> {
+    if echo.transport == Transport::Udp || echo.outstanding_requests <= 1 {
+        return Ok(());
+    }
+    let holds = |machine: &SimulatedMachine| machine.tcp.window_bytes.min(machine.send_buffer_bytes);
+    let most_bytes = machines.iter().map(holds).min().unwrap_or(0);
+    let each_bytes = u64::from(echo.message_size_bytes.max(reply_bytes));
+    if u64::from(echo.outstanding_requests) * each_bytes > u64::from(most_bytes) {
+        let allowed = format!(
+            "{most_bytes} bytes in all over tcp, what each machine's window and send buffer hold"
+        );
+        let found = echo.outstanding_requests;
+        return Err(Failure::value("work.outstanding_requests", found, allowed));
+    }
+    Ok(())
+}
+
 /// The stream as the real workload knows it.
 fn stream_spec(stream: &SimulatedStream) -> StreamSpec {
     StreamSpec {
@@ -222,6 +246,7 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
         message_size_bytes: echo.message_size_bytes,
         amount: echo.amount,
         rate_requests_per_s: echo.rate_requests_per_s,
+        outstanding_requests: echo.outstanding_requests,
         timeout_ns: echo.timeout_ns,
         receive: Receive::Block,
         timestamps: Timestamps::Program,
