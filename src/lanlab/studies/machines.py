@@ -162,7 +162,6 @@ class KnownMachine:
             },
         }
 
-
     @property
     def outstanding_requests(self) -> int:
         """Requests that its program keeps on their way in an `echo`."""

@@ -23,10 +23,10 @@ def _virtual(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
     return VirtualTestbed(hosts, link, find_engine=engine_path, pcap=pcap)
 
 
-def _simulated(hosts: int, link: str) -> Testbed:
+def _simulated(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
     from lanlab.testbeds.simulated import SimulatedTestbed
 
-    return SimulatedTestbed(hosts, link)
+    return SimulatedTestbed(hosts, link, pcap)
 
 
 def _ssh(text: str, hosts: int, link: str) -> Testbed:
@@ -124,7 +124,8 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         name: One of `TESTBEDS`, `ssh:` and hosts, or `ray:` and a cluster.
         hosts: How many hosts it has.
         link: As `lanlab.testbeds.link.parse_link` reads it.
-        pcap: Write every frame on the link to this file, if the link has a medium.
+        pcap: Write every frame on the link to this file, if the link has a medium. Simulated trials
+            after the first have files beside it.
 
     Raises:
         UnknownName: There is no such testbed.
@@ -133,11 +134,12 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         RunError: The system refused a step. As after the others, nothing is left behind.
     """
     if pcap is not None:
-        if name == "virtual":
-            return _virtual(hosts, link, pcap)
+        with_frames = {"virtual": _virtual, "simulated": _simulated}
+        if name in with_frames:
+            return with_frames[name](hosts, link, pcap)
         raise UsageError(
-            f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: the "
-            "virtual testbed with a link of a stated speed up to 100 Mbit/s",
+            f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: "
+            "`simulated`, and `virtual` with a link of a stated speed up to 100 Mbit/s",
             hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
         )
     if name.startswith(INTERFACE):

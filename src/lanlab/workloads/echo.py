@@ -13,7 +13,6 @@ from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
-
 #: Most requests on their way with messages of one byte, and most bytes of them over TCP.
 MOST_TINY_REQUESTS = 64
 MOST_TCP_BYTES = 65_536
@@ -57,7 +56,6 @@ class EchoParameters(FlowParameters):
         refuse_without_effect(self, ECHO_NEEDS)
         self._outstanding_fit()
         return self
-
 
     def _outstanding_fit(self) -> None:
         """Refuse what the engine refuses, and why there: see `outstanding.rs`."""
