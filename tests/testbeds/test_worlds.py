@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from testbed_peers import await_end, marked_by
+from testbed_peers import await_end
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, EngineLost
@@ -79,11 +79,14 @@ def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
 
 def test_the_end_ends_worlds_that_are_computed() -> None:
     """No engine is left, and no thread waits."""
-    before = {each.pid for each in marked_by(os.getpid())}
     opened = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
     opened.expect([request(1, ENDLESS), request(2, ENDLESS), request(3, ENDLESS)])
-    opened.close()
-    opened.close()
-    left = [each.pid for each in marked_by(os.getpid()) if each.pid not in before]
-    await_end(left)
+    plain = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
+    plain.result(request(1))
+    engines = [engine.pid for each in (opened, plain) for engine in each._engines]
+    assert len(engines) >= 2
+    for each in (opened, plain):
+        each.close()
+        each.close()
+    await_end(engines)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("world")]

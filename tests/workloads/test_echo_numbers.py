@@ -24,9 +24,11 @@ def pair() -> Iterator[Pair]:
         yield opened
 
 
-#: A closed loop goes on for a time, a schedule of 100 a second asks 40 times.
+#: A closed loop goes on for a time, a schedule of 100 a second asks 40 times. Seven at a time are
+#: numbered in the order in which they leave, which is that of a relay.
 LOOPS: dict[str, dict[str, Any]] = {
     "closed loop": {"time_s": 0.8},
+    "seven at a time": {"time_s": 0.8, "outstanding_requests": 7},
     "schedule": {"time_s": 0.4, "rate_requests_per_s": 100},
 }
 

@@ -53,7 +53,7 @@ PcapOption = Annotated[
         "--pcap",
         metavar="FILE",
         help="Write every frame on the link to a new file, in pcap format (Wireshark). Needs a "
-        "virtual link up to 100M.",
+        "virtual link up to 100M, or simulated machines: their second trial goes to FILE-2.",
     ),
 ]
 ScaleOption = Annotated[

@@ -136,9 +136,9 @@ impl<'a> ClosedLoop<'a> {
 
     /// When the first reply is overdue.
     fn first_due(&self) -> Instant {
-        self.outstanding.front().map_or(Instant::FAR_FUTURE, |first| {
-            first.sent_at.plus_nanos(self.plan.timeout_ns)
-        })
+        self.outstanding
+            .front()
+            .map_or(Instant::FAR_FUTURE, |first| first.sent_at.plus_nanos(self.plan.timeout_ns))
     }
 
     fn forget_answered(&mut self) {

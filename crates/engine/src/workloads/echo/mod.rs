@@ -21,6 +21,7 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 
+pub(crate) use outstanding::REQUEST_BYTES;
 pub(crate) use requester::outcome as requested;
 
 /// Check a specification.
@@ -76,7 +77,7 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
 
 /// Memory and threads of either end: a message to send, one to receive, and meters.
 fn cost(plan: &Plan) -> Cost {
-    let outstanding_bytes = plan.outstanding_requests as u64 * outstanding::REQUEST_BYTES;
+    let outstanding_bytes = plan.outstanding_requests as u64 * REQUEST_BYTES;
     let memory_bytes =
         2 * plan.message_bytes as u64 + outstanding_bytes + METERS_BYTES + FLOW_BYTES;
     // Requests on a schedule are sent by a thread of their own.

@@ -34,8 +34,11 @@ pub fn check(spec: &EchoSpec) -> Result<(), Failure> {
     let most_bytes = MOST_TCP_BYTES.min(buffer_bytes);
     let bytes = requests * u64::from(spec.message_size_bytes);
     if spec.transport == Transport::Tcp && bytes > most_bytes {
-        let allowed = format!("{most_bytes} bytes in all over tcp, which is {} requests of {} bytes",
-            most_bytes / u64::from(spec.message_size_bytes), spec.message_size_bytes);
+        let allowed = format!(
+            "{most_bytes} bytes in all over tcp, which is {} requests of {} bytes",
+            most_bytes / u64::from(spec.message_size_bytes),
+            spec.message_size_bytes
+        );
         return Err(Failure::value("outstanding_requests", requests, allowed));
     }
     Ok(())

@@ -27,10 +27,7 @@ const MOST_NAMED: usize = 8;
 /// Run a world to its end, or until the driver wants it.
 pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured {
     let machines = &request.world.machines;
-    let plan = WorldPlan {
-        medium: checked.medium,
-        machines: (1..).zip(machines).map(|(number, each)| machine(number, each)).collect(),
-    };
+    let plan = world_plan(request, checked.medium);
     let hosts = machines.len() as u16;
     let node =
         |host: u16, _| IpNode::new(host, hosts, tcp(&machines[usize::from(host)]), request.seed);
@@ -56,6 +53,12 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
         None => Ok(outcome),
         Some(failure) => Err(Box::new(Failed { failure, outcome: Some(outcome) })),
     }
+}
+
+/// The machines of a request, on its medium.
+pub fn world_plan(request: &Simulate, medium: lanlab_medium::Plan) -> WorldPlan {
+    let machines = (1..).zip(&request.world.machines);
+    WorldPlan { medium, machines: machines.map(|(number, each)| machine(number, each)).collect() }
 }
 
 /// Let time pass to the end; gives it, and the failure if the programs have not ended.
