@@ -66,6 +66,11 @@ def test_the_warm_up_of_an_echo_is_kept_out(pair: Pair, transport: str) -> None:
     closed = pair.trial("echo", transport=transport, warmup_s=0.05, requests=50)
     assert closed.metrics["replies"] == 50
     assert closed.target["answered_messages"] > 50
+    many = pair.trial(
+        "echo", transport=transport, warmup_s=0.05, requests=50, outstanding_requests=16
+    )
+    assert many.metrics["replies"] == many.metrics["requests"] == 50
+    assert many.target["answered_messages"] > 50
 
 
 def stalled(pair: Pair, **parameters: Any) -> Trial:
