@@ -3,7 +3,7 @@
 use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_workloads::{echo, stream};
 
-use super::world::world_plan;
+use super::machines::world_plan;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 use crate::messages::{
