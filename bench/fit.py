@@ -18,7 +18,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,11 @@ from lanlab.analysis.simulated import (
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_asked_for
 from lanlab.performers import SimulatedTrial, trial_seed
-from lanlab.performers.simulated import SimulatedPerformer
+from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand
+from lanlab.run.simulated import trial_on
 from lanlab.studies import LoadedStudy, Study, load_study
+from lanlab.studies.machine_numbers import NUMBERS
 from lanlab.studies.machines import MachineNumber, Simulation, known_machine, place_of
 from lanlab.studies.whereabouts import study_on
 from lanlab.testbeds.simulated import SimulatedTestbed
@@ -88,29 +90,35 @@ class Laboratory:
     ) -> dict[str, list[SimulatedCell]]:
         """By metric, the cells of these conditions with the machines of `simulation`."""
         found: dict[str, list[SimulatedCell]] = {}
+        conditions = list(conditions)
+        self.bed.worlds.expect(
+            [
+                simulate_request(workload(one.workload), one.values, trial)
+                for one in conditions
+                if _key(one, trial := self._trial(simulation, one)) not in self._known
+            ]
+        )
         for condition in conditions:
             levels = dict(condition.parameters)
             place = place_of(simulation, levels)
             assert place is not None
             link = simulation.link_of(place) or self.study.testbed.link
             wire = wire_asked_for(link)
-            for metric, value in self._metrics(simulation, condition, link).items():
+            for metric, value in self._metrics(simulation, condition).items():
                 limit = limit_of(metric, levels, wire)
                 found.setdefault(metric, []).append(SimulatedCell(levels, float(value), limit))
         return found
 
-    def _metrics(
-        self, simulation: Simulation, condition: Condition, link: str
-    ) -> Mapping[str, float | int]:
+    def _trial(self, simulation: Simulation, condition: Condition) -> SimulatedTrial:
         place = place_of(simulation, condition.parameters)
         assert place is not None
         machines = [known_machine(simulation, name) for name in place.machines]
         seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
-        trial = SimulatedTrial(
-            [one.id for one in machines], [one.request() for one in machines], link, seed
-        )
-        values = condition.values.model_dump(mode="json")
-        key = json.dumps([condition.workload, values, trial.machines, link, seed], sort_keys=True)
+        return trial_on(machines, simulation.link_of(place) or self.study.testbed.link, seed)
+
+    def _metrics(self, simulation: Simulation, condition: Condition) -> Mapping[str, float | int]:
+        trial = self._trial(simulation, condition)
+        key = _key(condition, trial)
         if key not in self._known:
             performer = SimulatedPerformer(self.bed, trial)
             kind = workload(condition.workload)
@@ -140,6 +148,11 @@ class Laboratory:
         """Every printed value that the conditions speak of."""
         cells = self.cells(simulation, self.conditions)
         return accuracies(self.loaded.published, simulation, cells)
+
+
+def _key(condition: Condition, trial: SimulatedTrial) -> str:
+    values = condition.values.model_dump(mode="json")
+    return json.dumps([condition.workload, values, asdict(trial)], sort_keys=True)
 
 
 def _touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bool:
@@ -238,11 +251,14 @@ def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) ->
 
 
 def _allowed(values: Mapping[Free, float]) -> dict[Free, float]:
-    """Shares stay shares."""
-    return {
-        one: min(value, 1.0) if one.number == "adapter_rate_ratio" else value
-        for one, value in values.items()
-    }
+    """Shares stay shares, and whole numbers whole."""
+
+    def nearest(number: str, value: float) -> float:
+        if NUMBERS[number].is_whole:
+            value = round(value)
+        return float(min(max(value, NUMBERS[number].least), NUMBERS[number].most))
+
+    return {one: nearest(one.number, value) for one, value in values.items()}
 
 
 def _value(simulation: Simulation, one: Free) -> float:
@@ -267,17 +283,22 @@ def write(path: Path, simulation: Simulation, free: Sequence[Free]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def fit(lab: Laboratory, rounds: int = 2) -> Simulation:
-    """The machines of a study, fitted; groups are gone through again, as one may hang on another by
-    the machine that it is like."""
+def fit(lab: Laboratory, rounds: int = 4) -> Simulation:
+    """The machines of a study, fitted; groups are gone through again until none changes, as one may
+    hang on another by the machine that it is like."""
     simulation = lab.study.simulation
     assert simulation is not None
     parts = groups(free_numbers(simulation))
     for _ in range(rounds):
+        before = simulation
         for group in parts:
             names = ", ".join(map(str, group))
             print(f"fitting {names} ({lab.simulated} trials simulated so far)", file=sys.stderr)
             simulation = fit_group(lab, simulation, group)
+        if simulation == before:
+            break
+    else:
+        print(f"still changing after {rounds} rounds: run it again", file=sys.stderr)
     return simulation
 
 

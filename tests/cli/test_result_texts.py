@@ -96,6 +96,8 @@ def an_echo() -> TrialRecord:
         **dict.fromkeys(counts, 7),
         "receive": "spin",
         "elapsed_ns": 10**9,
+        "sending_ns": 10**9,
+        "sending_replies": 7,
         "cpu": {"user_ns": 10**7, "system_ns": 0},
         "round_trip": distribution(),
         "kernel_round_trip": distribution(min_ns=5_000),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from command_line import Lanlab
+from peer_finding import peer_program
 
 SINGLE = ("stream", "--testbed", "simulated", "--size", "128", "--time", "0.05", "--seed", "1")
 
@@ -23,6 +27,30 @@ def test_round_trips_between_named_machines(lanlab: Lanlab) -> None:
     options = ("--testbed", "simulated", "--machines", "vista-ipv4,vista-ipv4", "--requests", "50")
     told = lanlab("echo", *options, "--json").json()
     assert told["replies"] == 50 and told["timeouts"] == 0
+
+
+def test_the_frames_of_each_trial_are_a_file_that_tshark_reads(
+    lanlab: Lanlab, tmp_path: Path
+) -> None:
+    """None malformed, and no file is replaced."""
+    pcap = tmp_path / "frames.pcap"
+    options = (*SINGLE, "--machines", "vista-ipv4,vista-ipv4", "--trials", "2", "--pcap", str(pcap))
+    told = lanlab(*options, "--json").json()
+    files = [pcap, tmp_path / "frames-2.pcap"]
+    assert sorted(tmp_path.glob("*.pcap")) == sorted(files)
+    for file, trial in zip(files, told["trials"], strict=True):
+        seen = [_count(file, shown) for shown in ("udp.length == 136", "_ws.malformed")]
+        # Those of the warm-up are there as well.
+        assert seen[0] >= trial["sent_messages"] > 1000 and seen[1] == 0
+    refused = lanlab(*options)
+    assert refused.code == 2 and "already exists" in refused.err
+
+
+def _count(pcap: Path, shown: str) -> int:
+    command = [peer_program("tshark"), "-r", str(pcap), "-Y", shown, "-T", "fields"]
+    command += ["-e", "frame.number"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return len(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize(

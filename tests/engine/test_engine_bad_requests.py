@@ -222,6 +222,28 @@ def test_a_value_that_is_not_allowed_is_refused(
     [
         ({"amount": {"requests": 0}}, "`amount.requests`: found 0; allowed: 1 to"),
         ({"rate_requests_per_s": 0.0}, "`rate_requests_per_s`: found 0; allowed: 0.001 to"),
+        ({"outstanding_requests": 0}, "`outstanding_requests`: found 0; allowed: 1 to 16384"),
+        ({"outstanding_requests": 65, "message_size_bytes": 1}, "found 65; allowed: 1 to 64"),
+        (
+            {"outstanding_requests": 2, "rate_requests_per_s": 9.0},
+            "`outstanding_requests`: found 2; allowed: 1 with a rate",
+        ),
+        (
+            {"outstanding_requests": 2, "timestamps": "kernel"},
+            "`timestamps`: found kernel; allowed: program with several requests",
+        ),
+        (
+            {"outstanding_requests": 656, "transport": "tcp"},
+            "found 656; allowed: 65536 bytes in all over tcp, which is 655 requests of 100 bytes",
+        ),
+        (
+            {
+                "outstanding_requests": 11,
+                "transport": "tcp",
+                "socket": {"receive_buffer_bytes": 1024},
+            },
+            "found 11; allowed: 1024 bytes in all over tcp",
+        ),
         ({"timeout_ns": 0}, "`timeout_ns`: found 0; allowed: 1000000 to 60000000000"),
         ({"message_size_bytes": 65_508}, f"`message_size_bytes`: found 65508; {ALLOWED_UDP}"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -340,3 +341,31 @@ def test_ten_thousand_conditions_are_planned_in_reasonable_time() -> None:
     plan = Plan(large.model_copy(update={"experiment": (sweep,)}), "quick", 1)
 
     assert len(run_out(plan, ran)) == 10_000
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_what_is_upcoming_is_what_comes_if_nothing_fails(name: str) -> None:
+    """Of conditions; of a search the next trial alone is known. The last blocks are no more than
+    guessed where conditions end early."""
+    plan = Plan(load_study(name).study, "tiny", 3)
+    while (trial := plan.next_trial()) is not None:
+        first, *others = plan.upcoming(5)
+        assert first == trial
+        numbers = [each.number for each in (first, *others)]
+        assert numbers == list(range(trial.number, trial.number + len(numbers)))
+        assert not others or trial.purpose == "trial"
+        guessed = others[0] if others else None
+        plan.record(ran(trial, metrics={"goodput_bps": 1.0}))
+        following = plan.next_trial()
+        if guessed is not None:
+            assert following is not None
+            assert (following.factors, following.block) == (guessed.factors, guessed.block)
+
+
+def test_no_more_trials_are_upcoming_than_are_left() -> None:
+    """Three trials of a condition are three blocks."""
+    plan = Plan(study(min=3, max=3), "quick", 1)
+    found = plan.upcoming(1000)
+    conditions = {(each.experiment, str(each.factors)) for each in found}
+    assert Counter(each.block for each in found) == dict.fromkeys(range(3), len(conditions))
+    assert [each.number for each in found] == list(range(3 * len(conditions)))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-from small_runs import Watching, a_store
+from small_runs import Interrupting, Watching, a_store
 
-from lanlab.errors import StoreError, UsageError
+from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.run import RunRequest, new_run, resume_run
 from lanlab.store import TrialRecord
 from lanlab.studies.load import parse_study
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.testbeds import worlds
 
 WHY = {"assumed": "made up for this test"}
 SIZES = {
@@ -31,7 +34,9 @@ SIZES = {
 }
 
 
-def study(sizes: tuple[int, ...] = (64, 512), **parameters: Any) -> Any:
+def study(
+    sizes: tuple[int, ...] = (64, 512), trials: dict[str, Any] | None = None, **parameters: Any
+) -> Any:
     """A stream between two modelled machines of 30 µs a message."""
     numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
     numbers |= {name: {"value": value, **WHY} for name, value in SIZES.items()}
@@ -61,7 +66,7 @@ def study(sizes: tuple[int, ...] = (64, 512), **parameters: Any) -> Any:
             "scale": {
                 "quick": {
                     "parameters": {"time_s": 0.05, "warmup_s": 0.01},
-                    "trials": {"min": 3, "max": 3},
+                    "trials": trials or {"min": 3, "max": 3},
                 }
             },
         },
@@ -91,6 +96,47 @@ def test_a_seed_gives_the_same_results_and_blocks_differ(tmp_path: Path) -> None
         8 * found[0][0][0]["message_size_bytes"] / 30e-6, 0.05
     )
     assert one["lost_messages"] == 0
+
+
+def record_of(trial: TrialRecord) -> dict[str, Any]:
+    """All of a record but the identity of its run and the time of day."""
+    record = asdict(trial)
+    for name in ("run_id", "started_at", "elapsed_s"):
+        del record[name]
+    return record
+
+
+@pytest.mark.parametrize("interrupted", [False, True], ids=["whole", "resumed"])
+def test_worlds_side_by_side_leave_the_record_that_one_after_another_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool
+) -> None:
+    """Also of conditions that end early, and of a run that was interrupted and goes on."""
+    ends_early = {"min": 3, "max": 40, "relative_ci": 0.02}
+    asked = RunRequest(study((64, 100, 512), ends_early), "quick", "simulated", None, 3)
+    found, at_once = [], []
+    simulate = worlds.Worlds._simulate
+
+    def counted(self: worlds.Worlds, request: Any) -> dict[str, Any]:
+        at_once.append(len(self._engines))
+        return simulate(self, request)
+
+    monkeypatch.setattr(worlds.Worlds, "_simulate", counted)
+    for processors in (1, 3):
+        monkeypatch.setattr(worlds, "usable_processors", lambda n=processors: n)
+        with a_store(tmp_path) as store:
+            if interrupted:
+                with pytest.raises(RunInterrupted):
+                    new_run(asked, store, Interrupting(5))
+                (name,) = [run.id for run in store.runs() if run.status == "interrupted"]
+                run = resume_run(name, store, Watching())
+            else:
+                run = new_run(asked, store, Watching())
+            assert run.status == "done"
+            trials = store.trials(run.id)
+            found.append(json.dumps([record_of(trial) for trial in trials], sort_keys=True))
+            assert 9 < len(trials) < 3 * 40
+        assert max(at_once) == processors
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from testbed_peers import (
     Server,
     answered,
     await_end,
+    children_of,
     marked_by,
     network_of,
     network_of_process,
@@ -53,8 +54,15 @@ class Case(NamedTuple):
         """Whether its hosts are gone with it."""
         return self.name == "virtual"
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its hosts are computed, and carry no traffic of this machine."""
+        return self.name == "simulated"
+
     def processes_of(self, pid: int) -> list[int]:
         """Living processes of testbeds of its kind that a process opened."""
+        if self.is_simulated:
+            return children_of(pid)
         if self.lan is None:
             return [each.pid for each in marked_by(pid) if each.pid not in self.before]
         return [*self.lan.clients(pid), *(n for host in self.lan.hosts for n in host.processes())]
@@ -75,7 +83,10 @@ CASES = {
     "hub-10M-as-user": Case("virtual", 2, "10M:hub", as_user=True),
     "cable-10M-token-bucket-as-user": Case("virtual", 2, "10M+tbf", as_user=True),
     "ssh": Case("ssh", 2, "unshaped"),
+    "simulated": Case("simulated", 2, "10M:hub"),
 }
+#: Why a promise about traffic is not tried on simulated hosts.
+NO_TRAFFIC = "simulated hosts carry no traffic of this machine"
 
 #: Opens a testbed, says in which networks its hosts are, and waits.
 CHILD = """
@@ -136,7 +147,7 @@ def made_networks(case: Case, bed: Bed) -> set[str]:
 
 def counters_of(bed: Bed) -> Counters:
     """As a trial's record has them: engines tell those of hosts that are reached."""
-    hosts = Hosts(bed)
+    hosts = Hosts(bed, has_engines=bed.name != "simulated")
     try:
         counters: Counters = hosts.passing_facts()["counters"]
         return counters
@@ -160,6 +171,8 @@ def start_child(case: Case) -> subprocess.Popen[str]:
 
 def test_every_host_reaches_every_other(opened: Bed, case: Case) -> None:
     """By UDP and TCP, at each of its addresses."""
+    if case.is_simulated:
+        pytest.skip(NO_TRAFFIC)
     assert [host.name for host in opened.hosts] == [f"host{i}" for i in range(case.hosts)]
     servers = [Server(host) for host in opened.hosts]
     for sender, receiver in itertools.permutations(range(case.hosts), 2):
@@ -171,31 +184,36 @@ def test_every_host_reaches_every_other(opened: Bed, case: Case) -> None:
         server.process.communicate()
 
 
-def test_addresses_are_each_hosts_own(opened: Bed) -> None:
+def test_addresses_are_each_hosts_own(opened: Bed, case: Case) -> None:
     """Except on loopback, which promises only that they work."""
     addresses = [host.addresses["ipv4"] for host in opened.hosts]
     if opened.link.topology == "loopback":
         assert set(addresses) == {"127.0.0.1"}
     else:
         assert len(set(addresses)) == len(addresses)
-        assert len(other_networks(opened)) == len(opened.hosts)
+        networks = 0 if case.is_simulated else len(opened.hosts)
+        assert len(other_networks(opened)) == networks
 
 
 def test_link_facts_and_counters_are_json(opened: Bed, case: Case) -> None:
     """They go into the store as they are."""
     facts = json.loads(json.dumps(opened.facts(), allow_nan=False))
     assert facts["link"] == opened.link.to_json()
-    assert facts["kernel"] == os.uname().release
+    assert case.is_simulated or facts["kernel"] == os.uname().release
     assert opened.link.rate_bps == parse_link(case.link).rate_bps
     assert opened.link.shape == parse_link(case.link).shape
-    assert ("medium" in facts) == (opened.link.shape == "medium")
-    assert opened.start_lead_s > 0
+    # Each simulated world has a medium of its own.
+    has_medium = opened.link.shape == "medium" and not case.is_simulated
+    assert ("medium" in facts) == has_medium
+    assert (opened.start_lead_s > 0) != case.is_simulated
     for values in counters_of(opened).values():
         assert all(value >= 0 for value in values.values())
 
 
-def test_counters_see_the_traffic(opened: Bed) -> None:
+def test_counters_see_the_traffic(opened: Bed, case: Case) -> None:
     """At the sender and at the receiver."""
+    if case.is_simulated:
+        pytest.skip(NO_TRAFFIC)
     if sys.platform != "linux":
         pytest.skip("counters are read on Linux only")
     before = counters_of(opened)
@@ -248,6 +266,8 @@ def test_close_ends_what_still_runs_on_a_host(case: Case, monkeypatch: pytest.Mo
     monkeypatch.setattr("lanlab.testbeds.namespaces._END_WITHIN_S", 0.1)
     if case.name == "loopback":
         pytest.skip("loopback hosts are this machine: nothing on them is the testbed's")
+    if case.is_simulated:
+        pytest.skip("nothing can be started on simulated hosts")
     with open_testbed(case.name, case.hosts, case.link) as bed:
         if (start := bed.hosts[1].start_engine) is not None:
             engine = Engine("host1", start())
@@ -304,6 +324,9 @@ def test_two_at_once_do_not_disturb_each_other(case: Case, opened: Bed) -> None:
     with open_testbed(case.name, case.hosts, case.link) as other:
         assert [host.addresses for host in other.hosts] == [h.addresses for h in opened.hosts]
         assert not made_networks(case, other) & made_networks(case, opened)
+        if case.is_simulated:
+            assert len(case.processes_of(os.getpid())) == 2
+            return
         with Server(other.hosts[1]) as server:
             heard = answered(opened.hosts[0], server.ports, patience_s=0.2)
             assert bool(heard) != case.makes_hosts

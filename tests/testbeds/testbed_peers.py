@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -159,6 +160,19 @@ def own_interfaces() -> set[str]:
 def marked_by(pid: int) -> list[leftovers.Leftover]:
     """Living processes of testbeds that a process opened."""
     return [each for each in leftovers.marked_processes() if each.mark.startswith(f"{pid}:")]
+
+
+def children_of(pid: int) -> list[int]:
+    """Living processes that a process started, without those that have ended unnoticed."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                # After the name, which may hold anything: state and parent (proc(5)).
+                state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+                if int(parent) == pid and state != "Z":
+                    found.append(int(folder.name))
+    return found
 
 
 def await_end(pids: list[int], within_s: float = 10.0) -> None:

@@ -24,9 +24,11 @@ def pair() -> Iterator[Pair]:
         yield opened
 
 
-#: A closed loop goes on for a time, a schedule of 100 a second asks 40 times.
+#: A closed loop goes on for a time, a schedule of 100 a second asks 40 times. Seven at a time are
+#: numbered in the order in which they leave, which is that of a relay.
 LOOPS: dict[str, dict[str, Any]] = {
     "closed loop": {"time_s": 0.8},
+    "seven at a time": {"time_s": 0.8, "outstanding_requests": 7},
     "schedule": {"time_s": 0.4, "rate_requests_per_s": 100},
 }
 
@@ -64,6 +66,11 @@ def test_the_warm_up_of_an_echo_is_kept_out(pair: Pair, transport: str) -> None:
     closed = pair.trial("echo", transport=transport, warmup_s=0.05, requests=50)
     assert closed.metrics["replies"] == 50
     assert closed.target["answered_messages"] > 50
+    many = pair.trial(
+        "echo", transport=transport, warmup_s=0.05, requests=50, outstanding_requests=16
+    )
+    assert many.metrics["replies"] == many.metrics["requests"] == 50
+    assert many.target["answered_messages"] > 50
 
 
 def stalled(pair: Pair, **parameters: Any) -> Trial:

@@ -18,6 +18,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("echo", {"nodelay": True, **TIME}, {}, TCP),
     ("stream", {"timestamps": "kernel", **TIME}, TCP, {}),
     ("echo", {"timestamps": "kernel", **TIME}, {"rate_requests_per_s": 9}, {}),
+    ("echo", {"timestamps": "kernel", **TIME}, {"outstanding_requests": 9}, {}),
+    ("echo", {"outstanding_requests": 9, **TIME}, {"rate_requests_per_s": 9}, {}),
     ("stream", {"read_bytes": 2000, **TIME}, {}, TCP),
     ("stream", {"drain_s": 1, **TIME}, TCP, {}),
     ("stream", {"when_late": "skip", **TIME}, {}, {"rate_bps": "1M"}),

@@ -132,6 +132,30 @@ fn idle_round_trips_take_two_frames_and_what_the_machines_take() {
 }
 
 #[test]
+fn many_requests_on_their_way_wait_for_the_slowest_part() {
+    // The responder takes a millisecond for each: Little's law says how long 20 of them take.
+    let responder = json!({"receive_call": {"each_ns": 1_000_000}});
+    let mut engine = Engine::start();
+    for transport in ["udp", "tcp"] {
+        let work = echo(json!({"transport": transport, "outstanding_requests": 20}));
+        let work = with(work, json!({"message_size_bytes": 100}));
+        let (roles, _) = outcomes(&mut engine, &simulate(&work, &[json!({}), responder.clone()]));
+        let requester = &roles[0];
+        assert_eq!((number(requester, "replies"), number(requester, "timeouts")), (200, 0));
+        if transport == "udp" {
+            let mean_ns = requester["round_trip"]["mean_ns"].as_f64().unwrap();
+            let each_ns = number(requester, "sending_ns") / number(requester, "sending_replies");
+            assert!((mean_ns / 20e6 - 1.0).abs() < 1e-3, "{mean_ns}");
+            assert!(each_ns.abs_diff(1_000_000) < 1_000, "{requester}");
+        }
+    }
+    let too_many = echo(json!({"transport": "tcp", "outstanding_requests": 200}));
+    let error = engine.ask(&simulate(&too_many, &[json!({}), json!({})]));
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("found 200; allowed: 8760 bytes in all over tcp"), "{message}");
+}
+
+#[test]
 fn round_trips_over_tcp_carry_whole_messages_of_any_size() {
     let mut engine = Engine::start();
     for (request_bytes, reply_bytes) in [(1, 1), (5_000, 70_000)] {

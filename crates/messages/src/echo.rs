@@ -22,6 +22,10 @@ pub struct EchoSpec {
     /// request when the reply is there or overdue.
     #[serde(default)]
     pub rate_requests_per_s: Option<f64>,
+    /// Requests on their way at a time in a closed loop: 1 to 16,384, to 64 with messages of 1 byte;
+    /// over TCP 65,536 bytes in all, and no more than a socket buffer that is given.
+    #[serde(default = "one_request")]
+    pub outstanding_requests: u32,
     /// A reply later than this after the intended time of its request is a time-out.
     pub timeout_ns: u64,
     /// How both ends wait for what comes next.
@@ -37,6 +41,10 @@ pub struct EchoSpec {
     pub warmup_ns: u64,
     /// Either end gives up when nothing has come from the other for so long.
     pub silence_ns: u64,
+}
+
+pub(crate) fn one_request() -> u32 {
+    1
 }
 
 /// How much is measured.
@@ -122,6 +130,11 @@ pub struct EchoRequested {
     pub start_skew_ns: i64,
     /// From the first measured request to the last reply or time-out.
     pub elapsed_ns: u64,
+    /// Time in which requests were sent, from the first measured one to when the amount was reached: for
+    /// a rate of replies. With many requests on their way it ends before the last replies come.
+    pub sending_ns: u64,
+    /// Replies in time that came in `sending_ns`, those to requests of the warm-up included.
+    pub sending_replies: u64,
     /// Requests that were due: by the schedule with a rate, else those sent.
     pub offered_requests: u64,
     /// Requests sent.

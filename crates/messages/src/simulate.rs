@@ -239,6 +239,10 @@ pub struct SimulatedEcho {
     /// the next request when the reply is there or overdue.
     #[serde(default)]
     pub rate_requests_per_s: Option<f64>,
+    /// Requests of each requester on their way at a time in a closed loop: 1 to 16,384, to 64 with
+    /// messages of 1 byte; over TCP no more bytes than any machine's window and send buffer hold.
+    #[serde(default = "crate::echo::one_request")]
+    pub outstanding_requests: u32,
     /// A reply later than this after the intended time of its request is a time-out.
     pub timeout_ns: u64,
     /// Time from the start that is kept out of the figures.

@@ -36,11 +36,17 @@ pub struct WorldPlan {
 impl WorldPlan {
     /// Most memory that hosts and frames take, bytes, without what nodes and programs keep.
     pub fn memory_bytes(&self) -> u64 {
-        let frames: u64 = self.machines.iter().map(Machine::most_frames).sum();
-        let switch_bytes = u64::from(self.medium.switch_queue_bytes) * u64::from(self.medium.ports);
-        // A shortest frame in a switch takes a whole buffer here.
-        let switch_frames = switch_bytes / u64::from(lanlab_medium::MIN_WIRE_BYTES);
-        (frames + switch_frames) * FRAME_BYTES + self.machines.len() as u64 * HOST_BYTES
+        let queued: u64 = self.machines.iter().map(Machine::most_frames).sum();
+        // A shortest frame in a switch or under way takes a whole buffer here.
+        let shortest_bytes = u64::from(lanlab_medium::MIN_WIRE_BYTES);
+        let in_switch = u64::from(self.medium.switch_queue_bytes) / shortest_bytes + 1;
+        let way_ns = u128::from(self.medium.delay_ns) + u128::from(self.medium.propagation_ns);
+        let rate_bps = u128::from(self.medium.rate_bps.unwrap_or(0));
+        let under_way = rate_bps * way_ns / (8 * u128::from(shortest_bytes) * 1_000_000_000) + 2;
+        let of_ports = in_switch.saturating_add(u64::try_from(under_way).unwrap_or(u64::MAX));
+        let frames = queued.saturating_add(of_ports.saturating_mul(self.medium.ports.into()));
+        let hosts = self.machines.len() as u64 * HOST_BYTES;
+        frames.saturating_mul(FRAME_BYTES).saturating_add(hosts)
     }
 }
 

@@ -158,9 +158,9 @@ def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float 
 
 
 def published_numbers(run: RunRecord) -> Published:
-    """What the study printed, if it comes with lanlab; else nothing."""
+    """What the study printed: of a study of one's own, what its run was begun with."""
     from lanlab.studies import known_studies, load_study
 
     if run.study_id in known_studies():
         return load_study(run.study_id).published
-    return Published.model_validate({"schema": 1})
+    return Published.model_validate(run.study.get("published") or {"schema": 1})

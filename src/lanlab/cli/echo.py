@@ -18,7 +18,10 @@ from lanlab.cli.options import (
 )
 from lanlab.cli.parameter_options import Given, parameters_of
 
-_FIRST = ("transport", "message_size_bytes", "time_s", "requests", "rate_requests_per_s")
+_FIRST = (
+    *("transport", "message_size_bytes", "time_s", "requests"),
+    *("rate_requests_per_s", "outstanding_requests"),
+)
 
 
 @with_extras
@@ -59,6 +62,9 @@ def echo(
     from lanlab.report.echo_text import echo_lines
     from lanlab.workloads.drivers.registry import OWN
 
+    if machines is not None and given["rate_requests_per_s"] is None:
+        # How many a study's machines keep on their way is for the study's own experiments.
+        given["outstanding_requests"] = given["outstanding_requests"] or "1"
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"
     run, records = single.measure(

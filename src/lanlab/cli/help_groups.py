@@ -14,8 +14,9 @@ _HOW = "How"
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "What to send": (
         *("transport", "message_size_bytes", "rate_bps", "flow_rate", "rate_messages_per_s"),
-        *("rate_requests_per_s", "rate_operations_per_s", "flows", "traffic_direction"),
-        *("load", "echo_transport", "echo_size_bytes", "echo_rate_requests_per_s"),
+        *("rate_requests_per_s", "outstanding_requests", "rate_operations_per_s", "flows"),
+        *("traffic_direction", "load", "echo_transport", "echo_size_bytes"),
+        "echo_rate_requests_per_s",
         *("service", "server", "download", "parallel_files", "stations", "read", "write"),
         *("read_ratio", "access", "file_bytes"),
     ),

@@ -53,7 +53,8 @@ PcapOption = Annotated[
         "--pcap",
         metavar="FILE",
         help="Write every frame on the link to a new file, in pcap format (Wireshark). Needs a "
-        "virtual link up to 100M or, over NetBEUI, --interface.",
+        "virtual link up to 100M, --interface (NetBEUI), or simulated machines: their second "
+        "trial goes to FILE-2.",
     ),
 ]
 ScaleOption = Annotated[

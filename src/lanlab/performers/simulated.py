@@ -7,7 +7,6 @@ from typing import Any
 
 from lanlab.errors import LabError, UsageError
 from lanlab.performers.base import OnProgress
-from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.performers.simulated_trial import SimulatedTrial
 from lanlab.testbeds.link import LinkRequest, parse_link
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload, echo, stream
@@ -17,8 +16,6 @@ from lanlab.workloads.stream import StreamParameters
 
 #: Most events of a world: what makes more is taken to have no end. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
-#: An engine that is not done by then is not waited for.
-_LONGEST_S = 3600.0
 #: What the engine's request takes of a stream's and an echo's parameters, by its specification.
 _STREAM = [
     "transport",
@@ -36,6 +33,7 @@ _ECHO = [
     "message_size_bytes",
     "amount",
     "rate_requests_per_s",
+    "outstanding_requests",
     "timeout_ns",
     "warmup_ns",
 ]
@@ -63,7 +61,7 @@ class SimulatedPerformer:
     An engine that simulates a trial from its beginning to its end.
 
     Args:
-        bed: The simulated testbed, which has the engine.
+        bed: The simulated testbed, which has the engines.
         trial: The machines and the seed.
     """
 
@@ -82,8 +80,7 @@ class SimulatedPerformer:
                 "machines": dict(zip(kind.roles, self._trial.names, strict=True)),
                 "requests": {"simulate": request},
             }
-            host = EngineHost(self._bed.engine, "", None)
-            told = ask(host, request, _LONGEST_S)
+            told = self._bed.worlds.result(request)
             outcome.setup["world"] = told["world"]
             outcome.results = dict(zip(kind.roles, told["outcomes"], strict=True))
         except LabError as error:
@@ -109,9 +106,11 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         spec, wanted = stream.engine_spec(parameters), _STREAM
     else:
         assert isinstance(parameters, EchoParameters)
-        spec, wanted = echo.engine_spec(parameters), _ECHO
+        spec, wanted = echo.engine_spec(_with_outstanding(parameters, trial)), _ECHO
+    frames = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
     return {
         "type": "simulate",
+        **frames,
         "seed": trial.seed,
         "world": {
             "medium": medium_request(parse_link(trial.link)),
@@ -124,6 +123,13 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
             **{key: spec[key] for key in wanted},
         },
     }
+
+
+def _with_outstanding(parameters: EchoParameters, trial: SimulatedTrial) -> EchoParameters:
+    """An echo with its machine's number of requests on their way, where it says none itself."""
+    if parameters.outstanding_requests is not None or parameters.rate_requests_per_s is not None:
+        return parameters
+    return parameters.model_copy(update={"outstanding_requests": trial.outstanding_requests})
 
 
 def check_simulated(parameters: Any) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -21,6 +22,10 @@ class SimulatedTrial:
     link: str
     #: Of all random numbers of the world.
     seed: int
+    #: Requests on their way in an `echo` whose condition does not say how many.
+    outstanding_requests: int = 1
+    #: A new file for all its frames.
+    pcap: Path | None = None
 
 
 def trial_seed(

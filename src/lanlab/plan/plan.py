@@ -16,9 +16,9 @@ Run `next_trial()`, `record()` its outcome, and again, until `next_trial()` give
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -119,6 +119,31 @@ class Plan:
     def next_trial(self) -> PlannedTrial | None:
         """The trial to run now, the same until its outcome is recorded; `None` at the end."""
         return self._next
+
+    def upcoming(self, most: int) -> list[PlannedTrial]:
+        """
+        The next trial and those that follow it if none of them fails, is disturbed, or ends its
+        condition early: a guess, for work that can be done ahead. Of a search only the next trial
+        is known.
+        """
+        if not self._block_left:
+            return [] if self._next is None else [self._next]
+        found: list[PlannedTrial] = []
+        taken: Counter[int] = Counter()
+        block, left = self._block, list(self._block_left)
+        while left and len(found) < most:
+            for running in left:
+                planned = self._planned(running, running.condition, block, "trial")
+                found.append(replace(planned, number=self._recorded + len(found)))
+                taken[id(running)] += 1
+            active = [
+                running
+                for running in self._conditions
+                if running.trials.active and running.trials.most_left > taken[id(running)]
+            ]
+            block += 1
+            left = list(block_order(active, seed=self._seed, block=block)) if active else []
+        return found[:most]
 
     def record(self, outcome: Outcome) -> None:
         """Take in the outcome of the next trial.

@@ -251,6 +251,10 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate(link_rate_bps=link_rate_bps))
+            if site.is_simulated:
+                from lanlab.run.simulated import expect_worlds
+
+                expect_worlds(run, plan, site)
             record, series = take_intervals(
                 run_trial(run, planned, site, partial(watcher.trial_progress, planned), commands)
             )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lanlab.errors import UsageError
 from lanlab.performers import SimulatedTrial, trial_seed
 from lanlab.performers.simulated import simulate_request
-from lanlab.plan import Condition, PlannedTrial
+from lanlab.plan import Condition, Plan, PlannedTrial
 from lanlab.run.site import Site
 from lanlab.store import RunRecord
 from lanlab.studies import Study
-from lanlab.studies.machines import known_machine, place_of
+from lanlab.studies.machines import KnownMachine, known_machine, place_of
+from lanlab.testbeds.base import Simulates
 from lanlab.workloads import workload
 
 
@@ -35,7 +37,28 @@ def simulated_trial(run: RunRecord, planned: PlannedTrial, site: Site) -> Simula
     study = site.study_of(run)
     if study.simulation is None:
         return SimulatedTrial((), (), str(run.testbed["link"]), seed)
-    return _on_machines(study, planned, str(run.testbed["link"]), seed)
+    trial = _on_machines(study, planned, str(run.testbed["link"]), seed)
+    if not isinstance(site.bed, Simulates):
+        return trial
+    return replace(trial, pcap=site.bed.pcap_of(planned.number))
+
+
+def expect_worlds(run: RunRecord, plan: Plan, site: Site) -> None:
+    """Have the worlds of the trials that are likely to come computed side by side."""
+    bed = site.bed
+    # Without machines it is another simulator, as of a test.
+    if not isinstance(bed, Simulates) or site.study_of(run).simulation is None:
+        return
+    if bed.worlds.most < 2:
+        return
+    bed.worlds.expect(
+        [
+            simulate_request(
+                workload(planned.workload), planned.values, simulated_trial(run, planned, site)
+            )
+            for planned in plan.upcoming(2 * bed.worlds.most)
+        ]
+    )
 
 
 def _on_machines(
@@ -50,9 +73,15 @@ def _on_machines(
             hint="add a [[place]] in machines.toml",
         )
     machines = [known_machine(study.simulation, name) for name in place.machines]
+    return trial_on(machines, study.simulation.link_of(place) or link, seed)
+
+
+def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:
+    """A trial on these machines, in the order of the roles."""
     return SimulatedTrial(
         names=[one.id for one in machines],
         machines=[one.request() for one in machines],
-        link=study.simulation.link_of(place) or link,
+        link=link,
         seed=seed,
+        outstanding_requests=machines[0].outstanding_requests,
     )

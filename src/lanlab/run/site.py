@@ -12,6 +12,7 @@ from lanlab.store import RunRecord
 from lanlab.studies import Study
 from lanlab.testbeds import Opening, Testbed, testbed
 from lanlab.testbeds.base import Simulates
+from lanlab.testbeds.pcap import numbered
 
 
 class Site:
@@ -48,9 +49,7 @@ class Site:
     def _anew(self) -> Testbed:
         if self._pcap is None:
             return testbed(*self._wanted)
-        number = f"-{self.made + 1}" if self.made else ""
-        pcap = self._pcap.with_name(f"{self._pcap.stem}{number}{self._pcap.suffix}")
-        return testbed(*self._wanted, pcap)
+        return testbed(*self._wanted, numbered(self._pcap, self.made))
 
     @property
     def is_simulated(self) -> bool:

@@ -64,7 +64,8 @@ def load_study(name_or_path: str) -> LoadedStudy:
         name_or_path:
             An id from `known_studies`, else the path of a folder that holds a `study.toml`, or of
             a `.toml` file. What was published is read from a `published.toml` and a
-            `findings.toml` beside a `study.toml`, machines to simulate from a `machines.toml`.
+            `findings.toml` beside a `study.toml`, machines to simulate from a `machines.toml`. A
+            study of one's own may have what was published in a table `[published]` instead.
 
     Raises:
         UnknownName: No such study, and it does not look like a path.
@@ -82,7 +83,13 @@ def load_study(name_or_path: str) -> LoadedStudy:
     has_folder = path.name == _FILE
     beside = path.with_name(_PUBLISHED_FILE)
     if has_folder and _is_file(beside):
-        published = parse_published(_toml(_read(beside), str(beside)), str(beside))
+        said = _toml(_read(beside), str(beside))
+        published = parse_published(said, str(beside))
+        if path not in _built_in().values():
+            # A run of it is compared with print later, when the file may be elsewhere.
+            data = {**data, "published": said}
+    elif isinstance(data.get("published"), dict):
+        published = parse_published(data["published"], str(path))
     machines = path.with_name(_MACHINES_FILE)
     if has_folder and _is_file(machines):
         simulation = read_machines(machines)

@@ -113,6 +113,14 @@ NUMBERS: Mapping[str, NumberKind] = {
         0,
         1,
     ),
+    "outstanding_requests": NumberKind(
+        "Requests that its program keeps on their way in an `echo` whose condition does not say "
+        "how many. Default: 1.",
+        "requests",
+        1,
+        16_384,
+        is_whole=True,
+    ),
     "mss_bytes": NumberKind(
         "Longest TCP segment that it takes. Default: what fits into a frame.",
         "B",

@@ -162,6 +162,12 @@ class KnownMachine:
             },
         }
 
+    @property
+    def outstanding_requests(self) -> int:
+        """Requests that its program keeps on their way in an `echo`."""
+        given = self.numbers.get("outstanding_requests")
+        return 1 if given is None else int(given.value)
+
 
 def known_machine(simulation: Simulation, name: str) -> KnownMachine:
     """

@@ -255,3 +255,6 @@ class Study(Data):
     commands: Commands | None = None
     #: The machines of its simulated experiments, as `machines.toml` beside the study has them.
     simulation: _Simulation = None
+    #: What was published of a study of one's own, as `published.toml` beside it has it. Of the
+    #: studies that come with lanlab it is read where it is needed.
+    published: dict[str, Any] | None = None

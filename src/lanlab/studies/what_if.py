@@ -126,7 +126,13 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
         update={"machine": tuple(machines), "held_out": (), "reading": (), "note": None}
     )
     changed = study.model_copy(
-        update={"id": f"{study.id}{SUFFIX}", "simulation": made, "finding": ()}
+        update={
+            "id": f"{study.id}{SUFFIX}",
+            "simulation": made,
+            "finding": (),
+            # It is not compared with what was printed of other machines.
+            "published": None,
+        }
     )
     return changed, told
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine.command import EngineCommand
-from lanlab.engine.process import Engine
+
+if TYPE_CHECKING:
+    from lanlab.testbeds.worlds import Worlds
 
 #: Counters by interface (`host0/eth0`), then by name (`rx_packets`, `qdisc_drops`).
 Counters = dict[str, dict[str, int]]
@@ -166,8 +169,11 @@ class Simulates(Protocol):
     """A testbed whose hosts are simulated by an engine of its own."""
 
     @property
-    def engine(self) -> Engine:
-        """The engine; another one if it was lost."""
+    def worlds(self) -> Worlds:
+        """What computes its trials."""
+
+    def pcap_of(self, number: int) -> Path | None:
+        """Where the frames of a trial are written, by its number from 0; `None`: nowhere."""
 
     def versions(self) -> dict[str, str]:
         """Of what simulates."""

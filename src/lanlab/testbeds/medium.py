@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lanlab.engine import Engine
-from lanlab.errors import EngineError, EngineLost, TestbedDamaged, UsageError
+from lanlab.errors import EngineError, EngineLost, TestbedDamaged
 from lanlab.testbeds.base import Counters, LinkFacts
 from lanlab.testbeds.namespaces import Namespace
 
@@ -167,23 +167,3 @@ def usable_interfaces() -> Interfaces:
     except OSError:
         return "packet_socket"
     return "tap"
-
-
-def check_pcap(pcap: Path) -> Path:
-    """
-    The absolute path of a file to which frames can be written.
-
-    Raises:
-        UsageError: Something is there already, or its folder is not.
-    """
-    path = pcap.absolute()
-    if os.path.lexists(path):
-        raise UsageError(
-            f"--pcap: {pcap} already exists: it is not replaced",
-            hint="name another file, or move it away",
-        )
-    if not path.parent.is_dir():
-        raise UsageError(
-            f"--pcap: {path.parent} is no folder", hint="make it, or name a file in another folder"
-        )
-    return path

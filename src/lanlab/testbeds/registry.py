@@ -23,10 +23,10 @@ def _virtual(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
     return VirtualTestbed(hosts, link, find_engine=engine_path, pcap=pcap)
 
 
-def _simulated(hosts: int, link: str) -> Testbed:
+def _simulated(hosts: int, link: str, pcap: Path | None = None) -> Testbed:
     from lanlab.testbeds.simulated import SimulatedTestbed
 
-    return SimulatedTestbed(hosts, link)
+    return SimulatedTestbed(hosts, link, pcap)
 
 
 def _ssh(text: str, hosts: int, link: str) -> Testbed:
@@ -125,7 +125,8 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         hosts: How many hosts it has.
         link: As `lanlab.testbeds.link.parse_link` reads it.
         pcap: Write every frame on the link to this file, if the link has a medium, or every frame
-            of this machine's station at an interface.
+            of this machine's station at an interface. Simulated trials after the first have files
+            beside it.
 
     Raises:
         UnknownName: There is no such testbed.
@@ -138,11 +139,12 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
 
         return InterfaceTestbed(name.removeprefix(INTERFACE), hosts, pcap)
     if pcap is not None:
-        if name == "virtual":
-            return _virtual(hosts, link, pcap)
+        with_frames = {"virtual": _virtual, "simulated": _simulated}
+        if name in with_frames:
+            return with_frames[name](hosts, link, pcap)
         raise UsageError(
-            f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: the "
-            "virtual testbed with a link of a stated speed up to 100 Mbit/s, and --interface",
+            f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: "
+            "`simulated`, `virtual` with a link of a stated speed up to 100 Mbit/s, and --interface",
             hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
         )
     if (kind := real_hosts(name)) is not None:

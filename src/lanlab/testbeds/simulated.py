@@ -1,11 +1,12 @@
 """
 Hosts that are modelled machines in virtual time, joined by a modelled link.
 
-They have no addresses of this machine and carry no traffic of it: one engine computes a trial.
+They have no addresses of this machine and carry no traffic of it: an engine computes a trial.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Self
 
 from lanlab.addresses import AddressFamily
@@ -14,6 +15,8 @@ from lanlab.errors import UsageError
 from lanlab.testbeds import shaping
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.link import parse_link
+from lanlab.testbeds.pcap import check_pcap, numbered
+from lanlab.testbeds.worlds import Worlds
 
 NAME = "simulated"
 MAX_HOSTS = 2
@@ -27,10 +30,18 @@ class SimulatedTestbed:
     name = NAME
     start_lead_s = 0.0
 
-    def __init__(self, hosts: int, link: str) -> None:
+    def __init__(
+        self, hosts: int, link: str, pcap: Path | None = None, worlds: int | None = None
+    ) -> None:
         """
+        Args:
+            pcap: Write the frames of the first trial to this file, and those of each other trial to
+                one beside it.
+            worlds: Most trials that are simulated at a time; absent: one for each processor.
+
         Raises:
-            UsageError: A number of hosts or a link that a simulation does not have.
+            UsageError: A number of hosts or a link that a simulation does not have, or a file for
+                frames that is there already.
             EngineLost: The engine does not start.
         """
         if hosts != MAX_HOSTS:
@@ -63,22 +74,18 @@ class SimulatedTestbed:
             Host(f"host{number}", _addresses(number), (), runs_programs=False)
             for number in range(hosts)
         )
-        self._engine = self._start()
+        self._pcap = None if pcap is None else check_pcap(pcap)
+        # A file that a dropped world has begun would be in the way of the trial that it is of.
+        most = 1 if pcap is not None else worlds
+        self.worlds = Worlds(lambda: Engine("simulator", [engine_path()]), most)
 
-    def _start(self) -> Engine:
-        return Engine("simulator", [engine_path()])
-
-    @property
-    def engine(self) -> Engine:
-        """The engine that simulates; another one if it was lost."""
-        if self._engine.is_lost:
-            self._engine.close()
-            self._engine = self._start()
-        return self._engine
+    def pcap_of(self, number: int) -> Path | None:
+        """Where the frames of a trial are written, by its number from 0; `None`: nowhere."""
+        return None if self._pcap is None else numbered(self._pcap, number)
 
     def versions(self) -> dict[str, str]:
         """Of what simulates."""
-        return {"lanlab-engine": self._engine.hello["engine_version"]}
+        return {"lanlab-engine": self.worlds.engine_version}
 
     def facts(self) -> dict[str, Any]:
         """See `Testbed.facts`."""
@@ -94,7 +101,7 @@ class SimulatedTestbed:
 
     def close(self) -> None:
         """See `Testbed.close`."""
-        self._engine.close()
+        self.worlds.close()
 
     def __enter__(self) -> Self:
         return self

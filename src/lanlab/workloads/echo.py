@@ -13,10 +13,14 @@ from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
+#: Most requests on their way with messages of one byte, and most bytes of them over TCP.
+MOST_TINY_REQUESTS = 64
+MOST_TCP_BYTES = 65_536
+
 
 class EchoParameters(FlowParameters):
     """Parameters of one `echo` condition. Exactly one of time and requests is given.
-    Without a rate the loop is closed: the next request leaves when the reply is there or
+    Without a rate the loop is closed: the next request leaves when a reply is there or
     overdue. With a rate requests leave on schedule and latency counts from the intended time."""
 
     workload = "echo"
@@ -33,6 +37,14 @@ class EchoParameters(FlowParameters):
         gt=0,
         le=10_000_000,
     )
+    outstanding_requests: int | None = parameter(
+        None,
+        "Requests on their way at a time: the next one leaves when a reply is there or overdue. "
+        "Over TCP 65,536 bytes in all at most. Default: 1.",
+        option="--outstanding",
+        ge=1,
+        le=16_384,
+    )
     timeout_s: Seconds = parameter(
         1.0, "Time to wait for each reply. A later one counts as a time-out.", ge=0.001, le=60
     )
@@ -42,7 +54,22 @@ class EchoParameters(FlowParameters):
         if (self.time_s is None) == (self.requests is None):
             raise ValueError("need exactly one of time_s, requests")
         refuse_without_effect(self, ECHO_NEEDS)
+        self._outstanding_fit()
         return self
+
+    def _outstanding_fit(self) -> None:
+        """Refuse what the engine refuses, and why there: see `outstanding.rs`."""
+        requests, size = self.outstanding_requests or 1, self.message_size_bytes
+        if size == 1 and requests > MOST_TINY_REQUESTS:
+            raise ValueError(
+                f"outstanding_requests {requests} is above what messages of 1 byte can number "
+                f"({MOST_TINY_REQUESTS})"
+            )
+        if self.transport == "tcp" and requests > 1 and requests * size > MOST_TCP_BYTES:
+            raise ValueError(
+                f"outstanding_requests {requests} of {size} bytes are above what a connection "
+                f"holds for certain ({MOST_TCP_BYTES} bytes in all)"
+            )
 
 
 class Echo:
@@ -112,8 +139,9 @@ class Echo:
             cpu = outcome.results[role]["cpu"]
             metrics |= cpu_metrics(role, cpu, outcome.capabilities(role))
         metrics |= interrupt_metrics(outcome)
-        if requested["elapsed_ns"] > 0:
-            metrics["replies_per_s"] = 1e9 * requested["replies"] / requested["elapsed_ns"]
+        if requested["sending_ns"] > 0:
+            rate_per_s = 1e9 * requested["sending_replies"] / requested["sending_ns"]
+            metrics["replies_per_s"] = rate_per_s
         for prefix, key in (("rtt", "round_trip"), ("kernel_rtt", "kernel_round_trip")):
             round_trip = requested[key]
             if round_trip is not None and round_trip["samples"] > 0:
@@ -135,6 +163,7 @@ def engine_spec(parameters: EchoParameters) -> dict[str, object]:
         "message_size_bytes": parameters.message_size_bytes,
         "amount": amount,
         "rate_requests_per_s": parameters.rate_requests_per_s,
+        "outstanding_requests": parameters.outstanding_requests or 1,
         "timeout_ns": nanoseconds(parameters.timeout_s),
         "receive": parameters.receive,
         "timestamps": parameters.timestamps,

@@ -47,6 +47,17 @@ ECHO_NEEDS = (
         "a closed loop, without rate_requests_per_s",
         ("kernel",),
     ),
+    Need(
+        "timestamps",
+        lambda p: p.outstanding_requests in (None, 1),
+        "one request on its way at a time, without outstanding_requests",
+        ("kernel",),
+    ),
+    Need(
+        "outstanding_requests",
+        lambda p: p.rate_requests_per_s is None,
+        "a closed loop, without rate_requests_per_s",
+    ),
 )
 #: Of `copy` and `stations`.
 SERVICE_NEEDS = (

@@ -1,10 +1,13 @@
-//! A requester in a closed loop: the next request leaves when the reply is there or overdue.
+//! A requester in a closed loop: it keeps a number of requests on their way. The next one leaves when a
+//! reply is there or overdue.
 //!
 //! # Driving it
 //!
 //! Ask [`next`](ClosedLoop::next) what to do, and do it; say what became of a request by
 //! [`handed`](ClosedLoop::handed) and what a look at the replies found by
 //! [`heard`](ClosedLoop::heard); then ask again.
+
+use std::collections::VecDeque;
 
 use lanlab_units::Instant;
 
@@ -31,13 +34,12 @@ pub enum Step {
     Over(EndedBy),
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Phase {
-    /// A request may leave, but not before then.
-    Ready(Instant),
-    /// The reply to a request that was sent then is waited for.
-    Waiting(Instant),
-    Over(EndedBy),
+/// A request that was sent and is not overdue.
+#[derive(Debug)]
+struct Outstanding {
+    sequence: u64,
+    sent_at: Instant,
+    is_answered: bool,
 }
 
 /// A requester in a closed loop.
@@ -47,8 +49,14 @@ pub struct ClosedLoop<'a> {
     warmup_end: Instant,
     end: Instant,
     latest_end: Instant,
-    phase: Phase,
-    /// Number of the request that is waited for, or else of the next.
+    ended_by: Option<EndedBy>,
+    /// In the order of sending, which is that of their time-outs. The first is not answered.
+    outstanding: VecDeque<Outstanding>,
+    /// Those of them that are not answered.
+    waiting: usize,
+    /// No request may leave before then.
+    ready_from: Instant,
+    /// Number of the next request.
     sequence: u64,
     /// What was counted.
     pub counts: Counts,
@@ -63,7 +71,10 @@ impl<'a> ClosedLoop<'a> {
             warmup_end: plan.warmup_end(start),
             end: plan.end(start),
             latest_end: plan.latest_end(start),
-            phase: Phase::Ready(start),
+            ended_by: None,
+            outstanding: VecDeque::with_capacity(plan.outstanding_requests),
+            waiting: 0,
+            ready_from: start,
             sequence: 0,
             counts: Counts::new(plan, start),
         }
@@ -75,22 +86,22 @@ impl<'a> ClosedLoop<'a> {
     /// `peer.too_long` if the peer keeps the loop going beyond all that was agreed on.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Step, Failure> {
-        match self.phase {
-            Phase::Over(ended_by) => return Ok(Step::Over(ended_by)),
-            _ if self.progress.is_cancelled() => return Ok(self.over(EndedBy::Cancelled)),
-            Phase::Waiting(sent_at) => {
-                let due = sent_at.plus_nanos(self.plan.timeout_ns);
-                if now < due {
-                    return Ok(Step::Listen(due));
-                }
-                if self.counts.is_measured(self.sequence) {
-                    self.counts.last = now;
-                }
-                self.sequence += 1;
-                self.phase = Phase::Ready(now);
-            }
-            Phase::Ready(from) if now < from => return Ok(Step::Wait(from)),
-            Phase::Ready(_) => {}
+        if let Some(ended_by) = self.ended_by {
+            return Ok(Step::Over(ended_by));
+        }
+        if self.progress.is_cancelled() {
+            return Ok(self.over(EndedBy::Cancelled));
+        }
+        self.give_up_overdue(now);
+        let first_due = self.first_due();
+        if self.waiting >= self.plan.outstanding_requests {
+            return Ok(Step::Listen(first_due));
+        }
+        if now < self.ready_from {
+            return Ok(match self.waiting {
+                0 => Step::Wait(self.ready_from),
+                _ => Step::Listen(first_due.min(self.ready_from)),
+            });
         }
         if self.counts.first_measured == u64::MAX && now >= self.warmup_end {
             self.counts.first_measured = self.sequence;
@@ -99,7 +110,7 @@ impl<'a> ClosedLoop<'a> {
         }
         let measured = self.counts.is_measured(self.sequence);
         if now >= self.end || (measured && self.counts.offered == self.plan.requests()) {
-            return Ok(self.over(EndedBy::Finished));
+            return Ok(self.drain(now, first_due));
         }
         if now.nanos_since(self.counts.last_reply) > self.plan.silence_ns {
             return Ok(self.over(EndedBy::Silence));
@@ -111,6 +122,38 @@ impl<'a> ClosedLoop<'a> {
         Ok(Step::Send(self.sequence))
     }
 
+    /// Requests whose replies are overdue at `now` are not waited for any more.
+    fn give_up_overdue(&mut self, now: Instant) {
+        while self.waiting > 0 && self.first_due() <= now {
+            let Some(overdue) = self.outstanding.pop_front() else { return };
+            if self.counts.is_measured(overdue.sequence) {
+                self.counts.last = now;
+            }
+            self.waiting -= 1;
+            self.forget_answered();
+        }
+    }
+
+    /// When the first reply is overdue.
+    fn first_due(&self) -> Instant {
+        self.outstanding
+            .front()
+            .map_or(Instant::FAR_FUTURE, |first| first.sent_at.plus_nanos(self.plan.timeout_ns))
+    }
+
+    fn forget_answered(&mut self) {
+        while self.outstanding.front().is_some_and(|first| first.is_answered) {
+            self.outstanding.pop_front();
+        }
+    }
+
+    /// The amount is reached at `now`: wait for the replies that are on their way.
+    fn drain(&mut self, now: Instant, first_due: Instant) -> Step {
+        let last = if self.waiting == 0 { self.counts.last } else { now };
+        self.counts.sent_until.get_or_insert(last);
+        if self.waiting == 0 { self.over(EndedBy::Finished) } else { Step::Listen(first_due) }
+    }
+
     /// The request that was to be sent at `now` was handed to the system.
     #[inline]
     pub fn handed(&mut self, handed: Handed, now: Instant) {
@@ -119,42 +162,54 @@ impl<'a> ClosedLoop<'a> {
             Handed::Sent => {
                 self.counts.sent += u64::from(measured);
                 self.progress.count(1, self.plan.message_bytes as u64);
-                self.phase = Phase::Waiting(now);
+                let (sequence, is_answered) = (self.sequence, false);
+                self.outstanding.push_back(Outstanding { sequence, sent_at: now, is_answered });
+                self.waiting += 1;
+                self.ready_from = now;
+                self.sequence += 1;
             }
             Handed::Refused => {
                 self.counts.refused += u64::from(measured);
                 self.sequence += 1;
-                self.phase = Phase::Ready(now.plus_nanos(REFUSED_PAUSE_NS));
+                self.ready_from = now.plus_nanos(REFUSED_PAUSE_NS);
             }
-            Handed::Closed => self.phase = Phase::Over(EndedBy::PeerClosed),
+            Handed::Closed => self.ended_by = Some(EndedBy::PeerClosed),
         }
     }
 
-    /// A look at the replies found this at `now`. Gives whether it is the reply that is waited for,
+    /// A look at the replies found this at `now`. Gives whether it is a reply that is waited for,
     /// and is measured.
     #[inline]
     pub fn heard(&mut self, heard: Heard, now: Instant) -> bool {
-        match (heard, self.phase) {
-            (Heard::Reply(number), Phase::Waiting(sent_at)) if number == self.sequence => {
-                self.counts.take(number, now.nanos_since(sent_at), now);
-                self.sequence += 1;
-                self.phase = Phase::Ready(now);
-                return self.counts.is_measured(number);
-            }
-            // A reply to an earlier request, which is overdue, or one that comes again.
-            (Heard::Reply(number), _) if number < self.sequence => {
-                self.counts.take(number, u64::MAX, now);
-            }
+        match heard {
+            Heard::Reply(number) if number < self.sequence => return self.answered(number, now),
             // What was not asked for yet cannot be answered.
-            (Heard::Reply(_) | Heard::Foreign, _) => self.counts.foreign += 1,
-            (Heard::Closed, _) => self.phase = Phase::Over(EndedBy::PeerClosed),
-            (Heard::Idle | Heard::Alive, _) => {}
+            Heard::Reply(_) | Heard::Foreign => self.counts.foreign += 1,
+            Heard::Closed => self.ended_by = Some(EndedBy::PeerClosed),
+            Heard::Idle | Heard::Alive => {}
         }
         false
     }
 
+    /// The reply to a request that was sent has come.
+    fn answered(&mut self, number: u64, now: Instant) -> bool {
+        let found = self.outstanding.binary_search_by_key(&number, |one| one.sequence);
+        let waiting = found.ok().and_then(|at| self.outstanding.get_mut(at));
+        let Some(request) = waiting.filter(|request| !request.is_answered) else {
+            // A reply to a request that is overdue, or one that comes again.
+            self.counts.take(number, u64::MAX, now);
+            return false;
+        };
+        request.is_answered = true;
+        let sent_at = request.sent_at;
+        self.counts.take(number, now.nanos_since(sent_at), now);
+        self.waiting -= 1;
+        self.forget_answered();
+        self.counts.is_measured(number)
+    }
+
     fn over(&mut self, ended_by: EndedBy) -> Step {
-        self.phase = Phase::Over(ended_by);
+        self.ended_by = Some(ended_by);
         Step::Over(ended_by)
     }
 }

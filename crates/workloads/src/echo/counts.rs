@@ -17,6 +17,10 @@ pub struct Counts {
     /// The last reply, measured or not.
     pub(super) last_reply: Instant,
     arrived: SequenceWindow,
+    /// When the amount was reached; `None` before, and where requests leave on schedule.
+    pub(super) sent_until: Option<Instant>,
+    /// Replies in time, of any request, from the first measured request until then.
+    sending_replies: u64,
     /// Requests that were due.
     pub offered: u64,
     /// Requests that left.
@@ -45,6 +49,8 @@ impl Counts {
             last: plan.warmup_end(start),
             last_reply: start,
             arrived: SequenceWindow::new(),
+            sent_until: None,
+            sending_replies: 0,
             offered: 0,
             sent: 0,
             refused: 0,
@@ -66,6 +72,16 @@ impl Counts {
         self.last.nanos_since(self.measured_from)
     }
 
+    /// Time in which the measured requests were sent, and the replies in time that came in it.
+    ///
+    /// With many requests on their way the first replies belong to requests of the warm-up, and the
+    /// last come when nothing is sent any more: a rate of replies is that of this time.
+    pub fn sending(&self) -> (u64, u64) {
+        self.sent_until.map_or((self.elapsed_ns(), self.round_trip.samples()), |until| {
+            (until.nanos_since(self.measured_from), self.sending_replies)
+        })
+    }
+
     /// Requests without a reply in time.
     pub fn timeouts(&self) -> u64 {
         self.sent - self.round_trip.samples()
@@ -83,15 +99,20 @@ impl Counts {
         let measured = self.is_measured(sequence);
         match self.arrived.observe(sequence) {
             Seen::Duplicate | Seen::Stale => self.duplicate += u64::from(measured),
-            Seen::InOrder | Seen::Reordered if measured => {
-                self.last = now;
-                if round_trip_ns <= self.timeout_ns {
-                    self.round_trip.record(round_trip_ns.cast_signed());
-                } else {
-                    self.late += 1;
+            Seen::InOrder | Seen::Reordered => {
+                let in_time = round_trip_ns <= self.timeout_ns;
+                if in_time && self.first_measured != u64::MAX && self.sent_until.is_none() {
+                    self.sending_replies += 1;
+                }
+                if measured {
+                    self.last = now;
+                    if in_time {
+                        self.round_trip.record(round_trip_ns.cast_signed());
+                    } else {
+                        self.late += 1;
+                    }
                 }
             }
-            Seen::InOrder | Seen::Reordered => {}
         }
     }
 }

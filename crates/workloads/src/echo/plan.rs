@@ -22,6 +22,8 @@ pub struct Plan {
     pub amount: EchoAmount,
     /// The schedule of requests; `None` is a closed loop.
     pub pace: Option<Pace>,
+    /// Requests on their way at a time in a closed loop, 1 at least.
+    pub outstanding_requests: usize,
     /// How both ends wait for what comes next. Never `auto`.
     pub receive: Receive,
     /// Whose time stamps are taken.

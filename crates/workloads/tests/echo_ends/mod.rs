@@ -1,5 +1,7 @@
 //! The two ends of an echo in virtual time, driven as an engine drives them.
 
+#![allow(dead_code, reason = "each test file uses its own part")]
+
 use std::collections::BTreeMap;
 
 use lanlab_messages::{EchoAmount, EndedBy, Receive, Timestamps, Transport};
@@ -25,6 +27,7 @@ pub fn closed_loop() -> Plan {
         message_bytes: 100,
         amount: EchoAmount::TimeNs(1_000 * MS),
         pace: None,
+        outstanding_requests: 1,
         receive: Receive::Block,
         timestamps: Timestamps::Program,
         timeout_ns: 50 * MS,

@@ -1,5 +1,6 @@
 //! `echo`: round-trip times of requests and replies.
 
+mod outstanding;
 mod requester;
 mod tcp;
 mod udp;
@@ -20,6 +21,7 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 
+pub(crate) use outstanding::REQUEST_BYTES;
 pub(crate) use requester::outcome as requested;
 
 /// Check a specification.
@@ -55,6 +57,7 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
             return Err(Failure::value("timestamps", "kernel", "program with a rate"));
         }
     }
+    outstanding::check(spec)?;
     // Neither a slow rate nor a time-out is silence.
     let longest_pause_ns = pace.map_or(0, |pace| 3 * pace.period_ns()).max(3 * spec.timeout_ns);
     Ok(Plan {
@@ -62,6 +65,7 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
         message_bytes: spec.message_size_bytes as usize,
         amount: spec.amount,
         pace,
+        outstanding_requests: spec.outstanding_requests as usize,
         // A closed loop waits for each reply. By default it blocks, as a plain program does.
         receive: if spec.receive == Receive::Auto { Receive::Block } else { spec.receive },
         timestamps: spec.timestamps,
@@ -73,7 +77,9 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
 
 /// Memory and threads of either end: a message to send, one to receive, and meters.
 fn cost(plan: &Plan) -> Cost {
-    let memory_bytes = 2 * plan.message_bytes as u64 + METERS_BYTES + FLOW_BYTES;
+    let outstanding_bytes = plan.outstanding_requests as u64 * REQUEST_BYTES;
+    let memory_bytes =
+        2 * plan.message_bytes as u64 + outstanding_bytes + METERS_BYTES + FLOW_BYTES;
     // Requests on a schedule are sent by a thread of their own.
     Cost { memory_bytes, threads: 1 + OWN_THREADS }
 }

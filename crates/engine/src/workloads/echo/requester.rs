@@ -69,11 +69,14 @@ pub(crate) fn outcome(
     counts: &Counts,
     cpu: CpuTime,
 ) -> EchoRequested {
+    let (sending_ns, sending_replies) = counts.sending();
     EchoRequested {
         ended_by,
         receive: plan.receive,
         start_skew_ns,
         elapsed_ns: counts.elapsed_ns(),
+        sending_ns,
+        sending_replies,
         offered_requests: counts.offered,
         requests: counts.sent,
         replies: counts.round_trip.samples(),

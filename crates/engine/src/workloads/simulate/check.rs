@@ -1,8 +1,9 @@
 //! What a world may be, checked before anything is made.
 
-use lanlab_medium::{BadPlan, LossPlan, MIN_WIRE_BYTES, Plan as MediumPlan};
+use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_workloads::{echo, stream};
 
+use super::machines::world_plan;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 use crate::messages::{
@@ -29,10 +30,6 @@ const MOST_WINDOW_BYTES: u64 = 1 << 20;
 const MOST_ACK_DELAY_NS: u64 = 500_000_000;
 /// Silence that ends no program: in a world nothing is lost in silence, and its bounds end it.
 const SILENCE_NS: u64 = 600_000_000_000;
-/// Upper bound of the memory of a frame in a queue or under way.
-const FRAME_MEMORY_BYTES: u64 = 2_048;
-/// Upper bound of the memory of a machine without its frames and buffers.
-const MACHINE_MEMORY_BYTES: u64 = 16_384;
 
 /// A request that can be run.
 #[derive(Debug)]
@@ -86,6 +83,7 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
             let reply_bytes = echo.reply_size_bytes.unwrap_or(echo.message_size_bytes);
             check_size("work.message_size_bytes", transport, ip_version, echo.message_size_bytes)?;
             check_size("work.reply_size_bytes", transport, ip_version, reply_bytes)?;
+            check_outstanding(echo, reply_bytes, &world.machines)?;
             let plan = real_echo::plan(&echo_spec(echo))?;
             (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
         }
@@ -97,7 +95,8 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     };
     let latest_end_ns = world.bounds.virtual_time_ns.unwrap_or(longest.as_nanos());
     check_range("world.bounds.virtual_time_ns", latest_end_ns, 1, u64::MAX / 4)?;
-    let cost = Cost { memory_bytes: memory_bytes(request, message_bytes), threads: OWN_THREADS };
+    let cost =
+        Cost { memory_bytes: memory_bytes(request, medium, message_bytes), threads: OWN_THREADS };
     Ok(Checked { medium, work, latest_end_ns, cost })
 }
 
@@ -193,6 +192,30 @@ fn check_size(
     check_range(key, size_bytes.into(), 1, MOST_BUFFER_BYTES)
 }
 
+/// A requester does not read while it writes: with more bytes on their way than the machines hold, both
+/// ends could wait for room for ever.
+fn check_outstanding(
+    echo: &SimulatedEcho,
+    reply_bytes: u32,
+    machines: &[SimulatedMachine],
+) -> Result<(), Failure> {
+    if echo.transport == Transport::Udp || echo.outstanding_requests <= 1 {
+        return Ok(());
+    }
+    let holds =
+        |machine: &SimulatedMachine| machine.tcp.window_bytes.min(machine.send_buffer_bytes);
+    let most_bytes = machines.iter().map(holds).min().unwrap_or(0);
+    let each_bytes = u64::from(echo.message_size_bytes.max(reply_bytes));
+    if u64::from(echo.outstanding_requests) * each_bytes > u64::from(most_bytes) {
+        let allowed = format!(
+            "{most_bytes} bytes in all over tcp, what each machine's window and send buffer hold"
+        );
+        let found = echo.outstanding_requests;
+        return Err(Failure::value("work.outstanding_requests", found, allowed));
+    }
+    Ok(())
+}
+
 /// The stream as the real workload knows it.
 fn stream_spec(stream: &SimulatedStream) -> StreamSpec {
     StreamSpec {
@@ -222,6 +245,7 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
         message_size_bytes: echo.message_size_bytes,
         amount: echo.amount,
         rate_requests_per_s: echo.rate_requests_per_s,
+        outstanding_requests: echo.outstanding_requests,
         timeout_ns: echo.timeout_ns,
         receive: Receive::Block,
         timestamps: Timestamps::Program,
@@ -231,26 +255,23 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
     }
 }
 
-/// An upper bound of the memory of a world.
-fn memory_bytes(request: &Simulate, message_bytes: u32) -> u64 {
-    let medium = &request.world.medium;
-    let way_ns = u128::from(medium.delay_ns + medium.propagation_ns);
-    let bits = u128::from(medium.rate_bps) * way_ns / 1_000_000_000;
-    let under_way = (bits / (u128::from(MIN_WIRE_BYTES) * 8)) as u64 + 2;
-    let in_switch = u64::from(medium.switch_queue_bytes / MIN_WIRE_BYTES) + 1;
-    let of_machine = |machine: &SimulatedMachine| {
-        let queues = [machine.ring_frames, machine.queue_frames, machine.transmit_queue_frames];
-        let frames = queues.iter().map(|frames| u64::from(*frames)).sum::<u64>();
+/// An upper bound of the memory of a world: that of hosts and frames, and what nodes and programs keep.
+fn memory_bytes(request: &Simulate, medium: MediumPlan, message_bytes: u32) -> u64 {
+    let outstanding = match &request.work {
+        SimulatedWork::Stream(_) => 0,
+        SimulatedWork::Echo(echo) => u64::from(echo.outstanding_requests),
+    };
+    let of_node = |machine: &SimulatedMachine| {
         let buffers = u64::from(machine.receive_buffer_bytes)
             + u64::from(machine.send_buffer_bytes)
             + 2 * u64::from(machine.tcp.window_bytes);
-        (frames + under_way + in_switch) * FRAME_MEMORY_BYTES
-            + 2 * buffers
+        2 * buffers
             + 4 * u64::from(message_bytes)
-            + MACHINE_MEMORY_BYTES
+            + outstanding * real_echo::REQUEST_BYTES
             + METERS_BYTES
     };
-    request.world.machines.iter().map(of_machine).fold(0, u64::saturating_add)
+    let nodes = request.world.machines.iter().map(of_node).fold(0, u64::saturating_add);
+    world_plan(request, medium).memory_bytes().saturating_add(nodes)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `simulate`: a workload between modelled machines, in virtual time.
 
 mod check;
+mod machines;
 mod outcomes;
 mod programs;
 mod world;

@@ -4,16 +4,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lanlab_sim::programs::IpNode;
-use lanlab_sim::{Bounds, Cost, Ended, Machine, World, WorldPlan};
+use lanlab_sim::{Bounds, Ended, World};
 use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 
 use super::check::Checked;
+use super::machines::world_plan;
 use super::outcomes;
 use super::programs::Programs;
-use crate::messages::{
-    Failure, Outcome, Simulate, Simulated, SimulatedCost, SimulatedMachine, SimulationEnd,
-};
+use crate::messages::{Failure, Outcome, Simulate, Simulated, SimulatedMachine, SimulationEnd};
 use crate::running::{Failed, Measured, Running};
 use crate::workloads::pcap_file::PcapFile;
 
@@ -27,10 +26,7 @@ const MOST_NAMED: usize = 8;
 /// Run a world to its end, or until the driver wants it.
 pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured {
     let machines = &request.world.machines;
-    let plan = WorldPlan {
-        medium: checked.medium,
-        machines: (1..).zip(machines).map(|(number, each)| machine(number, each)).collect(),
-    };
+    let plan = world_plan(request, checked.medium);
     let hosts = machines.len() as u16;
     let node =
         |host: u16, _| IpNode::new(host, hosts, tcp(&machines[usize::from(host)]), request.seed);
@@ -122,26 +118,6 @@ fn run_slices(
                 (SimulationEnd::Deadlock, Some(Failure::new("simulate.deadlock", message)))
             }
         };
-    }
-}
-
-fn cost(cost: SimulatedCost) -> Cost {
-    Cost { each_ns: cost.each_ns, per_byte_ps: cost.per_byte_ps }
-}
-
-fn machine(number: usize, asked: &SimulatedMachine) -> Machine {
-    Machine {
-        name: format!("machine {number}"),
-        interrupt: cost(asked.interrupt),
-        protocol: cost(asked.protocol),
-        transmit: cost(asked.transmit),
-        receive_call: cost(asked.receive_call),
-        send_call: cost(asked.send_call),
-        ring_frames: asked.ring_frames,
-        queue_frames: asked.queue_frames,
-        transmit_queue_frames: asked.transmit_queue_frames,
-        adapter_rate_ratio: asked.adapter_rate_ratio,
-        jitter_ratio: asked.jitter_ratio,
     }
 }
 

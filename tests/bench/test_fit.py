@@ -1,0 +1,149 @@
+"""The fit of machines: it recovers costs that are known, and changes nothing else in their file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lanlab.run import RunRequest, new_run
+from lanlab.studies import load_study
+
+FIT = Path(__file__).parents[2] / "bench" / "fit.py"
+sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
+
+from small_runs import Watching, a_store  # noqa: E402
+
+if not FIT.is_file():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+
+STUDY = """
+schema = 1
+id = "made-up"
+title = "Two machines of known costs"
+
+[testbed]
+link = "100M"
+
+[[experiment]]
+id = "sizes"
+title = "Goodput"
+on = ["simulated"]
+workload = "stream"
+metrics = ["goodput_bps"]
+parameters = { transport = "udp" }
+
+[experiment.factors]
+message_size_bytes = [64, 256, 1000]
+
+[scale.quick]
+parameters = { time_s = 0.05, warmup_s = 0.01 }
+trials = { min = 2, max = 2 }
+"""
+#: What a message costs the machine that the numbers were printed of: 60 µs and 50 ns a byte.
+EACH_US, EACH_NS = 60.0, 50.0
+#: Printed of each size, bit/s. The last is held out.
+PRINTED = {size: 8e9 * size / (1e3 * EACH_US + EACH_NS * size) for size in (64, 256, 1000)}
+
+
+def _published() -> str:
+    rows = [
+        f'{{ id = "g{size}", metric = "goodput_bps", statistic = "mean", published = "{rate:.1f}", '
+        f'value = {rate:.1f}, unit = "bit/s", si = {rate:.1f}, si_unit = "bit/s", '
+        f'where = "Table I", '
+        f'kind = "table", experiment = "sizes", '
+        f'condition = {{ transport = "udp", message_size_bytes = {size} }} }}'
+        for size, rate in PRINTED.items()
+    ]
+    return "schema = 1\nvalue = [\n  " + ",\n  ".join(rows) + ",\n]\n"
+
+
+MACHINES = """
+schema = 1
+held_out = ["g1000"]
+
+[[machine]]
+id = "pc"
+title = "a PC"
+
+[machine.numbers]
+# Both start far off.
+send_call_us = { value = 30, fitted = ["g64", "g256"] }
+send_call_ns_per_byte = { value = 100, fitted = ["g64", "g256"] }
+ring_frames = { value = 64, assumed = "large enough" }
+queue_frames = { value = 64, assumed = "large enough" }
+transmit_queue_frames = { value = 64, assumed = "large enough" }
+receive_buffer_bytes = { value = 65536, assumed = "large enough" }
+send_buffer_bytes = { value = 65536, assumed = "large enough" }
+window_bytes = { value = 8760, assumed = "no experiment uses TCP" }
+delayed_ack_ms = { value = 200, assumed = "no experiment uses TCP" }
+nagle = { value = 1, assumed = "no experiment uses TCP" }
+
+[[place]]
+when = { transport = "udp" }
+machines = ["pc", "pc"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A study of one's own, with what was published of it."""
+    made = tmp_path / "study"
+    made.mkdir()
+    (made / "study.toml").write_text(STUDY)
+    (made / "published.toml").write_text(_published())
+    (made / "machines.toml").write_text(MACHINES)
+    return made
+
+
+def _fit(folder: Path, *options: str) -> str:
+    command = [sys.executable, str(FIT), str(folder), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_fit_recovers_known_costs_and_predicts_what_was_held_out(folder: Path) -> None:
+    """Two costs from two printed numbers; all else in the file stays, and a second fit too."""
+    said = _fit(folder)
+    written = (folder / "machines.toml").read_text()
+    simulation = load_study(str(folder)).study.simulation
+    assert simulation is not None
+    numbers = simulation.machine[0].numbers
+    assert numbers["send_call_us"].value == pytest.approx(EACH_US, rel=0.01)
+    assert numbers["send_call_ns_per_byte"].value == pytest.approx(EACH_NS, rel=0.03)
+    (held_out,) = (line for line in said.splitlines() if line.startswith("g1000"))
+    assert held_out.endswith("held out") and abs(float(held_out.split()[3])) < 1
+    lines = [(a, b) for a, b in zip(MACHINES.splitlines(), written.splitlines(), strict=True)]
+    changed = [old.split()[0] for old, new in lines if old != new]
+    assert changed == ["send_call_us", "send_call_ns_per_byte"]
+    _fit(folder)
+    assert (folder / "machines.toml").read_text() == written
+
+
+def test_a_check_writes_nothing_and_says_how_far_off_it_is(folder: Path) -> None:
+    """Before the fit a small message is sent in 36 µs, not in 63."""
+    said = _fit(folder, "--check")
+    assert (folder / "machines.toml").read_text() == MACHINES
+    (small,) = (line for line in said.splitlines() if line.startswith("g64"))
+    assert float(small.split()[3]) == pytest.approx(100 * (63.2 / 36.4 - 1), abs=1)
+
+
+def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Path) -> None:
+    """With what was published beside the study, also when that file is gone."""
+    from lanlab.analysis.published import published_numbers
+    from lanlab.report.accuracy_table import accuracy_tables
+
+    study = load_study(str(folder)).study
+    with a_store(tmp_path) as store:
+        run = new_run(RunRequest(study, "quick", "simulated", None, 1), store, Watching())
+        (folder / "published.toml").unlink()
+        table, counts = accuracy_tables(run, store.trials(run.id), published_numbers(run))
+    assert [row[0].text for row in table.rows] == ["g64", "g256", "g1000"]
+    assert [(row[0].text, row[-1].text) for row in counts.rows] == [
+        ("fitted", "2"),
+        ("held out", "1"),
+        ("all", "3"),
+    ]

@@ -1,0 +1,92 @@
+"""Worlds computed side by side: results by request, engines that are lost, and the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from testbed_peers import await_end
+
+from lanlab.engine import Engine, engine_path
+from lanlab.errors import EngineError, EngineLost
+from lanlab.testbeds.worlds import Worlds
+
+
+def request(seed: int, requests: int = 20) -> dict[str, Any]:
+    """An echo between two machines; each world of it has its own random costs."""
+    machine = {"send_call": {"each_ns": 30_000}, "jitter_ratio": 0.2}
+    return {
+        "type": "simulate",
+        "seed": seed,
+        "world": {
+            "medium": {"topology": "cable", "rate_bps": 100_000_000},
+            "machines": [machine, machine],
+        },
+        "work": {
+            "workload": "echo",
+            "transport": "udp",
+            "ip_version": 4,
+            "message_size_bytes": 64,
+            "amount": {"requests": requests},
+            "timeout_ns": 1_000_000_000,
+            "warmup_ns": 0,
+        },
+    }
+
+
+ENDLESS = 1 << 32
+
+
+@pytest.fixture
+def worlds() -> Iterator[Worlds]:
+    """Two at a time."""
+    opened = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
+    yield opened
+    opened.close()
+
+
+def test_a_result_is_that_of_its_request(worlds: Worlds) -> None:
+    """Whether it was expected, in which order, or not at all."""
+    plain = [worlds.result(request(seed)) for seed in range(4)]
+    assert len({str(result) for result in plain}) == 4
+    worlds.expect([request(seed) for seed in range(4)])
+    assert [worlds.result(request(seed)) for seed in (3, 1)] == [plain[3], plain[1]]
+    # What is expected no more is computed again when it is asked for all the same.
+    worlds.expect([request(0)])
+    assert [worlds.result(request(seed)) for seed in (2, 0)] == [plain[2], plain[0]]
+
+
+def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
+    worlds: Worlds,
+) -> None:
+    """The next one has an engine again."""
+    plain = worlds.result(request(1))
+    worlds.expect([request(2, requests=0), request(1)])
+    with pytest.raises(EngineError, match=r"amount\.requests"):
+        worlds.result(request(2, requests=0))
+    assert worlds.result(request(1)) == plain
+    worlds.expect([request(3, ENDLESS)])
+    for engine in worlds._engines:
+        threading.Timer(0.2, os.kill, [engine.pid, signal.SIGKILL]).start()
+    with pytest.raises(EngineLost):
+        worlds.result(request(3, ENDLESS))
+    assert [worlds.result(request(1)) for _ in range(3)] == [plain] * 3
+
+
+def test_the_end_ends_worlds_that_are_computed() -> None:
+    """No engine is left, and no thread waits."""
+    opened = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
+    opened.expect([request(1, ENDLESS), request(2, ENDLESS), request(3, ENDLESS)])
+    plain = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
+    plain.result(request(1))
+    engines = [engine.pid for each in (opened, plain) for engine in each._engines]
+    assert len(engines) >= 2
+    for each in (opened, plain):
+        each.close()
+        each.close()
+    await_end(engines)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("world")]
