@@ -9,7 +9,7 @@ from typing import Any
 
 from lanlab.engine.command import EngineCommand
 from lanlab.testbeds.loopback import LoopbackTestbed
-from lanlab.testbeds.medium import check_pcap
+from lanlab.testbeds.pcap import check_pcap
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 

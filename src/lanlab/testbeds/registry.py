@@ -144,7 +144,7 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
             return with_frames[name](hosts, link, pcap)
         raise UsageError(
             f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: "
-            "`simulated`, `virtual` with a link of a stated speed up to 100 Mbit/s, and --interface",
+            "`simulated`, `virtual` with a link of a stated speed up to 100 Mbit/s, --interface",
             hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
         )
     if (kind := real_hosts(name)) is not None:
