@@ -34,12 +34,7 @@ impl Raw {
     pub fn new(server: &Server, files: &[&str]) -> Self {
         let mut raw = Self { served: Served::new(server), tid: 0, mid: 0 };
         for name in files {
-            let path = vec![(*name).to_owned()];
-            let (presence, read, write, truncate) = (Presence::New, true, true, false);
-            let create = FileCall::Open { path, read, write, presence, truncate };
-            let created = raw.served.files.carry_out(create, &mut Vec::new());
-            let FileAnswer::Opened { handle, .. } = created else { panic!("{created:?}") };
-            raw.served.files.carry_out(FileCall::Close { handle }, &mut Vec::new());
+            raw.make(name);
         }
         raw.served.session.handle_timeout(at_ms(0));
         raw.ask(command::NEGOTIATE, |writer| negotiate::emit_request(&[dialect::CORE], writer));
@@ -53,6 +48,16 @@ impl Raw {
         let block = Block::first(&header, &answer).unwrap();
         raw.tid = tree_connect::Response::parse(&block).unwrap().tid;
         raw
+    }
+
+    /// Make an empty file behind the server's back.
+    pub fn make(&mut self, name: &str) {
+        let path = name.split('\\').map(str::to_owned).collect();
+        let (presence, read, write, truncate) = (Presence::New, true, true, false);
+        let create = FileCall::Open { path, read, write, presence, truncate };
+        let created = self.served.files.carry_out(create, &mut Vec::new());
+        let FileAnswer::Opened { handle, .. } = created else { panic!("{created:?}") };
+        self.served.files.carry_out(FileCall::Close { handle }, &mut Vec::new());
     }
 
     pub fn ask(&mut self, command: u8, emit: impl FnOnce(&mut Writer<'_>)) -> Vec<Vec<u8>> {

@@ -116,7 +116,7 @@ impl State {
 
     pub async fn query_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = query_information2::Request::parse(block).map_err(malformed)?;
-        let path = self.open(request.fid)?.path.clone();
+        let path = self.open(request.fid)?.opened.path();
         let found = self.look(&path).await?;
         let response = query_information2::Response {
             creation: moment(found.modified_s),
@@ -132,7 +132,7 @@ impl State {
 
     pub async fn set_open(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = query_information2::SetRequest::parse(block).map_err(malformed)?;
-        let path = self.open(request.fid)?.path.clone();
+        let path = self.open(request.fid)?.opened.path();
         let modified_s = time_to_set(request.last_write.to_unix());
         self.change(FileCall::Change { path, modified_s, is_read_only: None }).await?;
         self.put_nothing();

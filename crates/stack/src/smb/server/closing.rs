@@ -22,7 +22,7 @@ impl State {
     pub async fn close_at(&mut self, fid: u16, last_write_time: u32) -> Result<(), Refused> {
         let deferred = match self.open(fid) {
             Ok(open) if open.is_directory || !open.writes => Ok(None),
-            Ok(open) => Ok(Some(open.path.clone())),
+            Ok(open) => Ok(Some(open.opened.path())),
             Err(error::INVALID_HANDLE) => return Err(error::INVALID_HANDLE),
             Err(refused) => Err(refused),
         };
@@ -46,7 +46,11 @@ impl State {
         };
         let is_doomed = open.opened.file().is_doomed;
         if is_doomed && open.opened.is_last() {
-            let path = open.path.clone();
+            let path = open.opened.path();
+            // Something else lies there if another program has moved the file.
+            if self.look(&path).await?.number != open.opened.file_number {
+                return Err(error::OBJECT_NAME_NOT_FOUND);
+            }
             let call = if open.is_directory {
                 FileCall::RemoveDirectory { path }
             } else {

@@ -1,7 +1,7 @@
 //! Open files of all sessions: who has them open and how, their locks, and which are removed once
 //! the last one closes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,6 +11,7 @@ use super::locks::Locks;
 use super::refusals::Refused;
 use super::shares::Sharing;
 use super::waiting::Queue;
+use crate::files::Names;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -23,13 +24,22 @@ pub struct OpenFiles {
 /// A file that is open.
 #[derive(Debug, Default)]
 pub struct OpenFile {
-    opens: Vec<(u64, Sharing)>,
+    opens: Vec<OneOpen>,
     /// Its locks.
     pub locks: Locks,
     /// Who waits for locks.
     pub queue: Queue,
     /// Whether it is removed once the last one closes it.
     pub is_doomed: bool,
+}
+
+/// What is known to all sessions of one open.
+#[derive(Debug)]
+struct OneOpen {
+    number: u64,
+    sharing: Sharing,
+    /// Where the file lies now.
+    path: Names,
 }
 
 /// One open of a file. It ends when this is dropped.
@@ -60,7 +70,12 @@ impl OpenFiles {
 
     /// Open a file beside those who have it open. Refused if they do not let this one, or it is about
     /// to be removed.
-    pub fn open(self: &Arc<Self>, file_number: u64, sharing: Sharing) -> Result<Opened, Refused> {
+    pub fn open(
+        self: &Arc<Self>,
+        file_number: u64,
+        sharing: Sharing,
+        path: Names,
+    ) -> Result<Opened, Refused> {
         let mut files = locked(&self.files);
         // A file of which this is the first open refuses nothing, so that no entry stays for nothing.
         let file = Arc::clone(files.entry(file_number).or_default());
@@ -70,10 +85,10 @@ impl OpenFiles {
             if found.is_doomed {
                 return Err(error::DELETE_PENDING);
             }
-            if !found.opens.iter().all(|(_, other)| sharing.goes_with(*other)) {
+            if !found.opens.iter().all(|other| sharing.goes_with(other.sharing)) {
                 return Err(error::SHARING_VIOLATION);
             }
-            found.opens.push((number, sharing));
+            found.opens.push(OneOpen { number, sharing, path });
         }
         Ok(Opened { all: Arc::clone(self), file_number, number, file })
     }
@@ -82,7 +97,31 @@ impl OpenFiles {
     pub fn lets_remove(&self, file_number: u64) -> bool {
         let files = locked(&self.files);
         let Some(file) = files.get(&file_number) else { return true };
-        locked(file).opens.iter().all(|(_, other)| other.lets_delete)
+        locked(file).opens.iter().all(|other| other.sharing.lets_delete)
+    }
+
+    /// Where files are open deeper than so many names: the first names of their paths, each once.
+    pub fn above_open_files(&self, names: usize) -> BTreeSet<Names> {
+        let files = locked(&self.files);
+        let paths = files.values().flat_map(|file| {
+            let opens = &locked(file).opens;
+            let deeper = opens.iter().filter(|open| open.path.len() > names);
+            deeper.map(|open| open.path[..names].to_vec()).collect::<Vec<_>>()
+        });
+        paths.collect()
+    }
+
+    /// Note that a file has another path. Those who have it open by one more name keep that.
+    pub fn renamed(&self, file_number: u64, from: &Names, to: &Names) {
+        let files = locked(&self.files);
+        let Some(file) = files.get(&file_number) else { return };
+        for open in &mut locked(file).opens {
+            let same =
+                |(one, other): (&String, &String)| one.to_lowercase() == other.to_lowercase();
+            if open.path.len() == from.len() && open.path.iter().zip(from).all(same) {
+                open.path.clone_from(to);
+            }
+        }
     }
 }
 
@@ -103,13 +142,20 @@ impl Opened {
     pub fn is_last(&self) -> bool {
         self.file().opens.len() == 1
     }
+
+    /// Where the file lies now.
+    pub fn path(&self) -> Names {
+        let file = self.file();
+        let own = file.opens.iter().find(|open| open.number == self.number);
+        own.map_or_else(Names::new, |open| open.path.clone())
+    }
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
         let mut files = locked(&self.all.files);
         let mut file = locked(&self.file);
-        file.opens.retain(|(number, _)| *number != self.number);
+        file.opens.retain(|open| open.number != self.number);
         file.locks.close(self.number);
         file.queue.give_up(|_, wanted| wanted.iter().any(|one| one.owner.open == self.number));
         file.grant();
@@ -126,17 +172,31 @@ mod tests {
     #[test]
     fn a_file_is_forgotten_once_all_have_closed_it() {
         let all = Arc::new(OpenFiles::default());
+        let path = || vec!["a".to_owned()];
         let deny_write = Sharing::from_dos(0x20).unwrap();
-        let one = all.open(7, deny_write).unwrap();
-        let other = all.open(7, deny_write).unwrap();
-        assert!(all.open(7, Sharing::from_dos(0x42).unwrap()).is_err(), "it would write");
+        let one = all.open(7, deny_write, path()).unwrap();
+        let other = all.open(7, deny_write, path()).unwrap();
+        assert!(all.open(7, Sharing::from_dos(0x42).unwrap(), path()).is_err(), "it would write");
         assert!(!all.lets_remove(7) && all.lets_remove(8) && !one.is_last());
         drop(one);
         assert!(other.is_last());
         other.file().is_doomed = true;
-        assert!(all.open(7, deny_write).is_err(), "it is about to be removed");
+        assert!(all.open(7, deny_write, path()).is_err(), "it is about to be removed");
         drop(other);
         assert_eq!(all.len(), 0);
         assert!(all.lets_remove(7) && locked(&all.files).is_empty());
+    }
+
+    #[test]
+    fn an_open_file_is_known_where_it_lies_now() {
+        let all = Arc::new(OpenFiles::default());
+        let path = |text: &str| text.split('/').map(str::to_owned).collect::<Names>();
+        let share = Sharing::from_dos(0x42).unwrap();
+        let file = all.open(7, share, path("D/Old")).unwrap();
+        let link = all.open(7, share, path("D/Link")).unwrap();
+        all.renamed(7, &path("d/OLD"), &path("E/new"));
+        assert_eq!((file.path(), link.path()), (path("E/new"), path("D/Link")));
+        assert_eq!(all.above_open_files(1), BTreeSet::from([path("D"), path("E")]));
+        assert_eq!(all.above_open_files(2), BTreeSet::new());
     }
 }

@@ -73,7 +73,7 @@ impl State {
         }
         // Before the file is touched: a file that others have open is not cut.
         let mut opened = match &found {
-            Some(found) => Some(self.share_file(found.number, wish.sharing)?),
+            Some(found) => Some(self.share_file(found.number, &wish)?),
             None => None,
         };
         let (handle, found, outcome) = match found {
@@ -102,7 +102,7 @@ impl State {
         };
         // What was made, or came in the place of what was looked at, is shared as it is.
         if opened.as_ref().is_none_or(|opened| opened.file_number != found.number) {
-            match self.share_file(found.number, wish.sharing) {
+            match self.share_file(found.number, &wish) {
                 Ok(again) => opened = Some(again),
                 Err(refused) => {
                     self.end_handle(handle).await;
@@ -118,7 +118,6 @@ impl State {
         }
         let fid = self.add_open(Open {
             handle,
-            path: wish.path,
             opened,
             reads,
             writes,
@@ -133,8 +132,8 @@ impl State {
         Ok((fid, found, outcome))
     }
 
-    fn share_file(&self, number: u64, sharing: Sharing) -> Result<Opened, Refused> {
-        self.open_files.open(number, sharing)
+    fn share_file(&self, number: u64, wish: &Wish) -> Result<Opened, Refused> {
+        self.open_files.open(number, wish.sharing, wish.path.clone())
     }
 
     async fn end_handle(&mut self, handle: Option<Handle>) {
@@ -272,7 +271,7 @@ impl State {
         let mut path = self.path(request.name)?;
         if request.root_fid != 0 {
             let root = self.open(request.root_fid as u16)?;
-            path = [&root.path[..], &path[..]].concat();
+            path = [&root.opened.path()[..], &path[..]].concat();
         }
         let (existing, creates) = match request.disposition {
             disposition::OPEN => (Existing::Open, false),

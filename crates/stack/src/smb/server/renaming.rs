@@ -90,6 +90,27 @@ impl State {
             Err(refused) => return Err(refused),
         }
         self.may_remove(found)?;
-        self.change(FileCall::Rename { from, to }).await.map(drop)
+        if found.is_directory {
+            self.check_nothing_open_below(found, from.len()).await?;
+        }
+        let call = FileCall::Rename { from: from.clone(), to: to.clone() };
+        self.change(call).await?;
+        self.open_files.renamed(found.number, &from, &to);
+        Ok(())
+    }
+
+    /// Windows renames no directory below which something is open: its paths would lead elsewhere.
+    async fn check_nothing_open_below(
+        &mut self,
+        found: &Found,
+        depth: usize,
+    ) -> Result<(), Refused> {
+        for path in self.open_files.above_open_files(depth) {
+            // A path may be another case of its names, or short ones.
+            if self.look(&path).await.is_ok_and(|there| there.number == found.number) {
+                return Err(error::ACCESS_DENIED);
+            }
+        }
+        Ok(())
     }
 }

@@ -55,7 +55,6 @@ pub enum Answer {
 pub struct Open {
     /// Nothing of a directory.
     pub handle: Option<Handle>,
-    pub path: Names,
     pub opened: Opened,
     pub reads: bool,
     pub writes: bool,

@@ -115,7 +115,7 @@ impl State {
             transaction2::QUERY_FILE_INFORMATION => {
                 let query = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
                 let open = self.open(query.fid)?;
-                let (path, dies) = (open.path.clone(), open.opened.file().is_doomed);
+                let (path, dies) = (open.opened.path(), open.opened.file().is_doomed);
                 let data = self.file_level(query.level, &path, dies, whole).await?;
                 Ok(known(data))
             }
@@ -128,7 +128,7 @@ impl State {
             }
             transaction2::SET_FILE_INFORMATION => {
                 let set = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
-                let path = self.open(set.fid)?.path.clone();
+                let path = self.open(set.fid)?.opened.path();
                 self.set_level(set.level, path, Some(set.fid), &whole.data).await?;
                 Ok(known(Vec::new()))
             }

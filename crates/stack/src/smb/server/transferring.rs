@@ -205,7 +205,7 @@ impl State {
     pub async fn seek(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = seek::Request::parse(block).map_err(malformed)?;
         let open = self.open(request.fid)?;
-        let (path, position) = (open.path.clone(), open.position);
+        let (path, position) = (open.opened.path(), open.position);
         let from = match request.mode {
             seek::mode::START => 0,
             seek::mode::CURRENT => position,
