@@ -164,7 +164,11 @@ install_package() {
     is_done package "$inputs" && return
     say "installing lanlab, editable"
     pip install --no-build-isolation --no-deps --editable .
-    .venv/bin/python -m pip check --quiet
+    local found
+    found=$(.venv/bin/python -m pip check) || {
+        say "packages that do not go together: $found" >&2
+        return 1
+    }
     mark_done package "$inputs"
 }
 
