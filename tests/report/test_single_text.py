@@ -171,6 +171,8 @@ def test_round_trips_of_the_kernel_stand_beside_ours(template: SyntheticRun) -> 
         ),
         "receive": "spin",
         "elapsed_ns": 10**9,
+        "sending_ns": 10**9,
+        "sending_replies": 7,
         "cpu": {"user_ns": 10**7, "system_ns": 0},
         "round_trip": distribution(),
         "kernel_round_trip": distribution(min_ns=5_000),
