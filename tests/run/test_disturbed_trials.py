@@ -33,6 +33,7 @@ class Judging:
         raw: Mapping[str, Any],
         metrics: Mapping[str, float],
         hosts: Mapping[str, Mapping[str, Any]],
+        others: Mapping[str, Mapping[str, Any]],
     ) -> Judgement:
         self.hosts.append(hosts)
         number, self._judged = self._judged, self._judged + 1

@@ -49,14 +49,14 @@ def trial_between_two(monkeypatch: pytest.MonkeyPatch, judged: list[Any]) -> Tri
             changes = given[-1]
             return {role: changes.of(role)["drops"] for role in ("sender", "receiver")}
 
-    def judge(raw: Any, metrics: Any, hosts: Any) -> Any:
+    def judge(raw: Any, metrics: Any, hosts: Any, others: Any) -> Any:
         judged.append(hosts)
         return SimpleNamespace(to_json=dict)
 
     kind = SimpleNamespace(Parameters=StreamParameters, roles=("sender", "receiver"))
     monkeypatch.setattr("lanlab.run.trial.workload", lambda name: kind)
     monkeypatch.setattr("lanlab.run.trial.judge", judge)
-    hosts = [SimpleNamespace(name=f"host{index}") for index in range(2)]
+    hosts = [SimpleNamespace(name=f"host{index}", label=f"host{index}") for index in range(2)]
     bed = SimpleNamespace(hosts=hosts, start_lead_s=0.1, damage=lambda: None)
     site: Any = SimpleNamespace(
         bed=bed,

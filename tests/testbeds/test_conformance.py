@@ -46,7 +46,7 @@ class Case(NamedTuple):
     as_user: bool = False
     #: The hosts that it reaches, if it does not make them.
     lan: SshLan | None = None
-    #: Processes that were there before: of the hosts with ssh servers.
+    #: Processes that were there before, as those of the hosts with ssh servers.
     before: frozenset[int] = frozenset()
 
     @property
@@ -62,7 +62,7 @@ class Case(NamedTuple):
     def processes_of(self, pid: int) -> list[int]:
         """Living processes of testbeds of its kind that a process opened."""
         if self.is_simulated:
-            return children_of(pid)
+            return [child for child in children_of(pid) if child not in self.before]
         if self.lan is None:
             return [each.pid for each in marked_by(pid) if each.pid not in self.before]
         return [*self.lan.clients(pid), *(n for host in self.lan.hosts for n in host.processes())]
@@ -125,7 +125,8 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
         open_testbed(chosen.name, chosen.hosts, chosen.link).close()
     except UnmetNeed as error:
         missing(error)
-    return chosen._replace(before=frozenset(each.pid for each in marked_by(os.getpid())))
+    marked = {each.pid for each in marked_by(os.getpid())}
+    return chosen._replace(before=frozenset({*marked, *children_of(os.getpid())}))
 
 
 @pytest.fixture
