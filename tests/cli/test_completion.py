@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import environment
+from missing import missing
 from shown_options import shown_options
 from typer.completion import get_completion_script
 
@@ -55,7 +56,7 @@ def test_completion_offers_every_option(
 def test_a_shell_runs_the_script_for_completion(shell: str, folder: Path) -> None:
     """And gets the option that begins so."""
     if shutil.which(shell) is None:
-        pytest.skip(f"there is no {shell}")
+        missing(f"there is no {shell}")
     script = get_completion_script(prog_name="lanlab", complete_var="_LANLAB_COMPLETE", shell=shell)
     (folder / "lanlab").write_text(f"#!{sys.executable}\nfrom lanlab.cli import main\nmain()\n")
     (folder / "lanlab").chmod(0o755)

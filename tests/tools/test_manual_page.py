@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from missing import missing
 from shown_options import shown_options
 
 from lanlab.cli.app import COMMANDS
@@ -58,7 +59,7 @@ def test_the_page_has_no_date() -> None:
 def test_text_is_no_request(text: str) -> None:
     """What help says is printed as it is."""
     if shutil.which("groff") is None:
-        pytest.skip("there is no groff")
+        missing("there is no groff")
     source = f".TH X 1\n.nh\n.PP\n{manual._marked(' '.join(text.split()))}\n"
     done = subprocess.run(
         ["groff", "-man", "-ww", "-Tutf8", "-P-cbou"],
@@ -80,7 +81,7 @@ def test_text_is_no_request(text: str) -> None:
 )
 def test_formatters_find_nothing_wrong_with_the_page(judge: list[str]) -> None:
     if shutil.which(judge[0]) is None:
-        pytest.skip(f"there is no {judge[0]}")
+        missing(f"there is no {judge[0]}")
     if (
         judge[0] == "man"
         and b"--warnings"
