@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,10 +71,19 @@ def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
         worlds.result(request(2, requests=0))
     assert worlds.result(request(1)) == plain
     worlds.expect([request(3, ENDLESS)])
-    for engine in worlds._engines:
-        threading.Timer(0.2, os.kill, [engine.pid, signal.SIGKILL]).start()
+    engines = list(worlds._engines)
+    killers = [threading.Timer(0.2, os.kill, [one.pid, signal.SIGKILL]) for one in engines]
+    for killer in killers:
+        killer.start()
     with pytest.raises(EngineLost):
         worlds.result(request(3, ENDLESS))
+    for killer in killers:
+        killer.join()
+    # One that nothing was asked of is known to be lost a moment later.
+    deadline = time.monotonic() + 10
+    while not all(one.is_lost for one in engines):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     assert [worlds.result(request(1)) for _ in range(3)] == [plain] * 3
 
 
