@@ -8,19 +8,19 @@ takes some of them, which are put where the series stood.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.attempts import counting
-from lanlab.errors import StoreError
+from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-
-_PLACE = "over_time"
+#: Where a receiver's result names the series.
+_KEY = "intervals"
 #: Who counts what arrives in each direction of a stream.
 RECEIVER, REVERSE_RECEIVER = "receiver", f"{REVERSE_PREFIX}receiver"
 #: Trials that a figure shows; more lines cannot be told apart.
@@ -91,33 +91,16 @@ def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
     Args:
         role: `REVERSE_RECEIVER` for those of the second direction, from the same start.
     """
-    told = _intervals(trial, role)
-    return [Step(*row) for row in told.get(_PLACE, ())] if told else []
+    return [Step(*row) for row in rows_in(trial, role, _KEY)]
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    for role in (RECEIVER, REVERSE_RECEIVER):
-        trial = _with_role(trial, read, role)
+    if trial.workload in ("stream", "load"):
+        for role in (RECEIVER, REVERSE_RECEIVER):
+            trial = with_rows(trial, role, _KEY, read, _rows)
     return trial
 
 
-def _with_role(
-    trial: TrialRecord, read: Callable[[TrialRecord, str], Series], role: str
-) -> TrialRecord:
-    told = _intervals(trial, role)
-    if trial.workload not in ("stream", "load") or not told or "series" not in told:
-        return trial
-    try:
-        numbers: Mapping[str, Any] = read(trial, str(told["series"])).columns
-        steps = joined_steps(numbers["bytes"], int(told["interval_ns"]))
-    except (KeyError, StoreError):
-        return trial
-    rows = [[one.start_ns, one.width_ns, one.octets] for one in steps]
-    receiver = {**trial.raw[role], "intervals": {**told, _PLACE: rows}}
-    return replace(trial, raw=trial.raw | {role: receiver})
-
-
-def _intervals(trial: TrialRecord, role: str) -> dict[str, Any] | None:
-    receiver = trial.raw.get(role)
-    told = receiver.get("intervals") if isinstance(receiver, dict) else None
-    return told if isinstance(told, dict) else None
+def _rows(columns: Mapping[str, Any], told: Mapping[str, Any]) -> list[list[int]]:
+    steps = joined_steps(columns["bytes"], int(told["interval_ns"]))
+    return [[one.start_ns, one.width_ns, one.octets] for one in steps]

@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import StoreError
+from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-_PLACE = "over_time"
+#: Where a sender's result names the series.
+_KEY = "tcp_samples"
 #: Whose kernel was asked in each direction of a stream.
 SENDER, REVERSE_SENDER = "sender", f"{REVERSE_PREFIX}sender"
 #: Samples that a figure shows.
@@ -85,8 +86,7 @@ def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
     Args:
         role: `REVERSE_SENDER` for those of the second direction.
     """
-    told = _told(trial, role)
-    return [TcpSample(*row) for row in told.get(_PLACE, ())] if told else []
+    return [TcpSample(*row) for row in rows_in(trial, role, _KEY)]
 
 
 def limited_parts(samples: Sequence[TcpSample]) -> list[LimitedPart]:
@@ -136,35 +136,14 @@ def _limited_by(before: TcpSample, after: TcpSample) -> str | None:
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
     for role in (SENDER, REVERSE_SENDER):
-        trial = _with_role(trial, read, role)
+        trial = with_rows(trial, role, _KEY, read, _first_flow)
     return trial
 
 
-def _with_role(
-    trial: TrialRecord, read: Callable[[TrialRecord, str], Series], role: str
-) -> TrialRecord:
-    told = _told(trial, role)
-    if not told or "series" not in told:
-        return trial
-    try:
-        columns: Mapping[str, Any] = read(trial, str(told["series"])).columns
-        rows = _first_flow(columns)
-    except (KeyError, StoreError):
-        return trial
-    sender = {**trial.raw[role], "tcp_samples": {**told, _PLACE: rows}}
-    return replace(trial, raw=trial.raw | {role: sender})
-
-
-def _first_flow(columns: Mapping[str, Any]) -> list[list[int]]:
+def _first_flow(columns: Mapping[str, Any], _: Mapping[str, Any]) -> list[list[int]]:
     """Some of the samples of the first flow, evenly apart: numbers in the order of `TcpSample`."""
     flows = columns["flow"].tolist()
     places = [place for place, flow in enumerate(flows) if flow == 0]
     kept = places[:: -(-len(places) // _MOST_SAMPLES) or 1]
     numbers = [columns[name].tolist() for name in _FIELDS]
     return [[int(column[place]) for column in numbers] for place in kept]
-
-
-def _told(trial: TrialRecord, role: str) -> dict[str, Any] | None:
-    sender = trial.raw.get(role)
-    told = sender.get("tcp_samples") if isinstance(sender, dict) else None
-    return told if isinstance(told, dict) else None

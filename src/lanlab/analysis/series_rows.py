@@ -1,0 +1,56 @@
+"""Rows of a trial's series that a figure shows, put into its record where the series stood."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import StoreError
+from lanlab.store import TrialRecord
+
+if TYPE_CHECKING:
+    from lanlab.store.series import Series
+
+_PLACE = "over_time"
+
+
+def with_rows(
+    trial: TrialRecord,
+    role: str,
+    key: str,
+    read: Callable[[TrialRecord, str], Series],
+    rows_of: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Sequence[int]]],
+) -> TrialRecord:
+    """
+    A trial with rows of one of its series. One that has no such series, or has lost it, comes back
+    as it is: a report must not fail for it.
+
+    Args:
+        role: Whose result names the series.
+        key: Where in that result.
+        read: Gives the series of a trial by name.
+        rows_of: Makes rows of the columns, and of what stands beside the series' name.
+    """
+    told = _told(trial, role, key)
+    if not told or "series" not in told:
+        return trial
+    try:
+        rows = rows_of(read(trial, str(told["series"])).columns, told)
+    except (KeyError, StoreError):
+        return trial
+    result = {**trial.raw[role], key: {**told, _PLACE: rows}}
+    return replace(trial, raw=trial.raw | {role: result})
+
+
+def rows_in(trial: TrialRecord, role: str, key: str) -> Sequence[Sequence[int]]:
+    """The rows that were put into a trial's record; none where they were not."""
+    told = _told(trial, role, key)
+    rows: Sequence[Sequence[int]] = told.get(_PLACE, ()) if told else ()
+    return rows
+
+
+def _told(trial: TrialRecord, role: str, key: str) -> dict[str, Any] | None:
+    result = trial.raw.get(role)
+    told = result.get(key) if isinstance(result, dict) else None
+    return told if isinstance(told, dict) else None
