@@ -7,7 +7,6 @@ same sources make the same page.
 
 from __future__ import annotations
 
-import argparse
 import inspect
 import re
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from generated_page import write_or_check
 
 from lanlab import __version__
 from lanlab.cli.app import COMMANDS, application
@@ -120,15 +120,5 @@ def _escaped(text: str) -> str:
     return f"\\&{ascii_only}" if ascii_only.startswith(".") else ascii_only
 
 
-def main() -> None:
-    """Write the page, or say whether it is current."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail if the page is not current")
-    if not parser.parse_args().check:
-        TARGET.write_text(page())
-    elif not TARGET.exists() or TARGET.read_text() != page():
-        raise SystemExit(f"{TARGET.name} is not current; run `make manual`")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(TARGET, page, "manual", __doc__)

@@ -6,9 +6,10 @@ Make `docs/reference.md` from the tables of parameters, metrics and file service
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+from generated_page import write_or_check
 
 from lanlab.services import SERVICES, Service
 from lanlab.workloads import WORKLOADS
@@ -90,15 +91,5 @@ def _service(one: Service) -> Sequence[str]:
     )
 
 
-def main() -> None:
-    """Write the page, or say whether it is current."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail if the page is not current")
-    if not parser.parse_args().check:
-        TARGET.write_text(page())
-    elif not TARGET.exists() or TARGET.read_text() != page():
-        raise SystemExit(f"{TARGET.name} is not current; run `make reference`")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(TARGET, page, "reference", __doc__)
