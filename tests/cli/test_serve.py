@@ -6,38 +6,11 @@ import os
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from command_line import COMMAND
-
-_FIELDS = ("serving", "address", "user", "password", "signing", "identity")
-
-
-@contextmanager
-def serving(*argv: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
-    """A server, and what it said in its first lines."""
-    server = subprocess.Popen(
-        [*COMMAND, "serve", *argv],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    try:
-        said: dict[str, str] = {}
-        for line in server.stdout:
-            name, _, rest = line.partition(" ")
-            if name not in _FIELDS:
-                break
-            said[name] = rest.strip()
-        yield server, said
-    finally:
-        server.kill()
-        server.communicate()
+from served import serving
 
 
 def copied(source: Path, said: dict[str, str], store: Path) -> subprocess.CompletedProcess[str]:

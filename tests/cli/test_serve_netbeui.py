@@ -16,6 +16,7 @@ import pytest
 from command_line import COMMAND
 from missing import missing
 from netbeui_cable import cable, dissected
+from served import serving
 
 from lanlab.testbeds.namespaces import Namespace
 
@@ -26,29 +27,12 @@ _SERVE = ("serve", "--service", "smb1", "--carrier", "nbf", "--interface", "righ
 
 
 @contextmanager
-def serving(
+def serving_at(
     host: Namespace, directory: Path, *argv: str
 ) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
     """A server at `right`, and what it said until it waits."""
-    server = subprocess.Popen(
-        [*host.command_prefix, *COMMAND, *_SERVE, str(directory), *argv],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    try:
-        said: dict[str, str] = {}
-        for line in server.stdout:
-            name, _, rest = line.partition(" ")
-            if name == "end":
-                break
-            said[name] = rest.strip()
-        yield server, said
-    finally:
-        server.kill()
-        server.communicate()
+    with serving(*_SERVE[1:], str(directory), *argv, prefix=host.command_prefix) as begun:
+        yield begun
 
 
 def run(
@@ -73,7 +57,7 @@ def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_r
     served = tmp_path / "served"
     served.mkdir()
     pcap = tmp_path / "frames.pcap"
-    with serving(there, served, "--name", "cncfiles", "--write") as (server, said):
+    with serving_at(there, served, "--name", "cncfiles", "--write") as (server, said):
         assert said["address"] == "smb1+nbf://lanlab@CNCFILES/lanlab"
         argv = ["copy", "20x6kB", said["address"], "--interface", "left", "--trials", "1"]
         argv += ["--pcap", str(pcap), "--json"]
@@ -83,7 +67,7 @@ def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_r
         found = json.loads(copied.stdout)
         assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (20, 0, 0)
         assert found["frames_sent"] > 100
-        assert found["frames_sent_again"] >= 0
+        assert "frames_sent_again" in found
         # What is there is not replaced, and nothing is measured.
         before = pcap.read_bytes()
         refused = run(here, *argv, password=password, store=store)
@@ -115,13 +99,13 @@ def test_what_is_served_is_read_only_unless_told_otherwise(
     here, there = cable
     served = tmp_path / "served"
     served.mkdir()
-    with serving(there, served) as (_, said):
+    with serving_at(there, served) as (_, said):
         assert said["serving"].endswith("(read-only)")
         assert said["address"] == "smb1+nbf://lanlab@LANLAB/lanlab"
         argv = ["copy", "2x6kB", said["address"], "--interface", "left", "--trials", "1"]
         copied = run(here, *argv, password=said["password"], store=tmp_path / "store.sqlite")
         assert copied.returncode == 1
-        assert "service.denied" in copied.stderr or "denied" in copied.stderr, copied.stderr
+        assert "denied" in copied.stderr, copied.stderr
     assert list(served.iterdir()) == []
 
 

@@ -1,0 +1,42 @@
+"""`lanlab serve` as a process, and what it said."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from command_line import COMMAND
+
+_FIELDS = ("serving", "address", "user", "password", "signing", "identity")
+
+
+@contextmanager
+def serving(
+    *argv: str, prefix: Sequence[str] = ()
+) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
+    """
+    A server, and what it said in its first lines.
+
+    Args:
+        prefix: Put before the command, starts it on another host.
+    """
+    server = subprocess.Popen(
+        [*prefix, *COMMAND, "serve", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        said: dict[str, str] = {}
+        for line in server.stdout:
+            name, _, rest = line.partition(" ")
+            if name not in _FIELDS:
+                break
+            said[name] = rest.strip()
+        yield server, said
+    finally:
+        server.kill()
+        server.communicate()
