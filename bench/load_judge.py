@@ -37,7 +37,7 @@ _MESSAGE_BYTES, _ECHO_BYTES = 1448, 64
 _RTT = re.compile(r"time=([0-9.]+) ms")
 _FIRST_PORT = 5201
 #: iperf3 waits until a socket is writable, which is when less than half of its buffer is in use.
-#: The kernel doubles this, so that as much of it fills as of lanlab's by default: 212,992 bytes.
+#: The kernel doubles this to 425,984 bytes, of which iperf3 fills half: lanlab's default, 212,992.
 _WINDOW = "212992"
 
 
@@ -71,6 +71,7 @@ def main() -> int:
             for _ in range(asked.blocks):
                 for name in chance.sample(list(ways), len(ways)):
                     seen.setdefault(name, []).append(ways[name]())
+                    # The queue on the link is empty before the next one begins.
                     time.sleep(_PAUSE_S)
         finally:
             for engine in engines:
@@ -168,6 +169,7 @@ def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
             send = ["iperf3", "-c", second.addresses["ipv4"], "-p", port, *options]
             clients.append(_started([*first.command_prefix, *send]))
         processes += clients
+        # The streams fill the queue, as those of lanlab do in their warm-up.
         time.sleep(_WARMUP_S)
         seen = _ping(bed, asked)
         said = [client.communicate(timeout=asked.time + 60)[0] for client in clients]

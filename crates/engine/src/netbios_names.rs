@@ -75,7 +75,7 @@ fn ask_server(name: &str, server: SocketAddrV4, retries: Retries) -> Result<Ipv4
     let wanted = named(name)?;
     let of_server = |error: io::Error| format!("WINS server {}: {error}", server.ip());
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(failed)?;
-    // So that only its answers are received, and that nothing listens there is told.
+    // Connected, so that only its answers are received, and a port where nothing listens is an error.
     socket.connect(server).map_err(of_server)?;
     let asking = Asking { socket, id: random_id()?, wanted, is_broadcast: false };
     match asking

@@ -52,7 +52,7 @@ def buckets(text: str) -> list[Bucket]:
     if not (0 <= digits <= _MOST_DIGITS and lowest >= 1):
         raise ValueError(f"histogram: {digits} digits from {lowest} on are not allowed")
     unit = lowest.bit_length() - 1
-    # Of each power of two so many sub-buckets that the digits are kept.
+    # Each power of two has enough sub-buckets to keep the digits.
     half = (2 * 10**digits - 1).bit_length() - 1
     found, index = [], 0
     for number in _numbers(payload):

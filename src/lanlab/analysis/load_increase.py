@@ -15,7 +15,7 @@ from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import Level, TrialRecord
 
 WORKLOAD, FACTOR, ALONE = "load", "load", "none"
-#: Of the streams only; the echo alone is the same whatever they are.
+#: Of the streams only; the echo alone does not depend on them.
 GOODPUTS = {"up": "goodput_bps", "down": f"{REVERSE_PREFIX}goodput_bps"}
 
 

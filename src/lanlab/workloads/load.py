@@ -36,8 +36,8 @@ DIRECTIONS: Mapping[str, tuple[str, ...]] = {
 }
 #: The streams go on for this time after the last request, so that its reply meets them too.
 TAIL_S = 0.5
-#: The echo's time is looked at in so many parts, and in so many of them nothing may arrive of a
-#: direction: one that stands still for longer loads nothing.
+#: Parts of the echo's time, and in how many of them at most nothing may arrive of a direction: one
+#: that stands still for longer loads nothing.
 _PARTS = 10
 _MOST_IDLE_PARTS = 2
 _LONGEST_INTERVAL_S = 0.1

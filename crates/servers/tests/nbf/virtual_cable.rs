@@ -20,7 +20,7 @@ pub const GAP_NS: u64 = 9_600;
 const SHORTEST_FRAME_BYTES: usize = 60;
 /// Preamble and check sequence.
 const AROUND_BYTES: u32 = 12;
-/// So long only if it hangs.
+/// It takes this long only if it hangs.
 const LONGEST: Duration = Duration::from_mins(5);
 
 /// A cable between two places.

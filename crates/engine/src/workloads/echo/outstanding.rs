@@ -5,7 +5,7 @@ use crate::workloads::setup::check_range;
 
 /// Memory of one request that is waited for.
 pub const REQUEST_BYTES: u64 = 32;
-/// A quarter of the sequence numbers that are remembered, so that a repeated reply is told from a late one.
+/// A quarter of the sequence numbers that are remembered, so that a repeated reply differs from a late one.
 const MOST_REQUESTS: u64 = 16_384;
 /// A message of one byte has a number of eight bits. A quarter of them is told apart after as many were
 /// lost.

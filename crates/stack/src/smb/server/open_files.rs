@@ -100,7 +100,7 @@ impl OpenFiles {
         locked(file).opens.iter().all(|other| other.sharing.lets_delete)
     }
 
-    /// Where files are open deeper than so many names: the first names of their paths, each once.
+    /// Of each open file deeper than `names` names the first `names` names of its path, each once.
     pub fn above_open_files(&self, names: usize) -> BTreeSet<Names> {
         let files = locked(&self.files);
         let paths = files.values().flat_map(|file| {
