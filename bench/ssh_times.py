@@ -88,8 +88,8 @@ def _skews_ms(lan: SshLan, trials: int) -> list[float]:
 
 def _row(kind: str, found: list[float], unit: str, bound: float) -> bool:
     """Print it; whether its bound holds."""
-    median = round(statistics.median(found), 2)
-    print(f"| {kind}, {unit} | {median:.2f} | {min(found):.2f} … {max(found):.2f} | {bound:g} |")
+    median = round(statistics.median(found), 3)
+    print(f"| {kind}, {unit} | {median:.3f} | {min(found):.3f} … {max(found):.3f} | {bound:g} |")
     return median <= bound
 
 

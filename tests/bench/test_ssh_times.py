@@ -25,6 +25,9 @@ def test_each_kind_of_time_is_measured_beside_its_bound() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     rows = re.findall(r"^\| (\w.*) \| (\S+) \| \S+ … \S+ \| (\S+) \|$", done.stdout, re.MULTILINE)
     assert len(rows) == 4, done.stderr
-    assert all(float(median) > 0 for _, median, _ in rows)
+    *times, (_, skew, _) = rows
+    assert all(float(median) > 0 for _, median, _ in times)
+    # Both hosts are this machine: they may start within a microsecond of each other.
+    assert float(skew) >= 0
     too_long = any(float(median) > float(bound) for _, median, bound in rows)
     assert done.returncode == int(too_long), done.stdout
