@@ -5,7 +5,8 @@ the same medium on virtual time, tshark and iperf3.
     .venv/bin/python bench/medium.py [--parts idle,goodput,tcp,hub,counts,scale]
 
 Run it on a quiet machine: what others take of its processors is late frames here. `--precise` spins
-before each deadline.
+before each deadline. `--awake` keeps the processors from sleeping: a virtual machine's take tens of
+microseconds to wake, which a round trip waits for and no medium can help.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from kept_awake import kept_awake
 from medium_lan import Lan
 
 from lanlab.performers import metrics_of, perform_between
@@ -282,6 +285,7 @@ def main() -> int:
     parser.add_argument("--parts", default=",".join(_PARTS), help=f"of {', '.join(_PARTS)}")
     parser.add_argument("--runs", type=int, default=5, help="how often each (5)")
     parser.add_argument("--precise", action="store_true", help="spin before each deadline")
+    parser.add_argument("--awake", action="store_true", help="keep the processors from sleeping")
     parser.add_argument(
         "--packet-sockets", action="store_true", help="as where /dev/net/tun cannot be opened"
     )
@@ -292,8 +296,9 @@ def main() -> int:
             parser.error(f"--parts: found `{part}`; allowed: {', '.join(_PARTS)}")
     if asked.packet_sockets:
         medium.TUN_DEVICE = Path("/dev/no-such-device")
-    for part in parts:
-        _PARTS[part](asked)
+    with kept_awake() if asked.awake else nullcontext():
+        for part in parts:
+            _PARTS[part](asked)
     return 0
 
 
