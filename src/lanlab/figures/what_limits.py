@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.summary import Summary, condition_key
 from lanlab.figures.chart import Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
-from lanlab.figures.wording import quantity
+from lanlab.figures.wording import plain, quantity
 from lanlab.studies.scaling import is_numeric
 
 _TEXT = (
-    "What limits is written at the first point of each cause: that is where a curve bends. Causes "
-    "are read off how busy wire and processors were, and where frames were lost."
+    "The name of each curve says what limits it, and from where on something else does: there it "
+    "bends. Causes are read off how busy wire and processors were, and where frames were lost."
 )
 
 
@@ -39,7 +38,8 @@ def what_limits(data: FigureData) -> Chart:
             for summary in group
             for point in points_of([summary], place, y, data.study)
         }
-        series.append(Series(name, tuple(_labelled(points, by_condition))))
+        named = _limits(points, by_condition, x.unit)
+        series.append(Series(f"{name}: {named}" if named else name, points))
     values = [point.y for one in series for point in one.points]
     return Chart(
         title=data.figure.title,
@@ -76,11 +76,14 @@ def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]
     return causes
 
 
-def _labelled(points: Sequence[Point], causes: dict[str, str | None]) -> list[Point]:
-    """Each point at which another cause begins has its name."""
-    found, before = [], None
-    for point in points:
+def _limits(points: Sequence[Point], causes: dict[str, str | None], unit: str) -> str:
+    """What limits along the points: each cause, and where it begins unless at the first."""
+    found: list[str] = []
+    before = None
+    for place, point in enumerate(points):
         cause = causes.get(point.condition)
-        found.append(replace(point, label=cause) if cause and cause != before else point)
-        before = cause
-    return found
+        if cause and cause != before:
+            where = f" from {plain(point.x)} {unit}".rstrip() if place else ""
+            found.append(cause + where)
+            before = cause
+    return ", ".join(found)

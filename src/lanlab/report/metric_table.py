@@ -44,6 +44,7 @@ def metric_table(
     unit, inner = shown.unit or "1", si.si_unit or "1"
     # The goal is about the first metric of an experiment.
     ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
+    is_mixed = len({one.how for one in ended}) > 1
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
@@ -79,7 +80,8 @@ def metric_table(
         Column(f"95 % high ({inner})" if inner != unit else ""),
         Column(f"standard deviation ({inner})" if inner != unit else ""),
         Column(f"limit ({inner})" if inner != unit else ""),
-        *([Column("ended", "ended", is_number=False)] if ended else []),
+        # On the page only where conditions differ: else the sentences above the tables say it.
+        *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)
     rows = []

@@ -1,0 +1,51 @@
+"""The figure that says what limits a curve, and from where on something else does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.figures import what_limits
+from lanlab.figures.chart import Chart
+from lanlab.figures.registry import build_figure
+from lanlab.store import TrialRecord
+from lanlab.studies.model import Figure
+
+
+def drawn(monkeypatch: pytest.MonkeyPatch, causes: dict[int, str | None]) -> Chart:
+    """Goodput against message size, limited by these from these sizes on."""
+
+    def cause_of(trials: Sequence[TrialRecord]) -> str | None:
+        size = trials[0].factors["message_size_bytes"]
+        assert isinstance(size, int)
+        return causes[max(least for least in causes if least <= size)]
+
+    monkeypatch.setattr(what_limits, "cause_of", cause_of)
+    run = synthetic_run("manford-kolahi", "quick")
+    figure = Figure(figure="what_limits", title="What limits", experiments=("throughput",))
+    return build_figure(run.run, run.trials, run.study, run.published, figure)
+
+
+def test_a_curve_is_named_by_each_cause_and_where_it_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chart = drawn(monkeypatch, {0: "sender's processor", 384: "wire"})
+    assert [series.name for series in chart.series] == [
+        "IPv4: sender's processor, wire from 384 B",
+        "IPv6: sender's processor, wire from 384 B",
+    ]
+    assert not any(point.label for series in chart.series for point in series.points)
+
+
+def test_a_point_without_a_cause_begins_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = drawn(monkeypatch, {0: None, 384: "wire", 1152: None, 1408: "wire"})
+    assert [series.name for series in chart.series] == [
+        "IPv4: wire from 384 B",
+        "IPv6: wire from 384 B",
+    ]
+
+
+def test_a_run_that_was_not_simulated_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [series.name for series in drawn(monkeypatch, {0: None}).series] == ["IPv4", "IPv6"]
