@@ -126,3 +126,21 @@ def test_they_are_drawn_only_of_trials_that_keep_their_round_trips() -> None:
     for trial in trials:
         trial.raw["requester"]["round_trip"]["histogram"] = "zz"
     assert figures_of_round_trips(study, trials) == ()
+
+
+def test_of_many_conditions_eight_are_drawn_that_are_spread_by_their_medians() -> None:
+    """A size of 128 bytes takes 1 µs, one of 256 bytes 2 µs; the order of the study stays."""
+    sizes = [128 * number for number in (3, 1, 2, *range(4, 16))]
+    metrics: list[dict[str, Any]] = [{"rtt_mean_ns": 1000.0 * size / 128} for size in sizes]
+    run, trials, study = a_run(
+        "echo", metrics, {"time_s": 1}, factors={"message_size_bytes": sizes}
+    )
+    for trial, size in zip(trials, sizes, strict=True):
+        told = {"samples": 1, "histogram": histogram({size // 128 * 100: 1})}
+        trial.raw["requester"] = {"round_trip": told}
+    for name in ("round_trip_ecdf", "trial_ecdf"):
+        figure = Figure(figure=name, title="t", experiments=("single",), metric="rtt_mean_ns")
+        found = build_figure(run, trials, study, NOTHING, figure)
+        drawn = [series.name for series in found.series]
+        assert drawn == [f"{128 * n:,} B" for n in (3, 1, 5, 7, 9, 11, 13, 15)]
+        assert "Drawn are 8 of 15 conditions" in found.caption

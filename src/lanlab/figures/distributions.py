@@ -14,6 +14,8 @@ from lanlab.store import Level
 
 #: Points of a line; more cannot be told apart.
 _MOST_POINTS = 160
+#: Lines of a figure; among more, none can be followed.
+_MOST_LINES = 8
 #: Parts of the range of all violins of a figure.
 _SLICES = 60
 #: Half of the way from one category to the next is 0.5.
@@ -30,13 +32,16 @@ def round_trip_ecdf(data: FigureData) -> Chart:
         name = condition_text(data.study, factors) or "measured"
         steps = [(shown.shown(value), 100 * share) for value, share in _shares(found)]
         series.append(Series(name, tuple(_point(x, y, name) for x, y in steps), kind="bound"))
-    xs = [point.x for one in series for point in one.points]
+    chosen, left_out = _followed(series)
+    xs = [point.x for one in chosen for point in one.points]
     return Chart(
         title=data.figure.title,
         x=Axis("round-trip time", shown.unit, logarithmic=far_apart(xs)),
         y=Axis("round trips that took no longer", "%"),
-        series=tuple(series),
-        caption=caption(data.run, "All round trips of the trials that count.", _NOT_TRIALS),
+        series=tuple(chosen),
+        caption=caption(
+            data.run, f"All round trips of the trials that count.{left_out}", _NOT_TRIALS
+        ),
         empty="no round trips are in the records",
     )
 
@@ -77,13 +82,31 @@ def trial_ecdf(data: FigureData) -> Chart:
             for share in (place, place + 1)
         ]
         series.append(Series(name, tuple(points), kind="bound"))
+    chosen, left_out = _followed(series)
     return Chart(
         title=data.figure.title,
         x=axis(data.study, metric),
         y=Axis("trials with no more", "%"),
-        series=tuple(series),
-        caption=caption(data.run, "Each step is a trial.", ""),
+        series=tuple(chosen),
+        caption=caption(data.run, f"Each step is a trial.{left_out}", ""),
     )
+
+
+def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
+    """As many lines as can be followed, spread evenly by their medians, in their order; and a
+    sentence about the others."""
+    if len(series) <= _MOST_LINES:
+        return list(series), ""
+    by_median = sorted(range(len(series)), key=lambda place: _half(series[place]))
+    step = (len(series) - 1) / (_MOST_LINES - 1)
+    places = sorted(by_median[round(number * step)] for number in range(_MOST_LINES))
+    said = f" Drawn are {_MOST_LINES} of {len(series)} conditions, spread evenly by their medians."
+    return [series[place] for place in places], said
+
+
+def _half(series: Series) -> float:
+    """Where a line passes one half."""
+    return next((point.x for point in series.points if point.y >= 50), math.inf)
 
 
 def round_trip_violins(data: FigureData) -> Chart:
