@@ -7,6 +7,7 @@
 
 mod frame_link;
 mod inboxes;
+mod node_counts;
 mod node_thread;
 mod port;
 mod readable;
@@ -19,7 +20,8 @@ mod tests;
 mod used;
 
 pub use frame_link::{Driven, FrameLink, provide};
-pub use node_thread::{NodeCounts, WiredNode, WiredPlan};
+pub use node_counts::NodeCounts;
+pub use node_thread::{WiredNode, WiredPlan};
 pub use port::WiredPort;
 pub use recording::{FrameSink, end_recordings, is_recorded, record};
 pub use state::LinkCounts;

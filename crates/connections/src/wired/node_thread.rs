@@ -19,6 +19,7 @@ use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 
 use super::frame_link::{Driven, FrameLink, offline};
+use super::node_counts::NodeCounts;
 use super::port::WiredPort;
 use super::reader::{LINK, Reader};
 use super::recording::sink_of;
@@ -41,19 +42,6 @@ pub struct WiredPlan {
     pub profile: Profile,
     /// Whether it takes calls.
     pub listens: bool,
-}
-
-/// What a node has counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeCounts {
-    /// The link of whole frames.
-    pub link: LinkCounts,
-    /// The station.
-    pub station: nbf::Counts,
-    /// All its links of LLC.
-    pub links: llc::Counts,
-    /// Frames recorded, and frames left out of the recording.
-    pub recorded: (u64, u64),
 }
 
 /// A node at a link, which ends when the last that uses it is dropped.
