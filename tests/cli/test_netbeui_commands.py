@@ -16,6 +16,7 @@ from missing import missing
 from netbeui_cable import cable, dissected
 
 from lanlab.engine import Engine, engine_path
+from lanlab.store import open_store
 from lanlab.testbeds.namespaces import Namespace
 
 if TYPE_CHECKING:
@@ -60,6 +61,16 @@ def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
     rates = [trial["operations_per_s"] for trial in found["trials"]]
     assert len(rates) == 2
     assert all(rate > 10 for rate in rates)
+    for trial in found["trials"]:
+        assert trial["frames_sent"] > 2 * trial["operations_per_s"] / 4
+        assert (trial["frames_lost_here"], trial["frames_discarded"]) == (0, 0)
+    # Both ends of each trial are in the record.
+    with open_store() as store:
+        (run,) = store.runs()
+        for record in store.trials(run.id):
+            client, server = (record.raw[role]["carrier"] for role in ("client", "server"))
+            assert client["sent_frames"] == record.metrics["frames_sent"]
+            assert server["received_frames"] >= client["sent_frames"]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,10 @@ def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_r
         rest, errors = server.communicate(timeout=30)
         assert server.returncode == 0, errors
         assert "served" in rest
+        told = dict(line.split(maxsplit=1) for line in rest.splitlines())
+        # What the server's station received, the client's sent, and the other that wanted its name.
+        received = int(told["frames"].split(" frames sent, ")[1].split(" received")[0])
+        assert received > found["frames_sent"]
     if shutil.which("tshark") is None:
         missing("`tshark` is not installed")
     assert dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error") == []

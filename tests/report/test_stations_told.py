@@ -8,6 +8,7 @@ import pytest
 
 from lanlab.report.stations_text import stations_table
 from lanlab.store import TrialRecord
+from lanlab.workloads.carrier_counts import DISCARDED, TROUBLES
 
 GOOD = {"operations_per_s": 100.0, "goodput_bps": 1e6, "response_mean_ns": 1e6, "errors": 0}
 
@@ -82,3 +83,16 @@ def test_a_trial_in_which_nothing_went_well_has_no_response_time() -> None:
     assert row[3].text == "1.00 ms" and row[4].text == ""
     (alone,) = stations_table([trial(2, nothing)]).rows
     assert [cell.text for cell in alone[3:6]] == ["", "", ""]
+
+
+def test_what_frames_lost_and_had_mended_is_told_of_both_ends() -> None:
+    """Of the trials of a line together; an end that lost nothing is not named."""
+    counted = dict.fromkeys((*DISCARDED, *TROUBLES), 0)
+    trials = [trial(4, GOOD), trial(4, GOOD), trial(9, GOOD)]
+    for one, again in zip(trials, (2, 3, 0), strict=True):
+        one.raw["client"]["carrier"] = counted | {"information_sent_again": again}
+        one.raw["server"] = {"carrier": counted | {"kernel_drops": 0, "ignored": again}}
+    assert remarks(*trials) == {
+        "4": "frames: 5 sent again, server's frames: 5 discarded (out of place in LLC)",
+        "9": "",
+    }

@@ -23,7 +23,7 @@ mod user_file;
 mod webdav;
 mod wired_port;
 
-pub use wired_port::carrier_counts;
+pub use wired_port::CarriedSince;
 
 pub use any::{AnyFile, AnySession, connect};
 pub use below::{Below, Found, Kind};

@@ -41,36 +41,27 @@ fn place_of(target: &Target) -> Option<RawLinkPlace> {
     })
 }
 
-/// What this host's station has counted until now; `None` where none was used for the target.
-pub fn carrier_counts(target: &Target) -> Option<CarrierCounts> {
-    let counts = counts_of(&place_of(target)?)?;
-    let (link, station, links) = (counts.link, counts.station, counts.links);
-    Some(CarrierCounts {
-        sent_frames: link.sent_frames,
-        unsent_frames: link.unsent_frames,
-        received_frames: link.received_frames,
-        kernel_drops: link.kernel_drops,
-        foreign_frames: station.foreign_frames,
-        malformed_frames: station.malformed_frames,
-        unknown_sap_frames: station.unknown_sap_frames,
-        unknown_frames: station.unknown_frames,
-        unknown_session_frames: station.unknown_session_frames,
-        dropped_answers: station.dropped_answers,
-        information_sent: links.information_sent,
-        information_sent_again: links.information_sent_again,
-        information_received: links.information_received,
-        information_discarded: links.information_discarded,
-        supervisory_sent: links.supervisory_sent,
-        rejects_sent: links.rejects_sent,
-        rejects_received: links.rejects_received,
-        not_ready_received: links.not_ready_received,
-        t1_expiries: links.t1_expiries,
-        frame_rejects_sent: links.frame_rejects_sent,
-        frame_rejects_received: links.frame_rejects_received,
-        ignored: links.ignored,
-        recorded_frames: counts.recorded.0,
-        unrecorded_frames: counts.recorded.1,
-    })
+/// What this host's station counts from a time on.
+#[derive(Debug)]
+pub struct CarriedSince<'a> {
+    target: &'a Target,
+    before: CarrierCounts,
+}
+
+impl<'a> CarriedSince<'a> {
+    /// From now on, on the way to a target.
+    pub fn begin(target: &'a Target) -> Self {
+        Self { target, before: counted(target).unwrap_or_default() }
+    }
+
+    /// Until now; `None` where no station was used for the target.
+    pub fn counts(&self) -> Option<CarrierCounts> {
+        counted(self.target).map(|counts| counts.since(self.before))
+    }
+}
+
+fn counted(target: &Target) -> Option<CarrierCounts> {
+    counts_of(&place_of(target)?).map(CarrierCounts::from)
 }
 
 fn link_fault(plan: &WiredPlan, error: &std::io::Error) -> Fault {

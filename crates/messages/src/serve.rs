@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use lanlab_files::{Carrier, Credentials, LinkPlace, ServiceKind};
+use lanlab_files::{Carrier, CarrierCounts, Credentials, LinkPlace, ServiceKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,8 @@ pub struct Served {
 pub struct ServeEnded {
     /// Connections that it accepted.
     pub accepted: u64,
+    /// What its station counted meanwhile, of a carrier on Ethernet.
+    pub carrier: Option<CarrierCounts>,
     /// How long it served.
     pub elapsed_ns: u64,
     /// CPU time of the whole engine meanwhile; `null` where the system does not tell.

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use lanlab_files::{Facts, Target, TransferCapabilities};
+use lanlab_files::{CarrierCounts, Facts, Target, TransferCapabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -264,6 +264,8 @@ pub struct Stationed {
     pub ended_stations: u32,
     /// What the first connection agreed on with the server.
     pub facts: Facts,
+    /// What this host's station of the carrier counted from the first connection on, of one on Ethernet.
+    pub carrier: Option<CarrierCounts>,
     /// How the service moves files.
     pub manner: TransferCapabilities,
     /// Whether an operation is a whole file.

@@ -47,7 +47,7 @@ pub use system::process::{
     bind_to_processor, descriptor_limit, favour_thread, give_up_rights, raise_descriptor_limit,
     raise_descriptor_limit_to, user_and_group,
 };
-pub use system::raw_link::RawLink;
+pub use system::raw_link::{LinkDescriptor, RawLink};
 pub use system::readiness::{Readiness, wait_readable, wait_writable};
 pub use system::tcp::{
     choose_port_late, limit_tcp, receive_now, send_now, set_congestion_control, tcp_info,

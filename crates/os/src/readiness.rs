@@ -5,4 +5,6 @@ pub enum Interest {
     Read,
     /// Room to write.
     Write,
+    /// Nothing but its errors.
+    Nothing,
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use lanlab_files::{Class, Credentials, Fault, Result, ServiceKind};
+use lanlab_connections::wired::WiredNode;
+use lanlab_files::{CarrierCounts, Class, Credentials, Fault, Result, ServiceKind};
 use lanlab_os::RawLinkPlace;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
@@ -114,6 +115,8 @@ pub struct Serving {
     share: Option<String>,
     trust_sha256: Option<String>,
     accepted: Arc<AtomicU64>,
+    /// Its station, of a carrier on Ethernet.
+    station: Option<Arc<WiredNode>>,
     task: JoinHandle<()>,
 }
 
@@ -136,6 +139,11 @@ impl Serving {
     /// Connections that it has accepted.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
+    }
+
+    /// What its station has counted until now; `None` over TCP.
+    pub fn carrier_counts(&self) -> Option<CarrierCounts> {
+        self.station.as_ref().map(|station| station.counts().into())
     }
 
     /// End it and all its connections; the port is free then.

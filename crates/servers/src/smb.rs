@@ -72,6 +72,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         share: Some(SHARE.to_owned()),
         trust_sha256: None,
         accepted,
+        station: None,
         task,
     })
 }

@@ -160,6 +160,7 @@ def serve(
     from lanlab.performers.serving import Wanted, serving
     from lanlab.services import SERVICES
     from lanlab.units import parse_time_s
+    from lanlab.workloads.carrier_counts import carrier_words
 
     check_given("DIRECTORY", directory)
     offered = _carried(of_name("file service", service, SERVICES), carrier)
@@ -219,3 +220,5 @@ def serve(
         print_lines(
             f"served      {done['accepted']} connections in {done['elapsed_ns'] / 1e9:.0f} s"
         )
+        if done.get("carrier") is not None:
+            print_lines(f"frames      {carrier_words(done['carrier'])}")

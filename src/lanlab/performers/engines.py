@@ -63,6 +63,7 @@ def conduct(
         What the trial came to. A failed one has `error` and what was measured until then.
     """
     outcome = TrialOutcome()
+    stage = None
     try:
         with contextlib.ExitStack() as opened:
             stage = EngineStage(hosts, opened, steps.too_long_hint)
@@ -76,6 +77,8 @@ def conduct(
             steps.empty(stage, None)
     except LabError as error:
         outcome.error = error
+    if stage is not None and stage.server is not None and stage.server_role in outcome.results:
+        outcome.results[stage.server_role] |= stage.server.ended
     return outcome
 
 

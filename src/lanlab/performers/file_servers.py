@@ -39,6 +39,8 @@ class Server:
     facts: Request = field(default_factory=dict)
     #: The directory that it serves, on a host of ours; `None`: elsewhere.
     root: str | None = None
+    #: For the record, once it has ended: what it counted in its whole life.
+    ended: Request = field(default_factory=dict)
     #: Why its CPU time is not known though it takes that of this machine; `None` otherwise.
     cpu_unknown: Callable[[], str | None] = lambda: None
 
@@ -167,6 +169,7 @@ def _embedded(
         request |= {**own, "link": host.raw_link, "station_name": name}
         way = {**own, "link": client.raw_link, "server_name": name}
     serving = host.engine.start(request)
+    ended: Request = {}
     try:
         ready = serving.wait_ready(_SETUP_S)
         told = ready.get("served") or {}
@@ -185,9 +188,11 @@ def _embedded(
             used_ns = host.engine.ask({"type": "ping"}).get("engine_cpu_ns")
             return None if used_ns is None else used_ns / 1e9
 
-        yield Server(target, cpu_s, {"server": "embedded"}, root)
+        yield Server(target, cpu_s, {"server": "embedded"}, root, ended)
     finally:
-        cancel(host.engine, serving)
+        done = cancel(host.engine, serving) or {}
+        if done.get("carrier") is not None:
+            ended["carrier"] = done["carrier"]
 
 
 @contextlib.contextmanager

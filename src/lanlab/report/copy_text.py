@@ -47,6 +47,9 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
     if source.get("carrier"):
         said.append(line("frames", carrier_words(source["carrier"])))
+    at_server = (trial.raw.get("server") or {}).get("carrier")
+    if at_server:
+        said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
     return [*said, line("method", manner_words(trial)), line("checked", checked_words(trial))]
 

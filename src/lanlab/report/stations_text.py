@@ -3,6 +3,7 @@ to how many a server serves."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_time
+from lanlab.workloads.carrier_counts import trouble_words
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -126,6 +128,7 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     every = max((_thinned(trial) for trial in trials), default=1)
     if every > 1:
         said.append(f"1 of {every} readings saved")
+    said += _frames(trials)
     little = [t.metrics["little_ratio"] for t in trials if "little_ratio" in t.metrics]
     closed = all(trial.parameters["loop"] == "closed" for trial in trials)
     if closed and any(abs(ratio - 1) > _LITTLE_WITHIN for ratio in little):
@@ -137,6 +140,18 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
     if busy and max(busy) > 0.9 and not SERVICES[str(trials[0].parameters["service"])].is_local:
         said.append("limited by this host")
     return ", ".join(said)
+
+
+def _frames(trials: Sequence[TrialRecord]) -> list[str]:
+    """What the stations at both ends of a carrier on Ethernet lost, mended or discarded."""
+    said = []
+    for role, whose in (("client", "frames"), ("server", "server's frames")):
+        counted = Counter[str]()
+        for trial in trials:
+            counted.update((trial.raw.get(role) or {}).get("carrier") or {})
+        if words := trouble_words(counted):
+            said.append(f"{whose}: {'; '.join(words)}")
+    return said
 
 
 def _thinned(trial: TrialRecord) -> int:

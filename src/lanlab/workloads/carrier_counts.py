@@ -14,7 +14,7 @@ DISCARDED: Mapping[str, str] = {
     "ignored": "out of place in LLC",
 }
 #: What else went wrong and was mended, or was lost.
-_TROUBLES: Mapping[str, str] = {
+TROUBLES: Mapping[str, str] = {
     "information_sent_again": "sent again",
     "unsent_frames": "not taken by the interface",
     "kernel_drops": "dropped by the kernel",
@@ -30,11 +30,31 @@ _TROUBLES: Mapping[str, str] = {
 
 
 def carrier_words(counted: Mapping[str, int]) -> str:
-    """Frames of this host's station in one line; what did not happen is left out."""
+    """Frames of a station in one line; what did not happen is left out."""
     received = counted["received_frames"] - counted["foreign_frames"]
-    words = [f"{counted['sent_frames']} frames sent, {received} received"]
-    words += [f"{counted[key]} {what}" for key, what in _TROUBLES.items() if counted[key]]
-    words += [
+    return "; ".join(
+        [f"{counted['sent_frames']} frames sent, {received} received", *trouble_words(counted)]
+    )
+
+
+def trouble_words(counted: Mapping[str, int]) -> list[str]:
+    """What of a station's frames was lost, mended or discarded; what did not happen is left out."""
+    words = [f"{counted[key]} {what}" for key, what in TROUBLES.items() if counted[key]]
+    return words + [
         f"{counted[key]} discarded ({what})" for key, what in DISCARDED.items() if counted[key]
     ]
-    return "; ".join(words)
+
+
+def carrier_metrics(counted: Mapping[str, int] | None) -> dict[str, float | int]:
+    """Frames of a station as numbers, and what was lost and mended; none without such a carrier."""
+    if not counted:
+        return {}
+    return {
+        "frames_sent": counted["sent_frames"],
+        "frames_received": counted["received_frames"] - counted["foreign_frames"],
+        "frames_sent_again": counted["information_sent_again"],
+        "frames_discarded": sum(counted[reason] for reason in DISCARDED),
+        "frames_lost_here": counted["unsent_frames"] + counted["kernel_drops"],
+        "rejects": counted["rejects_sent"] + counted["rejects_received"],
+        "t1_expiries": counted["t1_expiries"],
+    }

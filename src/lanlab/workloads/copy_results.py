@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lanlab.workloads.carrier_counts import DISCARDED
+from lanlab.workloads.carrier_counts import carrier_metrics
 from lanlab.workloads.metrics import FILE_CALLS, FILE_STATISTICS
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
@@ -35,7 +35,7 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     if elapsed_s > 0:
         metrics["goodput_bps"] = 8 * octets / elapsed_s
         metrics["files_per_s"] = copied["copied_files"] / elapsed_s
-    metrics |= _carrier_metrics(copied.get("carrier") or {})
+    metrics |= carrier_metrics(copied.get("carrier"))
     metrics |= _times("first_byte", copied["first_byte"], ("p50", "max"))
     metrics |= _times("file_time", copied["file_time"], FILE_STATISTICS)
     for operation in FILE_CALLS:
@@ -48,21 +48,6 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
             if f"{end}_cpu_s" in metrics:
                 metrics[f"{end}_cpu_s_per_gb"] = 1e9 * metrics[f"{end}_cpu_s"] / octets
     return metrics | interrupt_metrics(outcome, ("client",))
-
-
-def _carrier_metrics(counted: Mapping[str, int]) -> dict[str, float | int]:
-    """Of a carrier on Ethernet: frames of this host's station, and what was lost and repaired."""
-    if not counted:
-        return {}
-    return {
-        "frames_sent": counted["sent_frames"],
-        "frames_received": counted["received_frames"] - counted["foreign_frames"],
-        "frames_sent_again": counted["information_sent_again"],
-        "frames_discarded": sum(counted[reason] for reason in DISCARDED),
-        "frames_lost_here": counted["unsent_frames"] + counted["kernel_drops"],
-        "rejects": counted["rejects_sent"] + counted["rejects_received"],
-        "t1_expiries": counted["t1_expiries"],
-    }
 
 
 def _times(

@@ -174,6 +174,13 @@ LOAD = {
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
 }
 
+#: Of a carrier on Ethernet, at the client.
+_FRAMES = [
+    *_counts(None, "frames", "frames_sent frames_received"),
+    *_counts("less", "frames", "frames_sent_again frames_discarded frames_lost_here rejects"),
+    *_counts("less", "timers", "t1_expiries"),
+]
+
 COPY = _table(
     _GOODPUT,
     _ELAPSED,
@@ -185,9 +192,7 @@ COPY = _table(
     Metric("connect_s", "s", "connecting and logging in, mean", "less"),
     _RETRIES,
     Metric("faults", "faults", "faults", "less"),
-    _counts(None, "frames", "frames_sent frames_received"),
-    _counts("less", "frames", "frames_sent_again frames_discarded frames_lost_here rejects"),
-    _counts("less", "timers", "t1_expiries"),
+    _FRAMES,
     Metric("stall_ratio", "ratio", "share of time in stalled calls", "less"),
     _cpu("client", "client's"),
     Metric("client_cpu_s_per_gb", "s/GB", "client's CPU time", "less"),
@@ -228,6 +233,7 @@ STATIONS = _table(
     _times("connect", "connecting and logging in", "p50 max", "s"),
     _times("own_lateness", "own lateness", "p99"),
     Metric("busiest_thread_ratio", "ratio"),
+    _FRAMES,
     _cpu("client", "client's"),
     _INTERRUPTS,
     _ELAPSED,

@@ -60,6 +60,8 @@ def merged(parts: Sequence[Told], names: Sequence[str]) -> Told:
     wrong = next((check["first_wrong"] for check in checks if check["first_wrong"]), None)
     first["checked"] = {**_added(counts), "first_wrong": wrong}
     first["cpu"] = _added([part["cpu"] for part in parts])
+    carried = [counted for part in parts if (counted := part.get("carrier")) is not None]
+    first["carrier"] = _added(carried) if carried else None
     busiest = [part["busiest_thread_ratio"] for part in parts]
     known = [ratio for ratio in busiest if ratio is not None]
     first["busiest_thread_ratio"] = max(known) if known else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lanlab.workloads.carrier_counts import carrier_metrics
 from lanlab.workloads.metrics import STATION_SUMS
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
@@ -77,5 +78,6 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         metrics["own_lateness_p99_ns"] = lateness["p99_ns"]
     if told["busiest_thread_ratio"] is not None:
         metrics["busiest_thread_ratio"] = told["busiest_thread_ratio"]
+    metrics |= carrier_metrics(told.get("carrier"))
     metrics |= cpu_metrics("client", told["cpu"], outcome.capabilities("client"))
     return metrics | interrupt_metrics(outcome, ("client",))

@@ -1,20 +1,27 @@
 //! Sessions of historic carriers on a link of whole Ethernet frames, in real time.
 //!
-//! A thread of each link receives frames and keeps the timers of its node. The thread that has work to
-//! do sends under the same lock itself, and wakes the other one only if its next deadline moved
-//! forward: a round trip takes one change of threads, not two.
+//! Each link has a thread that keeps the timers of its node. The thread that has work to do sends under
+//! the same lock itself, and wakes the other one only if its next deadline moved forward. A program that
+//! waits for a message receives the frames itself, too: a frame wakes one thread, as a datagram of
+//! the kernel does. While no program waits, or one is slow, the link's thread receives.
 
 mod frame_link;
 mod inboxes;
+mod node_counts;
 mod node_thread;
 mod port;
+mod readable;
+mod reader;
 mod recording;
 mod shared;
 mod state;
+#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+mod tests;
 mod used;
 
 pub use frame_link::{Driven, FrameLink, provide};
-pub use node_thread::{NodeCounts, WiredNode, WiredPlan};
+pub use node_counts::NodeCounts;
+pub use node_thread::{WiredNode, WiredPlan};
 pub use port::WiredPort;
 pub use recording::{FrameSink, end_recordings, is_recorded, record};
 pub use state::LinkCounts;

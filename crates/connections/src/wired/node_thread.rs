@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{Interest, RawFrames, RawLink, RawLinkPlace, Readiness, Wake};
+use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, RawLinkPlace, Readiness, Wake};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{Carrier, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile::Profile;
@@ -19,16 +19,17 @@ use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 
 use super::frame_link::{Driven, FrameLink, offline};
+use super::node_counts::NodeCounts;
 use super::port::WiredPort;
+use super::reader::{LINK, Reader};
 use super::recording::sink_of;
 use super::shared::Shared;
 use super::state::{Claim, LinkCounts, State};
 
 /// Longest sleep of the thread.
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
-/// Keys of what wakes the thread.
-const LINK: usize = 0;
-const KICK: usize = 1;
+/// By which key the thread hears that another one wants it to look.
+const KICK: usize = LINK + 1;
 
 /// What a node is.
 #[derive(Debug, Clone)]
@@ -41,19 +42,6 @@ pub struct WiredPlan {
     pub profile: Profile,
     /// Whether it takes calls.
     pub listens: bool,
-}
-
-/// What a node has counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeCounts {
-    /// The link of whole frames.
-    pub link: LinkCounts,
-    /// The station.
-    pub station: nbf::Counts,
-    /// All its links of LLC.
-    pub links: llc::Counts,
-    /// Frames recorded, and frames left out of the recording.
-    pub recorded: (u64, u64),
 }
 
 /// A node at a link, which ends when the last that uses it is dropped.
@@ -78,11 +66,22 @@ impl WiredNode {
             return Ok(Arc::new(Self { shared, thread: None }));
         }
         let link = RawLink::open(&plan.place, RawFrames::Historic)?;
+        let descriptor = LinkDescriptor::of(&link)?;
+        Self::at(plan, Box::new(link), descriptor)
+    }
+
+    /// The same at a link that is open.
+    pub(super) fn at(
+        plan: &WiredPlan,
+        link: Box<dyn FrameLink>,
+        descriptor: LinkDescriptor,
+    ) -> io::Result<Arc<Self>> {
         let mut readiness = Readiness::new(2)?;
-        readiness.watch(&link, LINK, Interest::Read)?;
         let wake = Wake::new()?;
         readiness.watch(&wake, KICK, Interest::Read)?;
-        let state = Mutex::new(joined(plan, Box::new(link)));
+        let mut state = joined(plan, link);
+        state.reader = Some(Reader::new(descriptor, &readiness)?);
+        let state = Mutex::new(state);
         let shared = Arc::new(Shared { state, wake, is_over: AtomicBool::new(false) });
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -220,9 +219,10 @@ fn run(shared: &Shared, readiness: &mut Readiness) {
     loop {
         let (has_more, sleep_ns) = {
             let mut state = shared.state();
-            let has_more = state.drive();
+            let has_more = state.drive_by_thread();
             let now = os::monotonic();
             let until = state.node.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+            let until = until.min(state.looked(now));
             let sleep_ns = until.nanos_since(now).min(LONGEST_SLEEP_NS);
             state.sleeps_until = now.plus_nanos(sleep_ns);
             if shared.is_over.load(Ordering::Acquire) || state.broken.is_some() {

@@ -33,6 +33,18 @@ impl WiredPort {
         Self { _node: node, shared, id, facts, whole: Vec::new(), is_whole: false }
     }
 
+    /// How often a program has taken the link.
+    #[cfg(test)]
+    pub(super) fn link_takes(&self) -> u64 {
+        self.shared.state().reader.as_ref().map_or(0, |reader| reader.takes)
+    }
+
+    /// Whether its program receives the frames of the link.
+    #[cfg(test)]
+    pub(super) fn has_link(&self) -> bool {
+        self.shared.state().has_link(self.id)
+    }
+
     /// What the carrier can do.
     pub fn facts(&self) -> CarrierFacts {
         self.facts
@@ -58,18 +70,24 @@ impl WiredPort {
         let message = if parts[1].is_empty() { parts[0] } else { &self.whole };
         let id = self.id;
         let sent = self.shared.with(|state| {
-            if let Err(error) = state.check() {
-                return Poll::Ready(Err(error));
-            }
-            match state.node.send(state.link.now(), id, message) {
-                Ok(()) => Poll::Ready(Ok(())),
-                Err(NotSent::Full) => state.inboxes.wait_for_room(cx, id),
-                // It has ended, and the inbox says why.
-                Err(NotSent::NoSession) => match state.inboxes.wait_for_room(cx, id) {
-                    Poll::Pending => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
-                    ended @ Poll::Ready(_) => ended,
-                },
-                Err(NotSent::TooLong) => Poll::Ready(Err(io::ErrorKind::InvalidInput.into())),
+            loop {
+                if let Err(error) = state.check() {
+                    return Poll::Ready(Err(error));
+                }
+                let waits = match state.node.send(state.link.now(), id, message) {
+                    Ok(()) => return Poll::Ready(Ok(())),
+                    Err(NotSent::Full) => state.inboxes.wait_for_room(cx, id),
+                    // It has ended, and the inbox says why.
+                    Err(NotSent::NoSession) => match state.inboxes.wait_for_room(cx, id) {
+                        Poll::Pending => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
+                        ended @ Poll::Ready(_) => ended,
+                    },
+                    Err(NotSent::TooLong) => Poll::Ready(Err(io::ErrorKind::InvalidInput.into())),
+                };
+                // A program that waited for a message before has the link, and now waits here.
+                if waits.is_ready() || !state.goes_on_reading(cx, id) {
+                    return waits;
+                }
             }
         });
         if sent.is_ready() {
@@ -88,18 +106,7 @@ impl WiredPort {
         into: &mut Vec<u8>,
     ) -> Poll<io::Result<()>> {
         let id = self.id;
-        let mut state = self.shared.state();
-        let received = state.inboxes.poll_receive(cx, id, into);
-        let resumes = received.is_ready() && state.inboxes.resumes(id);
-        let checked = state.check();
-        drop(state);
-        if resumes {
-            self.shared.with(|state| state.node.resume(id));
-        }
-        match (received, checked) {
-            (Poll::Pending, Err(error)) => Poll::Ready(Err(error)),
-            (received, _) => received,
-        }
+        self.shared.with(|state| state.poll_receive(cx, id, into))
     }
 }
 
@@ -107,6 +114,7 @@ impl Drop for WiredPort {
     fn drop(&mut self) {
         let id = self.id;
         self.shared.with(|state| {
+            state.stop_reading(id);
             state.inboxes.forget(id);
             state.node.close(state.link.now(), id);
         });

@@ -28,7 +28,7 @@ impl Shared {
         let mut state = self.state();
         let done = work(&mut state);
         state.flush();
-        let is_earlier = state.node.poll_timeout().is_some_and(|at| at < state.sleeps_until);
+        let is_earlier = state.poll_timeout().is_some_and(|at| at < state.sleeps_until);
         drop(state);
         if is_earlier {
             self.wake.wake();

@@ -2,13 +2,14 @@
 
 use std::io::{self, ErrorKind};
 use std::sync::PoisonError;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
-use lanlab_stack::node::{Event, Node};
+use lanlab_stack::node::{Event, Node, SessionId};
 use lanlab_units::Instant;
 
 use super::frame_link::FrameLink;
 use super::inboxes::{Inboxes, Then};
+use super::reader::Reader;
 use super::recording::Sink;
 
 /// Longest frame that is read: longer ones are none of these protocols.
@@ -41,6 +42,8 @@ pub enum Claim {
 pub struct State {
     pub node: Node,
     pub link: Box<dyn FrameLink>,
+    /// Who receives; `None` of a link that its medium drives.
+    pub reader: Option<Reader>,
     pub inboxes: Inboxes,
     pub claim: Claim,
     pub claim_waiters: Vec<Waker>,
@@ -67,6 +70,7 @@ impl State {
         Self {
             node,
             link,
+            reader: None,
             inboxes: Inboxes::default(),
             claim: Claim::Waiting,
             claim_waiters: Vec::new(),
@@ -113,6 +117,100 @@ impl State {
         }
         self.flush();
         has_more
+    }
+
+    /// The same by the link's thread. Frames that it finds though a program has the link say that the
+    /// program is slow, or waits no more: the thread takes the link back.
+    pub fn drive_by_thread(&mut self) -> bool {
+        let before = self.counts.received_frames;
+        let has_more = self.drive();
+        if self.counts.received_frames != before {
+            self.give_back();
+        }
+        has_more
+    }
+
+    /// The link's thread has looked. When it is to look again, whatever its node wants.
+    pub fn looked(&mut self, now: Instant) -> Instant {
+        self.reader.as_mut().map_or(Instant::FAR_FUTURE, |reader| reader.looked(now))
+    }
+
+    /// When the link's thread is to be awake at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let look_at = self.reader.as_ref().map(Reader::look_at);
+        [self.node.poll_timeout(), look_at].into_iter().flatten().min()
+    }
+
+    /// Receive a message of a session, and the frames of the link while there is none.
+    pub fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        id: SessionId,
+        into: &mut Vec<u8>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            let received = match (self.inboxes.poll_receive(cx, id, into), self.check()) {
+                (Poll::Pending, Err(error)) => Poll::Ready(Err(error)),
+                (received, _) => received,
+            };
+            if received.is_ready() {
+                if self.inboxes.resumes(id) {
+                    self.node.resume(id);
+                }
+                self.stop_reading(id);
+                return received;
+            }
+            if !self.poll_frames(cx, id) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Receive the frames that have come, if the program of the session has the link. False as of
+    /// [`poll_frames`](Self::poll_frames).
+    pub fn goes_on_reading(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
+        self.has_link(id) && self.poll_frames(cx, id)
+    }
+
+    /// Whether the program of the session has the link.
+    pub fn has_link(&self, id: SessionId) -> bool {
+        self.reader.as_ref().is_some_and(|reader| reader.is_of(id))
+    }
+
+    /// Receive the frames that have come, if the program of the session has the link or can take it. False
+    /// if it is woken by the next frame, or by who receives.
+    fn poll_frames(&mut self, cx: &mut Context<'_>, id: SessionId) -> bool {
+        let Some(reader) = &mut self.reader else { return false };
+        if !reader.take(id, self.link.now()) {
+            return false;
+        }
+        match reader.poll_frames(cx) {
+            Poll::Pending => false,
+            Poll::Ready(Ok(())) => {
+                if self.drive() {
+                    // No new frame tells of those that are left: the link's thread hears of them.
+                    self.give_back();
+                }
+                true
+            }
+            Poll::Ready(Err(_)) => {
+                self.give_back();
+                false
+            }
+        }
+    }
+
+    /// The program of a session waits no more.
+    pub fn stop_reading(&mut self, id: SessionId) {
+        if self.has_link(id) {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        if let Some(Err(error)) = self.reader.as_mut().map(Reader::give_back) {
+            self.fail(&error);
+        }
     }
 
     /// Send what the node wants to send, and hand on what it says.

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lanlab_os::RawLinkPlace;
 
-use super::node_thread::{NodeCounts, WiredNode, WiredPlan};
+use super::node_counts::NodeCounts;
+use super::node_thread::{WiredNode, WiredPlan};
 
 /// Kept for as long as the process lasts: to claim a name takes a second or more, which would be part of
 /// what is timed if a node began and ended with its sessions.

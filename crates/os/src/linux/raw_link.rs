@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::check;
 use super::ethtool::{control, named};
@@ -160,6 +160,32 @@ impl AsFd for RawLink {
             Kind::Tap(tap) => tap.as_fd(),
             Kind::PacketSocket(socket) => socket.as_fd(),
         }
+    }
+}
+
+/// A descriptor of its own of a link, to wait for its frames where they are not received.
+#[derive(Debug)]
+pub struct LinkDescriptor(OwnedFd);
+
+impl LinkDescriptor {
+    /// One of this link.
+    ///
+    /// # Errors
+    /// The system's own: the process has too many descriptors.
+    pub fn of(link: &impl AsFd) -> io::Result<Self> {
+        Ok(Self(link.as_fd().try_clone_to_owned()?))
+    }
+}
+
+impl AsFd for LinkDescriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl AsRawFd for LinkDescriptor {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
     }
 }
 

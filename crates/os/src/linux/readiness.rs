@@ -32,22 +32,47 @@ impl Readiness {
     /// # Errors
     /// The system's own.
     pub fn watch(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
+        match self.control(libc::EPOLL_CTL_ADD, socket, key, interest) {
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
+                self.change(socket, key, interest)
+            }
+            added => added,
+        }
+    }
+
+    /// Watch a socket that is watched already for something else. A thread that waits hears of it at
+    /// once.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn change(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
+        self.control(libc::EPOLL_CTL_MOD, socket, key, interest)
+    }
+
+    fn control(
+        &self,
+        operation: libc::c_int,
+        socket: &impl AsFd,
+        key: usize,
+        interest: Interest,
+    ) -> io::Result<()> {
         let events = match interest {
             Interest::Read => libc::EPOLLIN,
             Interest::Write => libc::EPOLLOUT | libc::EPOLLONESHOT,
+            Interest::Nothing => 0,
         };
         let mut event = libc::epoll_event { events: events as u32, u64: key as u64 };
-        let mut call = |operation| {
-            let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
-            // SAFETY: both descriptors are open; the kernel copies `event`.
-            check(unsafe { libc::epoll_ctl(own, operation, socket, &raw mut event) })
-        };
-        match call(libc::EPOLL_CTL_ADD) {
-            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
-                call(libc::EPOLL_CTL_MOD).map(drop)
-            }
-            added => added.map(drop),
-        }
+        let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
+        // SAFETY: both descriptors are open; the kernel copies `event`.
+        check(unsafe { libc::epoll_ctl(own, operation, socket, &raw mut event) }).map(drop)
+    }
+
+    /// The same sockets, to change what they are watched for while another thread waits.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn another(&self) -> io::Result<Self> {
+        Ok(Self { descriptor: self.descriptor.try_clone()?, events: Vec::new() })
     }
 
     /// Watch a socket no more.
@@ -164,6 +189,22 @@ mod tests {
         sending.send_to(b"x", waiting.local_addr().unwrap()).unwrap();
         assert_eq!(readiness.wait_roughly(Duration::from_secs(1)).unwrap(), 1);
         assert_eq!(readiness.wait_precisely(SHORT).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_thread_that_waits_hears_of_a_socket_that_another_thread_watches_again() {
+        let (waiting, sending) = (socket(), socket());
+        let mut readiness = Readiness::new(4).unwrap();
+        readiness.watch(&waiting, 7, Interest::Read).unwrap();
+        let another = readiness.another().unwrap();
+        another.change(&waiting, 7, Interest::Nothing).unwrap();
+        sending.send_to(b"x", waiting.local_addr().unwrap()).unwrap();
+        assert_eq!(readiness.wait(SHORT).unwrap().count(), 0);
+        let waits = std::thread::spawn(move || {
+            readiness.wait(Duration::from_secs(1)).unwrap().collect::<Vec<_>>()
+        });
+        another.change(&waiting, 7, Interest::Read).unwrap();
+        assert_eq!(waits.join().unwrap(), [7]);
     }
 
     #[test]

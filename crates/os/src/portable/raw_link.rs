@@ -58,3 +58,24 @@ impl RawLink {
         match self.0 {}
     }
 }
+
+/// A descriptor of a link; there is none on this system.
+#[derive(Debug)]
+pub struct LinkDescriptor(std::convert::Infallible);
+
+impl LinkDescriptor {
+    /// One of this link.
+    ///
+    /// # Errors
+    /// Always: this system is not known to have such links.
+    pub fn of<L>(_link: &L) -> io::Result<Self> {
+        Err(refused())
+    }
+}
+
+#[cfg(unix)]
+impl std::os::fd::AsRawFd for LinkDescriptor {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        match self.0 {}
+    }
+}

@@ -33,6 +33,22 @@ impl Readiness {
         Ok(())
     }
 
+    /// Watch a socket for something else: it goes on being looked at.
+    ///
+    /// # Errors
+    /// None.
+    pub fn change<S>(&self, socket: &S, key: usize, interest: Interest) -> io::Result<()> {
+        self.watch(socket, key, interest)
+    }
+
+    /// The same sockets.
+    ///
+    /// # Errors
+    /// None.
+    pub fn another(&self) -> io::Result<Self> {
+        Ok(Self { keys: self.keys.clone() })
+    }
+
     /// Watch a socket no more: it goes on being looked at, which does no harm.
     ///
     /// # Errors

@@ -51,5 +51,5 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     }));
     let trust_sha256 = identity.map(|identity| identity.sha256());
-    Ok(Serving { port, share: None, trust_sha256, accepted, task })
+    Ok(Serving { port, share: None, trust_sha256, accepted, station: None, task })
 }

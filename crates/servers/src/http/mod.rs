@@ -76,7 +76,7 @@ where
         }
     }));
     let trust_sha256 = identity.map(|identity| identity.sha256());
-    Ok(Serving { port, share, trust_sha256, accepted, task })
+    Ok(Serving { port, share, trust_sha256, accepted, station: None, task })
 }
 
 /// Say that the client of a request has logged in, or need not: its connection is no stranger's.

@@ -50,7 +50,14 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
     }));
-    Ok(Serving { port, share: Some(EXPORT.to_owned()), trust_sha256: None, accepted, task })
+    Ok(Serving {
+        port,
+        share: Some(EXPORT.to_owned()),
+        trust_sha256: None,
+        accepted,
+        station: None,
+        task,
+    })
 }
 
 /// Answer calls in the order in which they come, until the client ends or makes no sense.

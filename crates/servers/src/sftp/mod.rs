@@ -107,7 +107,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     }));
     let trust_sha256 = Some(tls::sha256_hex(&blob));
-    Ok(Serving { port, share: None, trust_sha256, accepted, task })
+    Ok(Serving { port, share: None, trust_sha256, accepted, station: None, task })
 }
 
 /// One connection.

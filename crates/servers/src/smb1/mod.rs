@@ -85,9 +85,9 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
                 }
             }
         };
-        let task = station::serve(station, bounds, &accepted, begin).await?;
-        let share = Some(SHARE.to_owned());
-        return Ok(Serving { port: 0, share, trust_sha256: None, accepted, task });
+        let (node, task) = station::serve(station, bounds, &accepted, begin).await?;
+        let (share, station) = (Some(SHARE.to_owned()), Some(node));
+        return Ok(Serving { port: 0, share, trust_sha256: None, accepted, station, task });
     }
     let (listener, port) = listen(offer)?;
     let admission = bounds.admission(STRANGER_BYTES, &accepted);
@@ -101,7 +101,14 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             }
         }
     }));
-    Ok(Serving { port, share: Some(SHARE.to_owned()), trust_sha256: None, accepted, task })
+    Ok(Serving {
+        port,
+        share: Some(SHARE.to_owned()),
+        trust_sha256: None,
+        accepted,
+        station: None,
+        task,
+    })
 }
 
 /// A client, and what it has.

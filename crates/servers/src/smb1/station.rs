@@ -18,7 +18,7 @@ pub async fn serve<F>(
     bounds: &Bounds,
     accepted: &Arc<AtomicU64>,
     serve: impl Fn(WiredPort) -> F + Send + 'static,
-) -> Result<JoinHandle<()>>
+) -> Result<(Arc<WiredNode>, JoinHandle<()>)>
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -35,7 +35,8 @@ where
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
     let accepted = Arc::clone(accepted);
-    Ok(tokio::spawn(accept(node, accepted, serve)))
+    let task = tokio::spawn(accept(Arc::clone(&node), accepted, serve));
+    Ok((node, task))
 }
 
 async fn accept<F>(

@@ -3,7 +3,9 @@
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::llc::{Control, Header, IDENTIFICATION_LEN, Unnumbered, sap};
-use lanlab_wire::nbf::{AdapterStatus, NameCommand, NameHeader, SessionHeader, value};
+use lanlab_wire::nbf::{
+    AdapterStatus, NameCommand, NameHeader, SessionHeader, permanent_name, value,
+};
 
 use super::questions::Kind;
 use super::session::{Phase, Step};
@@ -177,6 +179,7 @@ impl Station {
             NameCommand::NameRecognized => {
                 let question = self.questions.answered(Kind::Find, header.transmit_correlator);
                 if let Some(question) = question {
+                    let question = question.id;
                     let [_, kind] = header.data2.to_le_bytes();
                     let is_group = kind == value::GROUP;
                     let (name, station) = (header.source, from);
@@ -186,16 +189,7 @@ impl Station {
                 }
             }
             NameCommand::StatusQuery => self.handle_status_query(now, from, &header),
-            NameCommand::StatusResponse => {
-                let question = self.questions.answered(Kind::Status, header.transmit_correlator);
-                match (question, AdapterStatus::parse(data)) {
-                    (Some(question), Ok(status)) => {
-                        let status = Box::new(status);
-                        self.event(Event::Status { question, station: from, status });
-                    }
-                    _ => self.counts.unknown_frames += 1,
-                }
-            }
+            NameCommand::StatusResponse => self.handle_status_response(from, &header, data),
             NameCommand::Datagram | NameCommand::DatagramBroadcast => {
                 let is_broadcast = header.command == NameCommand::DatagramBroadcast;
                 if is_broadcast || self.names.registered(header.destination).is_some() {
@@ -226,13 +220,29 @@ impl Station {
         }
     }
 
+    fn handle_status_response(&mut self, from: Mac, header: &NameHeader, data: &[u8]) {
+        let Self { questions, status_parts, correlators, output, .. } = self;
+        let whose = (from, permanent_name(self.mac));
+        // What follows is known by a correlator of its own.
+        let event = match questions.answered(Kind::Status, header.transmit_correlator) {
+            Some(question) => AdapterStatus::parse(data).ok().map(|status| {
+                let state = (status, header.data2);
+                status_parts.begin(whose, question, state, correlators, output)
+            }),
+            None => status_parts.go_on(whose, header, data, output),
+        };
+        match event {
+            Some(Some(event)) => self.event(event),
+            Some(None) => {}
+            None => self.counts.unknown_frames += 1,
+        }
+    }
+
     fn handle_status_query(&mut self, now: Instant, from: Mac, query: &NameHeader) {
-        let own = lanlab_wire::nbf::permanent_name(self.mac);
-        let is_meant = query.destination == own
+        let is_meant = query.destination == permanent_name(self.mac)
             || query.destination == lanlab_wire::netbios_name::Name::ANY
             || self.names.registered(query.destination).is_some();
-        // From 2 on it asks for names beyond what a frame holds.
-        if !is_meant || query.data1 > 1 {
+        if !is_meant {
             return;
         }
         let facts = status::Facts {

@@ -2,17 +2,16 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, value};
 use lanlab_wire::netbios_name::Name;
 
 use super::output::{Correlators, Output};
+use super::status_parts::STATUS_BYTES;
 use crate::node::QuestionId;
 use crate::profile::Profile;
 
 /// Most questions at a time.
 const MOST_QUESTIONS: usize = 64;
-/// Octets that we take of the state of an adapter: what fits in a frame.
-const STATUS_BYTES: u16 = 1400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -21,10 +20,10 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug)]
-struct Question {
-    id: QuestionId,
+pub(super) struct Question {
+    pub(super) id: QuestionId,
     kind: Kind,
-    name: Name,
+    pub(super) name: Name,
     correlator: u16,
     queries: u32,
     next_at: Instant,
@@ -80,7 +79,9 @@ impl Questions {
             question.next_at = now.plus_nanos(profile.query_interval_ns.value);
             let (command, data1, data2, source) = match question.kind {
                 Kind::Find => (NameCommand::NameQuery, 0, 0, NO_NAME),
-                Kind::Status => (NameCommand::StatusQuery, 1, STATUS_BYTES, own_name),
+                Kind::Status => {
+                    (NameCommand::StatusQuery, value::STATUS_FIRST, STATUS_BYTES, own_name)
+                }
             };
             let header = NameHeader {
                 command,
@@ -97,11 +98,7 @@ impl Questions {
     }
 
     /// The question that is answered by a correlator.
-    pub(super) fn answered(&self, kind: Kind, correlator: u16) -> Option<QuestionId> {
-        let question = self
-            .open
-            .iter()
-            .find(|question| question.kind == kind && question.correlator == correlator)?;
-        Some(question.id)
+    pub(super) fn answered(&self, kind: Kind, correlator: u16) -> Option<&Question> {
+        self.open.iter().find(|question| question.kind == kind && question.correlator == correlator)
     }
 }

@@ -12,6 +12,7 @@ use super::output::{Correlators, Output};
 use super::peers::Peers;
 use super::questions::{Kind, Questions};
 use super::session::{Phase, Session};
+use super::status_parts::StatusParts;
 use super::{LONGEST_DATAGRAM, LONGEST_MESSAGE, Why};
 use crate::llc;
 use crate::node::{Event, NotSent, QuestionId, SessionId, SessionIds};
@@ -49,6 +50,7 @@ pub struct Station {
     pub(super) output: Output,
     pub(super) names: Names,
     pub(super) questions: Questions,
+    pub(super) status_parts: StatusParts,
     pub(super) peers: Peers,
     pub(super) sessions: Vec<Session>,
     pub(super) ids: SessionIds,
@@ -75,6 +77,7 @@ impl Station {
             output: Output::new(mac),
             names: Names::default(),
             questions: Questions::default(),
+            status_parts: StatusParts::default(),
             peers: Peers::default(),
             sessions: Vec::new(),
             ids,
@@ -198,7 +201,8 @@ impl Station {
     }
 
     /// Ask for the state of the adapter that has a name; of every one by [`Name::ANY`].
-    /// [`Event::Status`] for each answer, then [`Event::Asked`].
+    /// [`Event::Status`] for each answer, put together of several frames where one does not hold all names, then
+    /// [`Event::Asked`].
     pub fn ask_status(&mut self, now: Instant, name: Name) -> Option<QuestionId> {
         self.ask(now, Kind::Status, name)
     }
@@ -263,9 +267,10 @@ impl Station {
         let mut outcomes = Vec::new();
         self.names.handle_timeout(now, &self.profile, &mut self.output, &mut outcomes);
         self.report(&outcomes);
-        let events = &mut self.events;
+        let (events, parts) = (&mut self.events, &mut self.status_parts);
         let about = (&self.profile, permanent_name(self.mac));
         self.questions.handle_timeout(now, about, &mut self.output, |id| {
+            events.extend(parts.end(id).map(|event| (event, None)));
             events.push_back((Event::Asked(id), None));
         });
         for index in 0..self.peers.all.len() {

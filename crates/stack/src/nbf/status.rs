@@ -1,7 +1,11 @@
 //! The state of our adapter, as STATUS RESPONSE tells it.
 
+use lanlab_wire::ethernet::MAX_PAYLOAD_LEN;
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::{AdapterStatus, NameCommand, NameEntry, NameHeader, value};
+use lanlab_wire::llc::UNNUMBERED_LEN;
+use lanlab_wire::nbf::{
+    AdapterStatus, ENTRY_LEN, NAME_HEADER_LEN, NameCommand, NameEntry, NameHeader, value,
+};
 
 use super::names::Names;
 use super::output::Output;
@@ -12,6 +16,8 @@ use crate::llc;
 const ETHERNET: u8 = 0xfe;
 /// NetBIOS 3.0.
 const VERSION: [u8; 2] = [3, 0];
+/// Octets of the state in one frame.
+const LONGEST_STATUS: usize = MAX_PAYLOAD_LEN - UNNUMBERED_LEN - NAME_HEADER_LEN;
 /// Most sessions.
 const SESSIONS: u16 = 254;
 
@@ -27,16 +33,60 @@ pub(super) struct Facts<'a> {
     pub(super) sessions: usize,
 }
 
-/// Answer a STATUS QUERY: as much as the buffer of the asker takes.
+/// Answer a STATUS QUERY: as much as the buffer of the asker and a frame take. Whoever asks for more says
+/// how many names it has, and gets those that follow.
 pub(super) fn answer(facts: &Facts<'_>, from: Mac, query: &NameHeader, output: &mut Output) {
-    let short = |count: u64| count.min(u64::from(u16::MAX)) as u16;
-    let names = facts.names.iter().enumerate().map(|(index, (name, is_group, is_conflict))| {
+    let names = entries(facts.names);
+    let is_first = query.data1 <= value::STATUS_FIRST;
+    let (head, rest) = if is_first {
+        (state(facts, names.len()), &names[..])
+    } else {
+        (Vec::new(), &names[names.len().min(usize::from(query.data1))..])
+    };
+    let (mut data, room) = (head, usize::from(query.data2));
+    let whole = data.len() + rest.len() * ENTRY_LEN;
+    let names_fit = room.min(LONGEST_STATUS).saturating_sub(data.len()) / ENTRY_LEN;
+    let sent = &rest[..rest.len().min(names_fit)];
+    sent.iter().for_each(|entry| entry.emit(&mut data));
+    data.truncate(room);
+    let mut flags = 0;
+    if whole > room {
+        flags |= value::STATUS_OVERFLOW;
+    }
+    if whole.min(room) > LONGEST_STATUS {
+        flags |= value::STATUS_FRAME_LIMIT;
+    }
+    let sent_before = if is_first { 0 } else { names.len() - rest.len() };
+    let data1 = match query.data1 {
+        value::STATUS_IN_ONE_FRAME => value::STATUS_IN_ONE_FRAME,
+        // At least 1, which says that it is of 2.1. There are 254 names at most.
+        _ => (sent_before + sent.len()).max(1) as u8,
+    };
+    let header = NameHeader {
+        command: NameCommand::StatusResponse,
+        data1,
+        data2: flags | data.len() as u16,
+        transmit_correlator: query.response_correlator,
+        response_correlator: 0,
+        destination: query.source,
+        source: query.destination,
+    };
+    output.push(from, header, &data);
+}
+
+fn entries(names: &Names) -> Vec<NameEntry> {
+    let entries = names.iter().enumerate().map(|(index, (name, is_group, is_conflict))| {
         let state = if is_conflict { NameEntry::DUPLICATE } else { NameEntry::REGISTERED };
         let group = if is_group { NameEntry::GROUP } else { 0 };
         // Number 1 is the permanent name.
         NameEntry { name, number: (index + 2).min(254) as u8, state: state | group }
     });
-    let names: Vec<NameEntry> = names.collect();
+    entries.collect()
+}
+
+/// What stands before the names.
+fn state(facts: &Facts<'_>, name_count: usize) -> Vec<u8> {
+    let short = |count: u64| count.min(u64::from(u16::MAX)) as u16;
     let sessions = facts.sessions.min(usize::from(SESSIONS)) as u16;
     let status = AdapterStatus {
         mac: facts.mac,
@@ -58,30 +108,10 @@ pub(super) fn answer(facts: &Facts<'_>, from: Mac, query: &NameHeader, output: &
         longest_datagram_bytes: LONGEST_DATAGRAM as u16,
         sessions: [sessions, SESSIONS, SESSIONS],
         longest_session_packet_bytes: LONGEST_PART as u16,
-        name_count: names.len() as u16,
-        names,
+        name_count: name_count as u16,
+        names: Vec::new(),
     };
     let mut data = Vec::new();
     status.emit(&mut data);
-    let room = usize::from(query.data2);
-    let frame = LONGEST_PART - 32;
-    let mut flags = 0;
-    if data.len() > room {
-        data.truncate(room);
-        flags |= value::STATUS_OVERFLOW;
-    }
-    if data.len() > frame {
-        data.truncate(frame);
-        flags |= value::STATUS_FRAME_LIMIT;
-    }
-    let header = NameHeader {
-        command: NameCommand::StatusResponse,
-        data1: 1,
-        data2: flags | data.len() as u16,
-        transmit_correlator: query.response_correlator,
-        response_correlator: 0,
-        destination: query.source,
-        source: query.destination,
-    };
-    output.push(from, header, &data);
+    data
 }

@@ -12,7 +12,7 @@ use crate::pace::frames;
 use crate::smb::copy;
 
 /// Fields of every frame, by tshark. `None` where it is not installed and not required.
-fn fields(capture: &[u8], of: &str, names: &[&str]) -> Option<Vec<String>> {
+pub fn fields(capture: &[u8], of: &str, names: &[&str]) -> Option<Vec<String>> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nbf-{of}.pcap"));
     std::fs::write(&file, capture).unwrap();
     let mut tshark = Command::new("tshark");

@@ -157,3 +157,41 @@ fn a_station_that_claims_our_name_is_told_and_may_not_have_it() {
     let events = &segment.program(1).events;
     assert_eq!(events.last().unwrap().1, Event::Conflict(name(0), mac(0)));
 }
+
+/// A STATUS QUERY for the station's name, and the data of its answer, with the two data fields before.
+fn state_for(node: &mut Node, now: Instant, data1: u8, data2: u16) -> (u8, u16, Vec<u8>) {
+    let query = NameHeader {
+        command: NameCommand::StatusQuery,
+        data1,
+        data2,
+        transmit_correlator: 0,
+        response_correlator: 77,
+        destination: name(0),
+        source: NO_NAME,
+    };
+    let mut pdu = vec![0xf0, 0xf0, 0x03];
+    query.emit(&mut pdu);
+    let answers = give(node, now, Mac::NETBIOS_GROUP, &pdu);
+    let (header, data) = NameHeader::parse(&answers[0][3..]).unwrap();
+    assert_eq!((answers.len(), header.transmit_correlator), (1, 77));
+    (header.data1, header.data2, data.to_vec())
+}
+
+#[test]
+fn a_state_is_cut_to_the_buffer_of_who_asks() {
+    let (mut node, now) = station();
+    let whole = state_for(&mut node, now, 1, 4000);
+    assert_eq!((whole.0, whole.1, whole.2.len()), (1, 78, 78));
+    // As `NetBIOS` before 2.1 asks, and is answered.
+    assert_eq!(state_for(&mut node, now, 0, 4000).0, 0);
+    for (room, length) in [(0, 0), (10, 10), (60, 60), (77, 60), (78, 78)] {
+        let (_, data2, data) = state_for(&mut node, now, 1, room);
+        let too_short = if room < 78 { 0x4000 } else { 0 };
+        assert_eq!((data2, data.len()), (too_short | length, usize::from(length)), "{room}");
+    }
+    // More names than there are.
+    for number in [2, 255] {
+        let (data1, data2, data) = state_for(&mut node, now, number, 4000);
+        assert_eq!((data1, data2, data), (1, 0, vec![]));
+    }
+}

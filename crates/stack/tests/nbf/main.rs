@@ -11,4 +11,5 @@ mod schedules;
 mod segment;
 mod sessions;
 mod smb;
+mod states;
 mod stubborn;

@@ -1,4 +1,5 @@
-//! The state of an adapter with its names: what a STATUS RESPONSE carries.
+//! The state of an adapter with its names: what a STATUS RESPONSE carries. Where not all names fit into one
+//! frame, further ones carry names alone.
 //!
 //! Source: IBM, Local Area Network Technical Reference, NCB.STATUS; the same fields as `ADAPTER_STATUS`
 //! and `NAME_BUFFER` of Microsoft's `nb30.h`. All fields little-endian.
@@ -31,6 +32,21 @@ impl NameEntry {
     pub const DUPLICATE: u8 = 0x06;
     /// A group name.
     pub const GROUP: u8 = 0x80;
+
+    /// Read names, one behind the other. A part of one at the end is left out.
+    pub fn parse_all(data: &[u8]) -> impl Iterator<Item = Self> + '_ {
+        data.chunks_exact(ENTRY_LEN).map(|entry| Self {
+            name: Name(take(entry, 0..NAME_LEN)),
+            number: entry[NAME_LEN],
+            state: entry[NAME_LEN + 1],
+        })
+    }
+
+    /// Append it.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.name.0);
+        out.extend_from_slice(&[self.number, self.state]);
+    }
 }
 
 /// State of an adapter.
@@ -92,12 +108,7 @@ impl AdapterStatus {
         let word = |at: usize| u16::from_le_bytes(take(data, at..at + 2));
         let double = |at: usize| u32::from_le_bytes(take(data, at..at + 4));
         let name_count = word(58);
-        let entries = data[FIXED_LEN..].chunks_exact(ENTRY_LEN).take(usize::from(name_count));
-        let names = entries.map(|entry| NameEntry {
-            name: Name(take(entry, 0..NAME_LEN)),
-            number: entry[NAME_LEN],
-            state: entry[NAME_LEN + 1],
-        });
+        let names = NameEntry::parse_all(&data[FIXED_LEN..]).take(usize::from(name_count));
         Ok(Self {
             mac: Mac(take(data, 0..6)),
             version: [data[6], data[9]],
@@ -160,8 +171,7 @@ impl AdapterStatus {
         words(&self.sessions, out);
         words(&[self.longest_session_packet_bytes, self.name_count], out);
         for entry in &self.names {
-            out.extend_from_slice(&entry.name.0);
-            out.extend_from_slice(&[entry.number, entry.state]);
+            entry.emit(out);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::ethernet::Mac;
 use crate::netbios_name::{NAME_LEN, Name};
 use crate::{Error, take};
 
-pub use adapter_status::{AdapterStatus, NameEntry};
+pub use adapter_status::{AdapterStatus, ENTRY_LEN, FIXED_LEN, NameEntry};
 
 const FORMAT: &str = "nbf";
 
@@ -191,10 +191,17 @@ pub mod value {
     pub const HANG_UP: u16 = 0;
     /// SESSION END: something went wrong.
     pub const ABNORMAL_END: u16 = 1;
-    /// STATUS RESPONSE: the buffer of the asker is too small.
-    pub const STATUS_OVERFLOW: u16 = 0x8000;
+    /// STATUS QUERY and STATUS RESPONSE, `data1`: of `NetBIOS` before 2.1, in one frame. The first query of
+    /// later ones has 1; any other number is that of the names received, or sent, so far.
+    pub const STATUS_IN_ONE_FRAME: u8 = 0;
+    /// The first STATUS QUERY.
+    pub const STATUS_FIRST: u8 = 1;
     /// STATUS RESPONSE: the frame is too short for all of it.
-    pub const STATUS_FRAME_LIMIT: u16 = 0x4000;
+    pub const STATUS_FRAME_LIMIT: u16 = 0x8000;
+    /// STATUS RESPONSE: the buffer of the asker is too small.
+    pub const STATUS_OVERFLOW: u16 = 0x4000;
+    /// STATUS RESPONSE: octets of the state.
+    pub const STATUS_LENGTH: u16 = 0x3fff;
     /// Highest session number; the lowest one is 1.
     pub const LAST_SESSION_NUMBER: u8 = 254;
 }

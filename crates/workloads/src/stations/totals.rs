@@ -77,6 +77,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<
         ended: counts.ended,
         ended_stations: counts.ended_stations,
         facts,
+        carrier: None,
         manner,
         whole_files: manner.in_order,
         blocks: blocks(&job.spec, manner.in_order),

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc;
 use std::thread;
 
-use lanlab_clients::{AnySession, Below};
+use lanlab_clients::{AnySession, Below, CarriedSince};
 use lanlab_files::{ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -65,10 +65,9 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         guard: bounded(spec, running),
         running,
     };
-    let counted = || lanlab_clients::carrier_counts(&spec.service);
-    let before = counted().unwrap_or_default();
+    let carried = CarriedSince::begin(&spec.service);
     let Timed { start, done, host } = job.run()?;
-    let carrier = counted().map(|counts| counts.since(before));
+    let carrier = carried.counts();
     let (count, bytes) = job.files();
     let copying = Copying { start, files: count, bytes, host, left_out: files.left_out };
     let Totals { mut copied, meters, hashes, failure } = add_up(copying, done);

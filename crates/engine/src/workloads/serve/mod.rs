@@ -113,12 +113,12 @@ fn run(
         while !running.is_cancelled() {
             tokio::time::sleep(TICK).await;
         }
-        let accepted = serving.accepted();
+        let (accepted, carrier) = (serving.accepted(), serving.carrier_counts());
         serving.end().await;
         let engine_cpu_ns =
             cpu_ns.zip(os::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
         let elapsed_ns = os::monotonic().nanos_since(start);
-        Ok(ServeEnded { accepted, elapsed_ns, engine_cpu_ns })
+        Ok(ServeEnded { accepted, carrier, elapsed_ns, engine_cpu_ns })
     });
     // A task that keeps a thread in a system's call does not keep us.
     runtime.shutdown_timeout(Duration::from_secs(1));

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use lanlab_clients::{AnySession, connect};
+use lanlab_clients::{AnySession, CarriedSince, connect};
 use lanlab_files::Target;
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -61,8 +61,10 @@ pub fn work_with<C: Connector + Clone + Send>(
     connector: &C,
 ) -> Measured {
     let job = Arc::new(Job::new(spec));
+    let carried = CarriedSince::begin(&spec.service);
     let timed = run(&job, running, connector)?;
-    let (stationed, kept) = joined(&job, timed.0, timed.1);
+    let (mut stationed, kept) = joined(&job, timed.0, timed.1);
+    stationed.carrier = carried.counts();
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {
             running.tell_readings(count, &octets);

@@ -1,0 +1,120 @@
+//! Who receives the frames of a link: its thread, or the program that waits for a message.
+//!
+//! A program that waits takes the link over, so that a frame wakes its thread at once and no other one
+//! first. It gives the link back before it has its message, so that frames that come while it works wake
+//! the link's thread. Only one program has the link at a time; those of other sessions are woken by who
+//! receives.
+//!
+//! A program may be slow to look, or have given up waiting without a word. So while a program has the
+//! link its thread looks too, each 10 ms, and takes the link back if it finds a frame.
+
+use std::io;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use lanlab_os::{Interest, LinkDescriptor, Readiness};
+use lanlab_stack::node::SessionId;
+use lanlab_units::Instant;
+
+use super::readable::Readable;
+
+/// By which key the link's thread hears of frames.
+pub const LINK: usize = 0;
+/// How often the link's thread looks for frames that a program has left.
+const LOOK_NS: u64 = 10_000_000;
+
+#[derive(Debug)]
+pub struct Reader {
+    link: Arc<LinkDescriptor>,
+    /// What the link's thread waits for.
+    thread: Readiness,
+    program: Option<(SessionId, Readable)>,
+    /// How often a program has taken the link.
+    pub takes: u64,
+    /// Whether a program has had the link since its thread last looked.
+    was_taken: bool,
+    /// When the thread is to look, if a program has the link.
+    look_at: Instant,
+}
+
+impl Reader {
+    /// The thread that waits for `thread` begins.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn new(link: LinkDescriptor, thread: &Readiness) -> io::Result<Self> {
+        thread.watch(&link, LINK, Interest::Read)?;
+        let thread = thread.another()?;
+        let link = Arc::new(link);
+        Ok(Self {
+            link,
+            thread,
+            program: None,
+            takes: 0,
+            was_taken: false,
+            look_at: Instant::FAR_FUTURE,
+        })
+    }
+
+    /// Take the link for the program of a session, which waits. False if another one has it, or it cannot
+    /// be taken.
+    pub fn take(&mut self, id: SessionId, now: Instant) -> bool {
+        if let Some((reading, _)) = self.program {
+            return reading == id;
+        }
+        // From here on both hear of a frame: the first one that looks has it.
+        let Ok(readable) = Readable::new(&self.link) else { return false };
+        if self.thread.change(&*self.link, LINK, Interest::Nothing).is_err() {
+            return false;
+        }
+        self.program = Some((id, readable));
+        self.takes += 1;
+        self.was_taken = true;
+        self.look_at = now.plus_nanos(LOOK_NS);
+        true
+    }
+
+    /// Give the link back to its thread, which hears at once of what waits there.
+    ///
+    /// # Errors
+    /// The system's own: the link has no reader then.
+    pub fn give_back(&mut self) -> io::Result<()> {
+        if self.program.take().is_some() {
+            self.thread.change(&*self.link, LINK, Interest::Read)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the program of a session has the link.
+    pub fn is_of(&self, id: SessionId) -> bool {
+        self.program.as_ref().is_some_and(|(reading, _)| *reading == id)
+    }
+
+    /// Wait for frames, in the runtime of the program that has the link.
+    ///
+    /// # Errors
+    /// The runtime is about to end.
+    pub fn poll_frames(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &self.program {
+            Some((_, readable)) => readable.poll(cx),
+            None => Poll::Pending,
+        }
+    }
+
+    /// When the thread is to look at the latest.
+    pub fn look_at(&self) -> Instant {
+        if self.program.is_some() { self.look_at } else { Instant::FAR_FUTURE }
+    }
+
+    /// The thread has looked. When it is to look again: soon also if no program has the link just now, as one
+    /// that answers a message is about to wait for the next.
+    pub fn looked(&mut self, now: Instant) -> Instant {
+        let is_taken = self.program.is_some();
+        self.look_at = now.plus_nanos(LOOK_NS);
+        if is_taken || std::mem::take(&mut self.was_taken) {
+            self.was_taken = is_taken;
+            return self.look_at;
+        }
+        Instant::FAR_FUTURE
+    }
+}

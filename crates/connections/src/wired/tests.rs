@@ -1,0 +1,254 @@
+//! Two nodes with their threads, in real time: whoever receives, no message is left where it is.
+
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use lanlab_os::{LinkDescriptor, RawLinkPlace, monotonic};
+use lanlab_stack::profile::{Profile, WINDOWS_NT};
+use lanlab_units::Instant;
+use lanlab_wire::netbios_name::{Name, suffix};
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+use super::{FrameLink, WiredNode, WiredPlan, WiredPort};
+
+/// One end of a cable: frames go as datagrams.
+#[derive(Debug)]
+struct End {
+    socket: UdpSocket,
+    mac: [u8; 6],
+}
+
+impl FrameLink for End {
+    fn mac(&self) -> [u8; 6] {
+        self.mac
+    }
+
+    fn interface(&self) -> &'static str {
+        "test"
+    }
+
+    fn now(&self) -> Instant {
+        monotonic()
+    }
+
+    fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.socket.recv(into) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+        Ok(self.socket.send(frame).is_ok())
+    }
+
+    fn new_drops(&mut self) -> u64 {
+        0
+    }
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text, suffix::SERVER).unwrap()
+}
+
+fn node(socket: UdpSocket, mac: u8, own: &str) -> Arc<WiredNode> {
+    let mut profile: Profile = WINDOWS_NT;
+    profile.query_interval_ns.value = 10_000_000;
+    let place = RawLinkPlace::Interface("test".to_owned());
+    let plan = WiredPlan { place, name: Some(name(own)), profile, listens: true };
+    let descriptor = LinkDescriptor::of(&socket).unwrap();
+    let end = End { socket, mac: [2, 0, 0, 0, 0, mac] };
+    WiredNode::at(&plan, Box::new(end), descriptor).unwrap()
+}
+
+/// Two nodes that are joined; the second one answers each message with the same.
+struct Pair {
+    here: Arc<WiredNode>,
+    answers: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+}
+
+impl Pair {
+    fn new() -> Self {
+        let [here, there] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
+        for (end, other) in [(&here, &there), (&there, &here)] {
+            end.connect(other.local_addr().unwrap()).unwrap();
+            end.set_nonblocking(true).unwrap();
+        }
+        let (here, there) = (node(here, 1, "HERE"), node(there, 2, "THERE"));
+        let (over, is_over) = oneshot::channel();
+        let answers = std::thread::spawn(move || {
+            run(async {
+                tokio::select! {
+                    () = answer_all(&there) => panic!("the link has ended"),
+                    ended = is_over => ended.unwrap(),
+                }
+            });
+        });
+        run(here.claimed()).unwrap();
+        Self { here, answers: Some((over, answers)) }
+    }
+
+    fn call(&self) -> WiredPort {
+        // The other node may have its name a little later.
+        (0..100).find_map(|_| run(self.here.call(name("THERE"))).ok()).unwrap()
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        if let Some((over, answers)) = self.answers.take() {
+            // Where it has ended before, joining tells why.
+            let _ = over.send(());
+            assert!(std::thread::panicking() || answers.join().is_ok());
+        }
+    }
+}
+
+async fn answer_all(node: &Arc<WiredNode>) {
+    node.claimed().await.unwrap();
+    while let Ok(mut port) = node.accept().await {
+        tokio::spawn(async move {
+            let mut message = Vec::new();
+            while receive(&mut port, &mut message).await.is_ok() {
+                send(&mut port, &message).await;
+            }
+        });
+    }
+}
+
+/// What a test waits for comes within a minute, or not at all.
+fn run<T>(work: impl Future<Output = T>) -> T {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_mins(1), work).await.unwrap() })
+}
+
+async fn receive(port: &mut WiredPort, into: &mut Vec<u8>) -> io::Result<()> {
+    poll_fn(|cx| port.poll_receive(cx, into)).await
+}
+
+async fn send(port: &mut WiredPort, message: &[u8]) {
+    poll_fn(|cx| port.poll_send(cx, [message, &[]])).await.unwrap();
+}
+
+async fn echoed(port: &mut WiredPort, message: &[u8]) {
+    send(port, message).await;
+    let mut answer = Vec::new();
+    receive(port, &mut answer).await.unwrap();
+    assert!(answer == message, "{} octets of {}", answer.len(), message.len());
+}
+
+/// Begin to wait for a message, and stop.
+async fn wait_once(port: &mut WiredPort) {
+    poll_fn(|cx| {
+        assert!(port.poll_receive(cx, &mut Vec::new()).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+}
+
+/// The same where the link is free, so that the program takes it.
+async fn give_up(port: &mut WiredPort) {
+    let before = port.link_takes();
+    wait_once(port).await;
+    assert_eq!(port.link_takes(), before + 1);
+}
+
+#[test]
+fn a_program_that_waits_has_the_link_until_its_message_has_come() {
+    let pair = Pair::new();
+    let mut port = pair.call();
+    run(async {
+        give_up(&mut port).await;
+        echoed(&mut port, b"hello").await;
+        assert!(!port.has_link());
+    });
+}
+
+#[test]
+fn a_wait_that_was_given_up_does_not_keep_frames_from_others() {
+    let pair = Pair::new();
+    let (mut first, mut second) = (pair.call(), pair.call());
+    run(async {
+        give_up(&mut first).await;
+        echoed(&mut second, b"hello").await;
+        assert!(!first.has_link());
+        echoed(&mut first, b"again").await;
+    });
+}
+
+#[test]
+fn a_program_whose_thread_is_busy_does_not_keep_frames_from_others() {
+    let pair = Pair::new();
+    let (mut first, mut second) = (pair.call(), pair.call());
+    let (waits, has_begun) = mpsc::channel();
+    let (done, is_done) = mpsc::channel();
+    let busy = std::thread::spawn(move || {
+        run(async {
+            give_up(&mut first).await;
+            waits.send(()).unwrap();
+            is_done.recv_timeout(Duration::from_mins(1)).unwrap();
+            echoed(&mut first, b"late").await;
+        });
+    });
+    has_begun.recv().unwrap();
+    run(echoed(&mut second, b"hello"));
+    done.send(()).unwrap();
+    busy.join().unwrap();
+}
+
+#[test]
+fn a_session_that_is_closed_gives_the_link_back() {
+    let pair = Pair::new();
+    let (mut first, mut second) = (pair.call(), pair.call());
+    run(async {
+        give_up(&mut first).await;
+        drop(first);
+        give_up(&mut second).await;
+        echoed(&mut second, b"hello").await;
+    });
+}
+
+#[test]
+fn a_runtime_that_has_ended_does_not_keep_the_link() {
+    let pair = Pair::new();
+    let mut port = pair.call();
+    run(give_up(&mut port));
+    run(echoed(&mut port, b"hello"));
+}
+
+#[test]
+fn messages_of_many_programs_are_whole_and_in_order_whoever_receives() {
+    let pair = Pair::new();
+    let programs: Vec<_> = (0..4_usize)
+        .map(|program| {
+            let mut port = pair.call();
+            std::thread::spawn(move || {
+                run(async {
+                    for number in 0..150_usize {
+                        let length = (program * 977 + number * 613) % 4000 + 1;
+                        let message: Vec<u8> =
+                            (0..length).map(|at| (at * 7 + number + program) as u8).collect();
+                        if number % 3 == program % 3 {
+                            wait_once(&mut port).await;
+                        }
+                        if number % 5 == 0 {
+                            tokio::task::yield_now().await;
+                        }
+                        echoed(&mut port, &message).await;
+                    }
+                });
+            })
+        })
+        .collect();
+    for program in programs {
+        program.join().unwrap();
+    }
+}

@@ -1,0 +1,130 @@
+//! States of adapters with more names than fit into one frame, put together.
+//!
+//! A station whose answer says that its frame was too short is asked again, alone, with the number of names
+//! that have come. If that query or its answer is lost, the next query to all stations makes it answer from the
+//! start, and it is asked again for what is missing.
+
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::nbf::{
+    AdapterStatus, ENTRY_LEN, FIXED_LEN, NameCommand, NameEntry, NameHeader, value,
+};
+use lanlab_wire::netbios_name::Name;
+
+use super::names::MOST_NAMES;
+use super::output::{Correlators, Output};
+use super::questions::Question;
+use crate::node::{Event, QuestionId};
+
+/// Octets of the state of an adapter with all the names that it can have.
+pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
+/// Stations that are asked for more at a time. Of others what came first is taken.
+const MOST_PARTIAL: usize = 64;
+
+#[derive(Debug)]
+struct Partial {
+    question: QuestionId,
+    station: Mac,
+    /// The name that was asked for.
+    name: Name,
+    correlator: u16,
+    status: Box<AdapterStatus>,
+}
+
+impl Partial {
+    fn is_more(&self, flags: u16) -> bool {
+        let names = self.status.names.len();
+        flags & value::STATUS_FRAME_LIMIT != 0
+            && names < usize::from(self.status.name_count).min(MOST_NAMES)
+            // A query for more than one name cannot be told from a first one.
+            && names > usize::from(value::STATUS_FIRST)
+    }
+
+    fn into_event(self) -> Event {
+        let Self { question, station, status, .. } = self;
+        Event::Status { question, station, status }
+    }
+}
+
+/// States of which a part has come.
+#[derive(Debug, Default)]
+pub(super) struct StatusParts {
+    partial: Vec<Partial>,
+}
+
+impl StatusParts {
+    /// Take the first answer of a station. Gives its state if it is whole.
+    pub(super) fn begin(
+        &mut self,
+        (from, own_name): (Mac, Name),
+        question: &Question,
+        (status, flags): (AdapterStatus, u16),
+        correlators: &mut Correlators,
+        output: &mut Output,
+    ) -> Option<Event> {
+        let is_known = |one: &&Partial| one.question == question.id && one.station == from;
+        if let Some(partial) = self.partial.iter().find(is_known) {
+            ask(partial, own_name, output);
+            return None;
+        }
+        let partial = Partial {
+            question: question.id,
+            station: from,
+            name: question.name,
+            correlator: correlators.next(),
+            status: Box::new(status),
+        };
+        if !partial.is_more(flags) || self.partial.len() >= MOST_PARTIAL {
+            return Some(partial.into_event());
+        }
+        ask(&partial, own_name, output);
+        self.partial.push(partial);
+        None
+    }
+
+    /// Take a further answer. `None`: it is none that was asked for. The event is the state, if it is whole.
+    pub(super) fn go_on(
+        &mut self,
+        (from, own_name): (Mac, Name),
+        header: &NameHeader,
+        data: &[u8],
+        output: &mut Output,
+    ) -> Option<Option<Event>> {
+        let index = self
+            .partial
+            .iter()
+            .position(|one| one.station == from && one.correlator == header.transmit_correlator)?;
+        let partial = &mut self.partial[index];
+        let before = partial.status.names.len();
+        let missing = usize::from(partial.status.name_count).min(MOST_NAMES) - before;
+        partial.status.names.extend(NameEntry::parse_all(data).take(missing));
+        // Who sends no names will not send the rest either.
+        if partial.status.names.len() > before && partial.is_more(header.data2) {
+            ask(partial, own_name, output);
+            return Some(None);
+        }
+        Some(Some(self.partial.swap_remove(index).into_event()))
+    }
+
+    /// What has come until the end of a question: names are missing.
+    pub(super) fn end(&mut self, question: QuestionId) -> impl Iterator<Item = Event> {
+        let ended: Vec<_> =
+            self.partial.extract_if(.., |partial| partial.question == question).collect();
+        ended.into_iter().map(Partial::into_event)
+    }
+}
+
+/// Ask a station for the names that are missing.
+fn ask(partial: &Partial, own_name: Name, output: &mut Output) {
+    let names = partial.status.names.len();
+    let header = NameHeader {
+        command: NameCommand::StatusQuery,
+        // `MOST_NAMES` fit.
+        data1: names as u8,
+        data2: STATUS_BYTES - (FIXED_LEN + names * ENTRY_LEN) as u16,
+        transmit_correlator: 0,
+        response_correlator: partial.correlator,
+        destination: partial.name,
+        source: own_name,
+    };
+    output.push(partial.station, header, &[]);
+}
