@@ -156,6 +156,29 @@ fn many_requests_on_their_way_wait_for_the_slowest_part() {
 }
 
 #[test]
+fn a_requester_that_is_allowed_any_number_has_a_queue_only_where_the_wire_is_slower() {
+    // A message of 500 bytes takes 453 us of the wire. The queue of the adapter holds 20 frames, the send
+    // buffer 10 messages.
+    let frame_ns = wire_bytes(500, 4) as f64 * 800.0;
+    let mut engine = Engine::start();
+    let mut mean_ns = |send_call_ns: u64| {
+        let requester = json!({
+            "send_call": {"each_ns": send_call_ns}, "transmit_queue_frames": 20,
+            "send_buffer_bytes": 10 * (500 + 128),
+        });
+        let work = echo(json!({"outstanding_requests": 16_384, "amount": {"requests": 2_000}}));
+        let (roles, world) = outcomes(&mut engine, &simulate(&work, &[requester, json!({})]));
+        assert_eq!((number(&roles[0], "replies"), number(&roles[0], "timeouts")), (2_000, 0));
+        assert_eq!(world["hosts"][0]["socket_dropped_datagrams"], 0);
+        roles[0]["round_trip"]["mean_ns"].as_f64().unwrap()
+    };
+    let (slow_sender_ns, slow_wire_ns) = (mean_ns(600_000), mean_ns(100_000));
+    // The reply comes after 600 + 2 * 453 us, and is taken in when the third request has been sent.
+    assert!((slow_sender_ns / 1_800_000.0 - 1.0).abs() < 0.01, "{slow_sender_ns}");
+    assert!((slow_wire_ns / (31.0 * frame_ns) - 1.0).abs() < 0.1, "{slow_wire_ns}");
+}
+
+#[test]
 fn round_trips_over_tcp_carry_whole_messages_of_any_size() {
     let mut engine = Engine::start();
     for (request_bytes, reply_bytes) in [(1, 1), (5_000, 70_000)] {

@@ -94,7 +94,7 @@ impl<'a> ClosedLoop<'a> {
         }
         self.give_up_overdue(now);
         let first_due = self.first_due();
-        if self.waiting >= self.plan.outstanding_requests {
+        if self.is_full() {
             return Ok(Step::Listen(first_due));
         }
         if now < self.ready_from {
@@ -120,6 +120,12 @@ impl<'a> ClosedLoop<'a> {
         }
         self.counts.offered += u64::from(measured);
         Ok(Step::Send(self.sequence))
+    }
+
+    /// Whether as many requests are on their way as there may be.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.waiting >= self.plan.outstanding_requests
     }
 
     /// Requests whose replies are overdue at `now` are not waited for any more.

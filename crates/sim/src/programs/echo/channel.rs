@@ -80,6 +80,16 @@ impl Channel {
         }
     }
 
+    /// Whether a reply has come over UDP. What comes over TCP and is not read holds the responder up.
+    pub fn has_reply(&self) -> bool {
+        match self.way {
+            Way::Datagrams { socket, .. } => {
+                self.host.with_node(|node, _| node.interface.datagram_bytes(socket).is_some())
+            }
+            Way::Connection { .. } => false,
+        }
+    }
+
     /// Wait for a reply, until then at most.
     pub async fn next(&mut self, until: Instant) -> Heard {
         let (host, patience, cost) = (&self.host, &self.patience, self.host.receive_call());
