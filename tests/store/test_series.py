@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import io
 import json
 import os
 import subprocess
@@ -18,7 +19,7 @@ from store_samples import a_run, a_trial
 
 from lanlab import __version__
 from lanlab.errors import StoreError, UnknownName
-from lanlab.store import Series, Words, open_store
+from lanlab.store import Series, Words, open_store, parquet
 
 READINGS = Series(
     "readings",
@@ -78,10 +79,6 @@ def test_series_come_back_as_they_went_in(where: str) -> None:
 @settings(max_examples=40)
 def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, str]]) -> None:
     """Whatever numbers and words there are."""
-    import io
-
-    from lanlab.store import parquet
-
     numbers = [0 if number is None else number for number, _, _ in rows]
     missing = [number is None for number, _, _ in rows]
     series = Series(
@@ -103,6 +100,17 @@ def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, s
         "x": [x for _, x, _ in rows],
         "w": [word for _, _, word in rows],
     }
+
+
+def test_a_row_may_have_no_word() -> None:
+    """As a reading that had no outcome: it is none when it is read, too."""
+    codes = np.ma.MaskedArray(np.array([1, 0, 0], np.uint8), [False, True, False])
+    series = Series("s", {"w": Words(codes, ("x", "y"))})
+    file = io.BytesIO()
+    parquet.write(series, file, {})
+    file.seek(0)
+
+    assert values(parquet.read(file, "file")) == {"w": ("words", ["y", None, "x"])}
 
 
 def test_buffers_are_taken_without_being_copied() -> None:
@@ -194,7 +202,7 @@ def test_millions_of_readings_are_written_in_little_memory(where: str) -> None:
     code = """
 import resource, sys
 import numpy as np
-from lanlab.store import Series, Words, open_store
+from lanlab.store import Series, Words, open_store, parquet
 from store_samples import a_run, a_trial
 
 def megabytes():
