@@ -7,6 +7,7 @@ import os
 import sqlite3
 import stat
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -95,9 +96,11 @@ def test_text_that_is_not_utf_8_is_damage_and_other_errors_are_their_own(tmp_pat
         sqlite_error(sqlite3.SQLITE_ERROR, "Could not decode to UTF-8 column 'id'"),
         UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"),
     ):
-        with pytest.raises(StoreError, match="is damaged: a text is not UTF-8") as told:
-            with database._errors():
-                raise error
+        with (
+            pytest.raises(StoreError, match="is damaged: a text is not UTF-8") as told,
+            database._errors(),
+        ):
+            raise error
         assert "put a copy of it in its place" in str(told.value.hint)
     with pytest.raises(StoreError, match="the disk is full"), database._errors():
         raise sqlite_error(sqlite3.SQLITE_FULL)
@@ -144,6 +147,7 @@ def test_a_series_is_never_written_over_another_file(tmp_path: Path) -> None:
     assert (path.read_text(), [one.name for one in path.parent.iterdir()]) == ("mine", [path.name])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what a descriptor is of")
 def test_a_series_that_is_written_is_on_disk_with_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,8 +155,17 @@ def test_a_series_that_is_written_is_on_disk_with_its_name(
     that have them."""
     done: list[str] = []
     fsync, replace = os.fsync, Path.replace
-    monkeypatch.setattr(os, "fsync", lambda one: done.append(f"sync {os.readlink(f'/proc/self/fd/{one}')}") or fsync(one))  # fmt: skip
-    monkeypatch.setattr(Path, "replace", lambda one, to: done.append("name") or replace(one, to))
+
+    def noted(descriptor: int) -> None:
+        done.append(f"sync {Path(f'/proc/self/fd/{descriptor}').readlink()}")
+        fsync(descriptor)
+
+    def named(path: Path, target: Path) -> Path:
+        done.append("name")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Path, "replace", named)
     folder = tmp_path / "s.series"
     SeriesFiles(tmp_path / "s").write("run", 0, READINGS)
     assert done == [

@@ -244,7 +244,7 @@ def test_the_side_of_a_block_that_has_no_ratio_is_named(
 
 
 def test_two_groups_by_a_spread_that_others_have_shown() -> None:
-    """By hand: a standard error of 2 √(1/1 + 1/2), and 4 degrees of freedom, of which t is 2.776."""
+    """By hand: a standard error of 2 √(1/1 + 1/2), and the t of 4 degrees of freedom: 2.776."""
     seen = by_spread([9.0], [4.0, 6.0], KnownSpread(2.0, 4.0))
     error = 2 * math.sqrt(1.5)
 
