@@ -49,7 +49,7 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
     options = ["--in-place", "--baseline", "skip", "--timeout", "300", "--build-timeout", "600"]
     tests = [] if package == "lanlab-workloads" else ["-C=--lib"]
     if part == "workloads":
-        tests += ["-C=--test=copy", "-C=--test=contract"]
+        tests += ["-C=--test=copy", "-C=--test=contract", "-C=--test=simulate"]
     # What was mutated last may lie there with the time of its change.
     for root in (_ENGINE, _WORKLOADS):
         (tree / root / "lib.rs").touch()

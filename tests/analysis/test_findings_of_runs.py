@@ -11,6 +11,7 @@ from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis.findings import Judgement, findings_of, judge_run
 from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.sample import Trials
 from lanlab.plan import PlannedTrial
 from lanlab.store import TrialRecord
 from lanlab.studies import Finding, Study, load_study
@@ -206,3 +207,80 @@ def test_a_condition_without_the_metric_does_not_hide_the_others(sweep: PlannedR
     ]
     left = RunEvidence.of(sweep.run, trials).cells("goodput_bps")
     assert len(left) == len(whole) - 1 > 1
+
+
+@pytest.fixture(scope="module")
+def tiny() -> PlannedRun:
+    return planned_run("milanovic-srbljic", "tiny")
+
+
+@pytest.fixture(scope="module")
+def evidence(tiny: PlannedRun) -> RunEvidence:
+    return RunEvidence.of(tiny.run, tiny.trials)
+
+
+def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
+    assert evidence.title == f"run {evidence.run.id}"
+    assert not evidence.can_lack and evidence.levels("transport") == ()
+    assert evidence.ratio("goodput_bps", {}, {}) is None
+    assert evidence.why_not("goodput_bps", {"os": ("xp",)}).startswith("this run does not have os")
+    assert evidence.why_not("nothing_bps", {}) == "this run has no nothing_bps"
+    other = evidence.why_not("goodput_bps", {"message_size_bytes": (7,)})
+    assert other.startswith("this run has no goodput_bps at message_size_bytes 7; it has")
+    assert "500" in other
+    sizes = {cell.levels["message_size_bytes"] for cell in evidence.cells("goodput_bps")}
+    known = {"message_size_bytes": tuple(sizes), "transport": ("udp",)}
+    assert evidence.why_not("goodput_bps", known).startswith("no trial of this run has goodput_bps")
+
+
+def test_a_run_speaks_of_what_its_conditions_say(evidence: RunEvidence) -> None:
+    assert evidence.speaks("goodput_bps", {"message_size_bytes": (500,)}, ("message_size_bytes",))
+    assert not evidence.speaks("goodput_bps", {"message_size_bytes": (7,)}, ())
+    # A factor that a run cannot have is passed over, unless it is gone through.
+    assert evidence.speaks("goodput_bps", {"os": ("xp",)}, ("message_size_bytes",))
+    assert not evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
+    assert not evidence.speaks("nothing_bps", {}, ())
+
+
+def test_a_level_that_is_taken_for_this_system_is_one_of_every_condition(
+    evidence: RunEvidence,
+) -> None:
+    assumed = replace(evidence, assumed={"os": "xp"})
+    assert assumed.levels("os") == ("xp",)
+    assert {cell.levels["os"] for cell in assumed.cells("goodput_bps")} == {"xp"}
+    assert "os" not in evidence.cells("goodput_bps")[0].levels
+    assert assumed.speaks("goodput_bps", {"os": ("xp",)}, ())
+    assert not assumed.speaks("goodput_bps", {"os": ("vista",)}, ())
+    assert len(assumed.cells("goodput_bps")) == len(evidence.cells("goodput_bps"))
+
+
+def test_shares_of_a_run_are_its_rates_by_what_the_wire_carries(evidence: RunEvidence) -> None:
+    rates = {cell.name: cell for cell in evidence.cells("goodput_bps")}
+    shares = evidence.shares("goodput_bps")
+
+    assert len(shares) == len(rates) > 0
+    for share in shares:
+        rate = rates[share.name]
+        size = share.levels["message_size_bytes"]
+        assert share.varied == rate.varied
+        if share.levels["transport"] == "udp" and size == 500:
+            # Ethernet, IPv4 and UDP add 66 bytes.
+            limit = 10e6 * 500 / 566
+            assert share.sample.mean == pytest.approx(rate.sample.mean / limit)
+
+
+def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) -> None:
+    """Trials are paired by block where each has one of a condition, as it was planned."""
+    in_one = [replace(trial, block=0) for trial in tiny.trials]
+    pairs = [
+        [cell.sample for cell in RunEvidence.of(tiny.run, trials).cells("goodput_bps")]
+        for trials in (tiny.trials, in_one)
+    ]
+    several = 0
+    for planned, merged in zip(*pairs, strict=True):
+        assert isinstance(planned, Trials) and isinstance(merged, Trials)
+        assert planned.blocks == tuple(range(len(planned.values)))
+        assert (merged.values, merged.positions) == (planned.values, planned.positions)
+        assert merged.blocks == (() if len(merged.values) > 1 else (0,))
+        several += len(merged.values) > 1
+    assert several

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -101,6 +102,37 @@ def test_few_trials_in_which_no_mode_can_be_seen_say_so() -> None:
 )
 def test_what_is_not_two_modes_is_not_called_so(conditions: list[list[float]]) -> None:
     assert two_modes(conditions) is None
+
+
+def around(*distances: float) -> list[float]:
+    """One condition: trials at these distances, as ratios to the middle one, in logarithms."""
+    return [math.exp(distance) for distance in (0.0, *distances)]
+
+
+def test_modes_are_four_times_as_far_off_as_what_lies_about_the_usual_one() -> None:
+    """Four trials within 1 % of the middle one, and one on either side of them."""
+    near = (-0.01, -0.01, 0.01, 0.01)
+    found = two_modes([around(*near, -0.042, 0.042)])
+
+    assert found is not None
+    assert (found.ratio, found.apart, found.trials) == (1.04, 2, 7)
+    assert two_modes([around(*near, -0.039, 0.039)]) is None
+    assert two_modes([around(*near[1:], -0.042, 0.042)]) is None
+
+
+def test_trials_of_the_other_mode_are_alike_within_half_of_their_distance() -> None:
+    near = (-0.01, -0.01, 0.01, 0.01)
+
+    assert two_modes([around(*near, -0.05, 0.0745)]) is not None
+    assert two_modes([around(*near, -0.05, 0.0755)]) is None
+
+
+def test_two_trials_of_a_condition_are_held_against_each_other() -> None:
+    """The lower one is the middle: the other is apart by their ratio."""
+    found = two_modes([around(-0.01, -0.01, 0.01, 0.01), [50.0, 75.0], [80.0, 120.0], [7.0]])
+
+    assert found is not None
+    assert (found.ratio, found.apart, found.trials) == (1.5, 2, 9)
 
 
 def test_the_mode_that_most_trials_of_a_condition_are_in_is_its_usual_one() -> None:

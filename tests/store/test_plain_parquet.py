@@ -41,6 +41,41 @@ def test_every_number_is_read_as_it_was_written(
     }
 
 
+@pytest.mark.parametrize("names", range(12, 18))
+def test_lists_are_counted_on_either_side_of_what_a_byte_holds(names: int) -> None:
+    """The schema is a list of the columns and one more; up to 14 its head has their number."""
+    columns = {f"c{place}": [place, -place] for place in range(names)}
+    with parquet.ParquetFile(io.BytesIO(plain_file(columns, 2, {"k": "v"}))) as opened:
+        assert opened.read().to_pydict() == columns
+
+
+def test_the_footer_says_what_is_in_the_file() -> None:
+    """Two columns of five numbers, of which the second has none: 40 bytes of numbers, and a run of
+    two bytes with its length in four; each behind the head of its page."""
+    octets = plain_file({"a": [1, 2, 3, 4, 5], "b": None}, 5, {"k": "v"})
+    with parquet.ParquetFile(io.BytesIO(octets)) as opened:
+        about = opened.metadata
+    assert (about.num_rows, about.num_columns, about.num_row_groups) == (5, 2, 1)
+    assert (about.created_by, about.format_version) == ("lanlab", "1.0")
+    group = about.row_group(0)
+    a, b = group.column(0), group.column(1)
+    assert [column.path_in_schema for column in (a, b)] == ["a", "b"]
+    assert [column.num_values for column in (a, b)] == [5, 5]
+    assert [column.compression for column in (a, b)] == ["UNCOMPRESSED"] * 2
+    assert [set(column.encodings) for column in (a, b)] == [{"PLAIN"}, {"PLAIN", "RLE"}]
+    # The magic number, then the pages one behind the other, then the footer with its length.
+    footer = int.from_bytes(octets[-8:-4], "little") + 8
+    assert a.data_page_offset == len(b"PAR1") == a.file_offset
+    assert b.data_page_offset == 4 + a.total_compressed_size == b.file_offset
+    assert b.data_page_offset + b.total_compressed_size == len(octets) - footer
+    assert a.total_uncompressed_size == a.total_compressed_size
+    assert b.total_uncompressed_size == b.total_compressed_size
+    assert group.total_byte_size == a.total_compressed_size + b.total_compressed_size
+    head = a.total_compressed_size - 40
+    assert octets[4 + head : 4 + head + 8] == (1).to_bytes(8, "little")
+    assert 0 < head == b.total_compressed_size - 6 < 20
+
+
 def test_a_number_that_has_no_place_is_refused() -> None:
     with pytest.raises(Exception, match=r"out of range|format requires"):
         plain_file({"a": [2**63]}, 1, {})

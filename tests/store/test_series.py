@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import hashlib
+import io
 import json
 import os
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +21,8 @@ from store_samples import a_run, a_trial
 
 from lanlab import __version__
 from lanlab.errors import StoreError, UnknownName
-from lanlab.store import Series, Words, open_store
+from lanlab.store import Series, Words, open_store, parquet
+from lanlab.store.series import BLOCK_ROWS, ShortSeries
 
 READINGS = Series(
     "readings",
@@ -78,10 +82,6 @@ def test_series_come_back_as_they_went_in(where: str) -> None:
 @settings(max_examples=40)
 def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, str]]) -> None:
     """Whatever numbers and words there are."""
-    import io
-
-    from lanlab.store import parquet
-
     numbers = [0 if number is None else number for number, _, _ in rows]
     missing = [number is None for number, _, _ in rows]
     series = Series(
@@ -103,6 +103,17 @@ def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, s
         "x": [x for _, x, _ in rows],
         "w": [word for _, _, word in rows],
     }
+
+
+def test_a_row_may_have_no_word() -> None:
+    """As a reading that had no outcome: it is none when it is read, too."""
+    codes = np.ma.MaskedArray(np.array([1, 0, 0], np.uint8), [False, True, False])
+    series = Series("s", {"w": Words(codes, ("x", "y"))})
+    file = io.BytesIO()
+    parquet.write(series, file, {})
+    file.seek(0)
+
+    assert values(parquet.read(file, "file")) == {"w": ("words", ["y", None, "x"])}
 
 
 def test_buffers_are_taken_without_being_copied() -> None:
@@ -141,6 +152,100 @@ def test_what_cannot_be_kept_exactly_is_refused(
     with pytest.raises(StoreError) as refused:
         Series(name, columns, units)
     assert message in refused.value.message
+
+
+def test_names_and_numbers_are_kept_up_to_their_limits() -> None:
+    long = "n" * 64
+    for kind in (np.int8, np.uint64, np.float32, np.float64):
+        assert Series(long, {long: np.zeros(2, kind)}, {long: "ns"}).rows == 2
+    word = Words(np.array([0, 1], np.uint8), ("x", "y"))
+    assert Series("s", {"a": word}).rows == 2
+    for name, columns in (("n" * 65, {"a": np.zeros(1)}), ("s", {"a" * 65: np.zeros(1)})):
+        with pytest.raises(StoreError, match="allowed"):
+            Series(name, columns)
+    with pytest.raises(StoreError, match="a code outside its 2 values"):
+        Series("s", {"a": Words(np.array([0, -1]), ("x", "y"))})
+    with pytest.raises(StoreError, match="of type float64"):
+        Series("s", {"a": Words(np.array([0.0]), ("x",))})  # type: ignore[arg-type]
+
+
+def test_every_block_of_a_long_column_is_looked_at() -> None:
+    """A wrong number is named by its row, in whichever block it stands; masked ones may be any."""
+    rows = BLOCK_ROWS + 3
+    for row in (0, BLOCK_ROWS - 1, BLOCK_ROWS, rows - 1):
+        numbers = np.zeros(rows)
+        numbers[row] = np.nan
+        with pytest.raises(StoreError, match=f"is nan in row {row}, which"):
+            Series("s", {"a": numbers})
+        masked = np.ma.MaskedArray(numbers, np.isnan(numbers))
+        assert Series("s", {"a": masked}).rows == rows
+        codes = np.zeros(rows, np.uint8)
+        codes[row] = 1
+        with pytest.raises(StoreError, match="a code outside its 1 values"):
+            Series("s", {"a": Words(codes, ("x",))})
+        hidden = Words(np.ma.MaskedArray(codes, codes == 1), ("x",))
+        assert Series("s", {"a": hidden}).rows == rows
+
+
+def test_a_series_of_several_blocks_is_read_as_it_was_written() -> None:
+    """Each block is a row group: numbers, gaps and words on either side of its end."""
+    rows = BLOCK_ROWS + 2
+    gaps = np.zeros(rows, bool)
+    gaps[[BLOCK_ROWS - 1, rows - 1]] = True
+    codes = np.arange(rows, dtype=np.int32) % 3
+    facts = {"every": "10"}
+    series = Series(
+        "s",
+        {
+            "n": np.ma.MaskedArray(np.arange(rows), gaps),
+            "w": Words(np.ma.MaskedArray(codes, gaps), ("x", "y", "z")),
+        },
+        {"n": "ns"},
+        facts,
+    )
+    file = io.BytesIO()
+    entry = parquet.write(series, file, {"run": "r"})
+    assert (entry.name, entry.row_count) == ("s", rows)
+    assert entry.size_bytes == len(file.getvalue())
+    assert entry.sha256 == hashlib.sha256(file.getvalue()).hexdigest()
+    file.seek(0)
+    found = parquet.read(file, "file")
+
+    assert (found.name, found.units, found.facts) == ("s", {"n": "ns"}, facts)
+    assert values(found)["n"] == values(series)["n"]
+    assert values(found)["w"] == values(series)["w"]
+    with pyarrow.parquet.ParquetFile(file) as opened:
+        groups = [opened.metadata.row_group(at).num_rows for at in range(2)]
+        assert (opened.num_row_groups, groups) == (2, [BLOCK_ROWS, 2])
+        fields = {field.name: field.metadata for field in opened.schema_arrow}
+    assert fields["n"][b"unit"] == b"ns"
+    assert b"unit" not in (fields["w"] or {})
+
+
+def test_a_file_that_another_program_wrote_is_no_series() -> None:
+    for written in (pyarrow.table({"n": [1]}), None):
+        file = io.BytesIO(b"PAR1 and no more")
+        if written is not None:
+            file = io.BytesIO()
+            pyarrow.parquet.write_table(written, file)
+            file.seek(0)
+        with pytest.raises(StoreError, match="file: is not a series that lanlab wrote") as refused:
+            parquet.read(file, "file")
+        assert "everything else of the run can still be read" in str(refused.value.hint)
+
+
+def test_a_short_series_has_columns_of_one_length_and_gaps_for_what_is_not_there() -> None:
+    short = ShortSeries("s", {"a": None, "b": [4, 5, 6], "c": [7, 8, 9]}, {"b": "B"})
+    assert short.rows == 3
+    assert values(short.in_arrays()) == {
+        "a": ("int64", [None] * 3),
+        "b": ("int64", [4, 5, 6]),
+        "c": ("int64", [7, 8, 9]),
+    }
+    assert short.in_arrays().units == {"b": "B"}
+    assert ShortSeries("s", {"a": []}, {}).rows == 0
+    with pytest.raises(StoreError, match="series `s` has columns of unlike length: b 2, c 1"):
+        ShortSeries("s", {"a": None, "b": [1, 2], "c": [3]}, {})
 
 
 def test_facts_are_named_as_columns_are() -> None:
@@ -194,7 +299,8 @@ def test_millions_of_readings_are_written_in_little_memory(where: str) -> None:
     code = """
 import resource, sys
 import numpy as np
-from lanlab.store import Series, Words, open_store
+from lanlab.store import Series, Words, open_store, parquet
+from lanlab.store.series import BLOCK_ROWS, ShortSeries
 from store_samples import a_run, a_trial
 
 def megabytes():

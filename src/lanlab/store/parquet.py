@@ -203,6 +203,7 @@ def _numbers(values: Any) -> NDArray[Any]:
 
     if values.null_count == 0:
         return np.asarray(values.to_numpy())
-    missing = np.asarray(values.is_null().to_numpy())
+    # Truths are bits in Arrow, so they are never taken as they are.
+    missing = np.asarray(values.is_null())
     numbers = np.asarray(values.fill_null(0).to_numpy())
     return np.ma.MaskedArray(numbers, mask=missing)

@@ -85,6 +85,7 @@ def test_printed_moments_of_little_spread_give_what_trials_give() -> None:
         seen, oracle = printed_condition_mean(metric, printed), condition_mean(metric, trials)
         assert oracle is not None
         assert (seen.low, seen.high) == pytest.approx((oracle.low, oracle.high), rel=1e-4)
+        assert seen.scale == oracle.scale == ("log" if metric == "goodput_bps" else "linear")
 
 
 @given(
@@ -112,3 +113,52 @@ def test_no_interval_of_what_is_not_negative_goes_below_zero(
 def test_nor_does_one_from_print(metric: str, mean: float, cv: float, n: int) -> None:
     assume(math.isfinite(cv * mean))
     assert printed_condition_mean(metric, PrintedMean(mean, cv * mean, n)).low >= 0
+
+
+@pytest.mark.parametrize("metric", ["goodput_bps", "errors"])
+@pytest.mark.parametrize("values", [[], [5.0], [5.0, math.nan], [math.inf, 5.0]])
+def test_one_trial_or_one_that_is_no_number_has_no_interval(
+    metric: str, values: list[float]
+) -> None:
+    assert condition_mean(metric, values) is None
+
+
+def test_the_interval_of_a_rate_ends_at_a_factor_of_e_to_300() -> None:
+    seen = condition_mean("goodput_bps", [1e-150, 1e150])
+
+    assert seen is not None
+    assert math.log(seen.high / seen.mean) == pytest.approx(300)
+    assert math.log(seen.mean / seen.low) == pytest.approx(300)
+
+
+def test_equal_trials_that_were_read_in_steps_have_the_spread_of_a_step() -> None:
+    """Four times 260 s, or 7 errors, read to the whole one: a deviation of 1/√12 of it. Student's t
+    of 3 degrees of freedom is 3.182446."""
+    seconds = condition_mean("elapsed_s", [260.0] * 4, resolution=1.0)
+    errors = condition_mean("errors", [7.0] * 4, resolution=1.0)
+
+    variance = 1 / 12 / 260**2
+    factor = math.exp(3.182446 * math.sqrt(variance / 4 + variance**2 / 6))
+    assert seconds is not None and errors is not None
+    assert (seconds.low, seconds.high) == pytest.approx((260 / factor, 260 * factor), rel=1e-9)
+    half = 3.182446 / math.sqrt(12) / 2
+    assert (errors.low, errors.high) == pytest.approx((7 - half, 7 + half), rel=1e-6)
+
+
+def test_a_trial_beyond_an_end_shows_that_the_metric_has_no_end_there() -> None:
+    for values in ([-0.1, 0.02, 0.03], [0.5, 0.6, 1.2]):
+        seen, student = condition_mean("loss_ratio", values), mean_interval(values)
+        assert seen is not None
+        assert (seen.low, seen.high) == pytest.approx(
+            (student.low if values[0] < 0 else 0.0, student.high)
+        )
+
+
+def test_printed_means_at_the_end_of_a_metric_are_cut_there() -> None:
+    """A rate of 0 has no logarithm, and no share is above 1."""
+    none = printed_condition_mean("goodput_bps", PrintedMean(0.0, 0.0, 5))
+    most = printed_condition_mean("received_ratio", PrintedMean(0.99, 0.05, 4))
+
+    assert (none.scale, none.low, none.high) == ("linear", 0.0, 0.0)
+    assert (most.scale, most.high) == ("linear", 1.0)
+    assert most.low == pytest.approx(0.99 - 3.182446 * 0.05 / 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ from published_trials import W2K, W98
 from scipy import stats
 from statsmodels.formula.api import ols
 
-from lanlab.analysis.statistics import drift
+from lanlab.analysis.statistics import Scale, drift
 from lanlab.errors import NoSpread, UnfitValues
 
 
@@ -131,3 +133,63 @@ def test_conditions_that_cannot_show_a_drift_are_refused(
 ) -> None:
     with pytest.raises(error, match=said):
         drift(conditions, positions)
+
+
+def test_two_trials_of_a_condition_say_something_of_order_beside_those_of_another() -> None:
+    """By hand: the slope is (5.5 + 1.5) / (5 + 0.5); of the pairs five rise and one falls in the
+    first condition, and one rises in the second."""
+    seen = drift([[1, 3, 2, 5], [7, 10]])
+    variance = 4 * 3 * 13 / 18 + 2 * 1 * 9 / 18
+
+    assert (seen.n, seen.conditions) == (6, 2)
+    assert seen.slope == pytest.approx(7 / 5.5)
+    assert seen.tau == pytest.approx(5 / 7)
+    assert seen.tau_p == pytest.approx(2 * stats.norm.sf(4 / variance**0.5))
+
+
+def test_conditions_that_drift_against_each_other_do_not_drift_together() -> None:
+    seen = drift([[1, 2, 3], [6, 5, 4]])
+
+    assert (seen.slope, seen.p, seen.tau, seen.tau_p) == (0.0, 1.0, 0.0, 1.0)
+
+
+def test_conditions_without_a_pair_to_order_have_no_tau() -> None:
+    """All trials of the one stand at one position, all values of the other are equal."""
+    seen = drift([[1, 2, 4], [5, 5, 5]], [[1, 1, 1], [1, 2, 3]])
+
+    assert (seen.slope, seen.tau, seen.tau_p) == (0.0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_the_score_of_values_that_are_all_tied_does_not_vary(n: int) -> None:
+    from lanlab.analysis.statistics.drift import _score_variance
+
+    assert _score_variance(np.zeros(n), np.ones(n)) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_values_on_one_line_but_for_their_last_bits_leave_no_error_in_any_unit(
+    unit: float,
+) -> None:
+    with pytest.raises(NoSpread, match="on one line"):
+        drift([[0.1 * unit * place for place in range(1, 7)]])
+
+
+def test_zero_does_not_drift_by_a_share() -> None:
+    with pytest.raises(UnfitValues, match="condition 0: on a log scale"):
+        drift([[0, 1, 2]], scale="log")
+
+
+@pytest.mark.parametrize(
+    ("scale", "none"),
+    [("linear", 0.0), ("log", 1.0)],
+)
+def test_a_slope_drifts_where_its_interval_leaves_out_that_nothing_does(
+    scale: Scale, none: float
+) -> None:
+    seen = drift([[10, 12, 11, 14]], scale=scale)
+    ends = {(-0.2, 0.3): False, (0.1, 0.2): True, (-0.2, -0.1): True, (0.0, 0.1): False}
+    ends[-0.1, 0.0] = False
+
+    for (low, high), drifts in ends.items():
+        assert replace(seen, low=none + low, high=none + high).drifts is drifts

@@ -85,7 +85,13 @@ def test_a_margin_is_symmetric_as_a_ratio() -> None:
         lambda: Margin.of_ratio(-0.1),
         lambda: Margin.of_difference(0),
         lambda: Margin(1.01, 1.05, "log"),
+        lambda: Margin(1.0, 1.05, "log"),
+        lambda: Margin(0.95, 1.0, "log"),
+        lambda: Margin(0.0, 1.05, "log"),
         lambda: Margin(-1, 1.05, "log"),
+        lambda: Margin(0.0, 1.0, "linear"),
+        lambda: Margin(-1.0, 0.0, "linear"),
+        lambda: Margin(0.9, float("inf"), "log"),
         lambda: Margin(0.95, 1.05, "linear"),
         lambda: Margin(-1, float("nan"), "linear"),
         lambda: Margin(-float("inf"), 1, "linear"),
@@ -105,5 +111,6 @@ def test_a_margin_that_is_no_share_is_named_as_it_was_given() -> None:
 def test_a_margin_on_another_scale_is_refused() -> None:
     with pytest.raises(UsageError, match="it is on the log scale, the comparison on the linear"):
         tost(welch([1, 2], [1, 3]), Margin.of_ratio(0.05))
-    with pytest.raises(UsageError, match=r"level: need a number above 0 and below 0\.5, got 0\.5"):
-        tost(welch([1, 2], [1, 3]), Margin.of_difference(1), level=0.5)
+    for level in (0.5, 0.0, float("nan")):
+        with pytest.raises(UsageError, match=f"above 0 and below 0.5, got {level:g}"):
+            tost(welch([1, 2], [1, 3]), Margin.of_difference(1), level=level)

@@ -80,3 +80,27 @@ def test_three_trials_of_two_levels_are_the_fewest() -> None:
     assert explained_share([1.0, 2.0, 5.0], ["a", "a", "b"]).share == pytest.approx(147 / 156)
     with pytest.raises(UnfitValues, match="at least 3"):
         explained_share([1.0, 5.0], ["a", "b"])
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_trials_that_differ_by_their_last_bits_are_equal_in_any_unit(unit: float) -> None:
+    low, high = 0.1 + 0.2, 0.7
+    values = [low, 0.3, low, 0.3, high, high]
+    with pytest.raises(NoSpread, match="all trials are equal"):
+        explained_share([unit * value for value in values], [1, 1, 1, 1, 2, 2])
+    with pytest.raises(NoSpread, match="all trials are equal"):
+        explained_share([unit * value for value in (low, 0.3, low, 0.3)], [1, 1, 2, 2])
+
+
+def test_a_factor_that_explains_nearly_all_has_an_interval_next_to_one() -> None:
+    """An F of some millions: the search for its noncentrality has to go far up."""
+    values = [1.0, 1.001, 5.0, 5.001, 9.0, 9.001]
+    levels = [0, 0, 1, 1, 2, 2]
+    seen = explained_share(values, levels)
+    f, _ = stats.f_oneway(values[:2], values[2:4], values[4:])
+
+    assert f > 1e6
+    for end, chance in ((seen.low, 0.025), (seen.high, 0.975)):
+        noncentrality = 6 * end / (1 - end)
+        # 3 degrees are left: F times 2 / noncentrality is about 3 / χ² of them.
+        assert stats.chi2.cdf(3 * noncentrality / (2 * f), 3) == pytest.approx(chance, rel=0.02)

@@ -15,7 +15,8 @@ from lanlab.analysis.statistics import (
     PrintedMean,
     mean_interval,
 )
-from lanlab.analysis.statistics.samples import moments
+from lanlab.analysis.statistics.intervals import t_half_width, t_quantile
+from lanlab.analysis.statistics.samples import moments, unscaled
 from lanlab.errors import UnfitValues, UsageError
 
 
@@ -119,3 +120,28 @@ def test_printed_moments_that_cannot_be_are_refused(printed: tuple[float, float,
 def test_numbers_that_differ_by_rounding_alone_have_no_spread(unit: float) -> None:
     assert moments("x", [0.3 * unit, (0.1 + 0.2) * unit]).sd == 0
     assert moments("x", [0.3 * unit, 0.3 * unit * (1 + 1e-12)]).sd > 0
+
+
+@pytest.mark.parametrize(("n", "quantile"), [(2, 12.706), (5, 2.776), (31, 2.042)])
+def test_quantiles_are_those_of_printed_tables_of_students_t(n: int, quantile: float) -> None:
+    assert t_quantile(n) == pytest.approx(quantile, abs=5e-4)
+    assert t_half_width(3.0, n) == pytest.approx(quantile * 3 / math.sqrt(n), rel=3e-4)
+    assert t_quantile(n, 0.9) < t_quantile(n) < t_quantile(n, 0.99)
+
+
+def test_a_ratio_beyond_what_a_float_can_hold_is_infinite() -> None:
+    """The greatest is e to the power of 709.78."""
+    assert unscaled(708.9, "log") == math.exp(708.9)
+    assert unscaled(709.9, "log") == math.inf
+    assert unscaled(709.9, "linear") == 709.9
+
+
+@pytest.mark.parametrize("resolution", [-1.0, math.inf, math.nan])
+def test_a_resolution_that_is_no_step_is_refused(resolution: float) -> None:
+    with pytest.raises(UsageError, match="resolution: need a number from 0"):
+        mean_interval([1, 2], resolution=resolution)
+
+
+def test_a_printed_mean_of_zero_has_no_logarithm() -> None:
+    with pytest.raises(UnfitValues, match="on a log scale it must be above 0, got 0"):
+        PrintedMean(0, 1, 5).moments("log")

@@ -119,3 +119,37 @@ def test_equal_trials_give_an_interval_without_width() -> None:
 def test_a_cost_that_one_group_does_not_have_is_told_apart() -> None:
     assert identified({"trial": [1.0, 1.0], "file": [0.0, 100.0]})
     assert not identified({"trial": [1.0, 1.0], "file": [0.0, 0.0]})
+
+
+def test_one_group_and_one_cost_are_enough_and_a_sum_of_two_costs_is_no_third() -> None:
+    assert identified({"byte": [600.0]})
+    assert not identified({})
+    byte, file = [600.0, 400.0, 50.0], [1.0, 200.0, 900.0]
+    both = [a + b for a, b in zip(byte, file, strict=True)]
+    assert identified({"byte": byte, "file": file, "trial": [1.0] * 3})
+    assert not identified({"byte": byte, "file": file, "both": both})
+
+
+def test_groups_that_no_relative_deviation_can_be_taken_of_are_refused() -> None:
+    with pytest.raises(UnfitValues, match="columns: need 2 numbers in each"):
+        fit_groups({"byte": [1.0]}, [[1.0], [2.0]])
+    with pytest.raises(UnfitValues, match="groups: need means other than 0"):
+        fit_groups({"byte": [1.0, 2.0]}, [[-1.0, 1.0], [2.0, 3.0]])
+    with pytest.raises(UnfitValues, match="weights: need at least 2 values, got 1"):
+        fit_groups({"byte": [1.0, 2.0]}, [[1.0], [2.0]], weights=[1.0])
+
+
+def test_without_any_spread_a_lack_of_fit_cannot_be_asked() -> None:
+    fit = fit_groups({"slope": [1.0, 2.0]}, [[1.0, 1.0], [3.0, 3.0]])
+    assert fit.df_lack == 1 and fit.p_lack is None
+    assert fit.residual_ratios[0] != 0
+
+
+def test_only_a_cost_that_a_single_value_takes_part_in_has_no_interval() -> None:
+    """By hand: the first group alone tells of `a`; `b` takes both."""
+    fit = fit_groups({"a": [1.0, 1.0], "b": [0.0, 1.0]}, [[4.0, 6.0], [9.0]])
+    assert fit.coefficients["a"].value == pytest.approx(5)
+    assert fit.coefficients["a"].standard_error == pytest.approx(1)
+    assert fit.coefficients["a"].df == pytest.approx(1)
+    assert fit.coefficients["b"].value == pytest.approx(4)
+    assert fit.coefficients["b"].standard_error is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.optimize import curve_fit
 
 from lanlab.analysis.statistics import two_lines
@@ -58,3 +59,52 @@ def test_lines_without_error_and_too_few_loads_are_refused() -> None:
         two_lines([1, 1, 2, 2, 3, 3], [1, 2, 3, 4, 5, 7])
     with pytest.raises(UnfitValues, match="need one for each of 5 loads, got 6"):
         two_lines([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6])
+
+
+@pytest.mark.parametrize("at", [2.4, 8.6])
+def test_a_bend_is_found_between_the_second_load_and_the_last_but_one(at: float) -> None:
+    seen = two_lines(LOADS, bent(3, at=at, noise=0.01))
+
+    assert seen.breakpoint == pytest.approx(at, abs=0.05)
+    assert (seen.slope_before, seen.slope_after) == pytest.approx((1, 0), abs=0.02)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_the_interval_holds_the_breakpoints_that_fit_not_significantly_worse(
+    confidence: float,
+) -> None:
+    """F, by least squares of numpy, is that of its confidence at its ends: they are the first of a
+    grid of a thousand places that fit worse."""
+    y = bent(2)
+    seen = two_lines(LOADS, y, confidence=confidence)
+
+    def left(at: float) -> float:
+        hinge = np.column_stack((np.ones_like(LOADS), LOADS, np.maximum(0, LOADS - at)))
+        return float(((y - hinge @ np.linalg.lstsq(hinge, y, rcond=None)[0]) ** 2).sum())
+
+    df = LOADS.size - 4
+    edge = left(seen.breakpoint) * (1 + stats.f.ppf(confidence, 1, df) / df)
+    assert seen.low is not None and seen.high is not None
+    step = (9 - 2) / 999
+    assert left(seen.low) > edge > left(seen.low + 1.5 * step)
+    assert left(seen.high) > edge > left(seen.high - 1.5 * step)
+
+
+def test_five_trials_at_four_loads_are_the_fewest() -> None:
+    """By hand: the lines through the means are 0, 1, 2 up to a load of 3, and flat behind it."""
+    seen = two_lines([1, 2, 3, 4, 4], [0.0, 1.0, 2.0, 1.9, 2.1])
+
+    assert seen.breakpoint == pytest.approx(3.0, abs=0.01)
+    assert (seen.slope_before, seen.slope_after) == pytest.approx((1, 0), abs=0.02)
+    assert not seen.found
+    with pytest.raises(UnfitValues, match="loads: need at least 5 values, got 4"):
+        two_lines([1, 2, 3, 4], [0.0, 1.0, 2.0, 1.9])
+
+
+def test_lines_that_leave_less_than_a_millionth_of_what_one_line_leaves_show_no_error() -> None:
+    alternating = 1e-8 * (-1.0) ** np.arange(LOADS.size)
+    with pytest.raises(NoSpread, match="leave no error"):
+        two_lines(LOADS, np.minimum(LOADS, 6.0) + alternating)
+    assert two_lines(LOADS, np.minimum(LOADS, 6.0) + 1e4 * alternating).found
+    with pytest.raises(NoSpread, match="leave no error"):
+        two_lines(LOADS, np.full(LOADS.size, 0.1))

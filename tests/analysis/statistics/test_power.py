@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published_trials import W2K, W98
+from scipy import stats
 from statsmodels.stats.power import TTestIndPower, TTestPower
 
 from lanlab.analysis.statistics import (
@@ -177,7 +178,10 @@ def test_no_difference_at_all_is_never_found() -> None:
     [
         (lambda: trials_to_detect(0, 1), "cannot be detected"),
         (lambda: trials_to_detect(1, 0), "sd: need a number above 0"),
+        (lambda: trials_to_detect(1, 1, sd_b=0), "sd: need a number above 0, got 1 and 0"),
+        (lambda: trials_to_detect(1, math.inf), "sd: need a number above 0, got inf and inf"),
         (lambda: trials_to_detect(-1, 1, scale="log"), "difference: need a ratio above 0"),
+        (lambda: trials_to_detect(0, 1, scale="log"), "difference: need a ratio above 0"),
         (lambda: trials_to_detect(math.nan, 1), "difference: need a number"),
         (lambda: trials_to_detect(1, 1, power=1), "power: need a number above 0 and below 1"),
         (lambda: trials_to_detect(1, 1, level=0), "level: need a number above 0 and below 1"),
@@ -186,6 +190,20 @@ def test_no_difference_at_all_is_never_found() -> None:
         (
             lambda: trials_for_equivalence(Margin.of_ratio(0.05), 0.1, true=1.05),
             "true: 1.05 is not within the margin",
+        ),
+        (
+            lambda: trials_for_equivalence(Margin.of_difference(2), 0.1, true=-2),
+            "true: -2 is not within the margin",
+        ),
+        (
+            lambda: trials_to_decide(welch([1, 2], [1, 3]), mean_trial_s=math.inf),
+            "mean_trial_s: need seconds above 0",
+        ),
+        (
+            lambda: trials_to_decide(
+                welch([1, 2], [1, 3]), mean_trial_s=1, margin=Margin.of_difference(1), against=1
+            ),
+            "margin: it must be on the comparison's scale, and without `against`",
         ),
         (
             lambda: trials_to_decide(welch([1, 2], [1, 3]), mean_trial_s=0),
@@ -202,3 +220,70 @@ def test_no_difference_at_all_is_never_found() -> None:
 def test_what_cannot_be_planned_is_refused(ask: object, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         ask()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("n", "within"), [(60, 2e-3), (61, 1e-6), (200, 1e-6)])
+def test_many_trials_have_the_power_of_students_t_with_satterthwaites_degrees(
+    n: int, within: float
+) -> None:
+    """Of deviations of 1 and 3, by the noncentral t distribution; from 61 trials on exactly."""
+    from lanlab.analysis.statistics.power import _detects, _encloses, _Spread
+
+    spread, error = _Spread(1.0, 3.0, "unpaired"), math.sqrt(10 / n)
+    df = (n - 1) * 10**2 / (1 + 3**4)
+    edge = stats.t.ppf(0.975, df)
+    for away in (0.5, 1.0):
+        oracle = stats.nct.sf(edge, df, away / error) + stats.nct.cdf(-edge, df, away / error)
+        assert _detects(away, spread, n, 0.05, two_sided=True) == pytest.approx(oracle, abs=within)
+    # Of a margin whose other end is far only the near one matters.
+    one_sided = stats.nct.sf(stats.t.ppf(0.95, df), df, 1.0 / error)
+    assert _encloses(0.0, -99.0, 1.0, spread, n, 0.05) == pytest.approx(one_sided, abs=within)
+    assert _encloses(0.0, -1.0, 99.0, spread, n, 0.05) == pytest.approx(one_sided, abs=within)
+
+
+@pytest.mark.parametrize("n", [2, 5, 40, 80])
+def test_a_difference_that_there_is_not_is_found_as_often_as_the_level_says(n: int) -> None:
+    from lanlab.analysis.statistics.power import _detects, _Spread
+
+    by_block = _Spread(2.0, 2.0, "by block")
+    assert _detects(0.0, by_block, n, 0.05, two_sided=True) == pytest.approx(0.05, abs=1e-6)
+    assert _detects(0.0, by_block, n, 0.05, two_sided=False) == pytest.approx(0.05, abs=1e-6)
+
+
+@pytest.mark.parametrize("df", [1.0, 4.0, 30.5])
+def test_an_estimated_variance_is_right_on_average_and_its_deviation_is_too_small(
+    df: float,
+) -> None:
+    """Moments of the chi distribution, divided by the root of its degrees of freedom."""
+    from lanlab.analysis.statistics.power import _estimated_deviations
+
+    deviations, chances = _estimated_deviations(df)
+    assert chances.sum() == pytest.approx(1, abs=1e-9)
+    assert chances @ deviations**2 == pytest.approx(1, abs=1e-9)
+    assert chances @ deviations == pytest.approx(stats.chi.mean(df) / math.sqrt(df), abs=1e-9)
+
+
+def test_equivalence_by_block_and_of_unlike_spreads_takes_other_numbers() -> None:
+    """Half a deviation from one end the other no longer matters: a one-sided test, of which
+    statsmodels knows the power. Deviations of 0.6 and 0.8 together are one of 1."""
+    near = {"true": 3.5, "margin": Margin.of_difference(4)}
+    by_block = trials_for_equivalence(sd=1, design="by block", **near)
+    oracle = TTestPower().solve_power(0.5, power=0.8, alpha=0.05, alternative="larger")
+    assert by_block.trials_per_side == math.ceil(oracle)
+
+    alike = trials_for_equivalence(sd=math.sqrt(0.5), **near).trials_per_side
+    unlike = trials_for_equivalence(sd=0.6, sd_b=0.8, **near).trials_per_side
+    turned = trials_for_equivalence(sd=0.8, sd_b=0.6, **near).trials_per_side
+    assert alike is not None
+    assert unlike == turned == pytest.approx(alike, abs=1)
+
+
+@pytest.mark.parametrize("cap", [2, 3, 7, 40])
+def test_the_least_number_with_a_chance_is_found_wherever_it_lies(cap: int) -> None:
+    from lanlab.analysis.statistics.power import _least
+
+    for wanted in range(2, cap + 1):
+        found = _least(lambda n, at=wanted: n / at, 0.05, 1 - 1e-9, cap)
+        assert (found.trials_per_side, found.power, found.cap) == (wanted, 1.0, cap)
+    beyond = _least(lambda n: n / (cap + 1), 0.05, 0.999, cap)
+    assert (beyond.trials_per_side, beyond.power) == (None, cap / (cap + 1))

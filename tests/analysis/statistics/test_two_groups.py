@@ -14,13 +14,15 @@ from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from lanlab.analysis.statistics import (
     Comparison,
+    KnownSpread,
     PrintedMean,
+    by_spread,
     holm,
     paired_by_block,
     welch,
     welch_printed,
 )
-from lanlab.errors import NoSpread, UnfitValues
+from lanlab.errors import NoSpread, UnfitValues, UsageError
 
 #: Difference, its interval, t, degrees of freedom, p and p by Holm over all twelve, of each pair.
 PUBLISHED = [
@@ -239,3 +241,77 @@ def test_the_side_of_a_block_that_has_no_ratio_is_named(
 ) -> None:
     with pytest.raises(UnfitValues, match=rf"^{side}: "):
         paired_by_block(dict(enumerate(a)), dict(enumerate(b)), scale="log")
+
+
+def test_two_groups_by_a_spread_that_others_have_shown() -> None:
+    """By hand: a standard error of 2 √(1/1 + 1/2), and the t of 4 degrees of freedom: 2.776."""
+    seen = by_spread([9.0], [4.0, 6.0], KnownSpread(2.0, 4.0))
+    error = 2 * math.sqrt(1.5)
+
+    assert (seen.effect, seen.standard_error) == pytest.approx((4.0, error))
+    assert (seen.low, seen.high) == pytest.approx((4 - 2.776445 * error, 4 + 2.776445 * error))
+    assert (seen.df, seen.design, seen.n_a, seen.n_b) == (4, "known spread", 1, 2)
+    assert (seen.sd_a, seen.sd_b, seen.sd_difference) == (2, 2, None)
+    assert seen.p_greater == pytest.approx(stats.t.sf(4 / error, 4))
+    # Without the bias of 4 degrees of freedom.
+    assert seen.hedges_g == pytest.approx(4 / 2 * math.gamma(2) / (math.sqrt(2) * math.gamma(1.5)))
+
+
+def test_one_value_of_a_side_is_enough_only_where_the_spread_is_known() -> None:
+    with pytest.raises(UnfitValues, match="a: need at least 1 values, got 0"):
+        by_spread([], [1.0], KnownSpread(2.0, 4.0))
+    with pytest.raises(UnfitValues, match="b: need at least 1 values, got 0"):
+        by_spread([1.0], [], KnownSpread(2.0, 4.0))
+
+
+def test_by_block_the_effect_is_in_deviations_of_the_differences() -> None:
+    """Differences of 1, 2 and 6: mean 3, deviation √7, and the bias of 2 degrees of freedom."""
+    seen = paired_by_block(blocks([2.0, 4.0, 9.0]), blocks([1.0, 2.0, 3.0]), scale="linear")
+
+    assert (seen.effect, seen.sd_difference) == pytest.approx((3, math.sqrt(7)))
+    assert seen.standard_error == pytest.approx(math.sqrt(7 / 3))
+    assert seen.hedges_g == pytest.approx(3 / math.sqrt(7) * math.gamma(1) / math.gamma(0.5))
+
+
+@pytest.mark.parametrize("far", [1e6, 1e-6])
+def test_differences_that_differ_by_the_last_bits_of_the_values_are_equal(far: float) -> None:
+    """Steps of 0.1 on either side, whichever of them lies far up."""
+    small = [0.1 * place for place in range(1, 6)]
+    large = [far + value for value in small]
+    for a, b in ((small, large), (large, small)):
+        with pytest.raises(NoSpread, match="the difference is the same in all 5 blocks"):
+            paired_by_block(blocks(a), blocks(b), scale="linear")
+
+
+def test_by_block_a_step_of_reading_is_a_share_of_the_smaller_side_only_of_ratios() -> None:
+    a, b = blocks([2.0, 2.0, 2.0]), blocks([20.0, 20.0, 20.0])
+    linear = paired_by_block(a, b, scale="linear", resolution=0.5)
+    turned = paired_by_block(b, a, resolution=0.5)
+
+    assert linear.sd_difference == pytest.approx(0.5 / math.sqrt(6))
+    assert turned.sd_difference == pytest.approx(0.25 / math.sqrt(6))
+    # What was seen to scatter more than the steps of reading is taken as it was seen.
+    wide = paired_by_block(blocks([1.0, 3.0]), blocks([1.0, 1.0]), scale="linear", resolution=0.5)
+    assert wide.sd_difference == pytest.approx(math.sqrt(2))
+
+
+def test_both_sides_of_a_comparison_are_read_in_steps() -> None:
+    """Each with a deviation of 1/√12 of the step: of ratios a share of its own mean."""
+    linear = welch([2.0, 2.0], [20.0, 20.0], resolution=0.6)
+    ratio = welch([2.0, 2.0], [20.0, 20.0], scale="log", resolution=0.6)
+
+    assert (linear.sd_a, linear.sd_b) == pytest.approx((0.6 / math.sqrt(12),) * 2)
+    assert (ratio.sd_a, ratio.sd_b) == pytest.approx((0.3 / math.sqrt(12), 0.03 / math.sqrt(12)))
+
+
+def test_an_interval_has_a_confidence_between_0_and_1() -> None:
+    for wrong in (0.0, 1.0, 95.0):
+        with pytest.raises(UsageError, match="confidence: need a number above 0 and below 1"):
+            welch([1, 2], [1, 3]).interval(wrong)
+
+
+def test_ratios_differ_where_their_interval_leaves_out_one() -> None:
+    same, other = [100.0, 101.0, 99.0], [150.0, 151.0, 152.0]
+
+    assert welch(same, other, scale="log").differs and welch(other, same, scale="log").differs
+    assert not welch(same, [100.5, 99.5, 101.5], scale="log").differs

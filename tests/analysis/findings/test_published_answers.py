@@ -1,0 +1,188 @@
+"""What a publication answers when a statement asks it: ratios, levels, shares, and why not."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+from test_printed_evidence import value
+
+from lanlab.analysis.findings.printed import ratio_of
+from lanlab.analysis.findings.published_evidence import PublishedEvidence
+from lanlab.analysis.findings.sample import PrintedNumber
+from lanlab.analysis.statistics.samples import unscaled
+from lanlab.studies import load_study
+from lanlab.studies.published import Published, PublishedValue
+
+FACTORS = [
+    {
+        "name": "os",
+        "title": "System",
+        "levels": [
+            {"level": "xp", "title": "Windows XP"},
+            {"level": "vista", "title": "Windows Vista"},
+            {"level": "linux", "title": "Linux"},
+        ],
+    },
+    {"name": "message_size_bytes", "title": "Size", "levels": [{"level": 500, "title": "500 B"}]},
+]
+
+
+def paper(*values: PublishedValue) -> PublishedEvidence:
+    """A study of three systems that has printed these numbers alone."""
+    loaded = load_study("milanovic-srbljic")
+    published = Published.model_validate({"schema": 1, "factor": FACTORS})
+    published = published.model_copy(update={"value": values})
+    return PublishedEvidence(dataclasses.replace(loaded, published=published))
+
+
+def against(
+    statistic: str, number: float, one: str = "xp", other: str = "linux", **more: Any
+) -> PublishedValue:
+    condition = {"numerator": one, "denominator": other, "message_size_bytes": 500}
+    return value(
+        "r", statistic=statistic, value=number, si=number, unit="", si_unit="ratio",
+        condition=condition, **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statistic", "number", "mean", "low", "high"),
+    [
+        ("ratio", 2.5, 2.5, 2.45, 2.55),
+        ("gain", 0.25, 1.25, 1.245, 1.255),
+        ("deficit", 0.25, 0.75, 0.745, 0.755),
+    ],
+)
+def test_a_gain_is_one_and_more_and_a_deficit_one_and_less(
+    statistic: str, number: float, mean: float, low: float, high: float
+) -> None:
+    evidence = paper(against(statistic, number))
+    [found] = evidence.ratios("goodput_bps")
+
+    seen = (found.ratio.mean, found.ratio.low, found.ratio.high)
+    assert seen == pytest.approx((mean, low, high))
+    assert (found.factor, found.numerators, found.denominators) == ("os", ("xp",), ("linux",))
+    assert (found.levels, found.ratio.sources) == ({"message_size_bytes": 500}, {"r"})
+    assert evidence.ratios("rtt_mean_ns") == []
+
+
+def test_a_bound_of_a_deficit_is_one_of_the_ratio_the_other_way_round() -> None:
+    """At least 25 % slower is at most 0.75 times as fast."""
+    [found] = paper(against("deficit", 0.25, bound=">=")).ratios("goodput_bps")
+    assert (found.ratio.low, found.ratio.high) == (-math.inf, 0.75)
+    [found] = paper(against("gain", 0.25, bound=">=")).ratios("goodput_bps")
+    assert (found.ratio.low, found.ratio.high) == (1.25, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("xp", ("xp",)),
+        ("XP", ("xp",)),
+        ("windows xp", ("xp",)),
+        ("Windows", ("xp", "vista")),
+        ("Windows V", ("vista",)),
+    ],
+)
+def test_levels_are_named_by_themselves_their_titles_or_the_beginning_of_these(
+    name: str, levels: tuple[str, ...]
+) -> None:
+    [found] = paper(against("ratio", 2.5, name)).ratios("goodput_bps")
+    assert found.numerators == levels
+
+
+def test_what_compares_no_two_levels_is_no_ratio_of_theirs() -> None:
+    published = paper().loaded.published
+    for none in (
+        against("ratio", 2.5, "beos"),
+        against("ratio", 2.5, other="beos"),
+        against("deficit", 1.0),
+        against("mean", 2.5),
+        value("r", statistic="ratio", value=2.5, si=2.5),
+    ):
+        assert ratio_of(none, published) is None
+
+
+def test_a_printed_ratio_is_found_from_either_side_where_all_else_is_alike() -> None:
+    evidence = paper(against("ratio", 4.0))
+    xp, linux = ({"os": os, "message_size_bytes": 500} for os in ("xp", "linux"))
+    there, back = (evidence.ratio("goodput_bps", *two) for two in ((xp, linux), (linux, xp)))
+
+    assert there is not None and back is not None
+    assert (there.mean, back.mean) == (4.0, 0.25)
+    other = {"message_size_bytes": 2}
+    for a, b in (
+        (xp, xp),
+        (xp | other, linux | other),
+        (xp, linux | other),
+        (xp, {"os": "vista", "message_size_bytes": 500}),
+        ({"os": "xp"}, {"os": "linux"}),
+    ):
+        assert evidence.ratio("goodput_bps", a, b) is None
+    assert evidence.ratio("rtt_mean_ns", xp, linux) is None
+
+
+def test_a_ratio_and_a_number_give_the_number_that_is_not_printed() -> None:
+    """Of 10 Mbit/s that are 4 times the others: 2.5, and what the digits of both leave open."""
+    at_xp = {"os": "xp", "message_size_bytes": 500}
+    cells = paper(value("m", condition=at_xp), against("ratio", 4.0)).cells("goodput_bps")
+    by_system = {cell.levels["os"]: cell for cell in cells}
+
+    assert set(by_system) == {"xp", "linux"}
+    sample = by_system["linux"].sample
+    assert isinstance(sample, PrintedNumber)
+    assert (sample.mean, sample.low, sample.high) == pytest.approx(
+        (2.5e6, 9.95e6 / 4.05, 10.05e6 / 3.95)
+    )
+    assert by_system["linux"].is_derived and not by_system["xp"].is_derived
+    assert sample.sources == {"m", "r"}
+    assert by_system["linux"].varied == ("os", "message_size_bytes")
+
+
+def test_a_publication_says_what_it_varied_and_what_it_does_not_print() -> None:
+    evidence = paper(value("m", condition={"os": "xp"}), against("ratio", 4.0))
+
+    assert evidence.levels("os") == ("xp", "vista", "linux")
+    assert evidence.levels("host") == ()
+    assert evidence.why_not("rtt_mean_ns", {}) == "no rtt_mean_ns is printed"
+    assert evidence.why_not("rtt_mean_ns", {"os": ("xp",)}) == "no rtt_mean_ns is printed at os xp"
+    assert evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
+    assert not evidence.speaks("goodput_bps", {"os": ("vista",)}, ("os",))
+    assert not evidence.speaks("goodput_bps", {}, ("host",))
+    assert not evidence.speaks("rtt_mean_ns", {"os": ("xp",)}, ("os",))
+    # What a number does not name, it does not contradict.
+    assert evidence.speaks("goodput_bps", {"os": ("xp",), "host": ("a",)}, ("os",))
+    spread = paper(value("s", statistic="sd", condition={"os": "xp"}))
+    assert not spread.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
+
+
+def test_printed_ends_of_a_range_stand_for_the_least_and_the_greatest() -> None:
+    evidence = paper(
+        value("a", statistic="minimum", value=1.0),
+        value("b", statistic="maximum", value=9.0),
+        value("c", statistic="maximum", value=9.0, metric="offered_bps"),
+    )
+    found = [(cell.stands, cell.sample.mean) for cell in evidence.ends("goodput_bps")]
+    assert found == [("least", 1e6), ("greatest", 9e6)]
+    assert {cell.stands for cell in evidence.cells("goodput_bps")} == {"least", "greatest"}
+
+
+def test_a_rate_is_a_share_of_what_the_link_carries_of_such_messages() -> None:
+    """500 of 566 bytes on the wire of 10 Mbit/s over UDP and IPv4, 500 of 586 over IPv6."""
+    at = {"message_size_bytes": 500, "transport": "udp"}
+    for more, wire in (({}, 566), ({"ip_version": 6}, 586)):
+        [cell] = paper(value("m", condition={**at, **more})).shares("goodput_bps")
+        assert cell.sample.mean == pytest.approx(wire / 500)
+    assert paper(value("m", condition={"message_size_bytes": 500})).shares("goodput_bps") == ()
+
+
+def test_a_logarithm_beyond_what_a_float_can_hold_is_an_infinite_ratio() -> None:
+    from lanlab.analysis.findings.claim import _unscaled
+
+    for value_ in (-3.0, 0.0, 708.9, 709.9, 1e6):
+        for scale in ("linear", "log"):
+            assert _unscaled(value_, scale) == unscaled(value_, scale)  # type: ignore[arg-type]
+    assert _unscaled(709.9, "log") == math.inf

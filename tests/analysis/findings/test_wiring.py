@@ -1,0 +1,392 @@
+"""What holds the parts of a judgement together: words, sides, levels that are assumed, data."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from bodies_of_evidence import (
+    NOISY,
+    STEADY,
+    along,
+    cell,
+    finding,
+    printed,
+    trials,
+    verdict,
+    verdicts,
+)
+from given_numbers import Given
+
+from lanlab.analysis.findings import Judgement, judge, judgement_as_data, verdicts_as_data
+from lanlab.analysis.findings.claim import Comparison
+from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
+from lanlab.analysis.findings.systems import assumed_levels
+
+GRID = Given(
+    [
+        cell(trials(mean), os=os, size=size)
+        for (os, size), mean in {
+            ("xp", 1): 100.0,
+            ("xp", 2): 200.0,
+            ("linux", 1): 90.0,
+            ("linux", 2): 100.0,
+        }.items()
+    ]
+)
+A_B: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
+
+
+def judged(form: str, evidence: Given, **statement: Any) -> Judgement:
+    [found] = verdicts(form, evidence, **statement).judgements
+    return found
+
+
+def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
+    return [one.comparison for one in judged(form, evidence, **statement).comparisons]
+
+
+@pytest.mark.parametrize(
+    ("form", "statement", "words"),
+    [
+        ("value", {"at": {"os": "xp", "size": 1}, "min": 1.0}, ["os xp, size 1"]),
+        ("value", {"at": {"take": "greatest"}, "min": 1.0}, ["the greatest, at os xp, size 2"]),
+        (
+            "value",
+            {"at": {"os": "linux", "take": "least"}, "min": 1.0},
+            ["os linux, the least, at size 1"],
+        ),
+        ("less", {**A_B, "at": {"size": 1}}, ["(os linux) / (os xp) at size 1"]),
+        (
+            "difference",
+            {**A_B, "at": {"size": 1}, "min": 1.0},
+            ["(os xp) - (os linux) at size 1"],
+        ),
+        (
+            "extreme",
+            {**A_B, "along": "size", "at_level": 2, "kind": "greatest"},
+            [
+                "(os xp, size 2) - (os linux, size 2) - (os xp, size 1) + (os linux, size 1)",
+            ],
+        ),
+        (
+            "widens",
+            {**A_B, "along": "size", "direction": "rising", "by": "ratio"},
+            [
+                "(os xp, size 2) / (os linux, size 2) / (os xp, size 1) x (os linux, size 1)",
+            ],
+        ),
+        (
+            "trend",
+            {"at": {"os": "xp"}, "along": "size", "direction": "rising"},
+            ["change along size 1 to 2 at os xp"],
+        ),
+        ("effect", {"factor": "os", "max_share": 0.5}, ["share of the variation that os explains"]),
+    ],
+)
+def test_a_comparison_is_worded_by_what_tells_its_sides_apart(
+    form: str, statement: dict[str, Any], words: list[str]
+) -> None:
+    assert [one.what for one in compared(form, GRID, **statement)] == words
+
+
+def test_a_ratio_on_the_linear_scale_is_a_weighted_difference() -> None:
+    """Errors have no logarithm where one is 0: a / b within 1.5 and 3 is a - 1.5 b and a - 3 b."""
+    cells = [
+        cell(Trials((4.0, 5.0, 6.0)), os="xp"),
+        cell(Trials((0.0, 2.0, 4.0)), os="linux"),
+    ]
+    evidence = Given(cells, metric="errors")
+    low, high = compared("ratio", evidence, metric="errors", **A_B, min=1.5, max=3.0)
+
+    assert (low.value, low.least, low.most, low.measure) == (5 - 1.5 * 2, 0.0, None, "difference")
+    assert (high.value, high.least, high.most) == (5 - 3 * 2, None, 0.0)
+    assert (low.what, high.what) == ("(os xp) - 1.5 x (os linux)", "(os xp) - 3 x (os linux)")
+    assert (low.point, high.point) == ("holds", "holds")
+    for bounds, least, most in (({"min": 1.0}, 0.0, None), ({"max": 1.0}, None, 0.0)):
+        [one] = compared("ratio", evidence, metric="errors", **A_B, **bounds)
+        assert (one.value, one.least, one.most) == (3.0, least, most)
+        assert one.what == "(os xp) - (os linux)"
+
+
+def test_by_a_factor_is_below_by_it() -> None:
+    [found] = compared("less", along("os", {"xp": 100.0, "linux": 400.0}), **A_B, by_ratio=4.0)
+
+    assert (found.value, found.least, found.most) == (pytest.approx(0.25), None, 0.25)
+    assert found.is_strict and found.point == "does not hold"
+    four = {"xp": 100.0, "linux": 401.0}
+    assert compared("less", along("os", four), **A_B, by_ratio=4.0)[0].point == "holds"
+
+
+def test_the_interval_of_a_value_ends_where_the_metric_does_and_of_a_share_of_the_link_not() -> (
+    None
+):
+    lost = Given([cell(Trials((0.0, 0.0, 0.02)), os="xp")], metric="loss_ratio")
+    [one] = compared("value", lost, metric="loss_ratio", max=0.5)
+    assert one.interval(0.95)[0] == 0.0
+    assert one.interval(0.95)[1] == pytest.approx(0.02 / 3 + 4.302653 * 0.02 / 3)
+    beyond = Given([cell(Trials((1.0, 0.99, 0.98)), os="xp")], metric="received_ratio")
+    [value] = compared("value", beyond, metric="received_ratio", max=2.0)
+    [share] = compared("share", beyond, metric="received_ratio", max=2.0)
+    assert value.interval(0.95)[1] == 1.0
+    assert share.interval(0.95)[1] == pytest.approx(0.99 + 4.302653 * 0.01 / math.sqrt(3))
+    number = Given([cell(printed(0.005, 0.01), os="xp")], metric="loss_ratio")
+    [one] = compared("value", number, metric="loss_ratio", max=0.5)
+    assert one.interval(0.95) == (0.0, pytest.approx(0.015))
+
+
+def test_a_line_has_the_slope_of_least_squares_from_its_first_level_to_its_last() -> None:
+    """Means 1, 2, 6 and 7 by hand: 2.2 a level, 6.6 over three steps; each within one unit."""
+    cells = [
+        cell(Trials((mean - 1, mean, mean + 1)), size=size)
+        for size, mean in enumerate((1.0, 2.0, 6.0, 7.0))
+    ]
+    evidence = Given(cells, metric="errors")
+    [trend] = compared("trend", evidence, metric="errors", along="size", direction="rising")
+    assert (trend.value, trend.least, trend.most) == (pytest.approx(6.6), 0.0, None)
+    assert trend.measure == "change" and trend.is_strict
+    [turned] = compared("trend", evidence, metric="errors", along="size", direction="falling")
+    assert (turned.least, turned.most, turned.point) == (None, 0.0, "does not hold")
+    # Of a mean of 4 half is 2: the change less that, and more than minus that.
+    less, more = compared("no_trend", evidence, metric="errors", along="size", margin_ratio=0.5)
+    assert (less.value, less.least, less.most) == (pytest.approx(4.6), None, 0.0)
+    assert (more.value, more.least, more.most) == (pytest.approx(8.6), 0.0, None)
+    assert less.what.endswith("less 50 % of the mean")
+    assert more.what.endswith("and 50 % of the mean")
+
+
+def test_a_drift_of_trials_is_held_against_a_share_of_their_mean() -> None:
+    """1, 2 and 3 errors in turn: a change of 2 of a mean of 2, and half of that is 1."""
+    rising = Given([cell(Trials((1.0, 2.0, 3.1), (), (0, 1, 2)), os="xp")], metric="errors")
+    [one] = compared("no_trend", rising, metric="errors", along="trial", margin_ratio=0.5)
+    assert one.value == pytest.approx(2.1)
+    assert (one.least, one.most) == (pytest.approx(-6.1 / 6), pytest.approx(6.1 / 6))
+    assert one.what == "change from first to last trial at os xp"
+    rate = Given([cell(Trials((10.0, 20.0, 41.0), (), (0, 1, 2)), os="xp")])
+    [one] = compared("no_trend", rate, along="trial", margin_ratio=0.5)
+    assert (one.value, one.least, one.most) == (pytest.approx(4.1), 0.5, 1.5)
+    two = judged("no_trend", Given([cell(Trials((1.0, 2.0), (), (0, 1)), os="xp")]),
+                 along="trial", margin_ratio=0.5)  # fmt: skip
+    assert two.reasons == ("fewer than three trials in a known order at os xp",)
+
+
+def test_after_the_peak_no_level_is_above_it_and_the_last_is_below_by_its_share() -> None:
+    evidence = along("size", {1: 10.0, 2: 30.0, 3: 29.0, 4: 20.0})
+    last, third = compared(
+        "peak_then_decline", evidence, along="size", peak_at_most=2, decline_ratio=0.2
+    )
+    assert (last.value, last.most, last.is_strict) == (pytest.approx(2 / 3), 0.8, True)
+    assert third.value in (pytest.approx(30 / 29), pytest.approx(29 / 30))
+    assert not third.is_strict and third.point == "holds"
+    late = judged("peak_then_decline", evidence, along="size", peak_at_most=0)
+    assert late.reasons == ("size has no level until 0",)
+    named = along("os", {"a": 10.0, "b": 30.0, "c": 20.0})
+    assert verdict("peak_then_decline", named, along="os", peak_at_most="b") == "holds"
+    assert verdict("peak_then_decline", named, along="os", peak_at_most="a") == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("statement", "levels"),
+    [
+        ({"until": 2}, [1, 2]),
+        ({"until": 2.5}, [1, 2]),
+        ({"from": 3}, [3, 4]),
+        ({"from": 2.5}, [3, 4]),
+    ],
+)
+def test_a_threshold_speaks_of_the_levels_on_its_side(
+    statement: dict[str, Any], levels: list[int]
+) -> None:
+    evidence = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0})
+    found = compared("threshold", evidence, along="size", min=1.0, **statement)
+    assert [one.what for one in found] == [f"size {level}" for level in levels]
+
+
+def test_a_threshold_at_a_name_is_a_place_among_the_levels() -> None:
+    evidence = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
+    until = compared("threshold", evidence, along="os", min=1.0, until="b")
+    since = compared("threshold", evidence, along="os", min=1.0, **{"from": "b"})
+    assert [one.what for one in until] == ["os a", "os b"]
+    assert [one.what for one in since] == ["os b", "os c"]
+    assert verdict("threshold", evidence, along="os", min=1.0, until="z") == "not tested"
+
+
+def test_printed_ends_of_a_range_speak_of_all_that_they_do_not_name() -> None:
+    least, greatest = (
+        replace(cell(printed(mean), os="xp"), stands=stands)
+        for mean, stands in ((10.0, "least"), (90.0, "greatest"))
+    )
+    paper = Given([least, greatest], can_lack=True)
+    whole = {"at": {"os": "xp"}, "for_each": ["size"]}
+    assert verdict("value", paper, **whole, min=9.0, max=91.0) == "holds"
+    assert verdict("value", paper, **whole, min=11.0) == "does not hold"
+    assert verdict("value", paper, **whole, max=89.0) == "does not hold"
+    assert verdict("value", replace(paper, found=[least]), **whole, max=91.0) == "not tested"
+    other = {"at": {"os": "linux"}, "for_each": ["size"]}
+    assert verdict("value", paper, **other, min=9.0) == "not tested"
+    # An end that names one of the levels gone through says nothing of the others.
+    at_one = replace(paper, found=[replace(least, levels={"os": "xp", "size": 1})])
+    assert verdict("value", at_one, **whole, min=9.0) == "not tested"
+    # Of a run every level has numbers of its own.
+    assert verdict("value", replace(paper, can_lack=False), **whole, min=9.0) == "not tested"
+
+
+def statement(form: str, **said: Any) -> Any:
+    return finding(form, **said).statement
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "assumed"),
+    [
+        (statement("value", at={"os": "vista"}, min=1.0), {"size"}, {"os": "vista"}),
+        (statement("value", at={"os": "vista"}, min=1.0), {"os"}, None),
+        (statement("value", at={"os": ["xp", "vista"]}, min=1.0), set(), None),
+        (statement("value", min=1.0, for_each=["os"]), {"size"}, {"os": "this system"}),
+        (
+            statement("value", at={"os": "vista"}, min=1.0, for_each=["os", "host"]),
+            set(),
+            {"os": "vista", "host": "this system"},
+        ),
+        (statement("less", **A_B), {"size"}, None),
+        (
+            statement("less", a={"os": "xp", "size": 1}, b={"os": "xp", "size": 2}),
+            {"size"},
+            {"os": "xp"},
+        ),
+        (
+            statement("monotone", at={"os": "xp"}, along="size", direction="rising"),
+            {"size"},
+            {"os": "xp"},
+        ),
+        (statement("monotone", at={"os": "xp"}, along="size", direction="rising"), set(), None),
+        (statement("effect", at={"host": "a"}, factor="os", max_share=0.1), {"size"}, None),
+        (statement("same_order", at={"host": "a"}, along="size", across="os"), {"size"}, None),
+        (
+            statement(
+                "count", at={"host": "a"}, over=["os"], of={"form": "value", "min": 1.0}, min=1
+            ),
+            {"size"},
+            None,
+        ),
+        (
+            statement("all", of=[{"form": "value", "min": 1.0, "at": {"os": "xp"}}]),
+            {"size"},
+            {"os": "xp"},
+        ),
+        (
+            statement(
+                "all",
+                of=[
+                    {"form": "value", "min": 1.0, "at": {"os": "xp"}},
+                    {"form": "value", "min": 1.0, "at": {"os": "vista"}},
+                ],
+            ),
+            {"size"},
+            None,
+        ),
+        (statement("share", at={"os": "xp"}, min=0.5), {"size"}, {"os": "xp"}),
+    ],
+)
+def test_a_statement_of_one_system_that_is_not_here_may_be_held_against_this_one(
+    said: Any, known: set[str], assumed: dict[str, str] | None
+) -> None:
+    assert assumed_levels(said, known) == assumed
+
+
+def test_what_would_decide_counts_each_condition_once_and_takes_its_time() -> None:
+    """Of three sizes the middle one is in both comparisons."""
+    evidence = along("size", {1: 100.0, 2: 106.0, 3: 113.0}, tuple(5 * one for one in STEADY))
+    found = judge([finding("monotone", along="size", direction="rising")], evidence).judgements[0]
+    first, second = (one.trials_needed for one in found.comparisons)
+
+    assert found.verdict == "undecided" and found.further is not None
+    assert first is not None and second is not None
+    most = max(first, second)
+    assert found.further.trials == (first - 5) + (most - 5) + (second - 5)
+    assert found.further.trials_per_condition == most
+    assert found.further.minutes is None
+
+
+def test_a_judgement_is_data_with_all_that_was_made_of_it() -> None:
+    found = judged("less", along("os", {"xp": 100.0, "linux": 106.0}, NOISY), **A_B)
+    plain = judgement_as_data(found)
+    assert plain["comparisons"][0]["verdict"] == "undecided"
+    assert {key: plain[key] for key in plain if key not in ("comparisons", "further")} == {
+        "id": "f",
+        "claim": "So it is.",
+        "origin": "text",
+        "verdict": "undecided",
+        "means": "holds",
+        "means_only": False,
+        "fitted": None,
+        "reasons": [],
+        "on_this_system": None,
+    }
+    assert found.further is not None
+    assert plain["further"] == {
+        "trials": found.further.trials,
+        "trials_per_condition": found.further.trials_per_condition,
+        "minutes": None,
+    }
+    here = replace(found, verdict="not tested", reasons=("why",), further=None, here=found,
+                   assumed=(("os", "this system"),), fitted=(2, 5))  # fmt: skip
+    told = judgement_as_data(here)
+    assert told["fitted"] == {"conditions": 5, "fitted": 2}
+    assert (told["further"], told["reasons"]) == (None, ["why"])
+    assert told["on_this_system"] == {**plain, "in_place_of": {"os": "this system"}}
+    json.dumps(told, allow_nan=False)
+
+
+def test_verdicts_are_counted_by_what_they_are() -> None:
+    evidence = along("os", {"xp": 100.0, "linux": 200.0})
+    asked = [
+        finding("less", **A_B),
+        finding("less", a=A_B["b"], b=A_B["a"]),
+        finding("value", at={"os": "xp"}, min=100.5),
+        finding("value", at={"os": "beos"}, min=1.0),
+        finding("value", at={"os": "linux"}, min=1.0),
+    ]
+    plain = verdicts_as_data(judge(asked, evidence))
+    assert plain["counts"] == {
+        "holds": 2,
+        "does not hold": 1,
+        "undecided": 1,
+        "not tested": 1,
+    }
+    assert (plain["on"], plain["level"], plain["family"]) == ("numbers that were given", 0.05, 3)
+    assert [one["verdict"] for one in plain["findings"]] == [
+        *("holds", "does not hold", "undecided", "not tested", "holds")
+    ]
+
+
+@pytest.mark.parametrize("sides", ["a", "b"])
+def test_one_side_without_a_number_is_a_gap_in_part(sides: str) -> None:
+    pair = {**A_B, sides: {"os": "beos"}}
+    paper = replace(along("os", {"xp": 100.0, "linux": 200.0}), can_lack=True)
+    assert verdict("less", paper, **pair) == "undecided"
+    both = {"a": {"os": "amiga"}, "b": {"os": "beos"}}
+    found = judged("less", paper, **both)
+    assert found.verdict == "not tested"
+    assert found.reasons == ("no goodput_bps at os amiga; no goodput_bps at os beos",)
+
+
+def test_a_condition_that_may_be_the_extreme_one_as_well_must_agree() -> None:
+    """Printed: within its digits. Of trials: at p above 0.001. Of one trial: always."""
+    greatest = {"at": {"take": "greatest"}, "min": 1.0}
+
+    def candidates(*samples: Any) -> int:
+        cells = [cell(sample, size=at) for at, sample in enumerate(samples)]
+        [one] = compared("value", Given(cells), **greatest)
+        return one.candidates
+
+    assert candidates(printed(10.0, 0.5), printed(9.2, 0.5)) == 2
+    assert candidates(printed(10.0, 0.5), printed(8.9, 0.5)) == 1
+    assert candidates(trials(100.0), trials(99.0)) == 2
+    assert candidates(trials(100.0), trials(90.0)) == 1
+    assert candidates(Trials((10.0,)), Trials((1.0,))) == 2
+    assert candidates(PrintedSpread(10.0, 1.0, 40), PrintedSpread(9.5, 1.0, 40)) == 2
+    assert candidates(PrintedSpread(10.0, 1.0, 40), PrintedSpread(5.0, 1.0, 40)) == 1
+    assert candidates(PrintedNumber(4.0, 4.0, math.inf), printed(3.0)) == 1

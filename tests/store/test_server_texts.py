@@ -1,0 +1,239 @@
+"""What a URL, a password file and a server's error mean, without a server."""
+
+from __future__ import annotations
+
+import getpass
+import ssl
+from pathlib import Path
+
+import pytest
+
+from lanlab.errors import StoreError, UsageError
+from lanlab.store import postgresql, postgresql_url
+from lanlab.store.postgresql import PostgresqlDatabase, ServerFacts, _key
+from lanlab.store.postgresql_errors import cause_of, is_loss
+from lanlab.store.postgresql_password import find_password
+from lanlab.store.postgresql_session import _tls
+from lanlab.store.postgresql_url import Target, parse_url
+from lanlab.store.readiness import readiness
+
+LAB = Target("db", 5432, "ada", "lab")
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOST", "PORT", "USER", "DATABASE", "SSLMODE", "SSLROOTCERT", "SSLCERT", "SSLKEY"):
+        monkeypatch.delenv(f"PG{name}", raising=False)
+    for name in ("PGCONNECT_TIMEOUT", "PGPASSWORD", "PGPASSFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),
+        ("postgresql://db/lab?port=65536", "port is `65536`; allowed: 1 to 65535"),
+        ("postgresql://db/lab?port=-1", "port is `-1`"),
+        ("postgresql://db/lab?port=٣", "port is `٣`"),
+        ("postgresql://db/lab?connect_timeout=601", "is `601`; allowed: 1 to 600"),
+        ("postgresql://db/lab?connect_timeout=x", "connect_timeout is `x`"),
+        ("postgresql://db/lab?sslmod=", "the option `sslmod`"),
+        ("postgresql://db/lab?x", "the option `x`"),
+        ("postgresql://db/lab?passfile=/x", "has a password in it"),
+        ("postgresql://db/lab?password=", "has a password in it"),
+        ("postgresql://ada@db/lab?user=eve", "says `user` twice"),
+        ("postgresql://db:7/lab?port=7", "says `port` twice"),
+        ("postgresql://db/lab?dbname=lab", "says `dbname` twice"),
+        (f"postgresql://db/lab?schema={'x' * 64}", "schema is `x"),
+        ("postgresql://db/lab?schema=1x", "schema is `1x`"),
+        ("postgresql://db/lab?schema=Team", "schema is `Team`"),
+        ("postgresql://db/lab?sslmode=require&sslkey=/k", "a client's certificate needs"),
+        ("postgresql://db/lab?sslmode=require&sslcert=/c", "a client's certificate needs"),
+        ("postgresql://db/lab?sslcert=/c&sslkey=/k", "a client's certificate needs"),
+        ("postgresql://db/lab?sslmode=disable&sslcert=/c&sslkey=/k", "certificate needs"),
+    ],
+)
+def test_a_url_that_cannot_be_meant_is_refused(url: str, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_url(url)
+    assert message in refused.value.message
+
+
+def test_a_url_is_taken_up_to_its_limits() -> None:
+    least = parse_url("postgresql://ada@db/lab?port=1&connect_timeout=1")
+    most = parse_url(f"postgresql://ada@db/lab?port=65535&connect_timeout=600&schema={'x' * 63}")
+
+    assert (least.port, least.connect_timeout_s, least.schema) == (1, 1, "lanlab")
+    assert (most.port, most.connect_timeout_s, most.schema) == (65535, 600, "x" * 63)
+    assert parse_url("postgresql://ada@db/lab").connect_timeout_s == 10
+    by_option = "postgresql:///?host=db&port=7&user=ada&dbname=lab"
+    assert parse_url(by_option) == Target("db", 7, "ada", "lab")
+    assert parse_url("postgresql://ada@db/lab?sslmode=") == LAB
+
+
+@pytest.mark.parametrize("mode", ["require", "verify-ca", "verify-full"])
+def test_a_clients_certificate_goes_with_its_key(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    target = parse_url(f"postgresql://ada@db/lab?sslmode={mode}&sslcert=~/c&sslkey=/k")
+    assert (target.ssl_certificate, target.ssl_key) == (tmp_path / "c", Path("/k"))
+
+    loaded = []
+    monkeypatch.setattr(
+        ssl.SSLContext, "load_cert_chain", lambda self, cert, key: loaded.append((cert, key))
+    )
+    _tls(target)
+    assert loaded == [(tmp_path / "c", Path("/k"))]
+
+
+def test_root_certificates_are_those_of_the_url_of_the_user_or_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With roots of one's own `require` checks the server, too; without them it does not."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    loaded: list[object] = []
+    monkeypatch.setattr(
+        ssl.SSLContext, "load_verify_locations", lambda self, roots: loaded.append(roots)
+    )
+    monkeypatch.setattr(
+        ssl.SSLContext, "load_default_certs", lambda self: loaded.append("the system's")
+    )
+    own = tmp_path / ".postgresql" / "root.crt"
+
+    def mode_of(options: str) -> tuple[ssl.VerifyMode, list[object]]:
+        loaded.clear()
+        context = _tls(parse_url(f"postgresql://ada@db/lab?{options}"))
+        assert isinstance(context, ssl.SSLContext)
+        return context.verify_mode, list(loaded)
+
+    assert mode_of("sslmode=verify-ca") == (ssl.CERT_REQUIRED, ["the system's"])
+    own.parent.mkdir()
+    own.touch()
+    assert mode_of("sslmode=verify-ca") == (ssl.CERT_REQUIRED, [own])
+    assert mode_of("sslmode=require") == (ssl.CERT_NONE, [])
+    given = Path("/roots")
+    assert mode_of("sslmode=require&sslrootcert=/roots") == (ssl.CERT_REQUIRED, [given])
+    assert mode_of("sslmode=verify-full&sslrootcert=/roots") == (ssl.CERT_REQUIRED, [given])
+    assert _tls(LAB) is None
+    assert _tls(parse_url("postgresql://ada@db/lab?sslmode=disable")) is False
+
+
+def test_without_a_host_it_is_the_local_socket_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the port that is asked for, in the first of the usual folders that has it."""
+    folders = (tmp_path / "run", tmp_path / "tmp")
+    monkeypatch.setattr(postgresql_url, "_SOCKET_FOLDERS", folders)
+    for folder in folders:
+        folder.mkdir()
+    (folders[0] / ".s.PGSQL.7").touch()
+    (folders[1] / ".s.PGSQL.5432").touch()
+
+    assert parse_url("postgresql:///lab").host == str(folders[1])
+    assert parse_url("postgresql:///lab?port=7").host == str(folders[0])
+    assert parse_url("postgresql:///lab?port=8").host == "localhost"
+    target = parse_url("postgresql:///")
+    assert target.is_local_socket and target.socket_path == folders[1] / ".s.PGSQL.5432"
+    assert (target.user, target.database) == (getpass.getuser(), getpass.getuser())
+    assert not LAB.is_local_socket
+
+
+def test_a_password_is_looked_for_in_its_places_and_told_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "PGPASSWORD" in find_password(LAB).advice
+    path = tmp_path / ".pgpass"
+    path.write_text("other:*:*:*:no\n")
+    path.chmod(0o600)
+    assert find_password(LAB).text is None
+    assert find_password(LAB).advice == f"add a line for {LAB} to {path}"
+    path.write_text("db:*:*:*:yes\n")
+    assert find_password(LAB).text == "yes"
+    assert find_password(LAB).advice == f"check its line in {path}"
+
+    other = tmp_path / "other"
+    other.write_bytes(b"\xff\xfe")
+    other.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(other))
+    assert find_password(LAB).text is None
+    assert find_password(LAB).advice.startswith(f"{other} cannot be read: ")
+    for mode in (0o640, 0o604, 0o610):
+        other.chmod(mode)
+        assert find_password(LAB).advice.startswith("others can read")
+    monkeypatch.setenv("PGPASSWORD", "")
+    assert (find_password(LAB).text, find_password(LAB).advice) == ("", "check PGPASSWORD")
+
+
+def test_an_error_of_the_server_is_told_by_its_code_or_by_its_class() -> None:
+    assert cause_of("53100", "no room") == (
+        "the server's disk is full (no room)",
+        "make room on it; what was committed before is safe, and the run can be resumed",
+    )
+    assert cause_of("58030", "io")[0] == "the server's disk failed (io)"
+    assert cause_of("XX001", "page")[0] == "the server found its data damaged (page)"
+    assert cause_of("22012", "division") == ("division (SQLSTATE 22012)", None)
+    assert [is_loss(code) for code in ("08006", "57P01", "57P02", "57P05")] == [True] * 4
+    assert [is_loss(code) for code in ("57P03", "57014", "53300", "")] == [False] * 4
+
+
+def test_the_doctor_refuses_a_server_that_loses_what_it_acknowledged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    facts = ServerFacts("16.4", True, False, None)
+    monkeypatch.setattr(PostgresqlDatabase, "describe", lambda self: facts)
+    lost = readiness("postgresql://ada@db/lab")
+    assert not lost.is_usable and "fsync off" in lost.detail and "fsync = on" in lost.how_to_get
+
+    safe = ServerFacts("16.4", True, True, None)
+    monkeypatch.setattr(PostgresqlDatabase, "describe", lambda self: safe)
+    made = readiness("postgresql://ada@db/lab")
+    assert (made.is_usable, made.place) == (True, str(LAB))
+    assert made.detail == "PostgreSQL 16.4, TLS, tables made by the first run"
+    there = ServerFacts("16.4", False, True, 6)
+    monkeypatch.setattr(PostgresqlDatabase, "describe", lambda self: there)
+    assert readiness("postgres://ada@db/lab").detail == "PostgreSQL 16.4, no TLS, tables there"
+
+
+def test_locks_of_runs_and_of_schemas_have_numbers_of_their_own() -> None:
+    """Which another version of lanlab takes, too: the first 8 bytes of SHA-256, with a sign."""
+    assert _key("") == int.from_bytes(bytes.fromhex("e3b0c44298fc1c14"), "big", signed=True) < 0
+    database = PostgresqlDatabase(LAB)
+    assert database._lease_key("a") == _key("lanlab\0run\0a")
+    other = PostgresqlDatabase(parse_url("postgresql://ada@db/lab?schema=team"))
+    assert len({one._lease_key(run) for one in (database, other) for run in "ab"}) == 4
+
+
+def test_a_lease_that_was_released_is_asked_for_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And one that is held is, at each transaction; others' runs are not asked about."""
+
+    class Answers:
+        is_lost = False
+        held = 1
+
+        def __init__(self) -> None:
+            self.asked: list[object] = []
+
+        def execute(self, sql: str, **values: object) -> list[tuple[int, ...]]:
+            self.asked.append(values.get("process_id"))
+            return [(self.held,)]
+
+        def close(self) -> None:
+            self.is_lost = True
+
+    answers = Answers()
+    database = PostgresqlDatabase(LAB)
+    lease = postgresql.PostgresqlLease(answers, 42)  # type: ignore[arg-type]
+    database._leases["mine"] = lease
+    database._check_lease(answers, "other")  # type: ignore[arg-type]
+    assert answers.asked == []
+    database._check_lease(answers, "mine")  # type: ignore[arg-type]
+    assert answers.asked == [42]
+    answers.held = 0
+    with pytest.raises(StoreError, match="lost its lease"):
+        database._check_lease(answers, "mine")  # type: ignore[arg-type]
+    lease.release()
+    answers.asked.clear()
+    database._check_lease(answers, "mine")  # type: ignore[arg-type]
+    assert answers.asked == [] and database._leases == {}

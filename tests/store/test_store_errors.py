@@ -1,0 +1,372 @@
+"""What goes wrong at a store's file is told by its cause, and nothing half is left."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+import struct
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import StoreError, UnknownName
+from lanlab.store import Series, lease, open_store, schema, series_files, sqlite
+from lanlab.store.encoding import to_json, utc_now
+from lanlab.store.place import refuse_network_share
+from lanlab.store.readiness import readiness
+from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, check_header
+from lanlab.store.series_files import SeriesFiles
+from lanlab.store.sqlite import SqliteDatabase
+from lanlab.store.sqlite_errors import explained
+
+READINGS = Series("readings", {"n": np.arange(3)})
+
+
+def sqlite_error(code: int, text: str = "said") -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(text)
+    error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "cause", "hint"),
+    [
+        (sqlite3.SQLITE_FULL, "the disk is full", "make room on it"),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, "cannot be written", "check the owner"),
+        (sqlite3.SQLITE_CANTOPEN_ISDIR, "cannot be opened", "check the owner"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, "another process kept it locked for 10 s", "end the other"),
+        (sqlite3.SQLITE_IOERR_WRITE, "the disk failed, or is full", "look at its free space"),
+        (sqlite3.SQLITE_CORRUPT, "is damaged", "put a copy of it in its place"),
+        (sqlite3.SQLITE_NOTADB, "is not an SQLite file", "name another file"),
+        (sqlite3.SQLITE_ERROR, "said", None),
+    ],
+)
+def test_an_error_of_sqlite_is_told_by_its_primary_code(
+    code: int, cause: str, hint: str | None
+) -> None:
+    told = explained(sqlite_error(code), Path("s"))
+    assert told.message == f"s: {cause}"
+    assert (told.hint or "").startswith(hint or "")
+    assert (told.hint is None) == (hint is None)
+
+
+def test_only_an_error_of_the_disk_may_have_committed() -> None:
+    """Then the files of a trial's series stay: its row may be in the log after all."""
+    for code, may_be in (
+        (sqlite3.SQLITE_IOERR_FSYNC, True),
+        (sqlite3.SQLITE_IOERR, True),
+        (sqlite3.SQLITE_FULL, False),
+        (sqlite3.SQLITE_BUSY, False),
+    ):
+        told = StoreError("it failed")
+        told.__cause__ = sqlite_error(code)
+        assert sqlite._may_be_committed(told) is may_be
+    assert not sqlite._may_be_committed(KeyboardInterrupt())
+
+
+@pytest.mark.parametrize(
+    ("code", "stays"), [(sqlite3.SQLITE_IOERR_FSYNC, True), (sqlite3.SQLITE_FULL, False)]
+)
+def test_files_of_a_trial_stay_where_its_row_may_be_in_the_log(
+    tmp_path: Path, code: int, stays: bool
+) -> None:
+    path = tmp_path / "s"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    database = SqliteDatabase(path)
+    with (
+        pytest.raises(StoreError),
+        database.placed(a_run().id, 0, [READINGS]),
+        database._errors(),
+    ):
+        raise sqlite_error(code)
+    database.close()
+    kept = [one.name for one in tmp_path.glob("s.series/*/*")]
+    assert kept == (["0-readings.parquet"] if stays else [])
+
+
+def test_text_that_is_not_utf_8_is_damage_and_other_errors_are_their_own(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "s")
+    for error in (
+        sqlite_error(sqlite3.SQLITE_ERROR, "Could not decode to UTF-8 column 'id'"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"),
+    ):
+        with (
+            pytest.raises(StoreError, match="is damaged: a text is not UTF-8") as told,
+            database._errors(),
+        ):
+            raise error
+        assert "put a copy of it in its place" in str(told.value.hint)
+    with pytest.raises(StoreError, match="the disk is full"), database._errors():
+        raise sqlite_error(sqlite3.SQLITE_FULL)
+
+
+@pytest.mark.parametrize(
+    ("number", "cause", "hint"),
+    [
+        (errno.ENOSPC, "the disk is full", "make room on it"),
+        (errno.EDQUOT, "the disk is full", "make room on it"),
+        (errno.ENOENT, "cannot be written: its directory is gone", "look where"),
+        (errno.EACCES, "cannot be written: Permission denied", "check the owner"),
+        (errno.EPERM, "cannot be written: Operation not permitted", "check the owner"),
+        (errno.EROFS, "cannot be written: Read-only file system", "check the owner"),
+        (errno.EIO, "Input/output error", "check the owner"),
+    ],
+)
+def test_a_series_that_cannot_be_written_says_why_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, cause: str, hint: str
+) -> None:
+    """At its last step, when the name is taken already."""
+    files = SeriesFiles(tmp_path / "s")
+    path = files.path("run", 0, "readings")
+
+    def failing(directory: Path) -> None:
+        if directory == path.parent:
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(series_files, "sync_directory", failing)
+    with pytest.raises(StoreError) as told:
+        files.write("run", 0, READINGS)
+    assert told.value.message == f"{path}: {cause}"
+    assert str(told.value.hint).startswith(hint)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_series_is_never_written_over_another_file(tmp_path: Path) -> None:
+    files = SeriesFiles(tmp_path / "s")
+    path = files.path("run", 0, "readings")
+    path.parent.mkdir(parents=True)
+    path.write_text("mine")
+    with pytest.raises(FileExistsError):
+        files.write("run", 0, READINGS)
+    assert (path.read_text(), [one.name for one in path.parent.iterdir()]) == ("mine", [path.name])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what a descriptor is of")
+def test_a_series_that_is_written_is_on_disk_with_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file before it gets its name, then the folder that has the name; new folders in those
+    that have them."""
+    done: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def noted(descriptor: int) -> None:
+        done.append(f"sync {Path(f'/proc/self/fd/{descriptor}').readlink()}")
+        fsync(descriptor)
+
+    def named(path: Path, target: Path) -> Path:
+        done.append("name")
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(Path, "replace", named)
+    folder = tmp_path / "s.series"
+    SeriesFiles(tmp_path / "s").write("run", 0, READINGS)
+    assert done == [
+        f"sync {tmp_path}",
+        f"sync {folder}",
+        f"sync {folder / 'run' / '0-readings.parquet.new'}",
+        "name",
+        f"sync {folder / 'run'}",
+    ]
+
+
+def test_files_are_tidied_by_number_and_name_and_folders_only_if_empty(tmp_path: Path) -> None:
+    files = SeriesFiles(tmp_path / "s")
+    for number in (0, 1):
+        files.write("run", number, READINGS)
+    folder = files.path("run", 0, "readings").parent
+    (folder / "3-a.parquet.new").touch()
+    (folder / "x-a.parquet").touch()
+    files.tidy("run", {(1, "readings"), (0, "other")})
+    assert sorted(one.name for one in folder.iterdir()) == ["1-readings.parquet", "x-a.parquet"]
+    files.tidy("no-such-run", set())
+    files.remove("run", 1, ["readings", "gone"])
+    files.remove_empty_folders("run")
+    assert folder.exists()
+    (folder / "x-a.parquet").unlink()
+    files.remove_empty_folders("run")
+    assert not files.directory.exists()
+    folder.parent.write_text("in the way")
+    with pytest.raises(StoreError, match="Not a directory"):
+        files.tidy("run", set())
+
+
+def header(
+    version: int = SCHEMA_VERSION, length: int = 100, program: int = APPLICATION_ID
+) -> bytes:
+    octets = bytearray(b"SQLite format 3\0" + bytes(84))
+    struct.pack_into(">I", octets, 60, version)
+    struct.pack_into(">I", octets, 68, program)
+    return bytes(octets[:length])
+
+
+def test_a_store_is_told_by_its_first_hundred_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    assert not check_header(path)
+    assert not check_header(tmp_path / "no" / "s")
+    path.touch()
+    assert not check_header(path)
+    assert not check_header(path / "below-a-file")
+    path.write_bytes(header())
+    assert check_header(path)
+    for octets, said in (
+        (header(length=99), "not an SQLite file"),
+        (b"\0" + header()[1:], "not an SQLite file"),
+        (header(program=1), "of another program .application id 0x1, ours is 0x4c4e4c42"),
+        (header(version=SCHEMA_VERSION + 1), "schema version 7; this lanlab knows"),
+    ):
+        path.write_bytes(octets)
+        with pytest.raises(StoreError, match=said):
+            check_header(path)
+        assert path.read_bytes() == octets
+
+
+def test_what_is_no_regular_file_is_not_opened_and_is_looked_at_again_when_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening a device may do something; and what has the name may be another thing by then."""
+    fifo, regular = tmp_path / "fifo", tmp_path / "regular"
+    os.mkfifo(fifo)
+    regular.touch()
+    opened: list[object] = []
+    with monkeypatch.context() as patch:
+        real = os.open
+        patch.setattr(os, "open", lambda *a: opened.append(a) or real(*a))
+        with pytest.raises(StoreError, match="a store is a regular file"):
+            check_header(fifo)
+    assert opened == []
+    facts = regular.stat()
+    with monkeypatch.context() as patch:
+        patch.setattr(schema.Path, "stat", lambda self: facts)
+        with pytest.raises(StoreError, match="a store is a regular file"):
+            check_header(fifo)
+
+
+@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "afs", "ceph"])
+def test_shares_of_other_machines_are_refused_and_where_nobody_knows_nothing_is(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
+    refuse_network_share(tmp_path / "s")
+    mounts.write_text("1 0 8:1 / / rw - ext4 d rw\n")
+    refuse_network_share(tmp_path / "s")
+    mounts.write_text(f"1 0 8:1 / / rw - {kind} d rw\n")
+    with pytest.raises(StoreError, match=rf"lies on a network share \({kind}\)"):
+        refuse_network_share(tmp_path / "s")
+
+
+def test_the_doctor_names_what_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a store that is there the file and its folder; else the nearest folder that is there."""
+    path = tmp_path / "s"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    shut: set[Path] = set()
+    monkeypatch.setattr(os, "access", lambda one, mode: mode == os.W_OK and Path(one) not in shut)
+    for each, where in ((path, path), (tmp_path, path), (tmp_path, tmp_path / "new" / "er" / "s")):
+        shut.clear()
+        assert readiness(str(where)).is_usable
+        shut.add(each)
+        found = readiness(str(where))
+        assert (found.is_usable, found.detail) == (False, f"{each} cannot be written")
+        assert found.how_to_get.startswith("check its owner and mode")
+
+
+def test_a_lease_waits_for_a_moment_and_says_who_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock of the test's own: as long as it is told to, and no longer."""
+    now, waits = [100.0], []
+
+    def sleep(duration_s: float) -> None:
+        waits.append(duration_s)
+        now[0] += duration_s
+
+    monkeypatch.setattr(lease.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(lease.time, "sleep", sleep)
+    path = tmp_path / "lock"
+    held = lease.acquire(path, "run `r`")
+    assert lease.is_held(path) and waits == []
+    with pytest.raises(StoreError, match="run `r` is still running in another process"):
+        lease.acquire(path, "run `r`", patience_s=1.0)
+    assert 1.0 <= sum(waits) <= 1.01 and len(waits) > 20
+    held.release()
+    held.release()
+    assert not path.exists() and not lease.is_held(path)
+    path.touch()
+    assert not lease.is_held(path), "a file that nobody has locked holds nothing"
+    lease.acquire(path, "run `r`").release()
+
+
+@pytest.mark.parametrize("kind", ["text", "folder"])
+def test_what_is_in_the_way_of_a_lease_is_not_taken_for_one(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "lock"
+    if kind == "text":
+        path.write_text("mine")
+    else:
+        path.mkdir()
+    assert not lease.is_held(path)
+    with pytest.raises(lease.NoLockFile, match=str(path)):
+        lease.acquire(path, "run `r`")
+    assert path.exists()
+
+
+def test_a_file_system_without_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(StoreError, match="has no locks: No locks available") as told:
+        lease.acquire(tmp_path / "lock", "run `r`")
+    assert "local disk" in str(told.value.hint)
+
+
+def test_json_is_written_without_blanks_and_the_time_with_microseconds_and_its_zone() -> None:
+    assert to_json({"a": [1, 2.5, None, True, "µ"], "b": ()}, "x") == (
+        '{"a":[1,2.5,null,true,"\\u00b5"],"b":[]}'
+    )
+    assert len(utc_now()) == len("2026-11-21T08:15:00.000001+00:00")
+    assert utc_now().endswith("+00:00")
+
+
+def test_a_beginning_finds_a_run_only_if_no_run_has_it_for_its_id(tmp_path: Path) -> None:
+    """And of many runs the newest five are listed."""
+    with open_store(str(tmp_path / "s")) as store:
+        for number in range(10, 17):
+            store.create_run(a_run(id=f"{number}-run"))
+        store.create_run(a_run(id="10"))
+        assert store.run("10").id == "10"
+        assert store.run("11").id == "11-run"
+        with pytest.raises(UnknownName, match="no run named `zzzz`") as refused:
+            store.run("zzzz")
+    for name in ("13-run", "14-run", "15-run", "16-run", "`10`"):
+        assert name.strip("`") in f"{refused.value.message} {refused.value.hint}"
+    assert "12-run" not in f"{refused.value.message} {refused.value.hint}"
+
+
+def test_a_new_store_takes_the_mode_of_the_file_that_is_there_and_syncs_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(sqlite, "sync_directory", synced.append)
+    path = tmp_path / "s"
+    path.touch(mode=0o640)
+    path.chmod(0o640)
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+        store.commit_trial(a_trial(0))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert synced == [tmp_path]
