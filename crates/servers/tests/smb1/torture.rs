@@ -10,13 +10,14 @@ use crate::multiplexed::{run, served};
 use crate::peer_programs::can_run;
 
 /// Suites, and the tests of each.
-const PASSED: [(&str, &[&str]); 16] = [
+const PASSED: [(&str, &[&str]); 17] = [
     ("base.lock", &["LOCK1", "LOCK2", "LOCK3", "LOCK4", "LOCK5", "LOCK6", "LOCK7"]),
     (
         "raw.lock",
         &[
             "lockx",
             "lock",
+            "async",
             "pidhigh",
             "errorcode",
             "changetype",
@@ -34,6 +35,7 @@ const PASSED: [(&str, &[&str]); 16] = [
     ("raw.open", &["brlocked", "open", "open-multi", "ntcreatex"]),
     ("raw.rename", &["mv"]),
     ("raw.unlink", &["unlink-defer"]),
+    ("raw.context", &["tree_ulogoff", "pid_only_sess", "pid_2sess", "pid_2tcon"]),
     ("base.deny3", &["deny3"]),
     ("base.ntdeny1", &["ntdeny1"]),
     ("base.ntdeny2", &["ntdeny2"]),

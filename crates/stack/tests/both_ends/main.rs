@@ -4,6 +4,7 @@ mod both;
 mod locks;
 mod raw;
 mod renames;
+mod users;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};
 use lanlab_stack::smb::Dialect;

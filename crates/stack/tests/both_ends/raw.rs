@@ -1,4 +1,4 @@
-//! A client that sends what a test makes, in the core dialect; the server takes newer commands in it, too.
+//! A client that sends what a test makes, mostly in the core dialect; the server takes newer commands in it, too.
 
 use lanlab_stack::files::{FileAnswer, FileCall, Presence};
 use lanlab_stack::smb::server::Server;
@@ -14,7 +14,8 @@ use super::both::Served;
 
 pub struct Raw {
     pub served: Served,
-    tid: u16,
+    pub tid: u16,
+    pub uid: u16,
     /// Of the last request.
     pub mid: u16,
 }
@@ -32,22 +33,33 @@ pub fn ended(answers: &[Vec<u8>]) -> Vec<(u16, Option<&'static str>)> {
 impl Raw {
     /// Connected, at a server with these files.
     pub fn new(server: &Server, files: &[&str]) -> Self {
-        let mut raw = Self { served: Served::new(server), tid: 0, mid: 0 };
+        let mut raw = Self::negotiated(server, files, dialect::CORE);
+        raw.connect();
+        raw
+    }
+
+    /// The same, before a login or a share.
+    pub fn negotiated(server: &Server, files: &[&str], name: &str) -> Self {
+        let mut raw = Self { served: Served::new(server), tid: 0, uid: 0, mid: 0 };
         for name in files {
             raw.make(name);
         }
         raw.served.session.handle_timeout(at_ms(0));
-        raw.ask(command::NEGOTIATE, |writer| negotiate::emit_request(&[dialect::CORE], writer));
+        raw.ask(command::NEGOTIATE, |writer| negotiate::emit_request(&[name], writer));
+        raw
+    }
+
+    /// Connect to the share.
+    pub fn connect(&mut self) {
         let request = tree_connect::Request {
             path: Text::Oem(b"\\\\S\\SHARE"),
             password: Text::Oem(b"SECRET-1"),
             service: Text::Oem(b"A:"),
         };
-        let answer = raw.ask(command::TREE_CONNECT, |writer| request.emit(writer)).remove(0);
+        let answer = self.ask(command::TREE_CONNECT, |writer| request.emit(writer)).remove(0);
         let header = Header::parse(&answer).unwrap();
         let block = Block::first(&header, &answer).unwrap();
-        raw.tid = tree_connect::Response::parse(&block).unwrap().tid;
-        raw
+        self.tid = tree_connect::Response::parse(&block).unwrap().tid;
     }
 
     /// Make an empty file behind the server's back.
@@ -72,7 +84,8 @@ impl Raw {
         emit: impl FnOnce(&mut Writer<'_>),
     ) -> Vec<Vec<u8>> {
         let flags2 = flags2::NT_STATUS | flags2::LONG_NAMES;
-        let header = Header { tid: self.tid, mid, ..Header::request(command, 0, flags2) };
+        let header =
+            Header { tid: self.tid, mid, uid: self.uid, ..Header::request(command, 0, flags2) };
         let mut message = Vec::new();
         emit(&mut Writer::begin(&mut message, &header));
         self.served.answer(&message)

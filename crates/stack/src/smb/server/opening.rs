@@ -124,6 +124,7 @@ impl State {
             only_executes: false,
             is_directory: found.is_directory,
             tid: self.tid,
+            uid: self.user(),
             pid: self.request.pid,
             refused_lock: None,
             position: 0,

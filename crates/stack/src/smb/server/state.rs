@@ -62,6 +62,8 @@ pub struct Open {
     pub only_executes: bool,
     pub is_directory: bool,
     pub tid: u16,
+    /// As [`State::user`] says it.
+    pub uid: u16,
     pub pid: u32,
     /// Where the last lock began that was refused to this open.
     pub refused_lock: Option<u64>,
@@ -268,6 +270,11 @@ impl State {
         self.dialect.unwrap_or(Dialect::Core)
     }
 
+    /// The user of the request. In the core dialect there is but one.
+    pub fn user(&self) -> u16 {
+        if self.dialect() > Dialect::Core { self.uid } else { 0 }
+    }
+
     fn number(&mut self, is_taken: impl Fn(&Self, u16) -> bool) -> u16 {
         loop {
             self.next = self.next.wrapping_add(1);
@@ -334,10 +341,10 @@ impl State {
         self.chained_fid.unwrap_or(fid)
     }
 
-    /// An open file of the share that the request names. A write that failed late is said here.
+    /// An open file of the share and the user that the request names. A write that failed late is said here.
     pub fn open(&mut self, fid: u16) -> Result<&mut Open, Refused> {
-        let (fid, tid) = (self.fid(fid), self.tid);
-        let open = self.opens.get_mut(&fid).filter(|open| open.tid == tid);
+        let (fid, tid, uid) = (self.fid(fid), self.tid, self.user());
+        let open = self.opens.get_mut(&fid).filter(|open| (open.tid, open.uid) == (tid, uid));
         let open = open.ok_or(error::INVALID_HANDLE)?;
         match open.deferred.take() {
             Some(refused) => Err(refused),
