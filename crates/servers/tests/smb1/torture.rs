@@ -10,7 +10,7 @@ use crate::multiplexed::{run, served};
 use crate::peer_programs::can_run;
 
 /// Suites, and the tests of each.
-const PASSED: [(&str, &[&str]); 17] = [
+const PASSED: [(&str, &[&str]); 18] = [
     ("base.lock", &["LOCK1", "LOCK2", "LOCK3", "LOCK4", "LOCK5", "LOCK6", "LOCK7"]),
     (
         "raw.lock",
@@ -34,7 +34,7 @@ const PASSED: [(&str, &[&str]); 17] = [
     ("raw.write", &["writex"]),
     ("raw.open", &["brlocked", "open", "open-multi", "ntcreatex"]),
     ("raw.rename", &["mv"]),
-    ("raw.unlink", &["unlink-defer"]),
+    ("raw.unlink", &["delete_on_close", "unlink-defer"]),
     ("raw.context", &["tree_ulogoff", "pid_only_sess", "pid_2sess", "pid_2tcon"]),
     ("base.deny3", &["deny3"]),
     ("base.ntdeny1", &["ntdeny1"]),
@@ -44,7 +44,45 @@ const PASSED: [(&str, &[&str]); 17] = [
     ("base.rw1", &["rw1"]),
     ("base.attr", &["attr"]),
     ("base.dir1", &["dir1"]),
-    ("base.delete", &["deltest1", "deltest2", "deltest3", "deltest10", "deltest11"]),
+    ("base.unlink", &["unlink"]),
+    (
+        "base.delete",
+        &[
+            "deltest1",
+            "deltest2",
+            "deltest3",
+            "deltest4",
+            "deltest5",
+            "deltest6",
+            "deltest7",
+            "deltest8",
+            "deltest9",
+            "deltest9a",
+            "deltest10",
+            "deltest11",
+            "deltest12",
+            "deltest13",
+            "deltest14",
+            "deltest15",
+            "deltest16",
+            "deltest17",
+            "deltest17b",
+            "deltest17c",
+            "deltest17d",
+            "deltest17e",
+            "deltest17f",
+            "deltest18",
+            "deltest19",
+            "deltest20a",
+            "deltest20c",
+            "deltest21",
+            "deltest22",
+            "deltest23",
+            "deltest24",
+            "deltest25",
+            "deltest25a",
+        ],
+    ),
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 mod both;
 mod locks;
 mod raw;
+mod removals;
 mod renames;
 mod users;
 

@@ -5,7 +5,6 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::locking_andx::{self, Head, Range};
 use lanlab_wire::smb1::negotiate::dialect;
-use lanlab_wire::smb1::session_setup_andx::{Logon, Request};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::{close, command, logoff_andx, open};
@@ -14,25 +13,6 @@ use super::both::offer;
 use super::raw::{Raw, ended};
 
 impl Raw {
-    /// Log in another user, who sends what follows.
-    fn log_in(&mut self) -> u16 {
-        let logon =
-            Logon::LanMan { password: b"", account: Text::Oem(b"ME"), domain: Text::Oem(b"") };
-        let text = Text::Oem(b"");
-        let request = Request {
-            max_buffer: 4096,
-            max_mpx: 2,
-            vc_number: 0,
-            session_key: 0,
-            logon,
-            native_os: text,
-            native_lan_manager: text,
-        };
-        let said = self.ask(command::SESSION_SETUP_ANDX, |writer| request.emit(writer));
-        self.uid = Header::parse(&said[0]).unwrap().uid;
-        self.uid
-    }
-
     fn open_file(&mut self) -> u16 {
         let name = Text::Oem(b"\\FILE");
         let request = open::Request { access: 0x42, search_attributes: 0, name };

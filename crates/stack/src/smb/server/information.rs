@@ -53,7 +53,7 @@ fn sizes(found: &Found, delete_pending: bool) -> Sizes {
     Sizes {
         allocation_size: found.size_bytes,
         end_of_file: found.size_bytes,
-        links: 1,
+        links: u32::from(!delete_pending),
         delete_pending,
         is_directory: found.is_directory,
     }
@@ -64,15 +64,14 @@ impl State {
         Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
     }
 
-    /// What is known of a file.
-    pub async fn file_level(
-        &mut self,
+    /// What is known of a file, which may be about to be removed.
+    pub fn file_level(
+        &self,
         level: u16,
         path: &Names,
-        dies: bool,
+        (found, dies): (Found, bool),
         whole: &Whole,
     ) -> Result<Vec<u8>, Refused> {
-        let found = self.look(path).await?;
         let mut data = Vec::new();
         match level {
             query::INFO_STANDARD => standard(&found).emit(&mut data),

@@ -35,6 +35,8 @@ struct Wish {
     /// Whether it has to be a directory, or must not be one.
     directory: Option<bool>,
     is_read_only: bool,
+    /// Whether its close removes it.
+    dies: bool,
 }
 
 /// What was done about it.
@@ -49,8 +51,8 @@ impl State {
     async fn open_file(&mut self, wish: Wish) -> Result<(u16, Found, Outcome), Refused> {
         self.has_room()?;
         let (reads, writes) = (wish.sharing.reads, wish.sharing.writes);
-        let changes = writes || wish.sharing.deletes || wish.existing == Existing::Truncate;
-        if self.offer.read_only && changes {
+        let changes = writes || wish.existing == Existing::Truncate;
+        if self.offer.read_only && (changes || wish.sharing.deletes || wish.dies) {
             return Err(error::ACCESS_DENIED);
         }
         let (found, outcome) = match self.look(&wish.path).await {
@@ -69,6 +71,10 @@ impl State {
             (Some(found), _) if found.is_read_only && !found.is_directory && changes => {
                 return Err(error::ACCESS_DENIED);
             }
+            (Some(found), _) if wish.dies && found.is_read_only && !found.is_directory => {
+                return Err(error::CANNOT_DELETE);
+            }
+            (None, _) if wish.dies && wish.is_read_only => return Err(error::CANNOT_DELETE),
             _ => {}
         }
         // Before the file is touched: a file that others have open is not cut.
@@ -121,6 +127,8 @@ impl State {
             opened,
             reads,
             writes,
+            deletes: false,
+            dies: false,
             only_executes: false,
             is_directory: found.is_directory,
             tid: self.tid,
@@ -166,6 +174,7 @@ impl State {
             creates: false,
             directory: Some(false),
             is_read_only: false,
+            dies: false,
         };
         let (fid, found, _) = self.open_file(wish).await?;
         let response = open::Response {
@@ -205,6 +214,7 @@ impl State {
             creates: true,
             directory: Some(false),
             is_read_only: attributes & attributes::READ_ONLY != 0,
+            dies: false,
         };
         Ok(self.open_file(wish).await?.0)
     }
@@ -246,6 +256,7 @@ impl State {
             creates: request.function & function::CREATE != 0,
             directory: Some(false),
             is_read_only: request.attributes & attributes::READ_ONLY != 0,
+            dies: false,
         };
         let (fid, found, outcome) = self.open_file(wish).await?;
         let response = open_andx::Response {
@@ -290,11 +301,15 @@ impl State {
         let most = has(access::MAXIMUM_ALLOWED) && !self.offer.read_only && !is_directory;
         let reads = access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE;
         let writes = access::WRITE_DATA | access::APPEND_DATA | access::GENERIC_WRITE;
+        let deletes = access::DELETE | access::GENERIC_ALL | access::MAXIMUM_ALLOWED;
+        if dies && !has(deletes) {
+            return Err(error::INVALID_PARAMETER);
+        }
         let mut sharing = Sharing {
             // Who executes a program reads it.
             reads: has(reads | any | access::EXECUTE),
             writes: has(writes | access::GENERIC_ALL) || most,
-            deletes: has(access::DELETE | access::GENERIC_ALL) || dies,
+            deletes: has(access::DELETE | access::GENERIC_ALL),
             lets_read: request.share & share::READ != 0,
             lets_write: request.share & share::WRITE != 0,
             lets_delete: request.share & share::DELETE != 0,
@@ -315,13 +330,12 @@ impl State {
             creates,
             directory: (is_directory || is_file).then_some(is_directory),
             is_read_only: request.attributes & u32::from(attributes::READ_ONLY) != 0,
+            dies,
         };
         let (fid, found, outcome) = self.open_file(wish).await?;
         let open = self.open(fid)?;
         open.only_executes = !has(reads | any);
-        if dies {
-            open.opened.file().is_doomed = true;
-        }
+        (open.deletes, open.dies) = (has(deletes), dies);
         let written = ticks(found.modified_s);
         let response = nt_create_andx::Response {
             oplock: 0,

@@ -23,6 +23,20 @@ pub struct Sharing {
 }
 
 impl Sharing {
+    /// Of a request that removes a file: no one may use it meanwhile.
+    pub const REMOVE: Self = Self {
+        reads: false,
+        writes: false,
+        deletes: true,
+        lets_read: false,
+        lets_write: false,
+        lets_delete: false,
+        compatible_with: None,
+    };
+    /// Of a request that renames a file or removes a directory: who has it open may go on.
+    pub const RENAME: Self =
+        Self { lets_read: true, lets_write: true, lets_delete: true, ..Self::REMOVE };
+
     /// Of an access mode of DOS: bits 0 to 2 what it does, bits 4 to 6 what it denies others.
     /// `None` if it is none.
     pub const fn from_dos(mode: u16) -> Option<Self> {

@@ -58,6 +58,10 @@ pub struct Open {
     pub opened: Opened,
     pub reads: bool,
     pub writes: bool,
+    /// Whether it may have the file removed.
+    pub deletes: bool,
+    /// Whether its close has the file removed.
+    pub dies: bool,
     /// Whether it is read only where the client says that it reads to execute.
     pub only_executes: bool,
     pub is_directory: bool,
@@ -263,6 +267,12 @@ impl State {
             FileAnswer::Found(found) => Ok(found),
             _ => Err(error::UNSUCCESSFUL_IO),
         }
+    }
+
+    /// The same of a path that a client names: what is about to be removed is said to be so.
+    pub async fn look_up(&mut self, path: &Names) -> Result<Found, Refused> {
+        let found = self.look(path).await?;
+        if self.open_files.is_doomed(found.number) { Err(error::DELETE_PENDING) } else { Ok(found) }
     }
 
     /// The dialect, once there is one.
