@@ -10,7 +10,7 @@ use crate::multiplexed::{run, served};
 use crate::peer_programs::can_run;
 
 /// Suites, and the tests of each.
-const PASSED: [(&str, &[&str]); 18] = [
+const PASSED: [(&str, &[&str]); 21] = [
     ("base.lock", &["LOCK1", "LOCK2", "LOCK3", "LOCK4", "LOCK5", "LOCK6", "LOCK7"]),
     (
         "raw.lock",
@@ -36,7 +36,10 @@ const PASSED: [(&str, &[&str]); 18] = [
     ("raw.rename", &["mv"]),
     ("raw.unlink", &["delete_on_close", "unlink-defer"]),
     ("raw.context", &["tree_ulogoff", "pid_only_sess", "pid_2sess", "pid_2tcon"]),
+    ("base.deny1", &["deny1"]),
+    ("base.deny2", &["deny2"]),
     ("base.deny3", &["deny3"]),
+    ("base.open", &["open"]),
     ("base.ntdeny1", &["ntdeny1"]),
     ("base.ntdeny2", &["ntdeny2"]),
     ("base.tcon", &["tcon"]),

@@ -5,6 +5,7 @@ mod locks;
 mod raw;
 mod removals;
 mod renames;
+mod sharing;
 mod users;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};

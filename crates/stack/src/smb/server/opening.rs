@@ -78,6 +78,12 @@ impl State {
             _ => {}
         }
         // Before the file is touched: a file that others have open is not cut.
+        if let Some(found) = &found
+            && wish.existing == Existing::Truncate
+        {
+            let cuts = Sharing { writes: true, ..wish.sharing };
+            self.open_files.lets(found.number, cuts)?;
+        }
         let mut opened = match &found {
             Some(found) => Some(self.share_file(found.number, &wish)?),
             None => None,
@@ -152,24 +158,27 @@ impl State {
         }
     }
 
-    fn dos_sharing(&self, mode: u16) -> Result<Sharing, Refused> {
+    fn dos_sharing(&self, mode: u16, path: &Names) -> Result<Sharing, Refused> {
         // An open by file control block is one of the compatibility mode to read and write.
-        let mode = if mode & 0xff == open::access::FILE_CONTROL_BLOCK { 2 } else { mode & 0x77 };
+        let by_control_block = mode & 0xff == open::access::FILE_CONTROL_BLOCK;
+        let mode = if by_control_block { open::access::READ_WRITE } else { mode & 0x77 };
         let mut sharing = Sharing::from_dos(mode).ok_or(error::BAD_ACCESS)?;
-        if mode == 2 && self.offer.read_only {
+        if mode == open::access::READ_WRITE && self.offer.read_only {
             sharing.writes = false;
         }
-        if mode & 0x70 == 0 {
-            sharing.compatible_with = Some(self.number);
+        if mode & open::access::SHARE_MASK == open::access::COMPATIBILITY {
+            let name = path.last().map_or("", String::as_str);
+            sharing = sharing.compatible(self.number, name, by_control_block);
         }
         Ok(sharing)
     }
 
     pub async fn open_core(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = open::Request::parse(block).map_err(malformed)?;
+        let path = self.path(request.name)?;
         let wish = Wish {
-            path: self.path(request.name)?,
-            sharing: self.dos_sharing(request.access)?,
+            sharing: self.dos_sharing(request.access, &path)?,
+            path,
             existing: Existing::Open,
             creates: false,
             directory: Some(false),
@@ -208,8 +217,8 @@ impl State {
             return Err(error::ACCESS_DENIED);
         }
         let wish = Wish {
+            sharing: self.dos_sharing(open::access::READ_WRITE, &path)?,
             path,
-            sharing: self.dos_sharing(open::access::READ_WRITE)?,
             existing,
             creates: true,
             directory: Some(false),
@@ -249,9 +258,10 @@ impl State {
             function::TRUNCATE => Existing::Truncate,
             _ => return Err(error::BAD_ACCESS),
         };
+        let path = self.path(request.name)?;
         let wish = Wish {
-            path: self.path(request.name)?,
-            sharing: self.dos_sharing(request.access)?,
+            sharing: self.dos_sharing(request.access, &path)?,
+            path,
             existing,
             creates: request.function & function::CREATE != 0,
             directory: Some(false),
@@ -313,7 +323,7 @@ impl State {
             lets_read: request.share & share::READ != 0,
             lets_write: request.share & share::WRITE != 0,
             lets_delete: request.share & share::DELETE != 0,
-            compatible_with: None,
+            ..Sharing::NOTHING
         };
         if has(access::MAXIMUM_ALLOWED) {
             // Not more than the file lets.

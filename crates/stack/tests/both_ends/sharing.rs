@@ -1,0 +1,26 @@
+//! Opens of one file beside each other.
+
+use lanlab_wire::smb1::nt_create_andx::{access, disposition};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Text;
+use lanlab_wire::smb1::{command, open};
+
+use super::both::server;
+use super::raw::{Raw, ended};
+
+#[test]
+fn a_file_that_no_other_may_write_is_not_cut_by_who_asks_for_its_attributes_alone() {
+    let mut raw = Raw::new(&server(), &["file"]);
+    let access = open::access::READ_WRITE | open::access::DENY_ALL;
+    let request = open::Request { access, search_attributes: 0, name: Text::Oem(b"FILE") };
+    let said = raw.ask(command::OPEN, |writer| request.emit(writer));
+    assert_eq!(ended(&said)[0].1, Some("success"));
+    for cuts in [disposition::OVERWRITE, disposition::OVERWRITE_IF, disposition::SUPERSEDE] {
+        let opened = raw.nt_open("file", cuts, access::READ_ATTRIBUTES, 0);
+        assert_eq!(opened, Err(error::SHARING_VIOLATION.name), "{cuts}");
+    }
+    let opened = raw.nt_open("file", disposition::OPEN, access::READ_ATTRIBUTES, 0);
+    assert!(opened.is_ok(), "it uses nothing of the file: {opened:?}");
+    let opened = raw.nt_open("file", disposition::OPEN, access::READ_DATA, 0);
+    assert_eq!(opened, Err(error::SHARING_VIOLATION.name));
+}
