@@ -10,7 +10,7 @@ use crate::multiplexed::{run, served};
 use crate::peer_programs::can_run;
 
 /// Suites, and the tests of each.
-const PASSED: [(&str, &[&str]); 21] = [
+const PASSED: [(&str, &[&str]); 23] = [
     ("base.lock", &["LOCK1", "LOCK2", "LOCK3", "LOCK4", "LOCK5", "LOCK6", "LOCK7"]),
     (
         "raw.lock",
@@ -32,8 +32,26 @@ const PASSED: [(&str, &[&str]); 21] = [
     ),
     ("raw.read", &["read", "readx", "lockread", "readbraw", "read for execute"]),
     ("raw.write", &["writex"]),
-    ("raw.open", &["brlocked", "open", "open-multi", "ntcreatex"]),
-    ("raw.rename", &["mv"]),
+    (
+        "raw.open",
+        &[
+            "brlocked",
+            "open",
+            "open-multi",
+            "ntcreatex",
+            "ctemp",
+            "chained-openx",
+            "chained-ntcreatex",
+            "no-leading-slash",
+            "openx-over-dir",
+            "open-for-delete",
+            "opendisp-dir",
+            "ntcreatedir",
+            "open-for-truncate",
+            "ntcreatex_supersede",
+        ],
+    ),
+    ("raw.rename", &["mv", "osxrename"]),
     ("raw.unlink", &["delete_on_close", "unlink-defer"]),
     ("raw.context", &["tree_ulogoff", "pid_only_sess", "pid_2sess", "pid_2tcon"]),
     ("base.deny1", &["deny1"]),
@@ -47,6 +65,8 @@ const PASSED: [(&str, &[&str]); 21] = [
     ("base.rw1", &["rw1"]),
     ("base.attr", &["attr"]),
     ("base.dir1", &["dir1"]),
+    ("base.dir2", &["dir2"]),
+    ("base.trans2", &["trans2"]),
     ("base.unlink", &["unlink"]),
     (
         "base.delete",
@@ -126,6 +146,8 @@ fn failed(suite: &str, tests: &[&str], port: &str, who: &str) -> Vec<String> {
     let done = Command::new("timeout")
         .args(["--kill-after=5", "60", "smbtorture", "//127.0.0.1/lanlab", "-p", port])
         .args(["-s", "/dev/null", "-m", "NT1", "--option=clientminprotocol=NT1", "-U", who])
+        // Files of a listing: as many as two responses hold.
+        .arg("--entries=100")
         .args(named)
         // It makes a folder of its own where it runs.
         .current_dir(std::env::temp_dir())

@@ -88,7 +88,7 @@ impl State {
             Some(found) => Some(self.share_file(found.number, &wish)?),
             None => None,
         };
-        let (handle, found, outcome) = match found {
+        let (handle, mut found, outcome) = match found {
             Some(found) if found.is_directory => (None, found, outcome),
             None if wish.directory == Some(true) => {
                 self.change(FileCall::MakeDirectory { path: wish.path.clone() }).await?;
@@ -127,6 +127,7 @@ impl State {
             let is_read_only = Some(true);
             let call = FileCall::Change { path: wish.path.clone(), modified_s: None, is_read_only };
             self.change(call).await?;
+            found.is_read_only = true;
         }
         let fid = self.add_open(Open {
             handle,
@@ -311,15 +312,16 @@ impl State {
         let most = has(access::MAXIMUM_ALLOWED) && !self.offer.read_only && !is_directory;
         let reads = access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE;
         let writes = access::WRITE_DATA | access::APPEND_DATA | access::GENERIC_WRITE;
-        let deletes = access::DELETE | access::GENERIC_ALL | access::MAXIMUM_ALLOWED;
-        if dies && !has(deletes) {
+        // As much as there is does not mean removal: others may not let it.
+        let deletes = has(access::DELETE | access::GENERIC_ALL);
+        if dies && !deletes {
             return Err(error::INVALID_PARAMETER);
         }
         let mut sharing = Sharing {
             // Who executes a program reads it.
             reads: has(reads | any | access::EXECUTE),
             writes: has(writes | access::GENERIC_ALL) || most,
-            deletes: has(access::DELETE | access::GENERIC_ALL),
+            deletes,
             lets_read: request.share & share::READ != 0,
             lets_write: request.share & share::WRITE != 0,
             lets_delete: request.share & share::DELETE != 0,
@@ -330,7 +332,8 @@ impl State {
             sharing.writes &= !self.look(&path).await.is_ok_and(|found| found.is_read_only);
         }
         let is_file = request.options & options::NON_DIRECTORY != 0;
-        if is_directory && is_file {
+        // A directory is neither a file nor cut.
+        if is_directory && (is_file || existing == Existing::Truncate) {
             return Err(error::INVALID_PARAMETER);
         }
         let wish = Wish {
@@ -345,7 +348,7 @@ impl State {
         let (fid, found, outcome) = self.open_file(wish).await?;
         let open = self.open(fid)?;
         open.only_executes = !has(reads | any);
-        (open.deletes, open.dies) = (has(deletes), dies);
+        (open.deletes, open.dies) = (deletes, dies);
         let written = ticks(found.modified_s);
         let response = nt_create_andx::Response {
             oplock: 0,
@@ -353,6 +356,9 @@ impl State {
             result: match outcome {
                 Outcome::Opened => result::OPENED,
                 Outcome::Created => result::CREATED,
+                Outcome::Truncated if request.disposition == disposition::SUPERSEDE => {
+                    result::SUPERSEDED
+                }
                 Outcome::Truncated => result::OVERWRITTEN,
             },
             creation_time: written,
