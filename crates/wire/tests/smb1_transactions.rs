@@ -9,7 +9,7 @@ use frames::{Frame, messages};
 use lanlab_wire::Error;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::Header;
-use lanlab_wire::smb1::strings::CodePage;
+use lanlab_wire::smb1::strings::{CodePage, Text};
 use lanlab_wire::smb1::{
     command, file_information, file_system_information, find, transaction, transaction2,
 };
@@ -174,11 +174,26 @@ fn entries_again(
         for entry in find::BothDirectories::new(data, count, unicode) {
             let entry = entry?;
             last = Some(entry.emit(0, last, &mut out));
-            assert_eq!(out.len(), last.unwrap() + entry.entry_len());
+            assert_eq!(out.len(), last.unwrap() + entry.len_at(find::level::BOTH_DIRECTORY));
             names.push(entry.name.decode(CodePage::Cp850).into_owned());
         }
     }
     Ok((out, names))
+}
+
+#[test]
+fn shorter_forms_of_an_entry_lack_what_stands_before_its_name() {
+    let name = Text::Oem(b"NAME");
+    let entry = find::BothDirectory { attributes: 0x20, ea_size: 7, name, ..Default::default() };
+    let mut both = Vec::new();
+    entry.emit(0, None, &mut both);
+    for (level, head_len) in [(find::level::DIRECTORY, 64), (find::level::FULL_DIRECTORY, 68)] {
+        let mut out = Vec::new();
+        assert_eq!(entry.emit_at(level, 0, None, &mut out), 0);
+        assert_eq!(out[..head_len], both[..head_len]);
+        assert_eq!(&out[head_len..], b"NAME");
+        assert_eq!(out.len(), entry.len_at(level));
+    }
 }
 
 #[test]

@@ -10,13 +10,14 @@ use crate::multiplexed::{run, served};
 use crate::peer_programs::can_run;
 
 /// Suites, and the tests of each.
-const PASSED: [(&str, &[&str]); 16] = [
+const PASSED: [(&str, &[&str]); 23] = [
     ("base.lock", &["LOCK1", "LOCK2", "LOCK3", "LOCK4", "LOCK5", "LOCK6", "LOCK7"]),
     (
         "raw.lock",
         &[
             "lockx",
             "lock",
+            "async",
             "pidhigh",
             "errorcode",
             "changetype",
@@ -31,10 +32,32 @@ const PASSED: [(&str, &[&str]); 16] = [
     ),
     ("raw.read", &["read", "readx", "lockread", "readbraw", "read for execute"]),
     ("raw.write", &["writex"]),
-    ("raw.open", &["brlocked", "open", "open-multi", "ntcreatex"]),
-    ("raw.rename", &["mv"]),
-    ("raw.unlink", &["unlink-defer"]),
+    (
+        "raw.open",
+        &[
+            "brlocked",
+            "open",
+            "open-multi",
+            "ntcreatex",
+            "ctemp",
+            "chained-openx",
+            "chained-ntcreatex",
+            "no-leading-slash",
+            "openx-over-dir",
+            "open-for-delete",
+            "opendisp-dir",
+            "ntcreatedir",
+            "open-for-truncate",
+            "ntcreatex_supersede",
+        ],
+    ),
+    ("raw.rename", &["mv", "osxrename"]),
+    ("raw.unlink", &["delete_on_close", "unlink-defer"]),
+    ("raw.context", &["tree_ulogoff", "pid_only_sess", "pid_2sess", "pid_2tcon"]),
+    ("base.deny1", &["deny1"]),
+    ("base.deny2", &["deny2"]),
     ("base.deny3", &["deny3"]),
+    ("base.open", &["open"]),
     ("base.ntdeny1", &["ntdeny1"]),
     ("base.ntdeny2", &["ntdeny2"]),
     ("base.tcon", &["tcon"]),
@@ -42,7 +65,47 @@ const PASSED: [(&str, &[&str]); 16] = [
     ("base.rw1", &["rw1"]),
     ("base.attr", &["attr"]),
     ("base.dir1", &["dir1"]),
-    ("base.delete", &["deltest1", "deltest2", "deltest3", "deltest10", "deltest11"]),
+    ("base.dir2", &["dir2"]),
+    ("base.trans2", &["trans2"]),
+    ("base.unlink", &["unlink"]),
+    (
+        "base.delete",
+        &[
+            "deltest1",
+            "deltest2",
+            "deltest3",
+            "deltest4",
+            "deltest5",
+            "deltest6",
+            "deltest7",
+            "deltest8",
+            "deltest9",
+            "deltest9a",
+            "deltest10",
+            "deltest11",
+            "deltest12",
+            "deltest13",
+            "deltest14",
+            "deltest15",
+            "deltest16",
+            "deltest17",
+            "deltest17b",
+            "deltest17c",
+            "deltest17d",
+            "deltest17e",
+            "deltest17f",
+            "deltest18",
+            "deltest19",
+            "deltest20a",
+            "deltest20c",
+            "deltest21",
+            "deltest22",
+            "deltest23",
+            "deltest24",
+            "deltest25",
+            "deltest25a",
+        ],
+    ),
 ];
 
 #[test]
@@ -83,6 +146,8 @@ fn failed(suite: &str, tests: &[&str], port: &str, who: &str) -> Vec<String> {
     let done = Command::new("timeout")
         .args(["--kill-after=5", "60", "smbtorture", "//127.0.0.1/lanlab", "-p", port])
         .args(["-s", "/dev/null", "-m", "NT1", "--option=clientminprotocol=NT1", "-U", who])
+        // Files of a listing: as many as two responses hold.
+        .arg("--entries=100")
         .args(named)
         // It makes a folder of its own where it runs.
         .current_dir(std::env::temp_dir())

@@ -19,15 +19,19 @@ pub fn user(password: &str) -> User {
     User { name: "me".into(), password: password.into(), domain: String::new() }
 }
 
-pub fn server() -> Server {
-    Server::new(Offer {
+pub fn offer() -> Offer {
+    Offer {
         name: "server".into(),
         share: "share".into(),
         user: Some(user("Secret-1")),
         read_only: false,
         code_page: CodePage::Cp850,
         newest: Dialect::Nt,
-    })
+    }
+}
+
+pub fn server() -> Server {
+    Server::new(offer())
 }
 
 pub fn client(dialect: Option<Dialect>, password: &str) -> Client {

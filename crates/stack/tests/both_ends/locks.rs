@@ -138,6 +138,17 @@ fn a_wait_ends_when_it_is_cancelled_or_its_file_is_closed() {
     let said = other.lock(lock_type::CANCEL, 0, false, &[5]);
     assert_eq!(ended(&said), [(other.raw.mid, DONE), (waited, given_up)]);
 
+    // One cancellation is for one range.
+    assert_eq!(other.locked(NO_LIMIT, &[5]), None);
+    let first = other.raw.mid;
+    one.lock(0, 0, false, &[6]);
+    assert_eq!(other.locked(NO_LIMIT, &[6]), None);
+    let second = other.raw.mid;
+    let said = other.lock(lock_type::CANCEL, 0, false, &[5, 6]);
+    assert_eq!(ended(&said), [(other.raw.mid, DONE), (first, given_up)]);
+    let said = other.lock(lock_type::CANCEL, 0, false, &[6]);
+    assert_eq!(ended(&said), [(other.raw.mid, DONE), (second, given_up)]);
+
     assert_eq!(other.locked(NO_LIMIT, &[5]), None);
     let waited = other.raw.mid;
     let said = other.cancel(waited + 1);

@@ -3,7 +3,10 @@
 mod both;
 mod locks;
 mod raw;
+mod removals;
 mod renames;
+mod sharing;
+mod users;
 
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Reason, Redirector};
 use lanlab_stack::smb::Dialect;

@@ -1,12 +1,8 @@
 //! Renames by patterns, and of what is open.
 
-use lanlab_stack::files::{FileAnswer, FileCall};
-use lanlab_wire::smb1::andx::Block;
-use lanlab_wire::smb1::header::Header;
-use lanlab_wire::smb1::nt_create_andx::{self, access, disposition, options, share};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::Text;
-use lanlab_wire::smb1::{attributes, close, command, rename};
+use lanlab_wire::smb1::{attributes, command, rename};
 
 use super::both::server;
 use super::raw::{Raw, ended};
@@ -17,13 +13,6 @@ impl Raw {
         let request = rename::Request { search_attributes, old_name, new_name };
         let said = self.ask(command::RENAME, |writer| request.emit(writer));
         ended(&said)[0].1.expect("a known status")
-    }
-
-    fn names(&mut self) -> Vec<String> {
-        let list = FileCall::List { path: Vec::new(), after: String::new(), most: 1000 };
-        let listed = self.served.files.carry_out(list, &mut Vec::new());
-        let FileAnswer::Listed(listed) = listed else { panic!("{listed:?}") };
-        listed.into_iter().map(|found| found.name).collect()
     }
 }
 
@@ -48,8 +37,7 @@ fn all_that_match_get_a_name_made_of_their_own_once() {
 #[test]
 fn directories_are_meant_only_where_they_are_asked_for() {
     let mut raw = Raw::new(&server(), &["one.x"]);
-    let make = FileCall::MakeDirectory { path: vec!["two.x".to_owned()] };
-    assert_eq!(raw.served.files.carry_out(make, &mut Vec::new()), FileAnswer::Done);
+    raw.make_directory("two.x");
     assert_eq!(raw.rename(0, "*.x", "*.y"), "success");
     assert_eq!(raw.names(), ["one.y", "two.x"]);
     assert_eq!(raw.rename(attributes::DIRECTORY, "*.?", "*.z"), "success");
@@ -77,36 +65,6 @@ fn more_names_than_a_session_may_hold_are_refused_before_any_is_changed() {
     assert!(raw.names().iter().all(|name| name.contains(".txt")));
 }
 
-impl Raw {
-    /// Open what is there so that its last close removes it, and let others rename it meanwhile.
-    fn open_to_remove(&mut self, name: &str) -> u16 {
-        let request = nt_create_andx::Request {
-            flags: 0,
-            root_fid: 0,
-            access: access::DELETE,
-            allocation_size: 0,
-            attributes: 0,
-            share: share::READ | share::WRITE | share::DELETE,
-            disposition: disposition::OPEN,
-            options: options::DELETE_ON_CLOSE,
-            impersonation: 2,
-            security_flags: 0,
-            name: Text::Oem(name.as_bytes()),
-        };
-        let answer = self.ask(command::NT_CREATE_ANDX, |writer| request.emit(writer)).remove(0);
-        let header = Header::parse(&answer).unwrap();
-        assert!(header.status.is_success(), "{}", header.status);
-        let block = Block::first(&header, &answer).unwrap();
-        nt_create_andx::Response::parse(&block).unwrap().fid
-    }
-
-    fn close(&mut self, fid: u16) -> &'static str {
-        let request = close::Request { fid, last_write_time: 0 };
-        let said = self.ask(command::CLOSE, |writer| request.emit(writer));
-        ended(&said)[0].1.expect("a known status")
-    }
-}
-
 /// A close that removes a file removes that file, and nothing that has come to its old place.
 #[test]
 fn a_file_renamed_while_open_is_removed_where_it_lies_now() {
@@ -121,8 +79,7 @@ fn a_file_renamed_while_open_is_removed_where_it_lies_now() {
 #[test]
 fn a_directory_with_an_open_file_below_keeps_its_name() {
     let mut raw = Raw::new(&server(), &[]);
-    let make = FileCall::MakeDirectory { path: vec!["above".to_owned()] };
-    assert_eq!(raw.served.files.carry_out(make, &mut Vec::new()), FileAnswer::Done);
+    raw.make_directory("above");
     raw.make("above\\file");
     let fid = raw.open_to_remove("\\Above\\file");
     assert_eq!(raw.rename(attributes::DIRECTORY, "above", "other"), error::ACCESS_DENIED.name);

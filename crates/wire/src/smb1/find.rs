@@ -29,6 +29,10 @@ pub mod flags {
 pub mod level {
     /// [`Standard`](super::Standard): the form of LAN Manager.
     pub const STANDARD: u16 = 0x0001;
+    /// [`BothDirectory`](super::BothDirectory) without extended attributes and short names.
+    pub const DIRECTORY: u16 = 0x0101;
+    /// [`BothDirectory`](super::BothDirectory) without short names.
+    pub const FULL_DIRECTORY: u16 = 0x0102;
     /// [`BothDirectory`](super::BothDirectory): the form of Windows NT, with long and short names.
     pub const BOTH_DIRECTORY: u16 = 0x0104;
 }

@@ -1,7 +1,9 @@
 //! Entries of listings by transaction 2.
 //!
-//! Source: [MS-CIFS] 2.2.8.1.1 (standard), 2.2.8.1.7 (both directory).
+//! Source: [MS-CIFS] 2.2.8.1.1 (standard), 2.2.8.1.4 (directory), 2.2.8.1.5 (full
+//! directory), 2.2.8.1.7 (both directory).
 
+use super::find::level;
 use super::reader::Reader;
 use super::strings::Text;
 use super::time::DateTime;
@@ -9,7 +11,9 @@ use crate::Error;
 
 const FORMAT: &str = "smb1 find";
 
-/// Octets of a both directory entry before its name.
+/// Octets of an entry before its name, by level.
+const DIRECTORY_LEN: usize = 64;
+const FULL_DIRECTORY_LEN: usize = 68;
 const BOTH_DIRECTORY_LEN: usize = 94;
 /// Octets of the short name of an entry.
 const SHORT_NAME_LEN: usize = 24;
@@ -170,14 +174,34 @@ impl<'a> BothDirectory<'a> {
         Ok((next, entry))
     }
 
-    /// Octets that the entry takes, without the zeros before the next one.
-    pub fn entry_len(&self) -> usize {
-        BOTH_DIRECTORY_LEN + self.name.octets().len()
+    /// Octets before the name at a level.
+    const fn head_len(at_level: u16) -> usize {
+        match at_level {
+            level::DIRECTORY => DIRECTORY_LEN,
+            level::FULL_DIRECTORY => FULL_DIRECTORY_LEN,
+            _ => BOTH_DIRECTORY_LEN,
+        }
+    }
+
+    /// Octets that the entry takes at a level, without the zeros before the next one.
+    pub fn len_at(&self, level: u16) -> usize {
+        Self::head_len(level) + self.name.octets().len()
     }
 
     /// Append the entry to the data of a response, which begin at `start` of `out`. `last` is where
     /// the entry before begins in `out`; the result is where this one does.
     pub fn emit(&self, start: usize, last: Option<usize>, out: &mut Vec<u8>) -> usize {
+        self.emit_at(level::BOTH_DIRECTORY, start, last, out)
+    }
+
+    /// Append the entry as a level has it.
+    pub fn emit_at(
+        &self,
+        at_level: u16,
+        start: usize,
+        last: Option<usize>,
+        out: &mut Vec<u8>,
+    ) -> usize {
         if let Some(last) = last {
             while !(out.len() - start).is_multiple_of(8) {
                 out.push(0);
@@ -204,7 +228,8 @@ impl<'a> BothDirectory<'a> {
         let short_name = &self.short_name[..self.short_name.len().min(SHORT_NAME_LEN)];
         out.extend_from_slice(&[short_name.len() as u8, 0]);
         out.extend_from_slice(short_name);
-        out.resize(at + BOTH_DIRECTORY_LEN, 0);
+        // The levels are heads of each other.
+        out.resize(at + Self::head_len(at_level), 0);
         out.extend_from_slice(self.name.octets());
         at
     }

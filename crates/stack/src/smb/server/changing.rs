@@ -11,6 +11,7 @@ use super::found::{attributes_of, moment, read_only_to_set, size_of, time_to_set
 use super::names::below;
 use super::refusals::{Refused, malformed};
 use super::search::Search;
+use super::shares::Sharing;
 use super::state::State;
 use crate::files::{FileAnswer, FileCall, Found, Names};
 
@@ -38,7 +39,7 @@ impl State {
         if !found.is_directory {
             return Err(error::NOT_A_DIRECTORY);
         }
-        self.may_remove(&found)?;
+        self.open_files.lets(found.number, Sharing::RENAME)?;
         self.change(FileCall::RemoveDirectory { path }).await.map(drop)
     }
 
@@ -52,7 +53,8 @@ impl State {
             self.put_nothing();
             return Ok(());
         }
-        let mut search = Search::new(directory.clone(), &name, 0, self.tid);
+        let attributes = request.search_attributes;
+        let mut search = Search::new(directory.clone(), &name, attributes, self.tid);
         let mut removed = 0_u64;
         loop {
             let page = self.page(&mut search).await?;
@@ -60,6 +62,9 @@ impl State {
                 break;
             }
             for (position, found) in page {
+                if matches!(found.name.as_str(), "." | "..") {
+                    return Err(error::OBJECT_NAME_INVALID);
+                }
                 let path = below(&directory, &found.name);
                 self.remove(path, &found).await?;
                 removed += 1;
@@ -73,12 +78,6 @@ impl State {
         Ok(())
     }
 
-    /// Whether those who have it open let it be removed or renamed.
-    pub fn may_remove(&self, found: &Found) -> Result<(), Refused> {
-        let lets = self.open_files.lets_remove(found.number);
-        if lets { Ok(()) } else { Err(error::SHARING_VIOLATION) }
-    }
-
     async fn remove(&mut self, path: Names, found: &Found) -> Result<(), Refused> {
         if found.is_directory {
             return Err(error::FILE_IS_A_DIRECTORY);
@@ -86,14 +85,14 @@ impl State {
         if found.is_read_only {
             return Err(error::CANNOT_DELETE);
         }
-        self.may_remove(found)?;
+        self.open_files.lets(found.number, Sharing::REMOVE)?;
         self.change(FileCall::Remove { path }).await.map(drop)
     }
 
     pub async fn query_information(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = path::Request::parse(block).map_err(malformed)?;
         let path = self.path(request.name)?;
-        let found = self.look(&path).await?;
+        let found = self.look_up(&path).await?;
         let response = query_information::Response {
             attributes: attributes_of(&found),
             last_write_time: written_s(&found),

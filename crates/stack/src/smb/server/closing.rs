@@ -8,7 +8,7 @@ use lanlab_wire::smb1::time::seconds_to_utc;
 use super::found::time_to_set;
 use super::refusals::{Refused, malformed};
 use super::state::{Open, State};
-use crate::files::FileCall;
+use crate::files::{FileAnswer, FileCall, Names};
 
 impl State {
     pub async fn close(&mut self, block: &Block<'_>) -> Result<(), Refused> {
@@ -44,6 +44,10 @@ impl State {
             Some(handle) => self.ask(FileCall::Close { handle }).await.map(drop),
             None => Ok(()),
         };
+        // A directory that has something in it stays, and its close does not fail.
+        if open.dies && (!open.is_directory || self.is_empty(&open.opened.path()).await?) {
+            open.opened.file().is_doomed = true;
+        }
         let is_doomed = open.opened.file().is_doomed;
         if is_doomed && open.opened.is_last() {
             let path = open.opened.path();
@@ -59,6 +63,15 @@ impl State {
             self.change(call).await?;
         }
         closed
+    }
+
+    /// Whether there is nothing in a directory.
+    pub async fn is_empty(&mut self, path: &Names) -> Result<bool, Refused> {
+        let call = FileCall::List { path: path.clone(), after: String::new(), most: 1 };
+        match self.ask(call).await? {
+            FileAnswer::Listed(listed) => Ok(listed.is_empty()),
+            _ => Err(error::UNSUCCESSFUL_IO),
+        }
     }
 
     /// Close all files of which `is_meant` says so.

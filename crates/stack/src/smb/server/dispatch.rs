@@ -70,7 +70,9 @@ impl State {
         if matches!(command, command::NEGOTIATE | command::SESSION_SETUP_ANDX | command::ECHO) {
             return Ok(());
         }
-        if self.dialect() > Dialect::Core && !self.users.contains(&self.uid) {
+        // A share is left even after the user has logged off.
+        let needs_user = self.dialect() > Dialect::Core && command != command::TREE_DISCONNECT;
+        if needs_user && !self.users.contains(&self.uid) {
             return Err(error::SMB_BAD_UID);
         }
         let needs_none = matches!(
@@ -78,6 +80,7 @@ impl State {
             command::TREE_CONNECT
                 | command::TREE_CONNECT_ANDX
                 | command::LOGOFF_ANDX
+                | command::PROCESS_EXIT
                 | command::NT_CANCEL
         );
         match self.trees.get(&self.tid) {
@@ -142,8 +145,8 @@ impl State {
             command::TREE_CONNECT_ANDX => self.connect(block),
             command::TREE_DISCONNECT => self.disconnect().await,
             command::PROCESS_EXIT => {
-                let pid = self.request.pid;
-                self.close_all(|open| open.pid == pid).await;
+                let (uid, pid) = (self.user(), self.request.pid);
+                self.close_all(|open| (open.uid, open.pid) == (uid, pid)).await;
                 self.put_nothing();
                 Ok(())
             }

@@ -39,7 +39,7 @@ impl Filling {
             return None;
         }
         let (begin, last) = (self.data.len(), self.last);
-        if self.level == level::BOTH_DIRECTORY {
+        if self.level != level::STANDARD {
             let short: Vec<u8> = if found.short_name.eq_ignore_ascii_case(&found.name) {
                 Vec::new()
             } else {
@@ -59,10 +59,10 @@ impl Filling {
                 short_name: &short,
                 name: name.text(),
             };
-            if self.data.len().next_multiple_of(8) + entry.entry_len() > self.room {
+            if self.data.len().next_multiple_of(8) + entry.len_at(self.level) > self.room {
                 return Some(false);
             }
-            self.last = Some(entry.emit(0, last, &mut self.data));
+            self.last = Some(entry.emit_at(self.level, 0, last, &mut self.data));
         } else {
             let written = moment(found.modified_s);
             let entry = Standard {
@@ -135,7 +135,8 @@ impl State {
         search_count: u16,
         whole: &Whole,
     ) -> Result<Filling, Refused> {
-        if !matches!(level, level::STANDARD | level::BOTH_DIRECTORY) {
+        use level::{BOTH_DIRECTORY, DIRECTORY, FULL_DIRECTORY, STANDARD};
+        if !matches!(level, STANDARD | DIRECTORY | FULL_DIRECTORY | BOTH_DIRECTORY) {
             return Err(error::INVALID_LEVEL);
         }
         Ok(Filling {

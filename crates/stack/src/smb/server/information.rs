@@ -16,6 +16,8 @@ use crate::files::{Found, Names};
 
 /// As the standard level of LAN Manager, with the octets of extended attributes behind it.
 const INFO_EA_SIZE: u16 = 0x0002;
+/// Its length, and the name of a file from the root of the share.
+const NAME: u16 = 0x0104;
 /// Its length, and the name of 8.3 of a file.
 const ALTERNATIVE_NAME: u16 = 0x0108;
 const PASS_ALTERNATIVE_NAME: u16 = 1021;
@@ -53,10 +55,17 @@ fn sizes(found: &Found, delete_pending: bool) -> Sizes {
     Sizes {
         allocation_size: found.size_bytes,
         end_of_file: found.size_bytes,
-        links: 1,
+        links: u32::from(!delete_pending),
         delete_pending,
         is_directory: found.is_directory,
     }
+}
+
+/// A name after its length.
+fn put_name(name: &Encoded, data: &mut Vec<u8>) {
+    let octets = name.text().octets();
+    data.extend_from_slice(&(octets.len() as u32).to_le_bytes());
+    data.extend_from_slice(octets);
 }
 
 impl State {
@@ -64,15 +73,21 @@ impl State {
         Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
     }
 
-    /// What is known of a file.
-    pub async fn file_level(
-        &mut self,
+    /// The path of a file, whose last name is written as it is there.
+    fn whole_name(&self, path: &Names, found: &Found, whole: &Whole) -> Result<Encoded, Refused> {
+        let above = path.split_last().map_or(&[][..], |(_, above)| above);
+        let names = above.iter().chain([&found.name]);
+        self.name(&names.map(|name| format!("\\{name}")).collect::<String>(), whole)
+    }
+
+    /// What is known of a file, which may be about to be removed.
+    pub fn file_level(
+        &self,
         level: u16,
         path: &Names,
-        dies: bool,
+        (found, dies): (Found, bool),
         whole: &Whole,
     ) -> Result<Vec<u8>, Refused> {
-        let found = self.look(path).await?;
         let mut data = Vec::new();
         match level {
             query::INFO_STANDARD => standard(&found).emit(&mut data),
@@ -82,18 +97,16 @@ impl State {
             }
             query::BASIC | query::PASS_BASIC => basic(&found).emit(&mut data),
             query::STANDARD | query::PASS_STANDARD => sizes(&found, dies).emit(&mut data),
+            NAME => put_name(&self.whole_name(path, &found, whole)?, &mut data),
             query::EA | query::PASS_EA => data.extend_from_slice(&[0; 4]),
             ALTERNATIVE_NAME | PASS_ALTERNATIVE_NAME => {
                 if found.short_name.is_empty() {
                     return Err(error::OBJECT_NAME_NOT_FOUND);
                 }
-                let name = self.name(&found.short_name, whole)?;
-                data.extend_from_slice(&(name.text().octets().len() as u32).to_le_bytes());
-                data.extend_from_slice(name.text().octets());
+                put_name(&self.name(&found.short_name, whole)?, &mut data);
             }
             query::ALL => {
-                let path = format!("\\{}", path.join("\\"));
-                let name = self.name(&path, whole)?;
+                let name = self.whole_name(path, &found, whole)?;
                 let (basic, sizes) = (basic(&found), sizes(&found, dies));
                 All { basic, sizes, ea_size: 0, name: name.text() }.emit(&mut data);
             }

@@ -66,7 +66,9 @@ impl State {
         };
         let mut file = open.opened.file();
         if kind & lock_type::CANCEL != 0 {
-            let meant: Vec<_> = request.locks.iter().map(wanted).collect();
+            // Of several ranges only the first one is meant.
+            let meant = request.locks.iter().map(wanted).next();
+            let meant = meant.ok_or(error::CANCEL_VIOLATION)?;
             drop(file);
             // A wait is named by its range and the form in which it was written.
             let alike: Vec<_> = self
@@ -76,8 +78,7 @@ impl State {
                 .map(|wait| Arc::clone(&wait.ticket))
                 .collect();
             let is_meant = |ticket: &Arc<Ticket>, waits: &[Wanted]| {
-                alike.iter().any(|one| Arc::ptr_eq(one, ticket))
-                    && waits.iter().any(|one| meant.contains(one))
+                alike.iter().any(|one| Arc::ptr_eq(one, ticket)) && waits.contains(&meant)
             };
             let given_up = self.open(fid)?.opened.file().queue.give_up(is_meant);
             if given_up == 0 {

@@ -173,9 +173,10 @@ impl State {
         if self.dialect() == Dialect::Core {
             return Err(error::SMB_BAD_COMMAND);
         }
-        self.users.remove(&self.uid);
+        let uid = self.uid;
+        self.users.remove(&uid);
+        self.close_all(|open| open.uid == uid).await;
         if self.users.is_empty() {
-            self.close_all(|_| true).await;
             self.trees.clear();
             self.searches.clear();
         }

@@ -82,22 +82,21 @@ impl OpenFiles {
         let number = self.next_number();
         {
             let mut found = locked(&file);
-            if found.is_doomed {
-                return Err(error::DELETE_PENDING);
-            }
-            if !found.opens.iter().all(|other| sharing.goes_with(other.sharing)) {
-                return Err(error::SHARING_VIOLATION);
-            }
+            found.lets(sharing)?;
             found.opens.push(OneOpen { number, sharing, path });
         }
         Ok(Opened { all: Arc::clone(self), file_number, number, file })
     }
 
-    /// Whether a file may be removed or renamed: no one has it open who does not let others do so.
-    pub fn lets_remove(&self, file_number: u64) -> bool {
+    /// Whether a file can be used for a moment beside those who have it open.
+    pub fn lets(&self, file_number: u64, sharing: Sharing) -> Result<(), Refused> {
         let files = locked(&self.files);
-        let Some(file) = files.get(&file_number) else { return true };
-        locked(file).opens.iter().all(|other| other.sharing.lets_delete)
+        files.get(&file_number).map_or(Ok(()), |file| locked(file).lets(sharing))
+    }
+
+    /// Whether a file is removed once the last one closes it.
+    pub fn is_doomed(&self, file_number: u64) -> bool {
+        locked(&self.files).get(&file_number).is_some_and(|file| locked(file).is_doomed)
     }
 
     /// Of each open file deeper than `names` names the first `names` names of its path, each once.
@@ -126,6 +125,14 @@ impl OpenFiles {
 }
 
 impl OpenFile {
+    fn lets(&self, sharing: Sharing) -> Result<(), Refused> {
+        if self.is_doomed {
+            return Err(error::DELETE_PENDING);
+        }
+        let goes = self.opens.iter().all(|other| sharing.goes_with(other.sharing));
+        if goes { Ok(()) } else { Err(error::SHARING_VIOLATION) }
+    }
+
     /// Give what is free now to those who wait for it.
     pub fn grant(&mut self) {
         self.queue.grant(&mut self.locks);
@@ -177,14 +184,16 @@ mod tests {
         let one = all.open(7, deny_write, path()).unwrap();
         let other = all.open(7, deny_write, path()).unwrap();
         assert!(all.open(7, Sharing::from_dos(0x42).unwrap(), path()).is_err(), "it would write");
-        assert!(!all.lets_remove(7) && all.lets_remove(8) && !one.is_last());
+        assert_eq!(all.lets(7, Sharing::RENAME), Err(error::SHARING_VIOLATION));
+        assert_eq!(all.lets(8, Sharing::REMOVE), Ok(()));
+        assert!(!one.is_last());
         drop(one);
         assert!(other.is_last());
         other.file().is_doomed = true;
         assert!(all.open(7, deny_write, path()).is_err(), "it is about to be removed");
         drop(other);
         assert_eq!(all.len(), 0);
-        assert!(all.lets_remove(7) && locked(&all.files).is_empty());
+        assert!(locked(&all.files).is_empty());
     }
 
     #[test]

@@ -35,6 +35,8 @@ struct Wish {
     /// Whether it has to be a directory, or must not be one.
     directory: Option<bool>,
     is_read_only: bool,
+    /// Whether its close removes it.
+    dies: bool,
 }
 
 /// What was done about it.
@@ -49,8 +51,8 @@ impl State {
     async fn open_file(&mut self, wish: Wish) -> Result<(u16, Found, Outcome), Refused> {
         self.has_room()?;
         let (reads, writes) = (wish.sharing.reads, wish.sharing.writes);
-        let changes = writes || wish.sharing.deletes || wish.existing == Existing::Truncate;
-        if self.offer.read_only && changes {
+        let changes = writes || wish.existing == Existing::Truncate;
+        if self.offer.read_only && (changes || wish.sharing.deletes || wish.dies) {
             return Err(error::ACCESS_DENIED);
         }
         let (found, outcome) = match self.look(&wish.path).await {
@@ -69,14 +71,24 @@ impl State {
             (Some(found), _) if found.is_read_only && !found.is_directory && changes => {
                 return Err(error::ACCESS_DENIED);
             }
+            (Some(found), _) if wish.dies && found.is_read_only && !found.is_directory => {
+                return Err(error::CANNOT_DELETE);
+            }
+            (None, _) if wish.dies && wish.is_read_only => return Err(error::CANNOT_DELETE),
             _ => {}
         }
         // Before the file is touched: a file that others have open is not cut.
+        if let Some(found) = &found
+            && wish.existing == Existing::Truncate
+        {
+            let cuts = Sharing { writes: true, ..wish.sharing };
+            self.open_files.lets(found.number, cuts)?;
+        }
         let mut opened = match &found {
             Some(found) => Some(self.share_file(found.number, &wish)?),
             None => None,
         };
-        let (handle, found, outcome) = match found {
+        let (handle, mut found, outcome) = match found {
             Some(found) if found.is_directory => (None, found, outcome),
             None if wish.directory == Some(true) => {
                 self.change(FileCall::MakeDirectory { path: wish.path.clone() }).await?;
@@ -115,15 +127,19 @@ impl State {
             let is_read_only = Some(true);
             let call = FileCall::Change { path: wish.path.clone(), modified_s: None, is_read_only };
             self.change(call).await?;
+            found.is_read_only = true;
         }
         let fid = self.add_open(Open {
             handle,
             opened,
             reads,
             writes,
+            deletes: false,
+            dies: false,
             only_executes: false,
             is_directory: found.is_directory,
             tid: self.tid,
+            uid: self.user(),
             pid: self.request.pid,
             refused_lock: None,
             position: 0,
@@ -143,28 +159,32 @@ impl State {
         }
     }
 
-    fn dos_sharing(&self, mode: u16) -> Result<Sharing, Refused> {
+    fn dos_sharing(&self, mode: u16, path: &Names) -> Result<Sharing, Refused> {
         // An open by file control block is one of the compatibility mode to read and write.
-        let mode = if mode & 0xff == open::access::FILE_CONTROL_BLOCK { 2 } else { mode & 0x77 };
+        let by_control_block = mode & 0xff == open::access::FILE_CONTROL_BLOCK;
+        let mode = if by_control_block { open::access::READ_WRITE } else { mode & 0x77 };
         let mut sharing = Sharing::from_dos(mode).ok_or(error::BAD_ACCESS)?;
-        if mode == 2 && self.offer.read_only {
+        if mode == open::access::READ_WRITE && self.offer.read_only {
             sharing.writes = false;
         }
-        if mode & 0x70 == 0 {
-            sharing.compatible_with = Some(self.number);
+        if mode & open::access::SHARE_MASK == open::access::COMPATIBILITY {
+            let name = path.last().map_or("", String::as_str);
+            sharing = sharing.compatible(self.number, name, by_control_block);
         }
         Ok(sharing)
     }
 
     pub async fn open_core(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = open::Request::parse(block).map_err(malformed)?;
+        let path = self.path(request.name)?;
         let wish = Wish {
-            path: self.path(request.name)?,
-            sharing: self.dos_sharing(request.access)?,
+            sharing: self.dos_sharing(request.access, &path)?,
+            path,
             existing: Existing::Open,
             creates: false,
             directory: Some(false),
             is_read_only: false,
+            dies: false,
         };
         let (fid, found, _) = self.open_file(wish).await?;
         let response = open::Response {
@@ -198,12 +218,13 @@ impl State {
             return Err(error::ACCESS_DENIED);
         }
         let wish = Wish {
+            sharing: self.dos_sharing(open::access::READ_WRITE, &path)?,
             path,
-            sharing: self.dos_sharing(open::access::READ_WRITE)?,
             existing,
             creates: true,
             directory: Some(false),
             is_read_only: attributes & attributes::READ_ONLY != 0,
+            dies: false,
         };
         Ok(self.open_file(wish).await?.0)
     }
@@ -238,13 +259,15 @@ impl State {
             function::TRUNCATE => Existing::Truncate,
             _ => return Err(error::BAD_ACCESS),
         };
+        let path = self.path(request.name)?;
         let wish = Wish {
-            path: self.path(request.name)?,
-            sharing: self.dos_sharing(request.access)?,
+            sharing: self.dos_sharing(request.access, &path)?,
+            path,
             existing,
             creates: request.function & function::CREATE != 0,
             directory: Some(false),
             is_read_only: request.attributes & attributes::READ_ONLY != 0,
+            dies: false,
         };
         let (fid, found, outcome) = self.open_file(wish).await?;
         let response = open_andx::Response {
@@ -289,22 +312,28 @@ impl State {
         let most = has(access::MAXIMUM_ALLOWED) && !self.offer.read_only && !is_directory;
         let reads = access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE;
         let writes = access::WRITE_DATA | access::APPEND_DATA | access::GENERIC_WRITE;
+        // As much as there is does not mean removal: others may not let it.
+        let deletes = has(access::DELETE | access::GENERIC_ALL);
+        if dies && !deletes {
+            return Err(error::INVALID_PARAMETER);
+        }
         let mut sharing = Sharing {
             // Who executes a program reads it.
             reads: has(reads | any | access::EXECUTE),
             writes: has(writes | access::GENERIC_ALL) || most,
-            deletes: has(access::DELETE | access::GENERIC_ALL) || dies,
+            deletes,
             lets_read: request.share & share::READ != 0,
             lets_write: request.share & share::WRITE != 0,
             lets_delete: request.share & share::DELETE != 0,
-            compatible_with: None,
+            ..Sharing::NOTHING
         };
         if has(access::MAXIMUM_ALLOWED) {
             // Not more than the file lets.
             sharing.writes &= !self.look(&path).await.is_ok_and(|found| found.is_read_only);
         }
         let is_file = request.options & options::NON_DIRECTORY != 0;
-        if is_directory && is_file {
+        // A directory is neither a file nor cut.
+        if is_directory && (is_file || existing == Existing::Truncate) {
             return Err(error::INVALID_PARAMETER);
         }
         let wish = Wish {
@@ -314,13 +343,12 @@ impl State {
             creates,
             directory: (is_directory || is_file).then_some(is_directory),
             is_read_only: request.attributes & u32::from(attributes::READ_ONLY) != 0,
+            dies,
         };
         let (fid, found, outcome) = self.open_file(wish).await?;
         let open = self.open(fid)?;
         open.only_executes = !has(reads | any);
-        if dies {
-            open.opened.file().is_doomed = true;
-        }
+        (open.deletes, open.dies) = (deletes, dies);
         let written = ticks(found.modified_s);
         let response = nt_create_andx::Response {
             oplock: 0,
@@ -328,6 +356,9 @@ impl State {
             result: match outcome {
                 Outcome::Opened => result::OPENED,
                 Outcome::Created => result::CREATED,
+                Outcome::Truncated if request.disposition == disposition::SUPERSEDE => {
+                    result::SUPERSEDED
+                }
                 Outcome::Truncated => result::OVERWRITTEN,
             },
             creation_time: written,

@@ -7,6 +7,7 @@ use lanlab_wire::smb1::{rename, wildcard, wildcard_rename};
 use super::names::{below, check};
 use super::refusals::{Refused, malformed};
 use super::search::Search;
+use super::shares::Sharing;
 use super::state::State;
 use crate::files::{FileCall, Found, Names};
 
@@ -89,7 +90,7 @@ impl State {
             Err(error::OBJECT_NAME_NOT_FOUND) => {}
             Err(refused) => return Err(refused),
         }
-        self.may_remove(found)?;
+        self.open_files.lets(found.number, Sharing::RENAME)?;
         if found.is_directory {
             self.check_nothing_open_below(found, from.len()).await?;
         }

@@ -2,7 +2,11 @@
 
 use lanlab_wire::smb1::{attributes, wildcard};
 
+use super::found::attributes_of;
 use crate::files::{Found, Names};
+
+/// Attributes that a search may insist on and that files here have. The others are not kept.
+const MUST_HAVE: u16 = attributes::READ_ONLY | attributes::DIRECTORY | attributes::ARCHIVE;
 
 /// Label of the volume.
 pub const LABEL: &str = "LANLAB";
@@ -55,9 +59,49 @@ impl Search {
         if found.is_directory && self.attributes & attributes::DIRECTORY == 0 {
             return false;
         }
+        // The high half is what it must have ([MS-CIFS] 2.2.1.2.4).
+        let must_have = self.attributes >> 8 & MUST_HAVE;
+        if must_have & !attributes_of(found) != 0 {
+            return false;
+        }
         wildcard::matches(&self.wide_pattern, &found.name)
             || (!found.short_name.is_empty()
                 && (wildcard::matches(&self.wide_pattern, &found.short_name)
                     || wildcard::matches_dos(&self.pattern, &found.short_name) == Some(true)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_finds_directories_where_it_may_and_nothing_that_lacks_what_it_insists_on() {
+        let found = |is_directory, is_read_only| Found {
+            name: "A.X".into(),
+            short_name: "A.X".into(),
+            number: 1,
+            is_directory,
+            is_read_only,
+            size_bytes: 0,
+            modified_s: 0,
+            accessed_s: 0,
+        };
+        let (file, locked, directory) =
+            (found(false, false), found(false, true), found(true, false));
+        let (directories, archive) = (attributes::DIRECTORY, attributes::ARCHIVE);
+        for (wanted, finds) in [
+            (0, [true, true, false]),
+            (directories, [true, true, true]),
+            (directories << 8 | directories, [false, false, true]),
+            (archive << 8 | directories, [true, true, false]),
+            (attributes::READ_ONLY << 8, [false, true, false]),
+            // Files have none of these here, so that no search can insist on them.
+            (attributes::HIDDEN << 8, [true, true, false]),
+        ] {
+            let search = Search::new(Names::new(), "*", wanted, 1);
+            let found = [&file, &locked, &directory].map(|found| search.finds(found));
+            assert_eq!(found, finds, "{wanted:#x}");
+        }
     }
 }

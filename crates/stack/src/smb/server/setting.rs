@@ -61,12 +61,17 @@ impl State {
         if self.offer.read_only {
             return Err(error::ACCESS_DENIED);
         }
+        if !self.open(fid)?.deletes {
+            return Err(error::ACCESS_DENIED);
+        }
         let found = self.look(&path).await?;
         if dies && found.is_read_only && !found.is_directory {
             return Err(error::CANNOT_DELETE);
         }
-        let open = self.open(fid)?;
-        open.opened.file().is_doomed = dies;
+        if dies && found.is_directory && !self.is_empty(&path).await? {
+            return Err(error::DIRECTORY_NOT_EMPTY);
+        }
+        self.open(fid)?.opened.file().is_doomed = dies;
         Ok(())
     }
 

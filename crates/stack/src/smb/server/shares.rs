@@ -2,6 +2,9 @@
 //!
 //! Source: [MS-CIFS] 3.3.5.5 and 3.3.5.35; the compatibility mode of DOS is in [MS-CIFS] 2.2.4.3.
 
+/// Extensions of programs, which Windows lets others use in the compatibility mode.
+const PROGRAMS: [&str; 4] = ["COM", "DLL", "EXE", "SYM"];
+
 /// What one open does with a file, and what it lets others do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "three rights of each of two sides")]
@@ -18,11 +21,30 @@ pub struct Sharing {
     pub lets_write: bool,
     /// Others may remove or rename.
     pub lets_delete: bool,
-    /// Number of the session, in the compatibility mode of DOS: its opens in that mode go together.
+    /// Number of the session, in the compatibility mode of DOS.
     pub compatible_with: Option<u64>,
+    /// Whether that session may open it again in that mode, whatever is done with it.
+    pub lets_compatible: bool,
 }
 
 impl Sharing {
+    /// It does nothing, and lets others do nothing.
+    pub const NOTHING: Self = Self {
+        reads: false,
+        writes: false,
+        deletes: false,
+        lets_read: false,
+        lets_write: false,
+        lets_delete: false,
+        compatible_with: None,
+        lets_compatible: false,
+    };
+    /// Of a request that removes a file: no one may use it meanwhile.
+    pub const REMOVE: Self = Self { deletes: true, ..Self::NOTHING };
+    /// Of a request that renames a file or removes a directory: who has it open may go on.
+    pub const RENAME: Self =
+        Self { lets_read: true, lets_write: true, lets_delete: true, ..Self::REMOVE };
+
     /// Of an access mode of DOS: bits 0 to 2 what it does, bits 4 to 6 what it denies others.
     /// `None` if it is none.
     pub const fn from_dos(mode: u16) -> Option<Self> {
@@ -41,15 +63,37 @@ impl Sharing {
             4 => (true, true),
             _ => return None,
         };
-        let (deletes, lets_delete, compatible_with) = (false, false, None);
-        Some(Self { reads, writes, deletes, lets_read, lets_write, lets_delete, compatible_with })
+        Some(Self { reads, writes, lets_read, lets_write, ..Self::NOTHING })
     }
 
-    /// Whether two opens of one file may be there at once.
+    /// The same in the compatibility mode of DOS, of one session. Programs are for all to use, but for
+    /// an open by file control block.
+    #[must_use]
+    pub fn compatible(self, session: u64, name: &str, by_control_block: bool) -> Self {
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let is_program = PROGRAMS.iter().any(|one| extension.eq_ignore_ascii_case(one));
+        let lets_all = is_program && !by_control_block;
+        Self {
+            lets_read: self.lets_read || lets_all,
+            lets_write: self.lets_write || lets_all,
+            compatible_with: Some(session),
+            lets_compatible: by_control_block || (self.writes && !is_program),
+            ..self
+        }
+    }
+
+    /// Whether this open of a file may come to an earlier one.
     pub fn goes_with(self, other: Self) -> bool {
-        let is_same =
-            self.compatible_with.is_some() && self.compatible_with == other.compatible_with;
-        is_same || self.is_let_by(other) && other.is_let_by(self)
+        let is_same = other.lets_compatible && self.compatible_with == other.compatible_with;
+        // Who does nothing with what a file holds is in no one's way.
+        is_same
+            || self.is_idle()
+            || other.is_idle()
+            || self.is_let_by(other) && other.is_let_by(self)
+    }
+
+    const fn is_idle(self) -> bool {
+        !(self.reads || self.writes || self.deletes)
     }
 
     const fn is_let_by(self, other: Self) -> bool {
@@ -93,10 +137,32 @@ mod tests {
 
     #[test]
     fn opens_of_one_session_in_compatibility_mode_go_together() {
-        let of = |session| Sharing { compatible_with: Some(session), ..mode(0, 2) };
+        let of = |session| mode(0, 2).compatible(session, "A.DAT", false);
         assert!(of(1).goes_with(of(1)) && !of(1).goes_with(of(2)));
         assert!(!of(1).goes_with(mode(4, 2)) && !mode(4, 2).goes_with(of(1)));
         assert!(!mode(0, 2).goes_with(mode(0, 2)));
+        // Who only reads keeps to what it lets others do.
+        let reader = mode(0, 0).compatible(1, "A.DAT", false);
+        assert!(reader.goes_with(reader) && reader.goes_with(of(1)) && !of(1).goes_with(reader));
+    }
+
+    #[test]
+    fn a_program_is_for_all_but_by_file_control_block() {
+        let of = |session, name, by_block| mode(0, 2).compatible(session, name, by_block);
+        let (program, other) = (of(1, "A.Exe", false), of(2, "A.Exe", false));
+        assert!(program.goes_with(other) && program.goes_with(mode(4, 2)));
+        let block = of(1, "A.EXE", true);
+        assert!(!block.goes_with(program) && !block.goes_with(other) && !other.goes_with(block));
+        assert!(program.goes_with(block) && block.goes_with(block));
+    }
+
+    #[test]
+    fn who_uses_nothing_of_a_file_is_in_no_ones_way() {
+        let (none, all) = (Sharing::NOTHING, mode(1, 2));
+        assert!(none.goes_with(all) && all.goes_with(none) && none.goes_with(none));
+        assert!(Sharing::REMOVE.goes_with(none) && !Sharing::REMOVE.goes_with(mode(4, 0)));
+        let lets_all = Sharing { reads: true, ..Sharing { deletes: false, ..Sharing::RENAME } };
+        assert!(Sharing::RENAME.goes_with(lets_all) && !Sharing::REMOVE.goes_with(lets_all));
     }
 
     #[test]

@@ -58,10 +58,16 @@ pub struct Open {
     pub opened: Opened,
     pub reads: bool,
     pub writes: bool,
+    /// Whether it may have the file removed.
+    pub deletes: bool,
+    /// Whether its close has the file removed.
+    pub dies: bool,
     /// Whether it is read only where the client says that it reads to execute.
     pub only_executes: bool,
     pub is_directory: bool,
     pub tid: u16,
+    /// As [`State::user`] says it.
+    pub uid: u16,
     pub pid: u32,
     /// Where the last lock began that was refused to this open.
     pub refused_lock: Option<u64>,
@@ -263,9 +269,20 @@ impl State {
         }
     }
 
+    /// The same of a path that a client names: what is about to be removed is said to be so.
+    pub async fn look_up(&mut self, path: &Names) -> Result<Found, Refused> {
+        let found = self.look(path).await?;
+        if self.open_files.is_doomed(found.number) { Err(error::DELETE_PENDING) } else { Ok(found) }
+    }
+
     /// The dialect, once there is one.
     pub fn dialect(&self) -> Dialect {
         self.dialect.unwrap_or(Dialect::Core)
+    }
+
+    /// The user of the request. In the core dialect there is but one.
+    pub fn user(&self) -> u16 {
+        if self.dialect() > Dialect::Core { self.uid } else { 0 }
     }
 
     fn number(&mut self, is_taken: impl Fn(&Self, u16) -> bool) -> u16 {
@@ -334,10 +351,10 @@ impl State {
         self.chained_fid.unwrap_or(fid)
     }
 
-    /// An open file of the share that the request names. A write that failed late is said here.
+    /// An open file of the share and the user that the request names. A write that failed late is said here.
     pub fn open(&mut self, fid: u16) -> Result<&mut Open, Refused> {
-        let (fid, tid) = (self.fid(fid), self.tid);
-        let open = self.opens.get_mut(&fid).filter(|open| open.tid == tid);
+        let (fid, tid, uid) = (self.fid(fid), self.tid, self.user());
+        let open = self.opens.get_mut(&fid).filter(|open| (open.tid, open.uid) == (tid, uid));
         let open = open.ok_or(error::INVALID_HANDLE)?;
         match open.deferred.take() {
             Some(refused) => Err(refused),

@@ -109,14 +109,16 @@ impl State {
                 let query = transaction2::Path::parse(&whole.parameters, whole.is_unicode);
                 let query = query.map_err(malformed)?;
                 let path = self.path(query.name)?;
-                let data = self.file_level(query.level, &path, false, whole).await?;
+                let found = self.look_up(&path).await?;
+                let data = self.file_level(query.level, &path, (found, false), whole)?;
                 Ok(known(data))
             }
             transaction2::QUERY_FILE_INFORMATION => {
                 let query = transaction2::File::parse(&whole.parameters).map_err(malformed)?;
                 let open = self.open(query.fid)?;
                 let (path, dies) = (open.opened.path(), open.opened.file().is_doomed);
-                let data = self.file_level(query.level, &path, dies, whole).await?;
+                let found = self.look(&path).await?;
+                let data = self.file_level(query.level, &path, (found, dies), whole)?;
                 Ok(known(data))
             }
             transaction2::SET_PATH_INFORMATION => {

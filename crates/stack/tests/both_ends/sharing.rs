@@ -1,0 +1,41 @@
+//! Opens of one file beside each other, and what an open may cut.
+
+use lanlab_wire::smb1::nt_create_andx::{access, disposition, options};
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Text;
+use lanlab_wire::smb1::{command, open};
+
+use super::both::server;
+use super::raw::{Raw, ended};
+
+#[test]
+fn a_file_that_no_other_may_write_is_not_cut_by_who_asks_for_its_attributes_alone() {
+    let mut raw = Raw::new(&server(), &["file"]);
+    let access = open::access::READ_WRITE | open::access::DENY_ALL;
+    let request = open::Request { access, search_attributes: 0, name: Text::Oem(b"FILE") };
+    let said = raw.ask(command::OPEN, |writer| request.emit(writer));
+    assert_eq!(ended(&said)[0].1, Some("success"));
+    for cuts in [disposition::OVERWRITE, disposition::OVERWRITE_IF, disposition::SUPERSEDE] {
+        let opened = raw.nt_open("file", cuts, access::READ_ATTRIBUTES, 0);
+        assert_eq!(opened, Err(error::SHARING_VIOLATION.name), "{cuts}");
+    }
+    let opened = raw.nt_open("file", disposition::OPEN, access::READ_ATTRIBUTES, 0);
+    assert!(opened.is_ok(), "it uses nothing of the file: {opened:?}");
+    let opened = raw.nt_open("file", disposition::OPEN, access::READ_DATA, 0);
+    assert_eq!(opened, Err(error::SHARING_VIOLATION.name));
+}
+
+#[test]
+fn a_directory_is_not_cut() {
+    let mut raw = Raw::new(&server(), &[]);
+    raw.make_directory("there");
+    for cuts in [disposition::OVERWRITE, disposition::OVERWRITE_IF, disposition::SUPERSEDE] {
+        for name in ["there", "new"] {
+            let opened = raw.nt_open(name, cuts, access::READ_DATA, options::DIRECTORY);
+            assert_eq!(opened, Err(error::INVALID_PARAMETER.name), "{name} {cuts}");
+        }
+    }
+    assert_eq!(raw.names(), ["there"]);
+    let made = raw.nt_open("new", disposition::CREATE, access::READ_DATA, options::DIRECTORY);
+    assert!(made.is_ok(), "{made:?}");
+}
