@@ -74,6 +74,12 @@ SERVICE_NEEDS = (
         "service `smb1`",
     ),
     Need("ip_version", lambda p: p.is_over_tcp, "carrier `tcp`"),
+    Need(
+        "port",
+        lambda p: p.has_port,
+        "lanlab's own server and a service with a port; the port of another server is in its URL, "
+        "as in sftp://HOST:2222/PATH",
+    ),
 )
 COPY_NEEDS = (
     Need(
