@@ -7,9 +7,11 @@
 In each block, in random order: lanlab's echo alone, the same beside lanlab's TCP streams, and
 flent: `tcp_nup` for streams up, `rrul_be` for four streams each way. flent pings alone first and
 beside its streams (netperf's) then. A request and flent's ping have the same length on the wire;
-both count the same part of the streams' time, as TCP's queue depends on it. The table has by how
-much the median round trip grows; the exit code says whether zero lies within the 95 % interval of
-the difference, paired by block, or that difference is below one frame's time.
+both count the same part of the streams' time, as TCP's queue depends on it. Beside lanlab's trials
+a ping runs as well: it sees lanlab's own streams, so that the echo is judged apart from them. The
+tables have by how much the median round trip grows; the exit code says whether, for flent and for
+that ping, zero lies within the 95 % interval of the difference, paired by block, or the difference
+is below one frame's time.
 
 It takes `flent`, `fping`, `netperf` and `netserver`, and says how to get what is missing.
 """
@@ -25,17 +27,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from load_judge import PAUSE_S, WARMUP_S, Seen, judge, lanlab_trial, seen_of
+from load_judge import PAUSE_S, WARMUP_S, Seen, judge, lanlab_trial, ping, seen_of
 
 from lanlab.engine import Engine, engine_path
 from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.registry import testbed as open_testbed
+from lanlab.workloads import Progress
 
+#: How the second table names what pings beside lanlab.
+_BESIDE = "ping beside lanlab"
+#: A trial that has not begun by then fails by itself.
+_SETUP_S = 60.0
 _TESTS = {"up": "tcp_nup", "both": "rrul_be"}
 _FROM_DEBIAN = "apt install --no-install-recommends flent fping"
 _FROM_SOURCE = """\
@@ -83,12 +93,19 @@ def main() -> int:
         finally:
             for engine in engines:
                 engine.close()
-    peer = f"flent {_TESTS[asked.load]}"
     heading = (
         f"Link {asked.link}, TCP with {asked.congestion_control}, {asked.flows} streams "
         f"{'each way' if asked.load == 'both' else 'up'}, {asked.blocks} blocks."
     )
-    return judge(seen, peer, heading, asked.link)
+    verdicts = [judge(seen, _peer(asked), heading, asked.link)]
+    print()
+    about = "The same trials of lanlab, by its echo and by a ping that ran beside it."
+    verdicts.append(judge(seen, _BESIDE, about, asked.link))
+    return max(verdicts)
+
+
+def _peer(asked: argparse.Namespace) -> str:
+    return f"flent {_TESTS[asked.load]}"
 
 
 def _arguments() -> argparse.Namespace:
@@ -101,6 +118,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time", type=int, default=5, help="of each trial, whole seconds")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    if asked.time < 2:
+        parser.error(f"--time: found {asked.time}; allowed: 2 or more")
     if asked.blocks < 2:
         parser.error(f"--blocks: found {asked.blocks}; allowed: 2 or more, for an interval")
     if asked.load == "both" and asked.flows != 4:
@@ -115,11 +134,37 @@ def _measured(
     """What one trial saw, by the names that `judge` knows."""
     if way != "flent":
         sizes = {"message_size_bytes": _MESSAGE_BYTES, "echo_size_bytes": _ECHO_BYTES}
-        found = lanlab_trial(bed, engines, asked, way, **sizes)
-        return {f"lanlab {'alone' if way == 'none' else 'loaded'}": found}
-    peer = f"flent {_TESTS[asked.load]}"
+        found, beside = _with_ping(bed, engines, asked, way, sizes)
+        part = "alone" if way == "none" else "loaded"
+        # What the streams carried is counted once.
+        beside = replace(beside, goodput_mbps=found.goodput_mbps)
+        return {f"lanlab {part}": found, f"{_BESIDE} {part}": beside}
     alone, loaded = flent_trial(bed, asked)
-    return {f"{peer} alone": alone, f"{peer} loaded": loaded}
+    return {f"{_peer(asked)} alone": alone, f"{_peer(asked)} loaded": loaded}
+
+
+def _with_ping(
+    bed: Testbed,
+    engines: list[Engine],
+    asked: argparse.Namespace,
+    load: str,
+    sizes: Mapping[str, int],
+) -> tuple[Seen, Seen]:
+    """A trial of lanlab, and a ping in the time in which its requests count."""
+    counts = threading.Event()
+
+    def told(now: Progress) -> None:
+        if now.elapsed_s >= WARMUP_S:
+            counts.set()
+
+    def beside() -> Seen:
+        counts.wait(_SETUP_S)
+        return ping(bed, asked.time - 1, _ECHO_BYTES)
+
+    with ThreadPoolExecutor(1) as pool:
+        pinged = pool.submit(beside)
+        found = lanlab_trial(bed, engines, asked, load, told, **sizes)
+        return found, pinged.result()
 
 
 def flent_trial(bed: Testbed, asked: argparse.Namespace) -> tuple[Seen, Seen]:

@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,7 @@ from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.link import parse_link
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.shaping import FULL_FRAME_WIRE_BYTES
-from lanlab.workloads import WORKLOADS, CounterChanges
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress
 
 WARMUP_S, PAUSE_S = 2.0, 0.5
 _LEAD_S = 0.1
@@ -68,7 +69,7 @@ def main() -> int:
             ways = {
                 "lanlab alone": lambda: lanlab_trial(bed, engines, asked, "none"),
                 "lanlab loaded": lambda: lanlab_trial(bed, engines, asked, "up"),
-                "ping beside iperf3 alone": lambda: _ping(bed, asked),
+                "ping beside iperf3 alone": lambda: ping(bed, asked.time),
                 "ping beside iperf3 loaded": lambda: _ping_beside_iperf3(bed, asked),
             }
             for _ in range(asked.blocks):
@@ -101,6 +102,7 @@ def lanlab_trial(
     engines: list[Engine],
     asked: argparse.Namespace,
     load: str,
+    on_progress: Callable[[Progress], None] | None = None,
     **more: Any,
 ) -> Seen:
     """One trial of lanlab; `more` are parameters in place of those of this bench."""
@@ -124,7 +126,7 @@ def lanlab_trial(
         EngineHost(engine, host.addresses["ipv4"], engine.describe()["boot_id"])
         for engine, host in zip(engines, bed.hosts, strict=True)
     ]
-    outcome = perform_between(kind, parameters, ends[0], ends[1], _LEAD_S)
+    outcome = perform_between(kind, parameters, ends[0], ends[1], _LEAD_S, on_progress)
     if outcome.error is not None:
         raise outcome.error
     found = metrics_of(kind, parameters, outcome, CounterChanges())
@@ -137,18 +139,18 @@ def lanlab_trial(
     )
 
 
-def _ping(bed: Testbed, asked: argparse.Namespace) -> Seen:
+def ping(bed: Testbed, time_s: float, payload_bytes: int = _ECHO_BYTES) -> Seen:
     """A hundred a second at most, as lanlab's echo. It ends after its time, not after a number of
     requests: ping sends as few as thirty a second, and the others would outlast the streams."""
     first, second = bed.hosts
-    seconds = str(math.ceil(asked.time))
+    seconds = str(math.ceil(time_s))
     # As long as the UDP header and payload of lanlab's: ICMP's header is of 8 bytes as well.
-    options = ["-n", "-i", "0.01", "-w", seconds, "-s", str(_ECHO_BYTES)]
+    options = ["-n", "-i", "0.01", "-w", seconds, "-s", str(payload_bytes)]
     done = subprocess.run(
         [*first.command_prefix, "ping", *options, second.addresses["ipv4"]],
         capture_output=True,
         text=True,
-        timeout=asked.time + 30,
+        timeout=time_s + 30,
         check=False,
     )
     times = list(map(float, _RTT.findall(done.stdout)))
@@ -192,7 +194,7 @@ def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
         processes += clients
         # The streams fill the queue, as those of lanlab do in their warm-up.
         time.sleep(WARMUP_S)
-        seen = _ping(bed, asked)
+        seen = ping(bed, asked.time)
         said = [client.communicate(timeout=asked.time + 60)[0] for client in clients]
     finally:
         for process in processes:
@@ -212,7 +214,8 @@ def _carried_bps(said: str) -> float:
     end = json.loads(said)["end"]
     if "sum_received" in end:
         return float(end["sum_received"]["bits_per_second"])
-    return float(end["sum"]["bits_per_second"]) * (1 - end["sum"]["lost_percent"] / 100)
+    total = end["sum"]
+    return float(total["bits_per_second"] * (1 - total["lost_percent"] / 100))
 
 
 def judge(seen: dict[str, list[Seen]], peer: str, heading: str, link: str) -> int:
