@@ -77,8 +77,8 @@ SERVICE_NEEDS = (
     Need(
         "port",
         lambda p: p.has_port,
-        "lanlab's own server and a service with a port; the port of another server is in its URL, "
-        "as in sftp://HOST:2222/PATH",
+        "service `sftp` or the like, and server `embedded`; a URL has its own, as in "
+        "sftp://HOST:2222/PATH",
     ),
 )
 COPY_NEEDS = (
