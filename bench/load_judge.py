@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 import re
 import shutil
@@ -21,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +30,13 @@ from lanlab.analysis.statistics import mean_interval
 from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, metrics_of, perform_between
 from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.link import parse_link
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.shaping import FULL_FRAME_WIRE_BYTES
-from lanlab.workloads import WORKLOADS, CounterChanges
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress
 
-_WARMUP_S, _PAUSE_S, _LEAD_S = 2.0, 0.5, 0.1
+WARMUP_S, PAUSE_S = 2.0, 0.5
+_LEAD_S = 0.1
 _MESSAGE_BYTES, _ECHO_BYTES = 1448, 64
 _RTT = re.compile(r"time=([0-9.]+) ms")
 _FIRST_PORT = 5201
@@ -63,20 +67,21 @@ def main() -> int:
         engines = [Engine(h.name, [*h.command_prefix, engine_path()]) for h in bed.hosts]
         try:
             ways = {
-                "lanlab alone": lambda: _lanlab(bed, engines, asked, "none"),
-                "lanlab loaded": lambda: _lanlab(bed, engines, asked, "up"),
-                "ping alone": lambda: _ping(bed, asked),
-                "ping loaded": lambda: _ping_beside_iperf3(bed, asked),
+                "lanlab alone": lambda: lanlab_trial(bed, engines, asked, "none"),
+                "lanlab loaded": lambda: lanlab_trial(bed, engines, asked, "up"),
+                "ping beside iperf3 alone": lambda: ping(bed, asked.time),
+                "ping beside iperf3 loaded": lambda: _ping_beside_iperf3(bed, asked),
             }
             for _ in range(asked.blocks):
                 for name in chance.sample(list(ways), len(ways)):
                     seen.setdefault(name, []).append(ways[name]())
                     # The queue on the link is empty before the next one begins.
-                    time.sleep(_PAUSE_S)
+                    time.sleep(PAUSE_S)
         finally:
             for engine in engines:
                 engine.close()
-    return _judge(seen, asked)
+    heading = f"Link {asked.link}, {asked.transport}, {asked.flows} flows, {asked.blocks} blocks."
+    return judge(seen, "ping beside iperf3", heading, asked.link)
 
 
 def _arguments() -> argparse.Namespace:
@@ -92,7 +97,15 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _lanlab(bed: Testbed, engines: list[Engine], asked: argparse.Namespace, load: str) -> Seen:
+def lanlab_trial(
+    bed: Testbed,
+    engines: list[Engine],
+    asked: argparse.Namespace,
+    load: str,
+    on_progress: Callable[[Progress], None] | None = None,
+    **more: Any,
+) -> Seen:
+    """One trial of lanlab; `more` are parameters in place of those of this bench."""
     kind = WORKLOADS["load"]
     given: dict[str, Any] = {
         "load": load,
@@ -100,8 +113,9 @@ def _lanlab(bed: Testbed, engines: list[Engine], asked: argparse.Namespace, load
         "flows": asked.flows,
         "message_size_bytes": _MESSAGE_BYTES,
         "time_s": asked.time,
-        "warmup_s": _WARMUP_S,
+        "warmup_s": WARMUP_S,
         "echo_size_bytes": _ECHO_BYTES,
+        **more,
     }
     if asked.transport == "udp":
         given["rate_bps"] = asked.rate
@@ -112,35 +126,44 @@ def _lanlab(bed: Testbed, engines: list[Engine], asked: argparse.Namespace, load
         EngineHost(engine, host.addresses["ipv4"], engine.describe()["boot_id"])
         for engine, host in zip(engines, bed.hosts, strict=True)
     ]
-    outcome = perform_between(kind, parameters, ends[0], ends[1], _LEAD_S)
+    outcome = perform_between(kind, parameters, ends[0], ends[1], _LEAD_S, on_progress)
     if outcome.error is not None:
         raise outcome.error
     found = metrics_of(kind, parameters, outcome, CounterChanges())
-    goodput = found.get("goodput_bps")
+    # Of both directions together, where both are loaded.
+    goodputs = [found[key] for key in ("goodput_bps", "reverse_goodput_bps") if key in found]
     return Seen(
         found["rtt_p50_ns"] / 1e6,
         found["rtt_p99_ns"] / 1e6,
-        None if goodput is None else goodput / 1e6,
+        sum(goodputs) / 1e6 if goodputs else None,
     )
 
 
-def _ping(bed: Testbed, asked: argparse.Namespace) -> Seen:
-    """A hundred a second, as lanlab's echo."""
+def ping(bed: Testbed, time_s: float, payload_bytes: int = _ECHO_BYTES) -> Seen:
+    """A hundred a second at most, as lanlab's echo. It ends after its time, not after a number of
+    requests: ping sends as few as thirty a second, and the others would outlast the streams."""
     first, second = bed.hosts
-    count = str(round(100 * asked.time))
+    seconds = str(math.ceil(time_s))
     # As long as the UDP header and payload of lanlab's: ICMP's header is of 8 bytes as well.
-    options = ["-n", "-i", "0.01", "-c", count, "-W", "3", "-s", str(_ECHO_BYTES)]
+    options = ["-n", "-i", "0.01", "-w", seconds, "-s", str(payload_bytes)]
     done = subprocess.run(
         [*first.command_prefix, "ping", *options, second.addresses["ipv4"]],
         capture_output=True,
         text=True,
-        timeout=asked.time + 30,
+        timeout=time_s + 30,
         check=False,
     )
-    times = sorted(map(float, _RTT.findall(done.stdout)))
+    times = list(map(float, _RTT.findall(done.stdout)))
     if not times:
         raise SystemExit(f"ping: {done.stdout}{done.stderr}")
-    return Seen(statistics.median(times), times[min(len(times) - 1, int(0.99 * len(times)))])
+    return seen_of(times)
+
+
+def seen_of(times_ms: list[float], goodput_mbps: float | None = None) -> Seen:
+    """Median and 99th percentile of round trips, one or more."""
+    times = sorted(times_ms)
+    p99 = times[min(len(times) - 1, int(0.99 * len(times)))]
+    return Seen(statistics.median(times), p99, goodput_mbps)
 
 
 def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
@@ -148,7 +171,7 @@ def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
     its socket holds the others back, so that the queue stays shorter."""
     first, second = bed.hosts
     processes: list[subprocess.Popen[str]] = []
-    options = ["-t", str(round(asked.time + _WARMUP_S + 2)), "-l", str(_MESSAGE_BYTES), "-J"]
+    options = ["-t", str(round(asked.time + WARMUP_S + 2)), "-l", str(_MESSAGE_BYTES), "-J"]
     if asked.transport == "udp":
         options += ["-u", "-b", str(asked.rate // asked.flows), "-w", _WINDOW]
     else:
@@ -170,8 +193,8 @@ def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
             clients.append(_started([*first.command_prefix, *send]))
         processes += clients
         # The streams fill the queue, as those of lanlab do in their warm-up.
-        time.sleep(_WARMUP_S)
-        seen = _ping(bed, asked)
+        time.sleep(WARMUP_S)
+        seen = ping(bed, asked.time)
         said = [client.communicate(timeout=asked.time + 60)[0] for client in clients]
     finally:
         for process in processes:
@@ -191,28 +214,42 @@ def _carried_bps(said: str) -> float:
     end = json.loads(said)["end"]
     if "sum_received" in end:
         return float(end["sum_received"]["bits_per_second"])
-    return float(end["sum"]["bits_per_second"]) * (1 - end["sum"]["lost_percent"] / 100)
+    total = end["sum"]
+    return float(total["bits_per_second"] * (1 - total["lost_percent"] / 100))
 
 
-def _judge(seen: dict[str, list[Seen]], asked: argparse.Namespace) -> int:
-    print(f"Link {asked.link}, {asked.transport}, {asked.flows} flows, {asked.blocks} blocks.\n")
+def judge(seen: dict[str, list[Seen]], peer: str, heading: str, link: str) -> int:
+    """
+    Print what both saw, and whether they agree.
+
+    Args:
+        seen: By `lanlab alone`, `lanlab loaded`, and the same of the peer; in each a trial a block.
+        peer: How the table names the other.
+        heading: Above the table.
+        link: Whose frames say below which time no difference matters.
+
+    Returns:
+        0 where they agree, else 1.
+    """
+    print(f"{heading}\n")
     print("| | median alone, ms | median under load, ms | increase, ms, 95 % | goodput, Mbit/s |")
     print("|---|---|---|---|---|")
     grown: dict[str, list[float]] = {}
-    for name in ("lanlab", "ping"):
+    for name in ("lanlab", peer):
         alone, loaded = seen[f"{name} alone"], seen[f"{name} loaded"]
         grown[name] = [b.median_ms - a.median_ms for a, b in zip(alone, loaded, strict=True)]
         goodputs = [one.goodput_mbps for one in loaded if one.goodput_mbps is not None]
         means = [statistics.mean(one.median_ms for one in each) for each in (alone, loaded)]
         print(
-            f"| {name if name == 'lanlab' else 'ping beside iperf3'} | {means[0]:.2f} | "
-            f"{means[1]:.2f} | {_interval(grown[name])} | {statistics.mean(goodputs):.2f} |"
+            f"| {name} | {means[0]:.2f} | {means[1]:.2f} | {_interval(grown[name])} | "
+            f"{statistics.mean(goodputs):.2f} |"
         )
-    differences = [a - b for a, b in zip(grown["lanlab"], grown["ping"], strict=True)]
+    differences = [a - b for a, b in zip(grown["lanlab"], grown[peer], strict=True)]
     found = mean_interval(differences)
-    frame_ms = 8e3 * FULL_FRAME_WIRE_BYTES / 10e6
+    rate_bps = parse_link(link).rate_bps
+    frame_ms = 8e3 * FULL_FRAME_WIRE_BYTES / rate_bps if rate_bps else 0.0
     agrees = found.low <= 0 <= found.high or abs(found.mean) < frame_ms
-    print(f"\nlanlab's increase less that by ping: {_interval(differences)} ms")
+    print(f"\nlanlab's increase less that of {peer}: {_interval(differences)} ms")
     print("within both intervals" if agrees else "they differ")
     return int(not agrees)
 

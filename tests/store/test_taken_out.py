@@ -20,8 +20,13 @@ def columns(series: Series | ShortSeries) -> dict[str, list[Any]]:
     return {name: column.tolist() for name, column in series.columns.items()}  # type: ignore[union-attr]
 
 
-TOLD = {"interval_ns": 250, "bytes": [10, 0, 30], "messages": [1, 0, 3]}
-BY_TCP = {"interval_ns": 100, "bytes": [7, 8], "messages": []}
+TOLD = {
+    "interval_ns": 250,
+    "bytes": [10, 0, 30],
+    "messages": [1, 0, 3],
+    "lost_messages": [0, 5, -1],
+}
+BY_TCP = {"interval_ns": 100, "bytes": [7, 8], "messages": [], "lost_messages": []}
 
 
 def test_intervals_of_either_end_become_columns_and_leave_their_width_and_name() -> None:
@@ -34,6 +39,7 @@ def test_intervals_of_either_end_become_columns_and_leave_their_width_and_name()
         "width_ns": [250, 250, 250],
         "bytes": [10, 0, 30],
         "messages": [1, 0, 3],
+        "lost_messages": [0, 5, -1],
     }
     # Over TCP there are no messages to count, which is not none.
     assert columns(source) == {
@@ -41,8 +47,10 @@ def test_intervals_of_either_end_become_columns_and_leave_their_width_and_name()
         "width_ns": [100, 100],
         "bytes": [7, 8],
         "messages": [None, None],
+        "lost_messages": [None, None],
     }
-    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B", "messages": "messages"}
+    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B"}
+    units |= {"messages": "messages", "lost_messages": "messages"}
     assert source.units == target.units == units
     assert kept.raw == {
         "sender": {"intervals": {"interval_ns": 100, "series": "sender-intervals"}, "x": 1},

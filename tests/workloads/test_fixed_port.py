@@ -6,10 +6,13 @@ import os
 import socket
 
 import pytest
+from copying import copy, metrics_of
+from file_servers import EMBEDDED
 from pydantic import ValidationError
 from trial_running import Pair
 
 from lanlab.errors import EngineError
+from lanlab.workloads import WORKLOADS
 from lanlab.workloads.stream import StreamParameters
 
 
@@ -98,3 +101,75 @@ def test_a_port_is_a_text_or_a_number() -> None:
     """Studies may have either."""
     for given, kept in ((5201, "5201"), (" 5201 - 5210 ", "5201-5210"), ("0080", "80")):
         assert StreamParameters.model_validate({"messages": 5, "port": given}).port == kept
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_one_port_is_enough_for_both_directions_on_one_host(pair: Pair, transport: str) -> None:
+    """The second direction takes the next ones."""
+    flows, first = 2, free_ports(4)
+    wanted = {"transport": transport, "messages": 20, "flows": flows, "port": first}
+    trial = pair.trial("stream", traffic_direction="both", **wanted)
+    asked = trial.exchange.setup["requests"]
+    each = flows if transport == "udp" else 1
+    assert asked["sender"]["ports"] == list(range(first, first + each))
+    assert asked["reverse_sender"]["ports"] == list(range(first + each, first + 2 * each))
+
+
+@pytest.mark.parametrize(
+    ("transport", "echo_transport"), [("udp", "udp"), ("tcp", "udp"), ("tcp", "tcp")]
+)
+def test_one_port_is_enough_for_a_load(pair: Pair, transport: str, echo_transport: str) -> None:
+    """Streams of both directions, and the echo after them where it has the same protocol."""
+    each = 2 if transport == "udp" else 1
+    first = free_ports(2 * each + 1)
+    trial = pair.trial(
+        "load",
+        load="both",
+        transport=transport,
+        echo_transport=echo_transport,
+        flows=2,
+        time_s=0.5,
+        warmup_s=0.1,
+        message_size_bytes=256,
+        port=first,
+        **({"rate_bps": "1M"} if transport == "udp" else {}),
+    )
+    asked = trial.exchange.setup["requests"]
+    taken = [*asked["sender"]["ports"], *asked["reverse_sender"]["ports"]]
+    assert taken == list(range(first, first + 2 * each))
+    echo = first if echo_transport != transport else first + 2 * each
+    assert asked["requester"]["port"] == echo
+
+
+def test_a_port_with_too_few_after_it_is_refused() -> None:
+    """Before anything is run, with the last that there is."""
+    load = {"transport": "udp", "rate_bps": "1M", "flows": 4}
+    kind = WORKLOADS["load"].Parameters
+    assert kind.model_validate({**load, "port": 65_527}).echo().port == "65527-65535"
+    with pytest.raises(ValidationError, match=r"9 ports in a row: up to 65527"):
+        kind.model_validate({**load, "port": 65_528})
+    both = {"messages": 5, "traffic_direction": "both", "port": 65_535}
+    with pytest.raises(ValidationError, match=r"2 ports in a row: up to 65534"):
+        StreamParameters.model_validate(both)
+
+
+@pytest.mark.parametrize("service", EMBEDDED)
+@pytest.mark.usefixtures("cache")
+def test_an_own_file_server_is_on_a_fixed_port_trial_after_trial(pair: Pair, service: str) -> None:
+    """Though connections of the trial before may still be closing."""
+    port = free_ports(1)
+    for _ in range(2):
+        exchange = copy(pair.engines, service=service, port=port)
+        assert metrics_of(exchange)["copied_files"] == 6
+        assert exchange.setup["requests"]["client"]["spec"]["service"]["port"] == port
+
+
+def test_an_own_file_server_on_a_port_in_use_names_it(pair: Pair) -> None:
+    """Nothing is copied."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        error = copy(pair.engines, service="sftp", port=port).error
+    assert isinstance(error, EngineError) and error.code == "bind.in_use"
+    assert str(port) in error.message

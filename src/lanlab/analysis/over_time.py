@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lanlab.store.series import Series
 
 #: Where a receiver's result names the series.
-_KEY = "intervals"
+INTERVALS = "intervals"
 #: Who counts what arrives in each direction of a stream.
 RECEIVER, REVERSE_RECEIVER = "receiver", f"{REVERSE_PREFIX}receiver"
 #: Trials that a figure shows; more lines cannot be told apart.
@@ -91,13 +91,13 @@ def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
     Args:
         role: `REVERSE_RECEIVER` for those of the second direction, from the same start.
     """
-    return [Step(*row) for row in rows_in(trial, role, _KEY)]
+    return [Step(*row) for row in rows_in(trial, role, INTERVALS)]
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
     if trial.workload in ("stream", "load"):
         for role in (RECEIVER, REVERSE_RECEIVER):
-            trial = with_rows(trial, role, _KEY, read, _rows)
+            trial = with_rows(trial, role, INTERVALS, read, _rows)
     return trial
 
 

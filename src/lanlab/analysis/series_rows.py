@@ -12,6 +12,7 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
+#: Where the rows stand beside the series' name, unless its caller says otherwise.
 _PLACE = "over_time"
 
 
@@ -21,6 +22,7 @@ def with_rows(
     key: str,
     read: Callable[[TrialRecord, str], Series],
     rows_of: Callable[[Mapping[str, Any], Mapping[str, Any]], Sequence[Sequence[int]]],
+    place: str = _PLACE,
 ) -> TrialRecord:
     """
     A trial with rows of one of its series. One that has no such series, or has lost it, comes back
@@ -31,6 +33,7 @@ def with_rows(
         key: Where in that result.
         read: Gives the series of a trial by name.
         rows_of: Makes rows of the columns, and of what stands beside the series' name.
+        place: What the rows are called, where one series gives several kinds of them.
     """
     told = _told(trial, role, key)
     if not told or "series" not in told:
@@ -39,14 +42,16 @@ def with_rows(
         rows = rows_of(read(trial, str(told["series"])).columns, told)
     except (KeyError, StoreError):
         return trial
-    result = {**trial.raw[role], key: {**told, _PLACE: rows}}
+    result = {**trial.raw[role], key: {**told, place: rows}}
     return replace(trial, raw=trial.raw | {role: result})
 
 
-def rows_in(trial: TrialRecord, role: str, key: str) -> Sequence[Sequence[int]]:
+def rows_in(
+    trial: TrialRecord, role: str, key: str, place: str = _PLACE
+) -> Sequence[Sequence[int]]:
     """The rows that were put into a trial's record; none where they were not."""
     told = _told(trial, role, key)
-    rows: Sequence[Sequence[int]] = told.get(_PLACE, ()) if told else ()
+    rows: Sequence[Sequence[int]] = told.get(place, ()) if told else ()
     return rows
 
 

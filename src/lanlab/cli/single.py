@@ -88,11 +88,13 @@ def _simulation(
     workload_name: str, testbed: str, machines: str | None, link: str | None
 ) -> tuple[dict[str, Any], str]:
     """The machines at each end, as a study has them, and the link between them."""
+    from lanlab.performers.simulated import check_workload
     from lanlab.studies.machine_lookup import known_machines, machines_named
     from lanlab.workloads import workload
 
     if testbed != _SIMULATED:
         raise UsageError("--machines needs --testbed simulated")
+    check_workload(workload_name)
     if machines is None:
         raise UsageError(
             "--testbed simulated needs --machines, one for each end",

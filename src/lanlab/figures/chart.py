@@ -73,8 +73,9 @@ class Series:
     name: str
     points: tuple[Point, ...]
     #: Of a `stack` each series stands on those before it: areas, or bars where x has categories.
-    #: A `bound` is a line that no point was measured of.
-    kind: Literal["line", "points", "bars", "stack", "bound"] = "line"
+    #: A `bound` is a line that no point was measured of. Of `cells` each series is a row of
+    #: rectangles around its points, whose shade says y.
+    kind: Literal["line", "points", "bars", "stack", "bound", "cells"] = "line"
     #: Which of the renderer's colours and patterns, so that the same thing looks the same in
     #: every figure; `None`: the one of its place among the series.
     style: int | None = None
@@ -120,6 +121,20 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """How a chart whose series are `cells` is laid out."""
+
+    #: Of each along x.
+    width: float
+    #: What the rows are.
+    rows: str
+    #: What of y the first shade stands for, as in `none lost`.
+    none: str
+    #: Where there is no point, as in `no message counted`.
+    missing: str
+
+
+@dataclass(frozen=True)
 class PublishedMark:
     """A published number; without x it is a level of the whole figure."""
 
@@ -155,6 +170,7 @@ class Chart:
     published: tuple[PublishedSeries, ...] = ()
     bands: tuple[Band, ...] = ()
     shapes: tuple[Shape, ...] = ()
+    cells: Cells | None = None
     caption: str = ""
     #: What the ends of a point are, as in tables and tooltips.
     interval: str = "95 %"
@@ -243,8 +259,9 @@ class Chart:
             if self._is_plane and least is most:
                 parts.append(f"{series.name}: {least.y:.4g} at {least.x:.4g}.")
                 continue
+            what = "conditions" if self.cells is None else "intervals"
             parts.append(
-                f"{series.name}: {len(series.points)} conditions, from {least.y:.4g} "
+                f"{series.name}: {len(series.points)} {what}, from {least.y:.4g} "
                 f"at {self._x_shown(least.x)} to {most.y:.4g} at {self._x_shown(most.x)}."
             )
         printed = [one for one in self.published if one.kind == "published"]

@@ -29,6 +29,7 @@ from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.lacking import lacking_text
+from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
 from lanlab.figures.losses_against_sent import losses_against_sent
 from lanlab.figures.readable_unit import in_readable_unit
 from lanlab.figures.received_against_sent import (
@@ -68,6 +69,7 @@ FIGURES: Mapping[str, Builder] = {
     "goodput_against_file_size": goodput_against_file_size,
     "goodput_over_time": goodput_over_time,
     "greatest_throughput": greatest_throughput_bars,
+    "loss_over_time_and_rate": loss_over_time_and_rate,
     "losses_against_sent": losses_against_sent,
     "received_against_sent": received_against_sent,
     "received_ratio_against_sent": received_ratio_against_sent,

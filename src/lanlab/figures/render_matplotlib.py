@@ -29,6 +29,7 @@ from lanlab.figures.look_matplotlib import (
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.matplotlib_home import prepare
+from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
 from lanlab.figures.spread_matplotlib import beside, draw_spread, series_offset_pt
@@ -98,6 +99,8 @@ def _saved(figure: Figure, kind: str) -> bytes:
 def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     if chart.sideways:
         return draw_sideways(chart, width_in)
+    if chart.cells is not None:
+        return draw_cells(chart, chart.cells, width_in)
     # Not through pyplot: it keeps every figure and asks for a display.
     from matplotlib.figure import Figure
 
@@ -308,6 +311,8 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
     """Where the points of a drawn chart are, and what they say."""
     if chart.sideways:
         return sideways_marks(chart, axes, height)
+    if chart.cells is not None:
+        return cell_marks(chart, axes, height)
     scale = 72 / axes.figure.dpi
 
     def place(x: float | None, y: float) -> tuple[float, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lanlab.analysis.loss_over_time import has_losses, rate_factor
 from lanlab.analysis.over_time import steps_of
 from lanlab.analysis.round_trip_times import round_trips_by_condition
 from lanlab.analysis.tcp_over_time import samples_of
@@ -19,6 +20,7 @@ _DISTRIBUTIONS = {
     "round_trip_ecdf": "Round-trip times, how many are no longer",
     "round_trip_violins": "Round-trip times, distributions",
 }
+_LOSSES, _LEAST_RATES = "loss_over_time_and_rate", 3
 _TCP_FIGURES = {
     "tcp_window_over_time": "Windows of TCP over time",
     "tcp_round_trip_over_time": "Round trip of TCP over time",
@@ -72,6 +74,21 @@ def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple
             for figure, title in drawn
             if (figure, experiment.id) not in named
         ]
+    return tuple(found)
+
+
+def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
+    """Beside those: of each experiment with three sending rates and more, whose stored intervals
+    have losses, these over time and rate."""
+    named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
+    found = []
+    for experiment in study.experiment:
+        own = [t for t in trials if t.experiment == experiment.id and rate_factor(t)]
+        rates = {trial.factors[rate_factor(trial) or ""] for trial in own}
+        is_drawn = len(rates) >= _LEAST_RATES and any(map(has_losses, own))
+        if is_drawn and (_LOSSES, experiment.id) not in named:
+            title = "Lost messages over time and sending rate"
+            found.append(Figure(figure=_LOSSES, title=title, experiments=(experiment.id,)))
     return tuple(found)
 
 

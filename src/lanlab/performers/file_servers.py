@@ -158,6 +158,7 @@ def _embedded(
         "service": service,
         "root": root,
         "bind": host.address,
+        "port": parameters.port or 0,
         "credentials": credentials,
         "connections": connections,
     }

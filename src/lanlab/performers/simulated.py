@@ -16,6 +16,7 @@ from lanlab.workloads.stream import StreamParameters
 
 #: Most events of a world: what makes more is taken to have no end. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
+_WORKLOADS = ("stream", "echo")
 #: What the engine's request takes of a stream's and an echo's parameters, by its specification.
 _STREAM = [
     "transport",
@@ -132,6 +133,20 @@ def _with_outstanding(parameters: EchoParameters, trial: SimulatedTrial) -> Echo
     return parameters.model_copy(update={"outstanding_requests": trial.outstanding_requests})
 
 
+def check_workload(name: str) -> None:
+    """
+    Refuse a workload that has no counterpart in a simulation.
+
+    Raises:
+        UsageError: It has none.
+    """
+    if name not in _WORKLOADS:
+        raise UsageError(
+            f"workload `{name}` cannot be simulated; allowed: {', '.join(_WORKLOADS)}",
+            hint="run it on testbed `virtual`",
+        )
+
+
 def check_simulated(parameters: Any) -> None:
     """
     Refuse a condition that cannot be simulated.
@@ -139,11 +154,7 @@ def check_simulated(parameters: Any) -> None:
     Raises:
         UsageError: It is of another workload, or a parameter has no counterpart in a simulation.
     """
-    if not isinstance(parameters, StreamParameters | EchoParameters):
-        raise UsageError(
-            f"workload `{parameters.workload}` cannot be simulated; allowed: stream, echo",
-            hint="run it on testbed `virtual`",
-        )
+    check_workload(parameters.workload)
     for name, allowed in _WITHOUT_EFFECT.items():
         found = getattr(parameters, name, allowed[0])
         if found not in allowed:

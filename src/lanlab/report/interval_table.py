@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lanlab.report.table import Cell, Column, Table, words
-from lanlab.store import Store, TrialRecord
+from lanlab.store import Series, Store, TrialRecord
 
 _SUFFIX = "-intervals"
-_COLUMNS = ("start_ns", "width_ns", "bytes", "messages")
+_COLUMNS = ("start_ns", "width_ns", "bytes", "messages", "lost_messages")
 
 
 def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
@@ -34,9 +34,16 @@ def _rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, ...]]:
             continue
         series = records.series(trial.run_id, trial.number, [name])[name]
         end = name.removesuffix(_SUFFIX).replace("-", "_")
-        # Numbers have `tolist`, words `to_list`; there are no words among these.
-        columns: list[Any] = [series.columns[column] for column in _COLUMNS]
-        found = [column.tolist() for column in columns]
-        for start_ns, width_ns, octets, messages in zip(*found, strict=True):
-            numbers = (start_ns, width_ns, octets, messages, 8e9 * octets / width_ns)
+        found = [_numbers(series, column) for column in _COLUMNS]
+        for start_ns, width_ns, octets, *counts in zip(*found, strict=True):
+            numbers = (start_ns, width_ns, octets, *counts, 8e9 * octets / width_ns)
             yield (Cell(trial.number, ""), words(end), *(Cell(number, "") for number in numbers))
+
+
+def _numbers(series: Series, column: str) -> list[Any]:
+    """A column; one that stores of earlier versions do not have is empty."""
+    if column not in series.columns:
+        return [None] * series.rows
+    # Numbers have `tolist`, words `to_list`; there are no words among these.
+    numbers: Any = series.columns[column]
+    return list(numbers.tolist())

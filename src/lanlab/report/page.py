@@ -14,6 +14,7 @@ from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.registry import build_figure
 from lanlab.figures.single_figures import (
     figures_of,
+    figures_of_losses,
     figures_of_round_trips,
     figures_over_time,
 )
@@ -200,6 +201,7 @@ def _experiments(
         every = (
             *figures_of(study),
             *figures_of_round_trips(study, trials),
+            *figures_of_losses(study, trials),
             *figures_over_time(study, trials),
         )
         for number_, figure in enumerate(every, 1):

@@ -77,6 +77,13 @@ _THEME = {
     "#9aa3ad": "var(--series-7)",
     "#6b7480": "var(--series-8)",
     "#1b1f25": "var(--hatch)",
+    "#edf0f4": "var(--shade-0)",
+    "#b6d0ea": "var(--shade-1)",
+    "#8ab2dc": "var(--shade-2)",
+    "#5f95cb": "var(--shade-3)",
+    "#3c77b5": "var(--shade-4)",
+    "#205692": "var(--shade-5)",
+    "#0d2f5e": "var(--shade-6)",
 }
 
 

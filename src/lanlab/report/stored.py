@@ -17,14 +17,15 @@ _MOST_OTHERS = 40
 
 def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
     """The trials of a run, with what a page needs of the times of their files, or of a stream."""
-    from lanlab.analysis import file_sizes, over_time, tcp_over_time
+    from lanlab.analysis import file_sizes, loss_over_time, over_time, tcp_over_time
 
     def series(trial: TrialRecord, name: str) -> Series:
         return store.series(run_id, trial.number, [name])[name]
 
     sized = file_sizes.with_size_classes(store.trials(run_id), series)
     drawn = over_time.drawn_trials(sized)
-    return tcp_over_time.with_samples(over_time.with_steps(sized, series, drawn), series, drawn)
+    stepped = over_time.with_steps(loss_over_time.with_losses(sized, series), series, drawn)
+    return tcp_over_time.with_samples(stepped, series, drawn)
 
 
 def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, list[TrialRecord]]]:

@@ -128,6 +128,8 @@ def _series(name: str, found: dict[str, Any]) -> ShortSeries:
         "bytes": found["bytes"],
         # Over TCP there are none to count: files of all transports have like columns.
         "messages": found["messages"] or None,
+        "lost_messages": found.get("lost_messages") or None,
     }
-    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B", "messages": "messages"}
+    units = {"start_ns": "ns", "width_ns": "ns", "bytes": "B"}
+    units |= dict.fromkeys(("messages", "lost_messages"), "messages")
     return ShortSeries(name, columns, units)

@@ -45,10 +45,10 @@ _LONGEST_INTERVAL_S = 0.1
 _OF_STREAMS = (
     *("ip_version", "transport", "message_size_bytes", "warmup_s", "nodelay", "flows"),
     *("congestion_control", "receive", "timestamps", "sender_processor", "receiver_processor"),
-    *("send_buffer_bytes", "receive_buffer_bytes", "dscp", "port", "silence_s", "rate_bps"),
+    *("send_buffer_bytes", "receive_buffer_bytes", "dscp", "silence_s", "rate_bps"),
 )
 #: What the echo has.
-_OF_ECHO = ("ip_version", "warmup_s", "receive", "port", "silence_s", "timeout_s", "time_s")
+_OF_ECHO = ("ip_version", "warmup_s", "receive", "silence_s", "timeout_s", "time_s")
 
 
 class LoadParameters(FlowParameters):
@@ -114,9 +114,16 @@ class LoadParameters(FlowParameters):
         """How the roles of the streams begin, one for each direction."""
         return DIRECTIONS[self.load]
 
+    def _ports(self) -> str | None:
+        """Those of the streams of each direction, then that of the echo: the same whatever is
+        loaded, so that a firewall is opened once."""
+        each = self.flows if self.transport == "udp" else 1
+        return self.ports_for(2 * each + 1)
+
     def echo(self) -> EchoParameters:
         """The echo."""
         return EchoParameters(
+            port=self._ports(),
             transport=self.echo_transport,
             message_size_bytes=self.echo_size_bytes,
             rate_requests_per_s=self.echo_rate_requests_per_s,
@@ -126,6 +133,7 @@ class LoadParameters(FlowParameters):
     def streams(self) -> StreamParameters:
         """The streams of one direction."""
         return StreamParameters(
+            port=self._ports(),
             time_s=self.time_s + TAIL_S,
             interval_s=max(0.01, min(_LONGEST_INTERVAL_S, self.time_s / _PARTS)),
             **{name: getattr(self, name) for name in _OF_STREAMS},

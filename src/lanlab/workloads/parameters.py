@@ -170,7 +170,8 @@ class FlowParameters(IpParameters):
     port: Ports | None = parameter(
         None,
         "Port that the receiving end listens on, or a range, e.g. 5201-5210, of which it takes the "
-        "first that is free; further flows over UDP take the next ones. Default: one that is free.",
+        "first that is free. Further flows over UDP take the next ones, and so do a second "
+        "direction and the echo of `load`. Default: one that is free.",
     )
     silence_s: Seconds = parameter(
         3.0,
@@ -216,11 +217,32 @@ class FlowParameters(IpParameters):
                 raise ValueError(problem)
         return self
 
-    def listening_ports(self) -> dict[str, int]:
-        """The ports of a request to listen."""
-        if self.port is None:
+    def ports_for(self, listeners: int) -> str | None:
+        """
+        The ports for several ends that listen one after the other, perhaps on one host.
+
+        Args:
+            listeners: Ports that they take together.
+
+        Raises:
+            ValueError: There are not as many from the given one on.
+        """
+        if self.port is None or "-" in self.port or listeners == 1:
+            return self.port
+        last = int(self.port) + listeners - 1
+        if last > MAX_PORT:
+            raise ValueError(
+                f"port: found {self.port}; allowed with {listeners} ports in a row: up to "
+                f"{MAX_PORT + 1 - listeners}"
+            )
+        return f"{self.port}-{last}"
+
+    def listening_ports(self, listeners: int = 1) -> dict[str, int]:
+        """The ports of a request to listen; `listeners` as of `ports_for`."""
+        ports = self.ports_for(listeners)
+        if ports is None:
             return {"port": 0}
-        first, _, last = self.port.partition("-")
+        first, _, last = ports.partition("-")
         return {"port": int(first), "last_port": int(last or 0)}
 
     def socket_options(self) -> dict[str, object]:

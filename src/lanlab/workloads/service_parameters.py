@@ -13,11 +13,13 @@ from lanlab.services import CARRIERS, EMBEDDED, SERVICES, USUAL_CARRIER, carried
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
-from lanlab.workloads.parameters import DriverName, IpParameters, Seconds
+from lanlab.workloads.parameters import MAX_PORT, DriverName, IpParameters, Seconds
 from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
 #: Which servers of SMB 1 have to sign.
 SIGNING = ("auto", "required")
+#: What is used without a server.
+_WITHOUT_SERVER = ("directory", "memory")
 _ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 
@@ -69,6 +71,13 @@ class ServiceParameters(IpParameters):
         "system",
         "TCP of SMB 1: as this system has it, or `nt4` with segments of 1460 B and a window of "
         "about 8760 B.",
+    )
+    port: int | None = parameter(
+        None,
+        "Port of lanlab's own server, for a firewall. Of FTP that of the control connection; data "
+        "connections have others. Default: one that is free.",
+        ge=1,
+        le=MAX_PORT,
     )
     server_medium: Literal["tmpfs", "disk"] = parameter(
         "disk", "Where a server that lanlab starts keeps files.", option=None
@@ -198,6 +207,12 @@ class ServiceParameters(IpParameters):
     def is_over_tcp(self) -> bool:
         """Whether the usual carrier carries its service."""
         return SERVICES[self.service].is_over_tcp
+
+    @property
+    def has_port(self) -> bool:
+        """Whether lanlab's own server listens on a port."""
+        is_own = self.server == EMBEDDED and self.service not in _WITHOUT_SERVER
+        return is_own and self.is_over_tcp
 
     @property
     def has_netbios_name(self) -> bool:

@@ -138,7 +138,15 @@ class StreamParameters(FlowParameters):
         if self.io == "segment" and self.transport == "tcp":
             raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
         refuse_without_effect(self, STREAM_NEEDS)
+        self.ports_for(self.listeners)
         return self
+
+    @property
+    def listeners(self) -> int:
+        """Ports that both directions take together, as both may listen on one host; 1 where there
+        is one direction, whose further flows take the next ones by themselves."""
+        each = self.flows if self.transport == "udp" else 1
+        return 2 * each if self.traffic_direction == BOTH else 1
 
     @property
     def has_rate(self) -> bool:
@@ -186,7 +194,7 @@ class Stream:
             listen={
                 "type": "stream_receive",
                 "spec": spec,
-                **parameters.listening_ports(),
+                **parameters.listening_ports(parameters.listeners),
                 "processor": parameters.receiver_processor,
                 "load": {
                     "quota_ratio": parameters.receiver_quota_ratio,

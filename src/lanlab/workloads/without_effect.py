@@ -74,6 +74,12 @@ SERVICE_NEEDS = (
         "service `smb1`",
     ),
     Need("ip_version", lambda p: p.is_over_tcp, "carrier `tcp`"),
+    Need(
+        "port",
+        lambda p: p.has_port,
+        "service `sftp` or the like, and server `embedded`; a URL has its own, as in "
+        "sftp://HOST:2222/PATH",
+    ),
 )
 COPY_NEEDS = (
     Need(

@@ -146,6 +146,11 @@ pub fn tally(octets: &[u8]) {
     assert_eq!(intervals.messages.iter().sum::<u64>(), counts.total_messages);
     assert_eq!(intervals.bytes.iter().sum::<u64>(), counts.total_messages * bytes);
     assert!(intervals.messages.len() <= 1_200, "a bounded number of bins");
+    // What was sent after the newest that arrived comes on top.
+    let missing = i128::from(incoming.counter.expected()) - i128::from(counts.total_messages);
+    let lost: i128 = intervals.lost_messages.iter().map(|lost| i128::from(*lost)).sum();
+    let is_countable = i64::try_from(incoming.counter.expected()).is_ok();
+    assert!(!is_countable || lost >= missing, "{lost} lost of {missing} that did not arrive");
     assert!(meters.one_way_delay.samples() <= counts.measured_messages);
     // Writing a histogram takes a hundred times what all else here takes.
     if octets.len().is_multiple_of(64) {

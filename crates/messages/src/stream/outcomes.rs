@@ -241,4 +241,9 @@ pub struct Intervals {
     pub messages: Vec<u64>,
     /// Octets of payload in each bin.
     pub bytes: Vec<u64>,
+    /// Messages missed in each bin, those left out that came late; empty over TCP. The numbers missing
+    /// between two arrivals are spread evenly over the time between them, those after the last arrival
+    /// over the time until the sender had sent all. A late message is taken from the bin in which it
+    /// comes, so that a bin can be below 0. The sum is what was sent less what arrived.
+    pub lost_messages: Vec<i64>,
 }

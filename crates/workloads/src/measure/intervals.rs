@@ -1,4 +1,4 @@
-//! Arrivals over time, in bins of even width.
+//! Arrivals and losses over time, in bins of even width.
 
 use crate::messages::Intervals;
 
@@ -6,11 +6,29 @@ use crate::messages::Intervals;
 /// stays bounded however long a trial runs.
 const MAX_BINS: usize = 1_200;
 
-/// Counts messages and octets in bins from the start on.
+/// What is counted in one bin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Bin {
+    messages: u64,
+    bytes: u64,
+    lost: i64,
+}
+
+impl Bin {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            messages: self.messages + other.messages,
+            bytes: self.bytes + other.bytes,
+            lost: self.lost.saturating_add(other.lost),
+        }
+    }
+}
+
+/// Counts messages and octets that arrived, and messages that did not, in bins from the start on.
 #[derive(Debug, Clone)]
 pub struct IntervalMeter {
     width_ns: u64,
-    bins: Vec<(u64, u64)>,
+    bins: Vec<Bin>,
 }
 
 impl IntervalMeter {
@@ -21,22 +39,55 @@ impl IntervalMeter {
 
     /// Count an arrival `offset_ns` after the start.
     pub fn record(&mut self, offset_ns: u64, messages: u64, bytes: u64) {
-        let mut index = (offset_ns / self.width_ns) as usize;
-        while index >= MAX_BINS {
+        let bin = self.bin(offset_ns);
+        bin.messages += messages;
+        bin.bytes += bytes;
+    }
+
+    /// Count `messages` whose numbers are missing between an arrival at `from_ns` and one at `to_ns`:
+    /// as if they had been due at even distances between both.
+    pub fn record_lost(&mut self, from_ns: u64, to_ns: u64, messages: u64) {
+        if messages == 0 {
+            return;
+        }
+        // The last bin exists from here on, and the width stays.
+        self.bin(to_ns);
+        let from_ns = from_ns.min(to_ns);
+        let mut placed = 0;
+        for index in self.index(from_ns)..=self.index(to_ns) {
+            let bin_end_ns = (index as u64 + 1).saturating_mul(self.width_ns);
+            let until = due_before(bin_end_ns, from_ns, to_ns, messages);
+            let lost = i64::try_from(until - placed).unwrap_or(i64::MAX);
+            let bin = &mut self.bins[index];
+            bin.lost = bin.lost.saturating_add(lost);
+            placed = until;
+        }
+    }
+
+    /// One that was counted as lost has come late, `offset_ns` after the start.
+    pub fn record_late(&mut self, offset_ns: u64) {
+        let bin = self.bin(offset_ns);
+        bin.lost = bin.lost.saturating_sub(1);
+    }
+
+    fn index(&self, offset_ns: u64) -> usize {
+        (offset_ns / self.width_ns) as usize
+    }
+
+    fn bin(&mut self, offset_ns: u64) -> &mut Bin {
+        while self.index(offset_ns) >= MAX_BINS {
             self.halve();
-            index = (offset_ns / self.width_ns) as usize;
         }
+        let index = self.index(offset_ns);
         if index >= self.bins.len() {
-            self.bins.resize(index + 1, (0, 0));
+            self.bins.resize(index + 1, Bin::default());
         }
-        let bin = &mut self.bins[index];
-        bin.0 += messages;
-        bin.1 += bytes;
+        &mut self.bins[index]
     }
 
     fn halve(&mut self) {
         self.width_ns *= 2;
-        let joined = |pair: &[(u64, u64)]| pair.iter().fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let joined = |pair: &[Bin]| pair.iter().fold(Bin::default(), |a, b| a.plus(*b));
         self.bins = self.bins.chunks(2).map(joined).collect();
     }
 
@@ -45,26 +96,36 @@ impl IntervalMeter {
         let Some(width_ns) = flows.iter().map(|flow| flow.width_ns).max() else {
             return Intervals::default();
         };
-        let mut sum: Vec<(u64, u64)> = Vec::new();
+        let mut sum: Vec<Bin> = Vec::new();
         for flow in &mut flows {
             while flow.width_ns < width_ns {
                 flow.halve();
             }
-            sum.resize(sum.len().max(flow.bins.len()), (0, 0));
+            sum.resize(sum.len().max(flow.bins.len()), Bin::default());
             for (total, bin) in sum.iter_mut().zip(&flow.bins) {
-                *total = (total.0 + bin.0, total.1 + bin.1);
+                *total = total.plus(*bin);
             }
         }
+        let counted: &[Bin] = if with_messages { &sum } else { &[] };
         Intervals {
             interval_ns: width_ns,
-            messages: if with_messages {
-                sum.iter().map(|bin| bin.0).collect()
-            } else {
-                Vec::new()
-            },
-            bytes: sum.iter().map(|bin| bin.1).collect(),
+            messages: counted.iter().map(|bin| bin.messages).collect(),
+            bytes: sum.iter().map(|bin| bin.bytes).collect(),
+            lost_messages: counted.iter().map(|bin| bin.lost).collect(),
         }
     }
+}
+
+/// How many of `messages`, due at even distances after `from_ns` and before `to_ns`, are due before
+/// `end_ns`.
+fn due_before(end_ns: u64, from_ns: u64, to_ns: u64, messages: u64) -> u64 {
+    if end_ns >= to_ns {
+        return messages;
+    }
+    // The message with number n of 1 to `messages` is due at from + n × (to − from) / (messages + 1).
+    let slots = (u128::from(messages) + 1) * u128::from(end_ns - from_ns);
+    let before = slots.div_ceil(u128::from(to_ns - from_ns)) - 1;
+    u64::try_from(before).unwrap_or(u64::MAX).min(messages)
 }
 
 #[cfg(test)]
@@ -94,5 +155,55 @@ mod tests {
         assert_eq!((intervals.interval_ns, intervals.bytes[0]), (20, 3));
         assert_eq!(intervals.bytes[1000], 4);
         assert!(intervals.messages.is_empty());
+        assert!(intervals.lost_messages.is_empty());
+    }
+
+    /// Lost messages by bin, of 10 ns each.
+    fn lost(from_ns: u64, to_ns: u64, messages: u64) -> Vec<i64> {
+        let mut meter = IntervalMeter::new(10);
+        meter.record_lost(from_ns, to_ns, messages);
+        IntervalMeter::merge(vec![meter], true).lost_messages
+    }
+
+    #[test]
+    fn a_gap_within_a_bin_is_of_that_bin() {
+        assert_eq!(lost(12, 18, 3), [0, 3]);
+        assert_eq!(lost(15, 15, 2), [0, 2], "both arrivals at one moment");
+        assert_eq!(lost(19, 12, 2), [0, 2], "an earlier stamp on the later arrival");
+    }
+
+    #[test]
+    fn a_gap_over_several_bins_is_spread_over_its_time() {
+        // Due at 7, 14, 21 and 28.
+        assert_eq!(lost(0, 35, 4), [1, 1, 2, 0]);
+        // Due at 10, 20 and 30: a bin begins with its first moment.
+        assert_eq!(lost(0, 40, 3), [0, 1, 1, 1, 0]);
+        // One is due in the middle.
+        assert_eq!(lost(5, 45, 1), [0, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn what_comes_late_is_taken_from_its_bin() {
+        let mut meter = IntervalMeter::new(10);
+        meter.record_lost(0, 5, 2);
+        meter.record_late(15);
+        assert_eq!(IntervalMeter::merge(vec![meter], true).lost_messages, [2, -1]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_lost_message_is_in_one_bin(
+            gaps in proptest::collection::vec((0_u64..100_000, 0_u64..100_000, 0_u64..1_000_000), 0..20)
+        ) {
+            let mut meter = IntervalMeter::new(10);
+            let mut total = 0;
+            for (from, to, messages) in gaps {
+                meter.record_lost(from, to, messages);
+                total += messages.cast_signed();
+            }
+            let found = IntervalMeter::merge(vec![meter], true).lost_messages;
+            proptest::prop_assert!(found.iter().all(|lost| *lost >= 0));
+            proptest::prop_assert_eq!(found.iter().sum::<i64>(), total);
+        }
     }
 }

@@ -108,6 +108,8 @@ pub struct Counter<'a> {
     window_end: Option<Instant>,
     sequences: SequenceWindow,
     last_delay: LastDelay,
+    /// When the newest message arrived; the start before that.
+    newest_at: Instant,
     /// Arrival of the first and the last measured message, where they bound the window.
     first_arrival: Option<Instant>,
     last_arrival: Instant,
@@ -132,6 +134,7 @@ impl<'a> Counter<'a> {
             window_end: plan.end(start),
             sequences: SequenceWindow::new(),
             last_delay: LastDelay::default(),
+            newest_at: start,
             first_arrival: None,
             last_arrival: start,
             drops_before: 0,
@@ -188,17 +191,29 @@ impl<'a> Counter<'a> {
             }
             return;
         }
+        let missing = run.first.saturating_sub(self.sequences.expected());
         if run.count == 1 {
             match self.sequences.observe(run.first) {
                 Seen::Duplicate => return self.counts.duplicate_messages += 1,
                 Seen::Stale => return self.counts.stale_messages += 1,
-                Seen::Reordered => self.counts.reordered_messages += 1,
-                Seen::InOrder => {}
+                Seen::Reordered => {
+                    self.counts.reordered_messages += 1;
+                    meters.intervals.record_late(run.arrival.at.nanos_since(self.start));
+                }
+                Seen::InOrder => self.note_newest(missing, run.arrival.at, meters),
             }
         } else {
             self.sequences.observe_run(run.first, run.count);
+            self.note_newest(missing, run.arrival.at, meters);
         }
         self.count_new(run, meters);
+    }
+
+    /// Newer messages than any before arrived at `at`, and `missing` numbers before them did not.
+    fn note_newest<U>(&mut self, missing: u64, at: Instant, meters: &mut Meters<U>) {
+        let (from_ns, to_ns) = (self.newest_at.nanos_since(self.start), at.nanos_since(self.start));
+        meters.intervals.record_lost(from_ns, to_ns, missing);
+        self.newest_at = at;
     }
 
     /// Count messages that have not been here before.
@@ -283,9 +298,22 @@ impl<'a> Counter<'a> {
         }
     }
 
+    /// Messages that were sent after the newest that arrived: lost until the sender had sent all, where
+    /// it has said how many that is.
+    fn note_missing_at_the_end<U>(&mut self, now: Instant, meters: &mut Meters<U>) {
+        let sent = self.sent_messages.unwrap_or(0);
+        let missing = sent.saturating_sub(self.sequences.expected());
+        let said_at = self.finished_at.unwrap_or(now);
+        let sent_all_at = self.window_end.map_or(said_at, |end| end.min(said_at));
+        if missing > 0 {
+            self.note_newest(missing, sent_all_at.max(self.newest_at), meters);
+        }
+    }
+
     /// Close the counts at `now`; `dropped` is the socket's count of drops then.
     pub fn close<U>(&mut self, now: Instant, dropped: Option<u32>, meters: &mut Meters<U>) {
         meters.delay_variation.end(&self.last_delay);
+        self.note_missing_at_the_end(now, meters);
         let counts = &mut self.counts;
         counts.socket_dropped =
             dropped.map(|dropped| u64::from(dropped.wrapping_sub(self.drops_before)));

@@ -11,9 +11,10 @@ use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use super::recorded;
+use super::setup::{Ports, listen};
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
-use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served};
+use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served, SocketOptions, Transport};
 use crate::paths::absolute;
 use crate::running::Running;
 use crate::running::conclude;
@@ -78,6 +79,13 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
     }
 }
 
+/// See that a port that was asked for is free, so that the error names what has it.
+fn check_port(request: &Serve) -> Result<(), Failure> {
+    let only = (request.port, request.port);
+    let mut ports = Ports::new(Transport::Tcp, request.bind, only, 1);
+    ports.take(|port| listen(request.bind, port, &SocketOptions::default())).map(drop)
+}
+
 fn run(
     request: &Serve,
     root: PathBuf,
@@ -87,6 +95,9 @@ fn run(
     let needed = descriptors(request.service, request.connections.into());
     let whose = format!("{} connections of an embedded server", request.connections);
     descriptors::provide(needed, &whose)?;
+    if station.is_none() {
+        check_port(request)?;
+    }
     let offer = Offer {
         service: request.service,
         root,

@@ -104,3 +104,42 @@ fn what_is_in_a_run_already_is_counted_once() {
     assert_eq!((counts.measured_messages, counts.duplicate_messages), (5, 3));
     assert_eq!(counts.reordered_messages, 2);
 }
+
+/// Messages and lost ones by interval of 100 ms.
+fn over_time(meters: Meters<()>) -> (Vec<u64>, Vec<i64>) {
+    let found = IntervalMeter::merge(vec![meters.intervals], true);
+    (found.messages, found.lost_messages)
+}
+
+#[test]
+fn an_interval_has_lost_what_was_due_in_it() {
+    let plan = plan();
+    let (mut counter, mut meters) =
+        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    counter.mark(0);
+    counter.count(run(0, 2, 50, 0), &mut meters);
+    // 2 is missing, within the first interval; 6 to 14 from 80 ms on, one each 27 ms.
+    counter.count(run(3, 3, 80, 0), &mut meters);
+    counter.count(run(15, 1, 350, 0), &mut meters);
+    // One of those comes late; the same again is no other.
+    counter.count(run(9, 1, 360, 0), &mut meters);
+    counter.count(run(9, 1, 361, 0), &mut meters);
+    // 16 to 19 are missing at the end: at 500, 650, 800 and 950 ms.
+    assert!(counter.finish(20, at_ms(1_300)));
+    counter.close(at_ms(1_400), Some(0), &mut meters);
+
+    let (messages, lost) = over_time(meters);
+    assert_eq!(messages, [5, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(lost, [1, 4, 4, 1 - 1, 0, 1, 1, 0, 1, 1, 0, 0]);
+    assert_eq!(lost.iter().sum::<i64>(), 20 - counter.counts.total_messages.cast_signed());
+}
+
+#[test]
+fn without_the_senders_word_nothing_is_lost_at_the_end() {
+    let plan = plan();
+    let (mut counter, mut meters) =
+        (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
+    counter.count(run(0, 2, 50, 0), &mut meters);
+    counter.close(at_ms(1_400), Some(0), &mut meters);
+    assert_eq!(over_time(meters), (vec![2], vec![0]));
+}

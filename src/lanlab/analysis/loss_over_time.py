@@ -1,0 +1,129 @@
+"""
+How many messages were lost in each interval of a UDP stream's time, over all trials of a condition.
+
+The intervals are a series of the store. A report takes what it draws of them, which is put where
+the series stood.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lanlab.analysis.over_time import INTERVALS, RECEIVER, REVERSE_RECEIVER
+from lanlab.analysis.series_rows import rows_in, with_rows
+from lanlab.store import TrialRecord
+
+if TYPE_CHECKING:
+    from lanlab.store.series import Series
+
+#: Factors that are a sending rate.
+RATES = ("rate_bps", "rate_messages_per_s")
+_PLACE = "losses_over_time"
+#: Intervals that a figure shows; shorter ones are joined.
+_MOST_INTERVALS = 60
+
+
+@dataclass(frozen=True)
+class IntervalLoss:
+    """What was lost in one interval, from the common start on."""
+
+    start_ns: int
+    width_ns: int
+    #: Messages that arrived or were lost in it; some may have come late in a later one.
+    expected_messages: int
+    #: Below 0 where more came late than were lost.
+    lost_messages: int
+    trials: int
+
+
+def with_losses(
+    trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
+) -> list[TrialRecord]:
+    """
+    Trials of a scan over the sending rate, with their losses over time.
+
+    Args:
+        trials: Of a run; those without a rate among their factors stay as they are.
+        read: Gives the series of a trial by name. One that is lost leaves its trial as it is.
+    """
+    return [_with(trial, read) if rate_factor(trial) else trial for trial in trials]
+
+
+def rate_factor(trial: TrialRecord) -> str | None:
+    """The factor of a UDP stream's trial that is its sending rate; `None` where none is."""
+    if trial.workload not in ("stream", "load") or trial.parameters.get("transport") != "udp":
+        return None
+    return next((key for key in RATES if key in trial.factors), None)
+
+
+def has_losses(trial: TrialRecord) -> bool:
+    """Whether messages are missing in the intervals that were put into a trial's record."""
+    rows = (row for role in (RECEIVER, REVERSE_RECEIVER) for row in _rows_of(trial, role))
+    return any(lost for *_, lost in rows)
+
+
+def losses_over_time(
+    trials: Sequence[TrialRecord], role: str = RECEIVER, width_ns: int | None = None
+) -> list[IntervalLoss]:
+    """
+    The losses of some trials together, by interval. An interval in which no trial expected a
+    message is left out: nothing is known of it.
+
+    Args:
+        trials: Of one condition.
+        role: `REVERSE_RECEIVER` for those of the second direction.
+        width_ns: A multiple of the width of each trial's intervals; `None`: `common_width_ns`.
+    """
+    width_ns = common_width_ns(trials) if width_ns is None else width_ns
+    sums: dict[int, list[int]] = {}
+    for trial in trials:
+        own: dict[int, list[int]] = {}
+        for start_ns, _, messages, lost in _rows_of(trial, role):
+            cell = own.setdefault(start_ns // width_ns, [0, 0])
+            cell[0] += messages + lost
+            cell[1] += lost
+        for place, (expected, lost) in own.items():
+            cell = sums.setdefault(place, [0, 0, 0])
+            cell[0] += expected
+            cell[1] += lost
+            cell[2] += 1
+    return [
+        IntervalLoss(place * width_ns, width_ns, *sums[place])
+        for place in sorted(sums)
+        if sums[place][0] > 0
+    ]
+
+
+def common_width_ns(trials: Sequence[TrialRecord]) -> int:
+    """The width of intervals that all of these trials can be drawn in, so many together that there
+    are not more than a figure shows."""
+    rows = [
+        row
+        for trial in trials
+        for role in (RECEIVER, REVERSE_RECEIVER)
+        for row in _rows_of(trial, role)
+    ]
+    width_ns = math.lcm(*{width for _, width, *_ in rows}) if rows else 1
+    last_ns = max((start + width for start, width, *_ in rows), default=0)
+    return width_ns * max(1, -(-last_ns // (width_ns * _MOST_INTERVALS)))
+
+
+def _rows_of(trial: TrialRecord, role: str) -> Sequence[Sequence[int]]:
+    return rows_in(trial, role, INTERVALS, _PLACE)
+
+
+def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
+    for role in (RECEIVER, REVERSE_RECEIVER):
+        trial = with_rows(trial, role, INTERVALS, read, _rows, _PLACE)
+    return trial
+
+
+def _rows(columns: Mapping[str, Any], _: Mapping[str, Any]) -> list[list[int]]:
+    """Start, width, messages and lost ones of each interval. Stores of earlier versions do not have
+    the last."""
+    names = ("start_ns", "width_ns", "messages", "lost_messages")
+    numbers = [columns[name].tolist() for name in names]
+    return [list(row) for row in zip(*numbers, strict=True) if None not in row]

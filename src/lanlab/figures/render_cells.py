@@ -1,0 +1,158 @@
+"""Charts of cells: a row for each series, time or the like across, and a shade for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.figures.chart import Cells, Chart, Series
+from lanlab.figures.look_matplotlib import (
+    GRID,
+    INK,
+    MUTED,
+    SHADES,
+    draw_legend,
+    legend_columns,
+    legend_height_in,
+)
+from lanlab.figures.mark import Mark, point_text
+from lanlab.figures.scale_matplotlib import ROUND
+from lanlab.figures.wording import plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The greatest value of each shade but the last, percent.
+BOUNDS_PERCENT = (0.0, 0.1, 1.0, 5.0, 20.0, 50.0)
+_ROW_IN = 0.22
+_LEAST_IN = 1.1
+#: Of the way from one row to the next.
+_HEIGHT = 0.9
+_MISSING = "missing-0"
+
+
+def shade_of(percent: float) -> int:
+    """Which of the shades stands for a value. One below zero is none.
+
+    Examples:
+        >>> [shade_of(value) for value in (-1.0, 0.0, 0.1, 0.11, 50.0, 100.0)]
+        [0, 0, 1, 2, 5, 6]
+    """
+    return sum(percent > bound for bound in BOUNDS_PERCENT)
+
+
+def draw_cells(chart: Chart, cells: Cells, width_in: float) -> tuple[Figure, Axes]:
+    """Draw the rows from the bottom, and a legend of all shades."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    columns = _columns(chart, cells)
+    is_missing = any(len(series.points) < columns for series in chart.series)
+    names = [
+        *_shade_names(cells),
+        *([cells.missing] if is_missing else []),
+        *(limit.name for limit in chart.limits),
+    ]
+    legend_in = legend_height_in(names, legend_columns(names, width_in), width_in)
+    rows = max(1, len(chart.series))
+    height_in = 0.62 + max(_LEAST_IN, _ROW_IN * rows) + legend_in
+    figure = Figure(figsize=(width_in, height_in))
+    axes = figure.add_subplot()
+    axes.grid(visible=False)
+    axes.set_yticks(range(len(chart.series)), [series.name for series in chart.series])
+    axes.set_ylim(-0.6, rows - 0.4)
+    axes.set_ylabel(cells.rows)
+    axes.set_xlabel(chart.x.label)
+    axes.set_xlim(0, max(1, columns) * cells.width)
+    axes.xaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    entries = _shades_of_legend(cells, is_missing)
+    for row, series in enumerate(chart.series):
+        _draw_row(axes, series, row, columns, cells.width)
+    for index, limit in enumerate(chart.limits):
+        entries.append((f"limit-{index}", limit.name, _draw_line(axes, limit.points[0][0], index)))
+    if chart.is_empty:
+        axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
+        axes.set_yticks([])
+    draw_legend(figure, entries, legend_columns(names, width_in))
+    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
+    figure.draw_without_rendering()
+    return figure, axes
+
+
+def cell_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
+    """Where the cells of a drawn chart are, and what they say."""
+    scale = 72 / axes.figure.dpi
+    found = []
+    for row, series in enumerate(chart.series):
+        for point in series.points:
+            left, top = axes.transData.transform((point.x, row))
+            group = f"shade-{shade_of(point.y)}"
+            place = float(left) * scale, height - float(top) * scale
+            found.append(Mark(*place, group, point_text(chart, series, point)))
+    return found
+
+
+def _columns(chart: Chart, cells: Cells) -> int:
+    places = [_column(point.x, cells.width) for series in chart.series for point in series.points]
+    return max(places, default=-1) + 1
+
+
+def _column(x: float, width: float) -> int:
+    """Of a point in the middle of its cell."""
+    return int(x / width)
+
+
+def _draw_row(axes: Axes, series: Series, row: int, columns: int, width: float) -> None:
+    """Draws neighbours of one shade as one rectangle, and hatches what is missing."""
+    shades = {_column(point.x, width): shade_of(point.y) for point in series.points}
+    by_shade: dict[int | None, list[tuple[float, float]]] = {}
+    for shade, first, count in _runs([shades.get(column) for column in range(columns)]):
+        by_shade.setdefault(shade, []).append((first * width, count * width))
+    extent = (row - _HEIGHT / 2, _HEIGHT)
+    for shade, spans in by_shade.items():
+        group = _MISSING if shade is None else f"shade-{shade}"
+        axes.broken_barh(spans, extent, gid=f"{group}-row{row}", zorder=2, **_look(shade))
+
+
+def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]:
+    """Shade, first column and number of columns of what is alike."""
+    first = 0
+    for place in range(1, len(shades) + 1):
+        if place == len(shades) or shades[place] != shades[first]:
+            yield shades[first], first, place - first
+            first = place
+
+
+def _look(shade: int | None) -> dict[str, Any]:
+    if shade is None:
+        return {"facecolor": "none", "edgecolor": MUTED, "hatch": "////", "linewidth": 0.0}
+    # Without an edge of its own a thin line of the page shows between neighbours.
+    return {"facecolor": SHADES[shade], "edgecolor": SHADES[shade], "linewidth": 0.3}
+
+
+def _draw_line(axes: Axes, x: float, index: int) -> Any:
+    """An upright line that is seen on light and on dark cells."""
+    axes.axvline(x, color=GRID, linewidth=2.6, zorder=2.9, gid=f"limit-{index}-halo")
+    dashes = (0, (4, 2))
+    return axes.axvline(
+        x, color=INK, linestyle=dashes, linewidth=1.2, zorder=3, gid=f"limit-{index}-line"
+    )
+
+
+def _shade_names(cells: Cells) -> list[str]:
+    below = [f"up to {plain(bound)} %" for bound in BOUNDS_PERCENT[1:]]
+    return [cells.none, *below, f"more than {plain(BOUNDS_PERCENT[-1])} %"]
+
+
+def _shades_of_legend(cells: Cells, is_missing: bool) -> list[tuple[str, str, Any]]:
+    from matplotlib.patches import Patch
+
+    entries = [
+        (f"shade-{shade}", name, Patch(**_look(shade)))
+        for shade, name in enumerate(_shade_names(cells))
+    ]
+    if is_missing:
+        entries.append((_MISSING, cells.missing, Patch(**_look(None))))
+    return entries

@@ -1,0 +1,205 @@
+"""Losses over time and sending rate: the numbers of the figure, and how it is drawn."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from test_single_measurements import NOTHING, a_run
+
+from lanlab.analysis.loss_over_time import common_width_ns, losses_over_time, with_losses
+from lanlab.figures.chart import Chart
+from lanlab.figures.look_matplotlib import SHADES
+from lanlab.figures.registry import build_figure
+from lanlab.figures.render_cells import shade_of
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing
+from lanlab.figures.single_figures import figures_of_losses
+from lanlab.report.page import run_on_page
+from lanlab.report.rendering import ASSETS, rendered
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.series import Series, ShortSeries
+from lanlab.studies import Study
+from lanlab.studies.model import Figure
+
+RATES = [8_000_000, 1_000_000, 2_000_000]
+MS = 1_000_000
+#: Messages and lost ones in intervals of 100 ms, by rate; two trials of each rate are alike.
+COUNTS: dict[int, tuple[list[int], list[int]]] = {
+    1_000_000: ([10, 10, 0, 10], [0, 0, 0, 0]),
+    2_000_000: ([20, 19, 20, 20], [0, 1, 0, 0]),
+    8_000_000: ([80, 60, 0, 100], [0, 20, 80, -20]),
+}
+
+
+def series_of(trial: TrialRecord, width_ns: int, lost: list[int] | None) -> Series:
+    messages, _ = COUNTS[int(trial.factors["rate_bps"])]
+    columns: dict[str, Any] = {
+        "start_ns": [place * width_ns for place in range(len(messages))],
+        "width_ns": [width_ns] * len(messages),
+        "bytes": [100 * count for count in messages],
+        "messages": messages,
+    }
+    if lost is not None:
+        columns["lost_messages"] = lost
+    return ShortSeries("receiver-intervals", columns, {}).in_arrays()
+
+
+def scan(
+    rates: list[int] | None = None,
+    transport: str = "udp",
+    *,
+    counts_losses: bool = True,
+    widths: tuple[int, int] = (100 * MS, 100 * MS),
+    lossless: bool = False,
+) -> tuple[RunRecord, list[TrialRecord], Study]:
+    """Two trials of each rate, as a store gives them; `widths` are those of the two blocks."""
+    levels = RATES if rates is None else rates
+    parameters = {"time_s": 0.3, "warmup_s": 0.1, "transport": transport}
+    metrics: list[dict[str, Any]] = [{"goodput_bps": 1e6} for _ in range(2 * len(levels))]
+    run, trials, study = a_run("stream", metrics, parameters, factors={"rate_bps": levels})
+    told = {"intervals": {"interval_ns": 100 * MS, "series": "receiver-intervals"}}
+    trials = [replace(trial, raw={"receiver": told}) for trial in trials]
+
+    def read(trial: TrialRecord, _: str) -> Series:
+        lost = COUNTS[int(trial.factors["rate_bps"])][1]
+        lost = [0] * len(lost) if lossless else lost
+        return series_of(trial, widths[trial.block], lost if counts_losses else None)
+
+    return run, with_losses(trials, read), study
+
+
+def chart(*given: Any, **more: Any) -> Chart:
+    run, trials, study = scan(*given, **more)
+    figure = Figure(figure="loss_over_time_and_rate", title="t", experiments=("single",))
+    return build_figure(run, trials, study, NOTHING, figure)
+
+
+def test_a_cell_has_the_share_that_was_lost_over_all_trials_of_a_rate() -> None:
+    """Rows in the order of the rate; late messages are taken from the interval they come in."""
+    found = chart()
+    assert [row.name for row in found.series] == ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]
+    places = [(round(p.x, 3), p.y) for p in found.series[2].points]
+    assert places == [(0.05, 0), (0.15, 25), (0.25, 100), (0.35, -25)]
+    assert [p.y for p in found.series[1].points] == [0, 5, 0, 0]
+    assert all(point.n == 2 for row in found.series for point in row.points)
+    assert found.series[2].points[1].condition == (
+        "8 Mbit/s, 0.1 to 0.2 s, lost 40 of 160 messages of 2 trials"
+    )
+
+
+def test_an_interval_without_a_message_is_missing_and_not_zero() -> None:
+    """Neither in the drawing nor in the table."""
+    found = chart()
+    slowest = found.series[0]
+    assert [round(p.x, 3) for p in slowest.points] == [0.05, 0.15, 0.35]
+    assert sum(row[0] == "1 Mbit/s" for row in found.rows()) == 3
+    svg = to_drawing(found, "f-", 6.0).svg
+    assert 'id="f-missing-0-row0"' in svg and 'id="f-missing-0-row1"' not in svg
+    assert "no message expected" in svg
+
+
+def test_intervals_of_unlike_width_are_joined_in_the_wider_one() -> None:
+    """Twice two intervals of one block, and one of the other, whose trial lasts twice as long."""
+    _, trials, _ = scan(widths=(100 * MS, 200 * MS))
+    fastest = [trial for trial in trials if trial.factors["rate_bps"] == 8_000_000]
+    assert common_width_ns(fastest) == 200 * MS
+    found = losses_over_time(fastest)
+    assert [(one.start_ns // MS, one.lost_messages, one.trials) for one in found] == [
+        (0, 20 + 0, 2),
+        (200, 60 + 20, 2),
+        (400, 80, 1),
+        (600, -20, 1),
+    ]
+    assert [one.expected_messages for one in found] == [160 + 80, 160 + 80, 80, 80]
+    # The sum of all is what was lost.
+    assert sum(one.lost_messages for one in found) == 2 * sum(COUNTS[8_000_000][1])
+
+
+def test_more_intervals_than_can_be_drawn_are_joined() -> None:
+    """With none left over."""
+    _, (trial, *_), _ = scan()
+    rows = [[place * MS, MS, 10, 1] for place in range(1200)]
+    told = {"intervals": {"losses_over_time": rows}}
+    found = losses_over_time([replace(trial, raw={"receiver": told})])
+    assert len(found) == 60 and found[0].width_ns == 20 * MS
+    assert sum(one.lost_messages for one in found) == 1200
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"transport": "tcp"}, "no factor of UDP streams is a sending rate"),
+        ({"counts_losses": False}, "no stored interval has a count of lost messages"),
+    ],
+)
+def test_without_losses_or_rates_it_says_so(more: dict[str, Any], said: str) -> None:
+    """As it does for a run of an earlier version."""
+    found = chart(**more)
+    assert found.is_empty and said in found.description()
+    assert said in to_drawing(found, "f-", 6.0).svg
+
+
+def test_it_is_drawn_of_three_rates_with_losses_and_not_of_less() -> None:
+    """By the report itself; what a study names is drawn once."""
+    run, trials, study = scan()
+    (figure,) = figures_of_losses(study, trials)
+    named = replace_figures(study, figure)
+    assert figures_of_losses(named, trials) == ()
+    assert figures_of_losses(study, scan(lossless=True)[1]) == ()
+    _, two, of_two = scan(RATES[:2])
+    assert figures_of_losses(of_two, two) == ()
+    page = run_on_page(run, trials, NOTHING, "x")
+    titles = [each.chart.title for each in page.experiments[0].figures]
+    assert titles.count("Lost messages over time and sending rate") == 1
+    (csv,) = (t.to_csv() for t in page.tables if "lost messages (%)" in t.to_csv())
+    assert "lost 40 of 160 messages of 2 trials" in csv
+
+
+def replace_figures(study: Study, *figures: Figure) -> Study:
+    return study.model_copy(update={"figure": figures})
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_shades_are_told_apart_by_lightness_alone_on_paper_and_on_a_dark_page() -> None:
+    """So also without colour. On a dark page they are turned round: nothing is nearest the page."""
+    css = (ASSETS / "report.css").read_text(encoding="utf-8")
+    scales = [re.findall(r"--shade-\d: (#[0-9a-f]{6});", line) for line in css.splitlines()]
+    scales = [scale for scale in scales if scale]
+    assert len(scales) == 4 and tuple(scales[0]) == tuple(scales[3]) == SHADES
+    assert scales[1] == scales[2]
+    for scale in (scales[0], scales[1]):
+        values = [luminance(colour) for colour in scale]
+        assert values in (sorted(values), sorted(values, reverse=True))
+        for one, other in itertools.pairwise(values):
+            assert (max(one, other) + 0.05) / (min(one, other) + 0.05) > 1.3
+    assert luminance(scales[0][0]) > 0.8 and luminance(scales[1][0]) < 0.05
+
+
+def test_a_page_has_the_shades_as_colours_that_follow_it() -> None:
+    """No colour of the drawing stays as it is."""
+    run, trials, _ = scan()
+    page = rendered("report", pages=[run_on_page(run, trials, NOTHING, "x")], has_files=False)
+    drawn = re.search(r'<g id="x-figure-\d-wide-shade-6-row2">.*?</g>', page, re.DOTALL)
+    assert drawn is not None and "var(--shade-6)" in drawn.group()
+    body = page[page.index("<body") :]
+    assert not any(shade in body for shade in SHADES)
+
+
+def test_the_same_chart_gives_the_same_bytes() -> None:
+    found = chart()
+    assert to_bytes(found, "svg") == to_bytes(found, "svg")
+    assert len(to_drawing(found, "f-", 4.0).marks) == sum(len(row.points) for row in found.series)
+
+
+def test_each_share_has_its_shade() -> None:
+    """No loss is none; the smallest is some."""
+    assert [shade_of(share) for share in (0.0, 1e-9, 20.0, 20.1, 51.0)] == [0, 1, 4, 5, 6]
