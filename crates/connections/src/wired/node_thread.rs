@@ -13,7 +13,6 @@ use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, RawLinkPlace, Read
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{Carrier, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile::Profile;
-use lanlab_stack::{llc, nbf};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -24,7 +23,7 @@ use super::port::WiredPort;
 use super::reader::{LINK, Reader};
 use super::recording::sink_of;
 use super::shared::Shared;
-use super::state::{Claim, LinkCounts, State};
+use super::state::{Claim, State};
 
 /// Longest sleep of the thread.
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;

@@ -10,6 +10,7 @@ use lanlab_wire::nbf::{
 use super::questions::Kind;
 use super::session::{Phase, Step};
 use super::station::Station;
+use super::status_parts::Answer;
 use super::{Why, status};
 use crate::llc;
 use crate::node::Event;
@@ -224,17 +225,20 @@ impl Station {
         let Self { questions, status_parts, correlators, output, .. } = self;
         let whose = (from, permanent_name(self.mac));
         // What follows is known by a correlator of its own.
-        let event = match questions.answered(Kind::Status, header.transmit_correlator) {
-            Some(question) => AdapterStatus::parse(data).ok().map(|status| {
-                let state = (status, header.data2);
-                status_parts.begin(whose, question, state, correlators, output)
-            }),
+        let answer = match questions.answered(Kind::Status, header.transmit_correlator) {
+            Some(question) => match AdapterStatus::parse(data) {
+                Ok(status) => {
+                    let state = (status, header.data2);
+                    status_parts.begin(whose, question, state, correlators, output)
+                }
+                Err(_) => Answer::Unasked,
+            },
             None => status_parts.go_on(whose, header, data, output),
         };
-        match event {
-            Some(Some(event)) => self.event(event),
-            Some(None) => {}
-            None => self.counts.unknown_frames += 1,
+        match answer {
+            Answer::Whole(event) => self.event(event),
+            Answer::Part => {}
+            Answer::Unasked => self.counts.unknown_frames += 1,
         }
     }
 

@@ -6,7 +6,7 @@ use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, value};
 use lanlab_wire::netbios_name::Name;
 
 use super::output::{Correlators, Output};
-use super::status_parts::STATUS_BYTES;
+use super::status::STATUS_BYTES;
 use crate::node::QuestionId;
 use crate::profile::Profile;
 

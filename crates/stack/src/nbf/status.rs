@@ -4,10 +4,10 @@ use lanlab_wire::ethernet::MAX_PAYLOAD_LEN;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::llc::UNNUMBERED_LEN;
 use lanlab_wire::nbf::{
-    AdapterStatus, ENTRY_LEN, NAME_HEADER_LEN, NameCommand, NameEntry, NameHeader, value,
+    AdapterStatus, ENTRY_LEN, FIXED_LEN, NAME_HEADER_LEN, NameCommand, NameEntry, NameHeader, value,
 };
 
-use super::names::Names;
+use super::names::{MOST_NAMES, Names};
 use super::output::Output;
 use super::{LONGEST_DATAGRAM, LONGEST_PART};
 use crate::llc;
@@ -16,6 +16,8 @@ use crate::llc;
 const ETHERNET: u8 = 0xfe;
 /// NetBIOS 3.0.
 const VERSION: [u8; 2] = [3, 0];
+/// Octets of the state with all the names that an adapter can have.
+pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
 /// Octets of the state in one frame.
 const LONGEST_STATUS: usize = MAX_PAYLOAD_LEN - UNNUMBERED_LEN - NAME_HEADER_LEN;
 /// Most sessions.
@@ -47,7 +49,9 @@ pub(super) fn answer(facts: &Facts<'_>, from: Mac, query: &NameHeader, output: &
     let whole = data.len() + rest.len() * ENTRY_LEN;
     let names_fit = room.min(LONGEST_STATUS).saturating_sub(data.len()) / ENTRY_LEN;
     let sent = &rest[..rest.len().min(names_fit)];
-    sent.iter().for_each(|entry| entry.emit(&mut data));
+    for entry in sent {
+        entry.emit(&mut data);
+    }
     data.truncate(room);
     let mut flags = 0;
     if whole > room {

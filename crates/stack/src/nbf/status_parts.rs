@@ -13,10 +13,9 @@ use lanlab_wire::netbios_name::Name;
 use super::names::MOST_NAMES;
 use super::output::{Correlators, Output};
 use super::questions::Question;
+use super::status::STATUS_BYTES;
 use crate::node::{Event, QuestionId};
 
-/// Octets of the state of an adapter with all the names that it can have.
-pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
 /// Stations that are asked for more at a time. Of others what came first is taken.
 const MOST_PARTIAL: usize = 64;
 
@@ -45,6 +44,17 @@ impl Partial {
     }
 }
 
+/// What an answer came to.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The state is whole.
+    Whole(Event),
+    /// More was asked for.
+    Part,
+    /// It answers no question.
+    Unasked,
+}
+
 /// States of which a part has come.
 #[derive(Debug, Default)]
 pub(super) struct StatusParts {
@@ -52,7 +62,7 @@ pub(super) struct StatusParts {
 }
 
 impl StatusParts {
-    /// Take the first answer of a station. Gives its state if it is whole.
+    /// Take the first answer of a station.
     pub(super) fn begin(
         &mut self,
         (from, own_name): (Mac, Name),
@@ -60,11 +70,11 @@ impl StatusParts {
         (status, flags): (AdapterStatus, u16),
         correlators: &mut Correlators,
         output: &mut Output,
-    ) -> Option<Event> {
+    ) -> Answer {
         let is_known = |one: &&Partial| one.question == question.id && one.station == from;
         if let Some(partial) = self.partial.iter().find(is_known) {
             ask(partial, own_name, output);
-            return None;
+            return Answer::Part;
         }
         let partial = Partial {
             question: question.id,
@@ -74,35 +84,34 @@ impl StatusParts {
             status: Box::new(status),
         };
         if !partial.is_more(flags) || self.partial.len() >= MOST_PARTIAL {
-            return Some(partial.into_event());
+            return Answer::Whole(partial.into_event());
         }
         ask(&partial, own_name, output);
         self.partial.push(partial);
-        None
+        Answer::Part
     }
 
-    /// Take a further answer. `None`: it is none that was asked for. The event is the state, if it is whole.
+    /// Take a further answer.
     pub(super) fn go_on(
         &mut self,
         (from, own_name): (Mac, Name),
         header: &NameHeader,
         data: &[u8],
         output: &mut Output,
-    ) -> Option<Option<Event>> {
-        let index = self
-            .partial
-            .iter()
-            .position(|one| one.station == from && one.correlator == header.transmit_correlator)?;
+    ) -> Answer {
+        let is_asked =
+            |one: &Partial| one.station == from && one.correlator == header.transmit_correlator;
+        let Some(index) = self.partial.iter().position(is_asked) else { return Answer::Unasked };
         let partial = &mut self.partial[index];
         let before = partial.status.names.len();
-        let missing = usize::from(partial.status.name_count).min(MOST_NAMES) - before;
+        let missing = usize::from(partial.status.name_count).min(MOST_NAMES).saturating_sub(before);
         partial.status.names.extend(NameEntry::parse_all(data).take(missing));
         // Who sends no names will not send the rest either.
         if partial.status.names.len() > before && partial.is_more(header.data2) {
             ask(partial, own_name, output);
-            return Some(None);
+            return Answer::Part;
         }
-        Some(Some(self.partial.swap_remove(index).into_event()))
+        Answer::Whole(self.partial.swap_remove(index).into_event())
     }
 
     /// What has come until the end of a question: names are missing.

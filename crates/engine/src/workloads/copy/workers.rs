@@ -65,9 +65,9 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         guard: bounded(spec, running),
         running,
     };
-    let carried = CarriedSince::begin(&spec.service);
+    let frames = CarriedSince::begin(&spec.service);
     let Timed { start, done, host } = job.run()?;
-    let carrier = carried.counts();
+    let carrier = frames.counts();
     let (count, bytes) = job.files();
     let copying = Copying { start, files: count, bytes, host, left_out: files.left_out };
     let Totals { mut copied, meters, hashes, failure } = add_up(copying, done);

@@ -61,10 +61,10 @@ pub fn work_with<C: Connector + Clone + Send>(
     connector: &C,
 ) -> Measured {
     let job = Arc::new(Job::new(spec));
-    let carried = CarriedSince::begin(&spec.service);
+    let frames = CarriedSince::begin(&spec.service);
     let timed = run(&job, running, connector)?;
     let (mut stationed, kept) = joined(&job, timed.0, timed.1);
-    stationed.carrier = carried.counts();
+    stationed.carrier = frames.counts();
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {
             running.tell_readings(count, &octets);
