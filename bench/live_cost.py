@@ -6,10 +6,10 @@ and how evenly a sender with a rate sends.
 
 Prints one JSON object. The ratio is of rates with lines to rates without, with its 95 % interval
 over the turns: the median, with an interval by rank, which a few disturbed trials do not move, and
-the geometric mean. Both are measured in each turn, in an order that is drawn. How messages are passed
-to the system and waited for is fixed: what lanlab chooses may differ from run to run by more than
-lines cost. Both have the engine's word on how far it is, four times a second, which lines are made
-of. To be run with nothing else on the machine.
+the geometric mean. Both are measured in each turn, in an order that is drawn. How messages are
+passed to the system and waited for is fixed: what lanlab chooses may differ from run to run by more
+than lines cost. Both have the engine's word on how far it is, four times a second, which lines are
+made of. To be run with nothing else on the machine.
 """
 
 from __future__ import annotations

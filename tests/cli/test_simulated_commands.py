@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import subprocess
 from pathlib import Path
 
@@ -90,3 +92,33 @@ def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
     assert "nothing is changed" in lanlab("predict", "manford-kolahi").err
     wrong = lanlab("predict", "manford-kolahi", "--set", "machine.vista-ipv4.interupt_us=1")
     assert wrong.code == 2 and "interrupt_us" in wrong.err
+
+
+def test_a_scan_over_the_rate_reports_its_losses_over_time(lanlab: Lanlab, tmp_path: Path) -> None:
+    """The counts of all intervals together are what was sent less what arrived, rate by rate."""
+    options = ("--testbed", "simulated", "--machines", "celeron-nt4,486dx2-nt4", "--seed", "1")
+    scan = ("--size", "500", "--rate", "1M,3M,8M", "--time", "0.5", "--warmup", "0")
+    told = lanlab("stream", *options, *scan, "--trials", "2", "--json").json()
+    folder = tmp_path / "report"
+    assert lanlab("report", "last", "--out", str(folder)).code == 0
+
+    (table,) = (
+        table
+        for table in (folder / "tables").glob("*.csv")
+        if "lost messages (%)" in table.read_text(encoding="utf-8").partition("\n")[0]
+    )
+    with table.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    lost: dict[str, int] = {}
+    for row in rows:
+        count, of = re.findall(r"lost (-?[0-9,]+) of ([0-9,]+)", row["condition"])[0]
+        count, of = int(count.replace(",", "")), int(of.replace(",", ""))
+        assert float(row["lost messages (%)"]) == pytest.approx(100 * count / of)
+        lost[row["series"]] = lost.get(row["series"], 0) + count
+    sent_less_arrived: dict[str, int] = {}
+    for trial in told["trials"]:
+        name = f"{trial['factors']['rate_bps'] / 1e6:g} Mbit/s"
+        here = trial["sent_messages"] - trial["received_messages"]
+        sent_less_arrived[name] = sent_less_arrived.get(name, 0) + here
+    assert lost == sent_less_arrived
+    assert lost["1 Mbit/s"] == 0 < lost["3 Mbit/s"] < lost["8 Mbit/s"]
