@@ -22,7 +22,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from kept_awake import kept_awake
+from awake import awake
 from medium_lan import Lan
 
 from lanlab.performers import metrics_of, perform_between
@@ -296,7 +296,7 @@ def main() -> int:
             parser.error(f"--parts: found `{part}`; allowed: {', '.join(_PARTS)}")
     if asked.packet_sockets:
         medium.TUN_DEVICE = Path("/dev/no-such-device")
-    with kept_awake() if asked.awake else nullcontext():
+    with awake() if asked.awake else nullcontext():
         for part in parts:
             _PARTS[part](asked)
     return 0
