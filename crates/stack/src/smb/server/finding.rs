@@ -39,7 +39,27 @@ impl Filling {
             return None;
         }
         let (begin, last) = (self.data.len(), self.last);
-        if self.level != level::STANDARD {
+        if self.level == level::STANDARD {
+            let written = moment(found.modified_s);
+            let entry = Standard {
+                resume_key: self.has_keys.then_some(key),
+                creation: written,
+                last_access: moment(found.accessed_s),
+                last_write: written,
+                size: size_of(found),
+                allocation_size: size_of(found),
+                attributes: attributes_of(found),
+                name: name.text(),
+            };
+            if name.text().octets().len() > usize::from(u8::MAX) {
+                return None;
+            }
+            if begin + entry.len_at(begin) > self.room {
+                return Some(false);
+            }
+            entry.emit(0, &mut self.data);
+            self.last = Some(begin);
+        } else {
             let short: Vec<u8> = if found.short_name.eq_ignore_ascii_case(&found.name) {
                 Vec::new()
             } else {
@@ -63,26 +83,6 @@ impl Filling {
                 return Some(false);
             }
             self.last = Some(entry.emit_at(self.level, 0, last, &mut self.data));
-        } else {
-            let written = moment(found.modified_s);
-            let entry = Standard {
-                resume_key: self.has_keys.then_some(key),
-                creation: written,
-                last_access: moment(found.accessed_s),
-                last_write: written,
-                size: size_of(found),
-                allocation_size: size_of(found),
-                attributes: attributes_of(found),
-                name: name.text(),
-            };
-            if name.text().octets().len() > usize::from(u8::MAX) {
-                return None;
-            }
-            if begin + entry.len_at(begin) > self.room {
-                return Some(false);
-            }
-            entry.emit(0, &mut self.data);
-            self.last = Some(begin);
         }
         self.count += 1;
         Some(true)

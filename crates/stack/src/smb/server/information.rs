@@ -76,8 +76,12 @@ impl State {
     /// The path of a file, whose last name is written as it is there.
     fn whole_name(&self, path: &Names, found: &Found, whole: &Whole) -> Result<Encoded, Refused> {
         let above = path.split_last().map_or(&[][..], |(_, above)| above);
-        let names = above.iter().chain([&found.name]);
-        self.name(&names.map(|name| format!("\\{name}")).collect::<String>(), whole)
+        let mut name = String::new();
+        for part in above.iter().chain([&found.name]) {
+            name.push('\\');
+            name.push_str(part);
+        }
+        self.name(&name, whole)
     }
 
     /// What is known of a file, which may be about to be removed.
