@@ -70,9 +70,9 @@ impl State {
         if matches!(command, command::NEGOTIATE | command::SESSION_SETUP_ANDX | command::ECHO) {
             return Ok(());
         }
+        let has_users = self.dialect() > Dialect::Core;
         // A share is left even after the user has logged off.
-        let needs_user = self.dialect() > Dialect::Core && command != command::TREE_DISCONNECT;
-        if needs_user && !self.users.contains(&self.uid) {
+        if has_users && command != command::TREE_DISCONNECT && !self.users.contains(&self.uid) {
             return Err(error::SMB_BAD_UID);
         }
         let needs_none = matches!(
@@ -80,9 +80,8 @@ impl State {
             command::TREE_CONNECT
                 | command::TREE_CONNECT_ANDX
                 | command::LOGOFF_ANDX
-                | command::PROCESS_EXIT
                 | command::NT_CANCEL
-        );
+        ) || (has_users && command == command::PROCESS_EXIT);
         match self.trees.get(&self.tid) {
             _ if needs_none => Ok(()),
             None => Err(error::SMB_BAD_TID),
