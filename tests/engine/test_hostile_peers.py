@@ -45,7 +45,7 @@ def engine() -> Iterator[RawEngine]:
         assert started.is_usable()
 
 
-def begin(engine: RawEngine, request_id: int, lead_s: float = 0.05) -> None:
+def begin(engine: RawEngine, request_id: int, lead_s: float = 0.25) -> None:
     """Let a request begin that is ready."""
     now_ns = int(engine.ask({"type": "ping"})["result"]["monotonic_ns"])
     armed = engine.arm(request_id, now_ns + round(lead_s * 1e9))
