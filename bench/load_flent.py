@@ -22,24 +22,21 @@ import argparse
 import gzip
 import json
 import math
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from load_judge import PAUSE_S, WARMUP_S, Seen, judge, lanlab_trial, ping, seen_of
+from load_judge import WARMUP_S, Seen, in_blocks, judge, lanlab_trial, ping, seen_of
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import Engine
 from lanlab.testbeds.base import Testbed
-from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.workloads import Progress
 
 #: How the second table names what pings beside lanlab.
@@ -79,20 +76,8 @@ def main() -> int:
         for how in dict.fromkeys(_HOW_TO_GET[name] for name in missing):
             print(how, file=sys.stderr)
         return 2
-    chance = random.Random(asked.seed)
-    seen: dict[str, list[Seen]] = {}
-    with open_testbed("virtual", 2, asked.link) as bed:
-        engines = [Engine(h.name, [*h.command_prefix, engine_path()]) for h in bed.hosts]
-        try:
-            for _ in range(asked.blocks):
-                for way in chance.sample(("none", asked.load, "flent"), 3):
-                    for name, found in _measured(way, bed, engines, asked).items():
-                        seen.setdefault(name, []).append(found)
-                    # The queue on the link is empty before the next one begins.
-                    time.sleep(PAUSE_S)
-        finally:
-            for engine in engines:
-                engine.close()
+    ways = ("none", asked.load, "flent")
+    seen = in_blocks(asked, ways, lambda way, *where: _measured(way, *where, asked))
     heading = (
         f"Link {asked.link}, TCP with {asked.congestion_control}, {asked.flows} streams "
         f"{'each way' if asked.load == 'both' else 'up'}, {asked.blocks} blocks."

@@ -22,7 +22,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,8 @@ from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.shaping import FULL_FRAME_WIRE_BYTES
 from lanlab.workloads import WORKLOADS, CounterChanges, Progress
 
-WARMUP_S, PAUSE_S = 2.0, 0.5
-_LEAD_S = 0.1
+WARMUP_S = 2.0
+_PAUSE_S, _LEAD_S = 0.5, 0.1
 _MESSAGE_BYTES, _ECHO_BYTES = 1448, 64
 _RTT = re.compile(r"time=([0-9.]+) ms")
 _FIRST_PORT = 5201
@@ -61,25 +61,13 @@ def main() -> int:
         if shutil.which(need) is None:
             print(f"needs {need}, not found on PATH", file=sys.stderr)
             return 2
-    chance = random.Random(asked.seed)
-    seen: dict[str, list[Seen]] = {}
-    with open_testbed("virtual", 2, asked.link) as bed:
-        engines = [Engine(h.name, [*h.command_prefix, engine_path()]) for h in bed.hosts]
-        try:
-            ways = {
-                "lanlab alone": lambda: lanlab_trial(bed, engines, asked, "none"),
-                "lanlab loaded": lambda: lanlab_trial(bed, engines, asked, "up"),
-                "ping beside iperf3 alone": lambda: ping(bed, asked.time),
-                "ping beside iperf3 loaded": lambda: _ping_beside_iperf3(bed, asked),
-            }
-            for _ in range(asked.blocks):
-                for name in chance.sample(list(ways), len(ways)):
-                    seen.setdefault(name, []).append(ways[name]())
-                    # The queue on the link is empty before the next one begins.
-                    time.sleep(PAUSE_S)
-        finally:
-            for engine in engines:
-                engine.close()
+    ways: dict[str, Callable[[Testbed, list[Engine]], Seen]] = {
+        "lanlab alone": lambda bed, engines: lanlab_trial(bed, engines, asked, "none"),
+        "lanlab loaded": lambda bed, engines: lanlab_trial(bed, engines, asked, "up"),
+        "ping beside iperf3 alone": lambda bed, _: ping(bed, asked.time),
+        "ping beside iperf3 loaded": lambda bed, _: _ping_beside_iperf3(bed, asked),
+    }
+    seen = in_blocks(asked, tuple(ways), lambda way, *where: {way: ways[way](*where)})
     heading = f"Link {asked.link}, {asked.transport}, {asked.flows} flows, {asked.blocks} blocks."
     return judge(seen, "ping beside iperf3", heading, asked.link)
 
@@ -95,6 +83,36 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time", type=float, default=4.0, help="of each trial, seconds")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()
+
+
+def in_blocks(
+    asked: argparse.Namespace,
+    ways: Sequence[str],
+    measured: Callable[[str, Testbed, list[Engine]], Mapping[str, Seen]],
+) -> dict[str, list[Seen]]:
+    """
+    What was seen in blocks, in each of which every way has one turn, in an order that is drawn.
+
+    Args:
+        asked: With `blocks`, `link` and `seed`.
+        ways: To measure.
+        measured: Gives what one turn of a way saw, by the names that `judge` knows.
+    """
+    chance = random.Random(asked.seed)
+    seen: dict[str, list[Seen]] = {}
+    with open_testbed("virtual", 2, asked.link) as bed:
+        engines = [Engine(h.name, [*h.command_prefix, engine_path()]) for h in bed.hosts]
+        try:
+            for _ in range(asked.blocks):
+                for way in chance.sample(ways, len(ways)):
+                    for name, found in measured(way, bed, engines).items():
+                        seen.setdefault(name, []).append(found)
+                    # The queue on the link is empty before the next one begins.
+                    time.sleep(_PAUSE_S)
+        finally:
+            for engine in engines:
+                engine.close()
+    return seen
 
 
 def lanlab_trial(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from lanlab.figures.chart import Cells, Chart, Series
@@ -118,11 +119,9 @@ def _draw_row(axes: Axes, series: Series, row: int, columns: int, width: float) 
 
 def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]:
     """Shade, first column and number of columns of what is alike."""
-    first = 0
-    for place in range(1, len(shades) + 1):
-        if place == len(shades) or shades[place] != shades[first]:
-            yield shades[first], first, place - first
-            first = place
+    for shade, columns in groupby(range(len(shades)), lambda column: shades[column]):
+        first, *others = columns
+        yield shade, first, 1 + len(others)
 
 
 def _look(shade: int | None) -> dict[str, Any]:
