@@ -110,7 +110,7 @@ def test_a_name_by_which_another_run_could_be_meant_is_refused() -> None:
             check_name(name, run_id, [two, one])
 
 
-def test_a_name_is_looked_for_in_every_row_whatever_the_others_hold() -> None:
+def test_a_name_is_looked_for_in_every_row() -> None:
     """PostgreSQL gives JSON as text or as what it says; rows of a strange store hold anything."""
     label = json.dumps({"name": "mine"})
     strange = [("a", None), ("b", "{"), ("c", "[1]"), ("d", '{"note": "mine"}')]

@@ -1,4 +1,4 @@
-"""What goes wrong at a store's file is told by its cause, and nothing half is left."""
+"""Errors at a store's file name their cause, and nothing unfinished is left."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_what_is_no_regular_file_is_not_opened_and_is_looked_at_again_when_it_is
 
 
 @pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "afs", "ceph"])
-def test_shares_of_other_machines_are_refused_and_where_nobody_knows_nothing_is(
+def test_shares_of_other_machines_are_refused_and_unknown_ones_are_not(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts = tmp_path / "mountinfo"
@@ -284,7 +284,7 @@ def test_the_doctor_names_what_cannot_be_written(
 def test_a_lease_waits_for_a_moment_and_says_who_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a clock of the test's own: as long as it is told to, and no longer."""
+    """On a clock of the test's own: until its time is over, and no longer."""
     now, waits = [100.0], []
 
     def sleep(duration_s: float) -> None:
@@ -303,7 +303,7 @@ def test_a_lease_waits_for_a_moment_and_says_who_has_it(
     held.release()
     assert not path.exists() and not lease.is_held(path)
     path.touch()
-    assert not lease.is_held(path), "a file that nobody has locked holds nothing"
+    assert not lease.is_held(path), "a file that is not locked holds nothing"
     lease.acquire(path, "run `r`").release()
 
 

@@ -84,7 +84,7 @@ def test_every_metric_that_is_told_has_a_unit() -> None:
     elsewhere = {"reconnects", "ended_stations", "unstarted_operations", "setup_errors"} | {
         key for key in STATIONS if key.startswith(("connect_", "own_", "busiest_", "client_"))
     }
-    # Those of a carrier of frames are told where there is one.
+    # Only a carrier of frames has these.
     elsewhere |= {key for key in STATIONS if "frames_" in key or key in ("rejects", "t1_expiries")}
     assert set(seen.metrics) == set(STATIONS) - elsewhere - {"interrupt_cpu_s", "elapsed_s"}
 

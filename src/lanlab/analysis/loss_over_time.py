@@ -98,8 +98,8 @@ def losses_over_time(
 
 
 def common_width_ns(trials: Sequence[TrialRecord]) -> int:
-    """The width of intervals that all of these trials can be drawn in, so many together that there
-    are not more than a figure shows."""
+    """The width of intervals that all of these trials can be drawn in, and that a figure
+    has room for."""
     rows = [
         row
         for trial in trials

@@ -29,8 +29,8 @@ MARKERS = ("o", "s", "^", "v")
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
-#: Of cells, from nothing to all: each clearly darker than the one before, so that they are told
-#: apart without colour; the page turns them round in its dark mode.
+#: Of cells, from nothing to all: each clearly darker than the one before, so that they differ
+#: without colour; the page turns them round in its dark mode.
 SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
 
 #: Height of a row of the legend.

@@ -115,8 +115,8 @@ class LoadParameters(FlowParameters):
         return DIRECTIONS[self.load]
 
     def _ports(self) -> str | None:
-        """Those of the streams of each direction, then that of the echo: the same whatever is
-        loaded, so that a firewall is opened once."""
+        """Those of the streams of each direction, then that of the echo: the same for each
+        direction of load, so that a firewall is opened once."""
         each = self.flows if self.transport == "udp" else 1
         return self.ports_for(2 * each + 1)
 

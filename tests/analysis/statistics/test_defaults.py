@@ -79,11 +79,11 @@ def test_all_that_take_a_confidence_are_tried() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_where_nobody_says_otherwise_it_is_95_percent(name: str) -> None:
+def test_the_default_is_95_percent(name: str) -> None:
     assert CALLS[name]() == CALLS[name](confidence=0.95) != CALLS[name](confidence=0.9)
 
 
-def test_where_nobody_says_otherwise_the_level_is_5_percent_the_power_80_and_the_cap_1000() -> None:
+def test_the_default_level_is_5_percent_the_power_80_and_the_cap_1000() -> None:
     margin, compared = statistics.Margin.of_difference(3), statistics.welch(A, [11.0, 13.0, 16.0])
     test = statistics.tost(compared, margin)
     assert test == statistics.tost(compared, margin, level=0.05)

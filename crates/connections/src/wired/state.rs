@@ -130,7 +130,7 @@ impl State {
         has_more
     }
 
-    /// The link's thread has looked. When it is to look again, whatever its node wants.
+    /// The link's thread has looked. When it is to look again, if its node wants nothing before.
     pub fn looked(&mut self, now: Instant) -> Instant {
         self.reader.as_mut().map_or(Instant::FAR_FUTURE, |reader| reader.looked(now))
     }

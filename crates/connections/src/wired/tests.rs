@@ -1,4 +1,4 @@
-//! Two nodes with their threads, in real time: whoever receives, no message is left where it is.
+//! Two nodes with their threads, in real time: no message is left behind, by the thread or by a program.
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
@@ -225,7 +225,7 @@ fn a_runtime_that_has_ended_does_not_keep_the_link() {
 }
 
 #[test]
-fn messages_of_many_programs_are_whole_and_in_order_whoever_receives() {
+fn messages_of_many_programs_are_whole_and_in_order() {
     let pair = Pair::new();
     let programs: Vec<_> = (0..4_usize)
         .map(|program| {

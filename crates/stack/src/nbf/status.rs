@@ -35,7 +35,7 @@ pub(super) struct Facts<'a> {
     pub(super) sessions: usize,
 }
 
-/// Answer a STATUS QUERY: as much as the buffer of the asker and a frame take. Whoever asks for more says
+/// Answer a STATUS QUERY: as much as the buffer of the asker and a frame take. A station that asks for more says
 /// how many names it has, and gets those that follow.
 pub(super) fn answer(facts: &Facts<'_>, from: Mac, query: &NameHeader, output: &mut Output) {
     let names = entries(facts.names);

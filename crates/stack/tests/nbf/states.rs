@@ -17,7 +17,7 @@ fn group(number: usize) -> Name {
     Name::new(&format!("GROUP{number}"), 0).unwrap()
 }
 
-/// The first station asks; the second has its own name and those of so many groups.
+/// The first station asks; the second has its own name and those of this many groups.
 fn stations(groups: usize, seed: u64) -> Segment<Peer> {
     let programs = (0..2).map(|_| (profile::WINDOWS_NT, Peer::sending([]))).collect();
     let mut segment = Segment::new(Topology::Cable, programs, seed);

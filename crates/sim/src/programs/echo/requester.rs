@@ -49,7 +49,7 @@ async fn closed_loop(
             Step::Send(sequence) => {
                 let handed = channel.send(sequence, now).await?;
                 requester.handed(handed, now);
-                // Where more may be on their way than ever are, it would else never listen.
+                // If more may be on their way than ever are, it would never listen otherwise.
                 while !requester.is_full() && channel.has_reply() {
                     let heard = channel.next(host.now()).await;
                     requester.heard(heard, host.now());

@@ -23,7 +23,7 @@ pub struct Sharing {
     pub lets_delete: bool,
     /// Number of the session, in the compatibility mode of DOS.
     pub compatible_with: Option<u64>,
-    /// Whether that session may open it again in that mode, whatever is done with it.
+    /// Whether that session may open it again in that mode, to read or to write.
     pub lets_compatible: bool,
 }
 
@@ -39,7 +39,7 @@ impl Sharing {
         compatible_with: None,
         lets_compatible: false,
     };
-    /// Of a request that removes a file: no one may use it meanwhile.
+    /// Of a request that removes a file: no other open may use it meanwhile.
     pub const REMOVE: Self = Self { deletes: true, ..Self::NOTHING };
     /// Of a request that renames a file or removes a directory: who has it open may go on.
     pub const RENAME: Self =
@@ -85,7 +85,7 @@ impl Sharing {
     /// Whether this open of a file may come to an earlier one.
     pub fn goes_with(self, other: Self) -> bool {
         let is_same = other.lets_compatible && self.compatible_with == other.compatible_with;
-        // Who does nothing with what a file holds is in no one's way.
+        // An open that does nothing with what a file holds goes with all others.
         is_same
             || self.is_idle()
             || other.is_idle()

@@ -269,7 +269,7 @@ impl State {
         }
     }
 
-    /// The same of a path that a client names: what is about to be removed is said to be so.
+    /// The same of a path that a client names: a file that is about to be removed is refused.
     pub async fn look_up(&mut self, path: &Names) -> Result<Found, Refused> {
         let found = self.look(path).await?;
         if self.open_files.is_doomed(found.number) { Err(error::DELETE_PENDING) } else { Ok(found) }
