@@ -151,6 +151,19 @@ pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
     set(libc::TCP_QUICKACK, 0)
 }
 
+/// Acknowledge each segment at first, as on a connection over which nothing was sent yet.
+///
+/// Whoever has answered on a connection is taken for a program that always answers, and delays
+/// acknowledgements from then on. So the window of a bulk sender would grow in bursts of two
+/// segments, and its queue on the link come out longer than that of a sender that just sends.
+///
+/// # Errors
+/// The kernel's own.
+pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
+}
+
 /// Choose the congestion control of a socket by its name.
 ///
 /// # Errors

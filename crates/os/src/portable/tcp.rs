@@ -31,6 +31,14 @@ pub fn limit_tcp<S>(_socket: &S, _limits: TcpLimits) -> io::Result<()> {
     unsupported("limiting the segments and the window of TCP")
 }
 
+/// Not known here, and nothing is done: the system acknowledges as it chooses.
+///
+/// # Errors
+/// None.
+pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
+    Ok(())
+}
+
 /// Not known here, and nothing is done: a bound socket has its port at once.
 ///
 /// # Errors
