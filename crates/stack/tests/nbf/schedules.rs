@@ -1,5 +1,5 @@
 //! Random schedules of loss, doubling and reordering: what arrives is an exact prefix of what was sent, and
-//! nothing is stuck for longer than all attempts of the link take.
+//! never is there nothing to hear for longer than all attempts of one link take: N2 times T1, as it grows.
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf::Why;
@@ -19,10 +19,13 @@ pub struct Tally {
     pub ended: u64,
     pub never_opened: u64,
     pub messages: u64,
+    /// Without a frame that a station was given.
     pub longest_silence_ms: u64,
+    /// Without a part of a message that arrived.
+    pub longest_standstill_ms: u64,
 }
 
-/// All attempts of a link together, twice (for its data, then for its end), and the queries before it.
+/// All attempts of a link together: T1 for its data, then N2 polls.
 fn longest_wait_ns(profile: &Profile) -> u64 {
     let link = &profile.link;
     let (mut wait_ns, mut sum_ns) = (link.t1_ns.value, link.t1_ns.value);
@@ -75,22 +78,31 @@ pub fn run(seed: u64, tally: &mut Tally) {
             && [0, 1].iter().all(|station| segment.program(*station).unacknowledged == 0);
         is_complete || [0, 1].iter().any(|station| !segment.program(*station).ended.is_empty())
     };
-    // Between two parts there are at most all attempts of both links, after a wait for an acknowledgement. Each
-    // answer begins them anew: one frame in three lost may cost a part more than once.
+    // Whoever waits for an answer polls N2 times and then ends the link. A poll or an answer that arrives begins
+    // this anew: with one frame in three lost, a part may cost more than all attempts of a link.
     let progress = |segment: &Segment<Peer>| {
         let parts = |station: usize| segment.link_counts(station).information_received;
         (received(segment), parts(0) + parts(1))
     };
+    let tick_ns = profiles.iter().map(|profile| profile.link.tick_ns.value).max().unwrap();
+    let attempts_ns = profiles.iter().map(longest_wait_ns).max().unwrap() + tick_ns;
     let patience_ns = profiles.iter().map(longest_wait_ns).sum::<u64>() * 2 + 10_000_000_000;
     let mut before = (segment.now, progress(&segment));
+    let mut heard = (segment.now, segment.heard);
     while !is_over(&segment) {
-        let until = before.0.plus_nanos(patience_ns);
+        let until = before.0.plus_nanos(patience_ns).min(heard.0.plus_nanos(attempts_ns));
         let has_moved =
-            segment.run_while(until, |segment| progress(segment) == before.1 && !is_over(segment));
+            segment.run_while(until, |segment| segment.heard == heard.1 && !is_over(segment));
         assert!(has_moved, "seed {seed}: stuck at {} after {:?}", segment.now, before.1);
-        let silence_ms = segment.now.nanos_since(before.0) / 1_000_000;
+        let silence_ms = segment.now.nanos_since(heard.0) / 1_000_000;
         tally.longest_silence_ms = tally.longest_silence_ms.max(silence_ms);
-        before = (segment.now, progress(&segment));
+        heard = (segment.now, segment.heard);
+        let now = progress(&segment);
+        if now != before.1 {
+            let standstill_ms = segment.now.nanos_since(before.0) / 1_000_000;
+            tally.longest_standstill_ms = tally.longest_standstill_ms.max(standstill_ms);
+            before = (segment.now, now);
+        }
     }
     for (station, other) in [(0, 1), (1, 0)] {
         let received = &segment.program(station).received;

@@ -52,6 +52,8 @@ pub struct Segment<P> {
     /// whether they are I frames.
     pub sent: Vec<(Instant, u32, bool)>,
     pub keeps_sent: bool,
+    /// Copies of frames that stations have been given.
+    pub heard: u64,
     message: Vec<u8>,
 }
 
@@ -97,6 +99,7 @@ impl<P: Program> Segment<P> {
             capture: None,
             sent: vec![],
             keeps_sent: false,
+            heard: 0,
             message: vec![],
         };
         for index in 0..segment.stations.len() {
@@ -163,8 +166,7 @@ impl<P: Program> Segment<P> {
         }
         if let Some(entry) = self.late.first_entry().filter(|entry| entry.key().0 <= now) {
             let (to, frame) = entry.remove();
-            self.stations[to].node.handle_frame(now, &frame);
-            self.drain(to);
+            self.hear(to, &frame);
             return;
         }
         for index in 0..self.stations.len() {
@@ -200,12 +202,17 @@ impl<P: Program> Segment<P> {
                     let key = (self.now.plus_nanos(delay_ns), self.late_count);
                     self.late.insert(key, (to, frame.clone()));
                 } else {
-                    self.stations[to].node.handle_frame(self.now, &frame);
-                    self.drain(to);
+                    self.hear(to, &frame);
                 }
             }
         }
         self.frames[ticket as usize] = frame;
+    }
+
+    fn hear(&mut self, station: usize, frame: &[u8]) {
+        self.heard += 1;
+        self.stations[station].node.handle_frame(self.now, frame);
+        self.drain(station);
     }
 
     fn drain(&mut self, index: usize) {
