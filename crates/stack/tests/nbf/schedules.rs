@@ -79,13 +79,16 @@ pub fn run(seed: u64, tally: &mut Tally) {
         is_complete || [0, 1].iter().any(|station| !segment.program(*station).ended.is_empty())
     };
     // Whoever waits for an answer polls N2 times and then ends the link. A poll or an answer that arrives begins
-    // this anew: with one frame in three lost, a part may cost more than all attempts of a link.
+    // this anew: with one frame in three lost, a part may cost more than all attempts of a link. What is sent last
+    // may be an acknowledgement that has waited for data to come with.
     let progress = |segment: &Segment<Peer>| {
         let parts = |station: usize| segment.link_counts(station).information_received;
         (received(segment), parts(0) + parts(1))
     };
-    let tick_ns = profiles.iter().map(|profile| profile.link.tick_ns.value).max().unwrap();
-    let attempts_ns = profiles.iter().map(longest_wait_ns).max().unwrap() + tick_ns;
+    let most = |time_ns: fn(&Profile) -> u64| profiles.iter().map(time_ns).max().unwrap();
+    let attempts_ns = most(longest_wait_ns)
+        + most(|profile| profile.piggyback_wait_ns.value)
+        + most(|profile| profile.link.tick_ns.value);
     let patience_ns = profiles.iter().map(longest_wait_ns).sum::<u64>() * 2 + 10_000_000_000;
     let mut before = (segment.now, progress(&segment));
     let mut heard = (segment.now, segment.heard);
