@@ -185,21 +185,16 @@ def seen_of(times_ms: list[float], goodput_mbps: float | None = None) -> Seen:
 
 
 def _ping_beside_iperf3(bed: Testbed, asked: argparse.Namespace) -> Seen:
-    """
-    Of UDP an iperf3 for each flow: one with several sends in turn, and a flow that waits for room
-    in its socket holds the others back, so that the queue stays shorter. Of TCP one iperf3 for all
-    flows: as lanlab, it opens every connection before the first one sends. A connection that is
-    opened under load takes its first round trip for the path's, and its window grows less.
-    """
+    """An iperf3 for each flow: one with several sends in turn, and a flow that waits for room in
+    its socket holds the others back, so that the queue stays shorter."""
     first, second = bed.hosts
     processes: list[subprocess.Popen[str]] = []
     options = ["-t", str(round(asked.time + WARMUP_S + 2)), "-l", str(_MESSAGE_BYTES), "-J"]
     if asked.transport == "udp":
         options += ["-u", "-b", str(asked.rate // asked.flows), "-w", _WINDOW]
-        ports = [str(_FIRST_PORT + flow) for flow in range(asked.flows)]
     else:
-        options += ["-C", asked.congestion_control, "-P", str(asked.flows)]
-        ports = [str(_FIRST_PORT)]
+        options += ["-C", asked.congestion_control]
+    ports = [str(_FIRST_PORT + flow) for flow in range(asked.flows)]
     try:
         for port in ports:
             listen = ["iperf3", "-s", "-1", "--forceflush", "-p", port]
