@@ -91,6 +91,21 @@ def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_rati
     assert "The study published 5 means of throughput" in " ".join(said)
 
 
+def test_conditions_of_one_size_are_named_with_it() -> None:
+    """Experiments that differ by nothing but the size would else be told in the same words."""
+    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    one_size = [
+        replace(trial, factors={"ip_version": trial.factors["ip_version"]})
+        for trial in synthetic.trials
+        if trial.parameters["message_size_bytes"] == 128
+    ]
+    said = [text for text in sentences(synthetic.run, one_size) if text.startswith("Throughput")]
+    assert [text.partition(" was ")[0] for text in said] == [
+        "Throughput of 128-byte UDP messages, IPv4,",
+        "Throughput of 128-byte UDP messages, IPv6,",
+    ]
+
+
 def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
     shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     said = " ".join(sentences(shaped.run, shaped.trials))

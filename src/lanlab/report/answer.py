@@ -133,7 +133,15 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         if is_stations:
             carrier = carrier_of_stations(study, summary.parameters)
             rest = {key: level for key, level in rest.items() if key not in IN_CARRIER}
-        series = " ".join(filter(None, [carrier, condition_text(study, rest)]))
+        condition = condition_text(study, rest)
+        series = " ".join(filter(None, ["over", carrier, condition]))
+        if summary.workload in ("stream", "echo"):
+            # One size of several experiments is what tells their sentences apart.
+            if "message_size_bytes" not in summary.factors:
+                series = f"of {messages_text(summary.parameters)}"
+                series += f", {condition}," if condition else ""
+            elif carrier and rest.keys() - {"ip_version"}:
+                series = f"over {carrier}, {condition},"
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():
@@ -141,10 +149,10 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         most = max(group, key=lambda summary: summary.mean or 0.0)
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
-            text = f"{name} over {series} was {_mean(study, most)}{_share(most)}"
+            text = f"{name} {series} was {_mean(study, most)}{_share(most)}"
         else:
             text = (
-                f"{name} over {series} was between {_mean(study, least)} "
+                f"{name} {series} was between {_mean(study, least)} "
                 f"({_level(study, least, along)}) and {_mean(study, most)} "
                 f"({_level(study, most, along)})"
             )
