@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -94,12 +95,18 @@ def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_rati
 def test_conditions_of_one_size_are_named_with_it() -> None:
     """Experiments that differ by nothing but the size would else be told in the same words."""
     synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    study = deepcopy(dict(synthetic.run.study))
+    study["experiment"] = [one for one in study["experiment"] if one["id"] == "throughput"]
+    study["experiment"][0]["parameters"]["message_size_bytes"] = 128
+    del study["experiment"][0]["factors"]["message_size_bytes"]
+    study["scale"]["tiny"]["experiment"] = {}
     one_size = [
         replace(trial, factors={"ip_version": trial.factors["ip_version"]})
         for trial in synthetic.trials
-        if trial.parameters["message_size_bytes"] == 128
+        if trial.experiment == "throughput" and trial.parameters["message_size_bytes"] == 128
     ]
-    said = [text for text in sentences(synthetic.run, one_size) if text.startswith("Throughput")]
+    told = sentences(replace(synthetic.run, study=study), one_size)
+    said = [text for text in told if text.startswith("Throughput")]
     assert [text.partition(" was ")[0] for text in said] == [
         "Throughput of 128-byte UDP messages, IPv4,",
         "Throughput of 128-byte UDP messages, IPv6,",
