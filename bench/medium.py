@@ -2,7 +2,7 @@
 How true lanlab's own medium is: round trips, goodput, a hub's share and its counts, against theory,
 the same medium on virtual time, tshark and iperf3.
 
-    .venv/bin/python bench/medium.py [--parts idle,goodput,tcp,hub,counts,scale]
+    .venv/bin/python bench/medium.py [--parts idle,goodput,frame,tcp,hub,counts,scale]
 
 Run it on a quiet machine: what others take of its processors is late frames here. `--precise` spins
 before each deadline. `--awake` keeps the processors from sleeping: a virtual machine's take tens of
@@ -130,6 +130,38 @@ def goodput(asked: argparse.Namespace) -> None:
                     report(f"{rate} {ip_version} {size}", lan)
                 finally:
                     lan.close()
+
+
+def frame(asked: argparse.Namespace) -> None:
+    """What a frame takes of a processor where frames are many, and how many system calls."""
+    print(
+        "\n| processor, µs a frame | waiting | in the kernel | reads a frame | writes a frame | "
+        "late p50, p99, µs |\n" + "|---" * 6 + "|"
+    )
+    lan = Lan(2, 100_000_000, precise=asked.precise)
+    try:
+        # What happens once is not a frame's.
+        trial(lan, "stream", 4, message_size_bytes=18, time_s=0.5)
+        for _ in range(asked.runs):
+            before, thread = lan.read(), lan.thread()
+            trial(lan, "stream", 4, message_size_bytes=18, time_s=3.0)
+            after, then = lan.read(), lan.thread()
+            frames = sum(
+                late["frames"] - early["frames"]
+                for early, late in zip(before["ports"], after["ports"], strict=True)
+            )
+            spun_us = (after["spun_ns"] - before["spun_ns"]) / frames / 1e3
+            cpu_us = (after["cpu_ns"] - before["cpu_ns"]) / frames / 1e3
+            system = (then.system_ticks - thread.system_ticks) / (then.ticks - thread.ticks)
+            late = after["lateness"]
+            print(
+                f"| {cpu_us - spun_us:.2f} | {spun_us:.2f} | {system:.0%} | "
+                f"{(then.reads - thread.reads) / frames:.3f} | "
+                f"{(then.writes - thread.writes) / frames:.3f} | "
+                f"{late['p50_ns'] / 1e3:.1f}, {late['p99_ns'] / 1e3:.0f} |"
+            )
+    finally:
+        lan.close()
 
 
 def tcp(asked: argparse.Namespace) -> None:
@@ -272,6 +304,7 @@ def scale(_: argparse.Namespace) -> None:
 _PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "idle": idle,
     "goodput": goodput,
+    "frame": frame,
     "tcp": tcp,
     "hub": hub,
     "counts": counts,

@@ -97,6 +97,12 @@ class Lan:
         ]
         return {**last, "ports": ports}
 
+    def thread(self) -> MediumThread:
+        """What the system says of the medium's thread: the one of its process that worked most."""
+        assert self._medium is not None
+        tasks = Path(f"/proc/{self._medium.engine.pid}/task")
+        return max((MediumThread.of(each) for each in tasks.iterdir()), key=lambda each: each.ticks)
+
     def interface_drops(self) -> int:
         """Frames that hosts' interfaces had no room for."""
         tables = (
@@ -134,6 +140,29 @@ class Lan:
         if self._medium is not None:
             self._medium.close()
         self._namespaces.close()
+
+
+@dataclasses.dataclass(frozen=True)
+class MediumThread:
+    """The medium's thread, since its start (proc(5))."""
+
+    user_ticks: int
+    system_ticks: int
+    reads: int
+    writes: int
+
+    @classmethod
+    def of(cls, task: Path) -> MediumThread:
+        """The thread of a folder in `/proc/PID/task`."""
+        # The name of a thread may hold spaces; fields are counted from the one after it.
+        fields = (task / "stat").read_text().rpartition(") ")[2].split()
+        counts = dict(line.split(": ") for line in (task / "io").read_text().splitlines())
+        return cls(int(fields[11]), int(fields[12]), int(counts["syscr"]), int(counts["syscw"]))
+
+    @property
+    def ticks(self) -> int:
+        """Its processor time."""
+        return self.user_ticks + self.system_ticks
 
 
 class Watch:
