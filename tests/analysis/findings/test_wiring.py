@@ -216,7 +216,9 @@ def test_a_change_along_levels_is_held_against_a_share_to_either_side() -> None:
 def test_a_share_of_the_variation_stands_for_one_set_of_conditions() -> None:
     """No other conditions could be meant, as with the greatest of several."""
     found = judged("effect", GRID, factor="os", max_share=0.5)
-    assert [one["candidates"] for one in judgement_as_data(found)["comparisons"]] == [1]
+    [one] = found.comparisons
+    # How many trials would decide it is not known of a fitted model.
+    assert (one.comparison.candidates, one.comparison.is_planned) == (1, False)
 
 
 def test_chance_is_half_of_what_lies_outside_the_widest_interval_that_keeps() -> None:
@@ -245,6 +247,21 @@ def test_after_the_peak_no_level_is_above_it_and_the_last_is_below_by_its_share(
     named = along("os", {"a": 10.0, "b": 30.0, "c": 20.0})
     assert verdict("peak_then_decline", named, along="os", peak_at_most="b") == "holds"
     assert verdict("peak_then_decline", named, along="os", peak_at_most="a") == "does not hold"
+    # A number need not be a level; names stand in the order of the study, not of the alphabet.
+    between = {"along": "size", "peak_at_most": 2.5, "decline_ratio": 0.2}
+    assert verdict("peak_then_decline", evidence, **between) == "holds"
+    versions = along("os", {"xp": 10.0, "vista": 30.0, "seven": 20.0})
+    assert verdict("peak_then_decline", versions, along="os", peak_at_most="vista") == "holds"
+    assert verdict("peak_then_decline", versions, along="os", peak_at_most="xp") == "does not hold"
+
+
+def test_a_widening_with_no_other_level_names_both_sides_in_their_order() -> None:
+    paper = replace(along("size", {1: 100.0}), can_lack=True)
+    found = judged("extreme", paper, **A_B, along="size", at_level=1, kind="greatest")
+    assert found.reasons == (
+        "no goodput_bps at os xp, size 1",
+        "no goodput_bps at os linux, size 1",
+    )
 
 
 @pytest.mark.parametrize(
