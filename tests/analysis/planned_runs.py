@@ -12,6 +12,8 @@ from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
+from lanlab.studies.model import Whereabouts
+from lanlab.studies.whereabouts import study_on
 
 Metrics = dict[str, float | int]
 
@@ -73,11 +75,13 @@ def planned_run(
     scale: str = "tiny",
     link_rate_bps: int | None = 10_000_000,
     fails: Callable[[PlannedTrial], bool] = lambda planned: False,
+    where: Whereabouts | None = None,
 ) -> PlannedRun:
-    """A whole run of a study that comes with lanlab."""
+    """A whole run of a study that comes with lanlab, or of its part on real or modelled hosts."""
     loaded = load_study(name)
-    run = a_run(loaded.study, scale, link_rate_bps)
-    plan = Plan(loaded.study, scale, run.seed)
+    study = study_on(loaded.study, where) if where else loaded.study
+    run = a_run(study, scale, link_rate_bps)
+    plan = Plan(study, scale, run.seed)
     trials: list[TrialRecord] = []
     while (planned := plan.next_trial()) is not None:
         metrics = modelled(planned.workload, planned.parameters, link_rate_bps)

@@ -284,3 +284,20 @@ def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) ->
         assert merged.blocks == (() if len(merged.values) > 1 else (0,))
         several += len(merged.values) > 1
     assert several
+
+
+def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() -> None:
+    """Of the three hosts the Celeron and the Pentium, to the ratio between them."""
+    found = planned_run("milanovic-srbljic", where="simulated")
+    asked = [one for one in findings_of(found.run) if one.id in ("f7", "f10")]
+    verdicts = judge_run(asked, found.run, found.trials)
+
+    assert verdicts.is_simulated
+    without, three = verdicts.judgements
+    assert three.fitted == (2, 3)
+    # Without a comparison there is no share.
+    assert without.comparisons == () and without.fitted is None
+    real = planned_run("milanovic-srbljic", where="real")
+    measured = judge_run(asked, real.run, real.trials)
+    assert not measured.is_simulated
+    assert {one.fitted for one in measured.judgements} == {None}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,3 +141,14 @@ def test_a_store_finds_a_run_by_its_name_and_changes_nothing_else_of_it(where: s
         assert store.label_run("2026-a", RunLabel()).label is None
     with open_store(where) as store:
         assert [run.label for run in store.runs()] == [None, {"note": "n"}]
+
+
+def test_a_run_whose_label_is_taken_away_has_none_in_its_row(tmp_path: Path) -> None:
+    """Other programs read the file, too: they see NULL, and not a text that says `null`."""
+    path = tmp_path / "s"
+    with open_store(str(path)) as store:
+        store.create_run(a_run(id="2026-a"))
+        store.label_run("2026-a", WHOLE)
+        store.label_run("2026-a", RunLabel())
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT label FROM run").fetchall() == [(None,)]

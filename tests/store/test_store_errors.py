@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sqlite3
 import stat
 import struct
@@ -104,6 +105,20 @@ def test_text_that_is_not_utf_8_is_damage_and_other_errors_are_their_own(tmp_pat
         assert "put a copy of it in its place" in str(told.value.hint)
     with pytest.raises(StoreError, match="the disk is full"), database._errors():
         raise sqlite_error(sqlite3.SQLITE_FULL)
+
+
+def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
+    """The file alone lacks the last rows: a log that cannot be opened is an error."""
+    path = tmp_path / "s"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+        # While the log is left out, the copy has no run.
+        alone = Path(shutil.copy(path, tmp_path / "copy"))
+    with open_store(str(alone)) as store:
+        assert store.runs() == []
+    alone.with_name("copy-wal").mkdir()
+    with open_store(str(alone)) as store, pytest.raises(StoreError, match="cannot be opened"):
+        store.runs()
 
 
 @pytest.mark.parametrize(

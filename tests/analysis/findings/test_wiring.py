@@ -20,11 +20,22 @@ from bodies_of_evidence import (
     verdicts,
 )
 from given_numbers import Given
+from scipy import stats
 
-from lanlab.analysis.findings import Judgement, judge, judgement_as_data, verdicts_as_data
+from lanlab.analysis.findings import (
+    Judgement,
+    drift_within,
+    forms_models,
+    judge,
+    judgement_as_data,
+    verdicts_as_data,
+)
 from lanlab.analysis.findings.claim import Comparison
+from lanlab.analysis.findings.contrast import Estimate
+from lanlab.analysis.findings.drift_within import change
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.analysis.findings.systems import assumed_levels
+from lanlab.analysis.statistics.samples import Scale
 
 GRID = Given(
     [
@@ -110,6 +121,10 @@ def test_a_ratio_on_the_linear_scale_is_a_weighted_difference() -> None:
         [one] = compared("ratio", evidence, metric="errors", **A_B, **bounds)
         assert (one.value, one.least, one.most) == (3.0, least, most)
         assert one.what == "(os xp) - (os linux)"
+    # Only a bound of exactly 1 is a plain difference: 1.1 keeps its weight.
+    for bounds in ({"min": 1.1}, {"max": 1.1}):
+        [one] = compared("ratio", evidence, metric="errors", **A_B, **bounds)
+        assert one.value == pytest.approx(5 - 1.1 * 2)
 
 
 def test_by_a_factor_is_below_by_it() -> None:
@@ -171,6 +186,52 @@ def test_a_drift_of_trials_is_held_against_a_share_of_their_mean() -> None:
     two = judged("no_trend", Given([cell(Trials((1.0, 2.0), (), (0, 1)), os="xp")]),
                  along="trial", margin_ratio=0.5)  # fmt: skip
     assert two.reasons == ("fewer than three trials in a known order at os xp",)
+    # A printed number has no order: it leaves the claim open, for there is a number.
+    paper = Given([cell(printed(10.0), os="xp")], can_lack=True)
+    assert verdict("no_trend", paper, along="trial", margin_ratio=0.5) == "undecided"
+
+
+def test_a_drift_takes_three_values_of_each_lost_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ends and middle: all combinations of many values would take for ever."""
+    lost = tuple((tuple(float(one) for one in range(1, 11)), place) for place in (3, 4, 5))
+    evidence = Given([cell(Trials((1.0, 2.0, 3.0), (), (0, 1, 2), lost), os="xp")])
+    seen: list[Trials] = []
+
+    def counted(sample: Trials, scale: Scale) -> Estimate:
+        seen.append(sample)
+        return change(sample, scale)
+
+    monkeypatch.setattr(drift_within, "change", counted)
+    compared("no_trend", evidence, along="trial", margin_ratio=0.5)
+    assert len(seen) == 3**3
+
+
+def test_a_change_along_levels_is_held_against_a_share_to_either_side() -> None:
+    [one] = compared(
+        "no_trend", along("size", {1: 100.0, 2: 105.0}), along="size", margin_ratio=0.25
+    )
+    assert (one.value, one.least, one.most) == (pytest.approx(1.05), 0.75, 1.25)
+
+
+def test_a_share_of_the_variation_stands_for_one_set_of_conditions() -> None:
+    """No other conditions could be meant, as with the greatest of several."""
+    found = judged("effect", GRID, factor="os", max_share=0.5)
+    [one] = found.comparisons
+    # How many trials would decide it is not known of a fitted model.
+    assert (one.comparison.candidates, one.comparison.is_planned) == (1, False)
+
+
+def test_chance_is_half_of_what_lies_outside_the_widest_interval_that_keeps() -> None:
+    """With intervals of the normal distribution about 2.5, that end at 0: its upper tail."""
+
+    def interval(confidence: float) -> tuple[float, float]:
+        reach = float(stats.norm.ppf((1 + confidence) / 2))
+        return 2.5 - reach, 2.5 + reach
+
+    keeps = forms_models._p(interval, lambda ends: ends[0] >= 0)
+    assert keeps == pytest.approx(stats.norm.sf(2.5), rel=1e-6)
+    assert forms_models._p(interval, lambda ends: True) == pytest.approx(5e-13, abs=0)
+    assert forms_models._p(interval, lambda ends: False) == 0.5
 
 
 def test_after_the_peak_no_level_is_above_it_and_the_last_is_below_by_its_share() -> None:
@@ -186,6 +247,21 @@ def test_after_the_peak_no_level_is_above_it_and_the_last_is_below_by_its_share(
     named = along("os", {"a": 10.0, "b": 30.0, "c": 20.0})
     assert verdict("peak_then_decline", named, along="os", peak_at_most="b") == "holds"
     assert verdict("peak_then_decline", named, along="os", peak_at_most="a") == "does not hold"
+    # A number need not be a level; names stand in the order of the study, not of the alphabet.
+    between = {"along": "size", "peak_at_most": 2.5, "decline_ratio": 0.2}
+    assert verdict("peak_then_decline", evidence, **between) == "holds"
+    versions = along("os", {"xp": 10.0, "vista": 30.0, "seven": 20.0})
+    assert verdict("peak_then_decline", versions, along="os", peak_at_most="vista") == "holds"
+    assert verdict("peak_then_decline", versions, along="os", peak_at_most="xp") == "does not hold"
+
+
+def test_a_widening_with_no_other_level_names_both_sides_in_their_order() -> None:
+    paper = replace(along("size", {1: 100.0}), can_lack=True)
+    found = judged("extreme", paper, **A_B, along="size", at_level=1, kind="greatest")
+    assert found.reasons == (
+        "no goodput_bps at os xp, size 1",
+        "no goodput_bps at os linux, size 1",
+    )
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,13 @@ def test_a_margin_that_leaves_out_the_same_is_refused(make: object) -> None:
         make()  # type: ignore[operator]
 
 
+def test_a_refused_margin_says_what_it_has_to_enclose() -> None:
+    with pytest.raises(UsageError, match="as a ratio it must enclose 1"):
+        Margin(1.01, 1.05, "log")
+    with pytest.raises(UsageError, match="as a difference it must enclose 0"):
+        Margin(1.01, 1.05, "linear")
+
+
 def test_a_margin_that_is_no_share_is_named_as_it_was_given() -> None:
     for share in (0.0, -0.1, float("nan")):
         with pytest.raises(UsageError, match=f"need a share above 0, got {share:g}"):

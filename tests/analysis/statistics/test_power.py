@@ -287,3 +287,12 @@ def test_the_least_number_with_a_chance_is_found_wherever_it_lies(cap: int) -> N
         assert (found.trials_per_side, found.power, found.cap) == (wanted, 1.0, cap)
     beyond = _least(lambda n: n / (cap + 1), 0.05, 0.999, cap)
     assert (beyond.trials_per_side, beyond.power) == (None, cap / (cap + 1))
+
+
+def test_the_quantiles_span_all_degrees_of_freedom_of_welchs_test() -> None:
+    """From those of one side alone to those of both, with Student's t at either end."""
+    from lanlab.analysis.statistics.power import _quantiles
+
+    dfs, quantiles = _quantiles(5, 0.025)
+    assert (dfs[0], dfs[-1]) == (4, 8)
+    assert (quantiles[0], quantiles[-1]) == pytest.approx((2.776445, 2.306004))
