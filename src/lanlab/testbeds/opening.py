@@ -1,24 +1,55 @@
 """
-A testbed that is made while its user does something else, as importing what it will need: making
-one is waiting for other programs, mostly.
+A testbed that is made, with its engines, while its user does something else, as importing what it
+will need: making one is waiting for other programs, mostly.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from lanlab.errors import LabError
-from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.base import Simulates, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts, testbed
+
+if TYPE_CHECKING:
+    from lanlab.testbeds.engines import HostEngine
+
+#: How long the importing thread keeps Python to itself when the other one can go on. With Python's
+#: default, 5 ms, each of some dozens of waits for a program is that much longer.
+_SWITCH_S = 0.0005
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A testbed and its engines."""
+
+    bed: Testbed
+    #: By host; `None` if they are not started yet.
+    engines: dict[str, HostEngine] | None = None
+
+    def close(self) -> None:
+        """End both."""
+        try:
+            if self.engines is not None:
+                from lanlab.testbeds.engines import close_engines
+
+                close_engines(self.engines)
+        finally:
+            self.bed.close()
 
 
 class Opening:
     """
     A testbed being made, on a thread of its own. The caller of `take` closes it; one that was
     not taken is closed with the `with` block.
+
+    Engines are started too, except on real hosts, where that takes a connection, and on simulated
+    ones, which have none.
     """
 
     def __init__(self, name: str, hosts: int, link: str, pcap: Path | None = None) -> None:
@@ -28,7 +59,7 @@ class Opening:
         """
         self.wanted = (name, hosts, link)
         self.pcap = pcap
-        self._made: Testbed | None = None
+        self._made: Opened | None = None
         self._failed: BaseException | None = None
         #: Not `join`, as a thread counts as ended where an interrupt came while it was joined.
         self._over = threading.Event()
@@ -36,20 +67,23 @@ class Opening:
         self._thread.start()
 
     def _make(self) -> None:
+        interval_s = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
         try:
-            self._made = testbed(*self.wanted, self.pcap)
+            self._made = _opened(*self.wanted, self.pcap)
         except BaseException as failed:
             # Raised where it is waited for.
             self._failed = failed
         finally:
+            sys.setswitchinterval(interval_s)
             self._over.set()
 
-    def take(self) -> Testbed:
+    def take(self) -> Opened:
         """
         Wait for the testbed.
 
         Raises:
-            LabError: What `lanlab.testbeds.testbed` raises.
+            LabError: What `lanlab.testbeds.testbed` raises, and starting engines.
             RuntimeError: It was taken before.
         """
         self._over.wait()
@@ -75,3 +109,16 @@ class Opening:
             # What ended the block counts.
             with contextlib.suppress(LabError):
                 made.close()
+
+
+def _opened(name: str, hosts: int, link: str, pcap: Path | None) -> Opened:
+    bed = testbed(name, hosts, link, pcap)
+    if is_of_real_hosts(name) or isinstance(bed, Simulates):
+        return Opened(bed)
+    try:
+        from lanlab.testbeds.engines import start_engines
+
+        return Opened(bed, start_engines(bed.hosts))
+    except BaseException:
+        bed.close()
+        raise
