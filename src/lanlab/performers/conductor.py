@@ -8,6 +8,7 @@ hears of it too late says so instead of starting late, and the step is begun ane
 from __future__ import annotations
 
 import contextlib
+import importlib
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -59,7 +60,7 @@ def conduct_timed(
     hosts = {name: host_of(part) for name, part in zip(_names(parts), parts, strict=True)}
     if len(parts) > _ARMED_IN_TURN:
         # Now, and not between the set-up and the start.
-        import concurrent.futures.thread
+        importlib.import_module("concurrent.futures.thread")
     clocks = read_clocks(hosts)
     lead_s += steps.lead_beyond_s()
     setup = outcome.setup

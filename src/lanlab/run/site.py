@@ -41,9 +41,7 @@ class Site:
         made = opening.take() if opening is not None else Opened(self._anew())
         self.bed: Testbed = made.bed
         try:
-            self.hosts = Hosts(
-                self.bed, has_engines=not self.is_simulated, engines=made.engines
-            )
+            self.hosts = Hosts(self.bed, has_engines=not self.is_simulated, engines=made.engines)
         except BaseException:
             self.bed.close()
             raise

@@ -61,6 +61,7 @@ class Opening:
         self.pcap = pcap
         self._made: Opened | None = None
         self._failed: BaseException | None = None
+        self._is_wanted = True
         #: Not `join`, as a thread counts as ended where an interrupt came while it was joined.
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._make, name=f"opening {name}")
@@ -70,13 +71,27 @@ class Opening:
         interval_s = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_S)
         try:
-            self._made = _opened(*self.wanted, self.pcap)
+            self._made = self._opened()
         except BaseException as failed:
             # Raised where it is waited for.
             self._failed = failed
         finally:
             sys.setswitchinterval(interval_s)
             self._over.set()
+
+    def _opened(self) -> Opened:
+        bed = testbed(*self.wanted, self.pcap)
+        has_engines = not is_of_real_hosts(self.wanted[0]) and not isinstance(bed, Simulates)
+        # A value that is refused is said without waiting for engines.
+        if not has_engines or not self._is_wanted:
+            return Opened(bed)
+        try:
+            from lanlab.testbeds.engines import start_engines
+
+            return Opened(bed, start_engines(bed.hosts))
+        except BaseException:
+            bed.close()
+            raise
 
     def take(self) -> Opened:
         """
@@ -98,6 +113,7 @@ class Opening:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_wanted = False
         if not self._over.is_set() and is_of_real_hosts(self.wanted[0]):
             from lanlab.testbeds.remote.connection import give_up_connecting
 
@@ -109,16 +125,3 @@ class Opening:
             # What ended the block counts.
             with contextlib.suppress(LabError):
                 made.close()
-
-
-def _opened(name: str, hosts: int, link: str, pcap: Path | None) -> Opened:
-    bed = testbed(name, hosts, link, pcap)
-    if is_of_real_hosts(name) or isinstance(bed, Simulates):
-        return Opened(bed)
-    try:
-        from lanlab.testbeds.engines import start_engines
-
-        return Opened(bed, start_engines(bed.hosts))
-    except BaseException:
-        bed.close()
-        raise
