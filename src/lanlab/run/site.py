@@ -43,7 +43,7 @@ class Site:
         try:
             self.hosts = Hosts(self.bed, has_engines=not self.is_simulated, engines=made.engines)
         except BaseException:
-            self.bed.close()
+            made.close()
             raise
         self.made += 1
 
