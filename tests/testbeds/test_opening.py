@@ -11,6 +11,7 @@ import pytest
 from lanlab.errors import EngineLost, LabError, UsageError
 from lanlab.testbeds import Opening, engines, opening
 from lanlab.testbeds.base import Host
+from lanlab.testbeds.registry import is_of_real_hosts
 
 
 class MadeUp:
@@ -88,7 +89,7 @@ def test_a_testbed_whose_engine_does_not_start_is_closed(
         if self.name == "host1":
             raise EngineLost("host1: the engine ended", host="host1")
 
-    monkeypatch.setattr(engines.Engine, "greet", lost)
+    monkeypatch.setattr("lanlab.testbeds.engines.Engine.greet", lost)
     with Opening("loopback", 2, "unshaped") as beside, pytest.raises(EngineLost, match="host1"):
         beside.take()
     assert made.closed == 1
@@ -114,12 +115,11 @@ def test_what_is_refused_is_said_without_starting_engines(
         return made
 
     monkeypatch.setattr(opening, "testbed", slow)
-    waits = opening.is_of_real_hosts
 
     def refused(name: str) -> bool:
         # Asked for first of all when the block ends.
         is_refused.set()
-        return waits(name)
+        return is_of_real_hosts(name)
 
     monkeypatch.setattr(opening, "is_of_real_hosts", refused)
     with pytest.raises(UsageError), Opening("loopback", 2, "unshaped"):
