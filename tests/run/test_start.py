@@ -94,6 +94,58 @@ def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
     assert unneeded & set(modules) == set()
 
 
+#: Runs a command line and prints, as its last line: modules that were imported when hosts began to
+#: be made, and by the end.
+_AT_HOSTS = """
+import atexit, json, sys
+from lanlab.cli import main
+begun = []
+class Noted:
+    def find_spec(self, name, path, target=None):
+        if name == "lanlab.testbeds.opening":
+            begun.extend(sys.modules)
+sys.meta_path.insert(0, Noted())
+atexit.register(lambda: print(json.dumps([begun, sorted(sys.modules)])))
+main()
+"""
+
+
+def modules_of(store: Path, *arguments: str) -> tuple[set[str], set[str]]:
+    """Modules when hosts began to be made, and in the end."""
+    command = (sys.executable, "-c", _AT_HOSTS, *arguments, "--store", str(store))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    begun, ended = json.loads(done.stdout.splitlines()[-1])
+    return set(begun), set(ended)
+
+
+def test_hosts_are_made_before_what_only_the_run_needs_is_imported(tmp_path: Path) -> None:
+    """Making them is waiting for programs, in which the rest can be imported."""
+    command = ("stream", "--testbed", "loopback", "--time", "0.05")
+    begun, ended = modules_of(tmp_path / "a.db", *command)
+    later = {"lanlab.analysis", "lanlab.performers", "lanlab.plan", "lanlab.run", "lanlab.store"}
+    assert later <= ended
+    assert later & begun == set()
+
+
+def test_a_stream_imports_no_readers_of_files_that_it_does_not_have(tmp_path: Path) -> None:
+    """Pydantic would look for plugins in what packages say of themselves, as e-mail has it."""
+    command = ("stream", "--testbed", "virtual", "--time", "0.05")
+    if sys.platform != "linux":
+        command = ("stream", "--testbed", "loopback", "--time", "0.05")
+    _, ended = modules_of(tmp_path / "a.db", *command)
+    unneeded = {
+        "concurrent.futures",
+        "email",
+        "importlib.metadata",
+        "socket",
+        "tempfile",
+        "tomllib",
+        "zipfile",
+    }
+    assert (unneeded | {"lanlab.studies.machines"}) & ended == set()
+
+
 def test_stations_of_one_trial_load_no_statistics(tmp_path: Path) -> None:
     """A single trial has no interval: what makes one takes a quarter of a second."""
     command = ("stations", "--testbed", "loopback", "--stations", "1", "--time", "0.05")

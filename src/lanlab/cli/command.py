@@ -42,6 +42,8 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {name for param in self.get_params(ctx) for name in param.opts}
         args = [_renamed(word, known) for word in args]
+        for param in self.get_params(ctx):
+            _take_none_as_it_is(param)
         if args and not ctx.resilient_parsing:
             given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
             self._check(ctx, given, args)
@@ -74,6 +76,19 @@ class Command(TyperCommand):
             if isinstance(value, str) and param.opts[0].startswith("-"):
                 _check_value(param, value, args, known)
                 check_number(param.opts[0], value, hints.get(param.name or ""))
+
+
+def _take_none_as_it_is(param: Any) -> None:
+    """Have an option that is not given no value, as ever, but without making what would read one:
+    typer makes a model for each of a command's dozens of options."""
+    if param.required or param.multiple or param.nargs != 1 or param.callback is not None:
+        return
+    process = param.process_value
+
+    def process_given(ctx: Any, value: Any) -> Any:
+        return None if value is None else process(ctx, value)
+
+    param.process_value = process_given
 
 
 def _renamed(word: str, known: set[str]) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lanlab.cli import complete
+from lanlab.cli.plugins import load_pydantic
 from lanlab.cli.signatures import as_command
 from lanlab.errors import UsageError
 
@@ -134,6 +135,7 @@ def _not_given(given: Given, defaults: Mapping[str, str]) -> Given:
 
 
 def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
+    load_pydantic()
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
 

@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lanlab.cli.checked import checked
 from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
-from lanlab.cli.results import agreed_as_json, modes_as_json
-from lanlab.cli.scan import SCAN, is_scan, scan_of, with_single_levels
-from lanlab.cli.terminal import say
-from lanlab.cli.typed import typed_command
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
-from lanlab.store import Level, RunRecord, TrialRecord
 
+# All else is imported while hosts are made.
 if TYPE_CHECKING:
+    from lanlab.store import Level, RunRecord, TrialRecord
     from lanlab.testbeds import Opening
 
 #: Of a single measurement.
@@ -67,12 +63,16 @@ def measure(
         simulation, link = _simulation(workload_name, testbed, machines, link)
     scan = None
     if any(_may_be_several(key, value) for key, value in parameters.items()):
+        from lanlab.cli.scan import scan_of
+
         scan = scan_of(workload_name, parameters, trials)
     if scan is not None:
         scan.announce(trials)
     # Most of what is imported now is needed only behind it.
     with Opening(testbed, _HOSTS, link or "unshaped", path_of(pcap)) as opening:
         if scan is None:
+            from lanlab.cli.scan import with_single_levels
+
             single = with_single_levels(workload_name, parameters)
             experiment = _experiment(workload_name, single)
         else:
@@ -117,6 +117,7 @@ def _may_be_several(key: str, value: object) -> bool:
 
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
     """The experiment of one condition, by one driver or by several."""
+    from lanlab.cli.checked import checked
     from lanlab.workloads.drivers.registry import OWN
 
     drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
@@ -199,6 +200,8 @@ def _measured(
     extras: Extras = NO_EXTRAS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
+    from lanlab.cli.scan import SCAN
+    from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store, parquet
@@ -254,6 +257,7 @@ def _measured(
 def is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
     """Print the table of a scan, or the object that was asked for; whether that was the answer."""
     from lanlab.cli.results import print_run
+    from lanlab.cli.scan import is_scan
     from lanlab.cli.terminal import print_json
 
     if is_scan(run):
@@ -272,6 +276,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     drivers each has numbers of its own, in `drivers`.
     """
     from lanlab.analysis.failures import failures
+    from lanlab.cli.results import agreed_as_json, modes_as_json
 
     failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
     found = by_driver(trials)
@@ -338,6 +343,7 @@ def finish(
     """
     from lanlab.analysis.failures import failures
     from lanlab.cli.disturbances import warn
+    from lanlab.cli.terminal import say
 
     warn(trials, verbose=verbose, summary=summary)
     failed = failures(trials)

@@ -69,11 +69,11 @@ def stream(
     lanlab stream --testbed simulated --machines vista-ipv4,vista-ipv4 --size 128
     """
     from lanlab.cli import single
-    from lanlab.cli.drivers import print_drivers
-    from lanlab.cli.flow_rate import of_all_flows
     from lanlab.workloads.drivers.registry import OWN
 
     if flow_rate is not None:
+        from lanlab.cli.flow_rate import of_all_flows
+
         given["rate_bps"] = of_all_flows(flow_rate, given)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
@@ -98,6 +98,8 @@ def stream(
     )
     if not single.is_answered(run, records, as_json):
         if tool != OWN:
+            from lanlab.cli.drivers import print_drivers
+
             print_drivers(run, records)
         else:
             _print(run, records)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 #: Checks a value; raises `Mismatch`.
@@ -45,7 +45,7 @@ def definition(name: str) -> Check:
 
 @functools.cache
 def _definitions() -> dict[str, Any]:
-    text = files("lanlab.engine").joinpath("schema.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)["$defs"]
     return found
 

@@ -53,12 +53,18 @@ class Engine:
     Args:
         name: The host's name, for messages and errors.
         command: What starts the engine on that host.
+        is_awaited: Whether to wait until it speaks; else `greet` does.
 
     Raises:
         EngineLost: It does not start, or says something else than `hello`.
     """
 
-    def __init__(self, name: str, command: Sequence[str] | EngineCommand) -> None:
+    #: What it said first.
+    hello: _Line
+
+    def __init__(
+        self, name: str, command: Sequence[str] | EngineCommand, *, is_awaited: bool = True
+    ) -> None:
         remote = command if isinstance(command, EngineCommand) else None
         argv = list(remote.argv if remote is not None else command)  # type: ignore[arg-type]
         self.name = name
@@ -87,13 +93,23 @@ class Engine:
         ]
         for thread in self._threads:
             thread.start()
+        if is_awaited:
+            self.greet()
+
+    def greet(self) -> None:
+        """
+        Wait until it speaks; once.
+
+        Raises:
+            EngineLost: It ended instead, or said something else than `hello`.
+        """
         try:
-            self.hello = self._greet()
+            self.hello = self._first_line()
         except BaseException:
             self.close()
             raise
-        if remote is not None:
-            beat = threading.Thread(target=self._beat, name=f"{name} heartbeat", daemon=True)
+        if self._remote is not None:
+            beat = threading.Thread(target=self._beat, name=f"{self.name} heartbeat", daemon=True)
             self._threads.append(beat)
             beat.start()
 
@@ -107,7 +123,7 @@ class Engine:
             except (OSError, ValueError):
                 return
 
-    def _greet(self) -> _Line:
+    def _first_line(self) -> _Line:
         try:
             line = self._hello.get(timeout=_ANSWER_S)
         except queue.Empty:

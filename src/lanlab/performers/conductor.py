@@ -8,10 +8,10 @@ hears of it too late says so instead of starting late, and the step is begun ane
 from __future__ import annotations
 
 import contextlib
+import importlib
 import queue
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -58,6 +58,9 @@ def conduct_timed(
     """
     parts = [part for group in groups for part in group]
     hosts = {name: host_of(part) for name, part in zip(_names(parts), parts, strict=True)}
+    if len(parts) > _ARMED_IN_TURN:
+        # Now, and not between the set-up and the start.
+        importlib.import_module("concurrent.futures.thread")
     clocks = read_clocks(hosts)
     lead_s += steps.lead_beyond_s()
     setup = outcome.setup
@@ -183,6 +186,8 @@ class _TimedRun:
         if len(places) <= _ARMED_IN_TURN:
             margins = [arm(place) for place in places]
         else:
+            from concurrent.futures import ThreadPoolExecutor
+
             # Over a network each answer takes a round trip.
             with ThreadPoolExecutor(max_workers=min(len(places), _ARMED_AT_ONCE)) as pool:
                 margins = list(pool.map(arm, places))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import Engine
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.interfaces import counters_of, interface_of, lasting_facts
 from lanlab.testbeds.base import HasMedium, Host, Testbed
+from lanlab.testbeds.engines import HostEngine, start_engines
 
 #: Facts of a host that do not change while it is up; the others are taken before and after each
 #: trial.
@@ -45,27 +47,27 @@ class Hosts:
 
     Args:
         has_engines: Whether the hosts are real; without engines there are no facts of them.
+        engines: Those that are started already, by host; they are taken.
     """
 
-    def __init__(self, testbed: Testbed, *, has_engines: bool = True) -> None:
+    def __init__(
+        self,
+        testbed: Testbed,
+        *,
+        has_engines: bool = True,
+        engines: Mapping[str, HostEngine] | None = None,
+    ) -> None:
         self._testbed = testbed
-        # Without engines there need be none on this machine.
-        self._path = engine_path() if has_engines else ""
         self._engines: dict[str, Engine] = {}
         self._facts: dict[str, dict[str, Any]] = {}
-        try:
-            for host in testbed.hosts if has_engines else ():
-                self._start(host)
-        except BaseException:
-            self.close()
-            raise
+        if engines is not None:
+            self._take(engines)
+        elif has_engines:
+            self._take(start_engines(testbed.hosts))
 
-    def _start(self, host: Host) -> None:
-        start = host.start_engine
-        command = [*host.command_prefix, self._path] if start is None else start()
-        engine = Engine(host.name, command)
-        self._engines[host.name] = engine
-        self._facts[host.name] = dict(engine.describe())
+    def _take(self, started: Mapping[str, HostEngine]) -> None:
+        self._engines |= {name: one.engine for name, one in started.items()}
+        self._facts |= {name: one.facts for name, one in started.items()}
 
     def revive(self) -> None:
         """
@@ -78,7 +80,7 @@ class Hosts:
             engine = self._engines.get(host.name)
             if engine is not None and engine.is_lost:
                 engine.close()
-                self._start(host)
+                self._take(start_engines([host]))
 
     def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
         """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 from pathlib import Path
 
 from lanlab.errors import UnmetNeed
@@ -40,6 +39,8 @@ def _check_processor(processor: int | None) -> None:
 
 def _check_control(name: str, testbed: str) -> None:
     """By trying it, as the system loads some only when they are asked for."""
+    import socket
+
     if not hasattr(socket, "TCP_CONGESTION"):
         return
     try:

@@ -10,7 +10,7 @@ from lanlab.errors import LabError, RunError
 from lanlab.performers import SIMULATORS, Hosts, Performer, SimulatedTrial, performer_for
 from lanlab.store import RunRecord
 from lanlab.studies import Study
-from lanlab.testbeds import Opening, Testbed, testbed
+from lanlab.testbeds import Opened, Opening, Testbed, testbed
 from lanlab.testbeds.base import Simulates
 from lanlab.testbeds.pcap import numbered
 
@@ -38,11 +38,12 @@ class Site:
 
     def _make(self) -> None:
         opening, self._opening = self._opening, None
-        self.bed: Testbed = opening.take() if opening is not None else self._anew()
+        made = opening.take() if opening is not None else Opened(self._anew())
+        self.bed: Testbed = made.bed
         try:
-            self.hosts = Hosts(self.bed, has_engines=not self.is_simulated)
+            self.hosts = Hosts(self.bed, has_engines=not self.is_simulated, engines=made.engines)
         except BaseException:
-            self.bed.close()
+            made.close()
             raise
         self.made += 1
 

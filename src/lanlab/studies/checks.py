@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from lanlab.errors import UsageError
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.studies.base import Level
-from lanlab.studies.machines import place_factors, place_of
 from lanlab.studies.model import Experiment, Figure, Search, Study
 from lanlab.studies.problems import Problem, allowed_by, did_you_mean, listed, show
 from lanlab.studies.scaling import (
@@ -133,7 +132,7 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
             continue
         fields = list(entry.Parameters.model_fields)
         is_simulated = experiment.on == ("simulated",)
-        placing = place_factors(study.simulation) if is_simulated else frozenset()
+        placing = _place_factors(study) if is_simulated else frozenset()
         if "simulated" in experiment.on and study.simulation is None:
             yield Problem(
                 f"{place}.on",
@@ -150,6 +149,13 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
                 yield _unknown(f"{place}.metrics", metric, list(entry.metrics))
         if experiment.search is not None:
             yield from _search_problems(f"{place}.search", experiment, experiment.search)
+
+
+def _place_factors(study: Study) -> frozenset[str]:
+    """See `lanlab.studies.machines.place_factors`; models of machines take a while to make."""
+    from lanlab.studies.machines import place_factors
+
+    return place_factors(study.simulation)
 
 
 def _search_problems(place: str, experiment: Experiment, search: Search) -> Iterator[Problem]:
@@ -188,7 +194,7 @@ def _scale_problems(study: Study) -> Iterator[Problem]:
                 continue
             known = list(WORKLOADS[experiment.workload].Parameters.model_fields)
             if experiment.on == ("simulated",):
-                known += sorted(place_factors(study.simulation))
+                known += sorted(_place_factors(study))
             for key in own.parameters:
                 if key not in known:
                     yield _unknown(f"{place}.parameters.{key}", key, known)
@@ -268,6 +274,8 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
                 reported.add(problem.key)
                 yield problem
         if scaled.experiment.on == ("simulated",) and study.simulation is not None:
+            from lanlab.studies.machines import place_of
+
             key = f"experiment.{scaled.experiment.id}.factors"
             if place_of(study.simulation, {**scaled.parameters, **levels}) is None:
                 yield Problem(

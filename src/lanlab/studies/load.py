@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +239,9 @@ def _read(path: Path) -> bytes:
 
 
 def _toml(content: bytes, file: str) -> dict[str, Any]:
+    # Here: what is measured from the command line has no file.
+    import tomllib
+
     try:
         return tomllib.loads(content.decode())
     except UnicodeDecodeError as error:

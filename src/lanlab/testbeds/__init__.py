@@ -1,7 +1,7 @@
 """Testbeds: hosts and what joins them. One file each; `TESTBEDS` is the registry."""
 
 from lanlab.testbeds.base import Host, LinkFacts, Testbed
-from lanlab.testbeds.opening import Opening
+from lanlab.testbeds.opening import Opened, Opening
 from lanlab.testbeds.registry import TESTBEDS, testbed
 
-__all__ = ["TESTBEDS", "Host", "LinkFacts", "Opening", "Testbed", "testbed"]
+__all__ = ["TESTBEDS", "Host", "LinkFacts", "Opened", "Opening", "Testbed", "testbed"]

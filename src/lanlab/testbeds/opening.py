@@ -1,24 +1,55 @@
 """
-A testbed that is made while its user does something else, as importing what it will need: making
-one is waiting for other programs, mostly.
+A testbed that is made, with its engines, while its user does something else, as importing what it
+will need: making one is waiting for other programs, mostly.
 """
 
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from lanlab.errors import LabError
-from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.base import Simulates, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts, testbed
+
+if TYPE_CHECKING:
+    from lanlab.testbeds.engines import HostEngine
+
+#: How long the importing thread keeps Python to itself when the other one can go on. With Python's
+#: default, 5 ms, each of some dozens of waits for a program is that much longer.
+_SWITCH_S = 0.0005
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A testbed and its engines."""
+
+    bed: Testbed
+    #: By host; `None` if they are not started yet.
+    engines: dict[str, HostEngine] | None = None
+
+    def close(self) -> None:
+        """End both."""
+        try:
+            if self.engines is not None:
+                from lanlab.testbeds.engines import close_engines
+
+                close_engines(self.engines)
+        finally:
+            self.bed.close()
 
 
 class Opening:
     """
     A testbed being made, on a thread of its own. The caller of `take` closes it; one that was
     not taken is closed with the `with` block.
+
+    Engines are started too, except on real hosts, where that takes a connection, and on simulated
+    ones, which have none.
     """
 
     def __init__(self, name: str, hosts: int, link: str, pcap: Path | None = None) -> None:
@@ -28,28 +59,46 @@ class Opening:
         """
         self.wanted = (name, hosts, link)
         self.pcap = pcap
-        self._made: Testbed | None = None
+        self._made: Opened | None = None
         self._failed: BaseException | None = None
+        self._is_wanted = True
         #: Not `join`, as a thread counts as ended where an interrupt came while it was joined.
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._make, name=f"opening {name}")
         self._thread.start()
 
     def _make(self) -> None:
+        interval_s = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
         try:
-            self._made = testbed(*self.wanted, self.pcap)
+            self._made = self._opened()
         except BaseException as failed:
             # Raised where it is waited for.
             self._failed = failed
         finally:
+            sys.setswitchinterval(interval_s)
             self._over.set()
 
-    def take(self) -> Testbed:
+    def _opened(self) -> Opened:
+        bed = testbed(*self.wanted, self.pcap)
+        has_engines = not is_of_real_hosts(self.wanted[0]) and not isinstance(bed, Simulates)
+        # A value that is refused is said without waiting for engines.
+        if not has_engines or not self._is_wanted:
+            return Opened(bed)
+        try:
+            from lanlab.testbeds.engines import start_engines
+
+            return Opened(bed, start_engines(bed.hosts))
+        except BaseException:
+            bed.close()
+            raise
+
+    def take(self) -> Opened:
         """
         Wait for the testbed.
 
         Raises:
-            LabError: What `lanlab.testbeds.testbed` raises.
+            LabError: What `lanlab.testbeds.testbed` raises, and starting engines.
             RuntimeError: It was taken before.
         """
         self._over.wait()
@@ -64,6 +113,7 @@ class Opening:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_wanted = False
         if not self._over.is_set() and is_of_real_hosts(self.wanted[0]):
             from lanlab.testbeds.remote.connection import give_up_connecting
 

@@ -1,0 +1,37 @@
+"""
+Pydantic without what would look for its plugins.
+
+`lanlab.cli.ending` has it look for none; yet it imports `importlib.metadata` for that, and with it
+readers of e-mail and archives, which takes longer than all of lanlab's models together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+_METADATA = "importlib.metadata"
+#: The module of pydantic that imports it; one that has another is as it was, but slower.
+_LOADER = "pydantic.plugin._loader"
+
+
+def load_pydantic() -> None:
+    """Import pydantic's loader of plugins with a stand-in for `importlib.metadata`."""
+    if _METADATA in sys.modules or _LOADER in sys.modules:
+        return
+    stand_in = ModuleType(_METADATA)
+    stand_in.entry_points = _entry_points  # type: ignore[attr-defined]
+    sys.modules[_METADATA] = stand_in
+    try:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(_LOADER)
+    finally:
+        del sys.modules[_METADATA]
+
+
+def _entry_points(**wanted: Any) -> Any:
+    """The real one."""
+    return importlib.import_module(_METADATA).entry_points(**wanted)

@@ -1,0 +1,53 @@
+"""The engines of a testbed's hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.engine import Engine, engine_path
+from lanlab.testbeds.base import Host
+
+
+@dataclass(frozen=True)
+class HostEngine:
+    """The engine of a host."""
+
+    engine: Engine
+    #: Facts of the host when its engine was started.
+    facts: dict[str, Any]
+
+
+def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:
+    """
+    Start an engine on each host, by the host's name.
+
+    Those of this machine are all started before one is waited for. One that is reached over a
+    connection is waited for at once: it ends by itself if nobody speaks to it.
+
+    Raises:
+        UnmetNeed: There is no engine on this machine.
+        EngineLost: One did not start; none is left.
+    """
+    path = engine_path()
+    engines: dict[str, Engine] = {}
+    try:
+        for host in hosts:
+            start = host.start_engine
+            command = [*host.command_prefix, path] if start is None else start()
+            engines[host.name] = Engine(host.name, command, is_awaited=start is not None)
+        for host in hosts:
+            if host.start_engine is None:
+                engines[host.name].greet()
+        return {name: HostEngine(engine, engine.describe()) for name, engine in engines.items()}
+    except BaseException:
+        for engine in engines.values():
+            engine.close()
+        raise
+
+
+def close_engines(engines: Mapping[str, HostEngine]) -> None:
+    """End every engine."""
+    for one in engines.values():
+        one.engine.close()

@@ -1,0 +1,27 @@
+"""Pydantic is imported without what would look for its plugins."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+_SCRIPT = """
+import sys
+from lanlab.cli.plugins import load_pydantic
+load_pydantic()
+assert "importlib.metadata" not in sys.modules
+from pydantic import TypeAdapter
+from pydantic.plugin import _loader
+assert TypeAdapter(int).validate_python("3") == 3
+import importlib.metadata
+assert importlib.metadata.version("pydantic")
+found = {point.name for point in _loader.entry_points(group="console_scripts")}
+assert "lanlab" in found, found
+load_pydantic()
+"""
+
+
+def test_the_stand_in_is_gone_and_plugins_can_still_be_looked_for() -> None:
+    command = [sys.executable, "-c", _SCRIPT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
