@@ -92,6 +92,8 @@ def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, fol
     assert error["code"] == "CommandFailed"
     assert error["message"].endswith("ended with exit code 1; it printed last: no room")
     assert (folder / "tidied").read_text() == "\n\n"
+    ran = [(one["when"], one["exit_code"], one["output"]) for one in by_size[128]["commands"]]
+    assert ran == [("prepare", 1, "no room\n"), ("cleanup", 0, "")]
 
 
 def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:

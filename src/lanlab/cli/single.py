@@ -14,7 +14,7 @@ import typer
 from lanlab.cli.checked import checked
 from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
-from lanlab.cli.results import agreed_as_json, modes_as_json
+from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
 from lanlab.cli.scan import SCAN, is_scan, scan_of, with_single_levels
 from lanlab.cli.terminal import say
 from lanlab.cli.typed import typed_command
@@ -303,6 +303,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "pollution": trial.raw.get("pollution"),
                 "modes": modes_as_json(trial),
                 **agreed_as_json(trial),
+                **commands_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials
