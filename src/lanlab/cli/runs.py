@@ -15,12 +15,19 @@ _Pair = tuple[str, str] | None
 
 
 def _pair(name: str, metavar: str, help: str) -> Any:
-    return typer.Option(name, metavar=metavar, help=help)
+    # The shell does not say which of the two it completes; runs are the first.
+    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete.runs)
 
 
 def runs(
     tagged: Annotated[
-        str | None, typer.Option("--tagged", metavar="TAG", help="Only runs with this tag.")
+        str | None,
+        typer.Option(
+            "--tagged",
+            metavar="TAG",
+            help="Only runs with this tag.",
+            autocompletion=complete.tags,
+        ),
     ] = None,
     rename: Annotated[
         _Pair,
