@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import environment
+from command_line import Lanlab, environment, lanlab_process
 from missing import missing
 from shown_options import shown_options
 from typer.completion import get_completion_script
 
 from lanlab.cli.app import COMMANDS, application
+from lanlab.store import RunRecord, open_store
 
 #: How each shell runs the script for completion and prints what it would offer for `LINE`. zsh
 #: draws its own lists, so that it prints what it is given to draw.
@@ -50,6 +51,33 @@ def test_completion_offers_every_option(
     offered = set(re.findall(r"(?<![\w-])--?[\w-]+", capsys.readouterr().out))
 
     assert shown_options(name) <= offered
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("stream --transport ", ["udp", "tcp"]),
+        ("stream --transport udp,t", ["udp,tcp"]),
+        ("load --load ", ["none", "up", "down", "both"]),
+        ("copy --service smb1", ["smb1", "smb1+nbf"]),
+        ("runs --tagged ", ["lab2"]),
+        ("runs --rename b", ["before-upgrade"]),
+        ("runs --note l", ["last"]),
+    ],
+)
+def test_values_are_completed(line: str, offered: list[str], lanlab: Lanlab, folder: Path) -> None:
+    """Of a list the last; runs by id and by name."""
+    with open_store(None) as records:
+        bed = {"name": "loopback", "link": "unshaped"}
+        began = "2026-11-21T08:00:00.000000+00:00"
+        records.create_run(RunRecord("20261121-one", "s", {}, "quick", 1, bed, {}, "done", began))
+    assert lanlab("runs", "--rename", "last", "before-upgrade").code == 0
+    assert lanlab("runs", "--tag", "last", "lab2").code == 0
+    words = f"lanlab {line}"
+    completed = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    said = lanlab_process(folder, _LANLAB_COMPLETE="complete_bash", **completed)
+
+    assert said.out.split() == offered
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,33 @@ def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
     assert "hint: go on with `lanlab run --resume " in said.err
     (row,) = lanlab("runs", "--json").json()["runs"]
     assert (row["study"], row["status"]) == ("stream", "interrupted")
+
+
+def test_a_cleanup_outlasts_ctrl_c(lanlab: Lanlab, folder: Path) -> None:
+    """The trial before it is saved; a second press ends the cleanup."""
+    args = ("stream", "--testbed", "loopback", "--time", "0.05", "--rate", "1M", "--trials", "2")
+    cleanup = "echo begun >> cleanup; sleep {}; echo ended >> cleanup"
+    with running(folder, *args, "--cleanup", cleanup.format(2)) as command:
+        until((folder / "cleanup").exists, "the cleanup")
+        command.process.send_signal(signal.SIGINT)
+        said = command.end()
+
+    assert said.code == 1
+    assert "hint: go on with `lanlab run --resume " in said.err
+    assert said.err.endswith(" --allow-commands`\n")
+    assert (folder / "cleanup").read_text() == "begun\nended\n"
+    (trial,) = lanlab("show", "last", "--json").json()["trials"]
+    assert (trial["status"], trial["commands"][0]["when"]) == ("done", "cleanup")
+
+    (folder / "cleanup").unlink()
+    with running(folder, *args, "--cleanup", cleanup.format(100)) as command:
+        until((folder / "cleanup").exists, "the cleanup")
+        command.process.send_signal(signal.SIGINT)
+        # Presses within a second are one.
+        time.sleep(1.2)
+        command.process.send_signal(signal.SIGINT)
+        said = command.end()
+        left = command.left()
+
+    assert (said.code, left) == (1, [])
+    assert (folder / "cleanup").read_text() == "begun\n"

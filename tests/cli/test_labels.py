@@ -90,3 +90,20 @@ def test_a_run_is_deleted(lanlab: Lanlab) -> None:
     with open_store(None) as records:
         assert [run.id for run in records.runs()] == [two]
     assert lanlab("runs", "--yes").code == 2
+
+
+def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
+    """The answer says what is in the store."""
+    one, _ = store_runs()
+    for _ in range(2):
+        assert lanlab("runs", "--tag", one, "lab").out == f"{one}: tags lab\n"
+
+
+def test_tagged_chooses_no_runs_to_change(lanlab: Lanlab) -> None:
+    """Whoever means all runs with a tag does not delete the last one."""
+    one, _ = store_runs()
+    lanlab("runs", "--tag", one, "old")
+    for change in (("--delete", "last", "--yes"), ("--note", "last", "x")):
+        said = lanlab("runs", "--tagged", "old", *change)
+        assert (said.code, f"--tagged and {change[0]} exclude each other" in said.err) == (2, True)
+    assert len(lanlab("runs", "--json").json()["runs"]) == 2

@@ -108,3 +108,19 @@ def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanla
 
     assert said.code == 2
     assert "is above the largest UDP message" in said.err
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("2M..1M/1M", "`2M..1M/1M`, which goes down;"),
+        ("1M..2M/0", "`1M..2M/0`, whose step is not above 0;"),
+        ("1M..2M/x1", "`1M..2M/x1`, whose step is not above 1;"),
+        ("0..2M/x2", "`0..2M/x2`, which begins at 0 and has a factor;"),
+    ],
+)
+def test_a_range_without_an_end_says_why(text: str, fault: str) -> None:
+    """Where both ends and the step can be read."""
+    with pytest.raises(UsageError) as refused:
+        levels_of(STREAM["rate_bps"], text)
+    assert fault in refused.value.message

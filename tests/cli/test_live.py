@@ -99,6 +99,53 @@ def test_a_terminal_has_lines_from_two_seconds_on(folder: Path) -> None:
     assert 1.0 < first_s < 10
 
 
+def test_a_reader_that_goes_ends_the_run(folder: Path) -> None:
+    """Soon, as at Ctrl-C, and no trial is said to have failed."""
+    args = ("stream", "--testbed", "loopback", "--time", "60", "--rate", "1M", "--json", "--live")
+    with subprocess.Popen(
+        [*COMMAND, *args, "-i", "0.25"],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert json.loads(process.stdout.readline())["type"] == "interval"
+        process.stdout.close()
+        said = process.stderr.read()
+        assert process.wait(timeout=30) == 1
+
+    assert "Traceback" not in said
+    assert "note: standard output was closed, so the run is ended" in said
+    assert "was interrupted; the trials that had ended are saved" in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_lines_that_cannot_be_written_do_not_end_a_trial(folder: Path, lanlab: Lanlab) -> None:
+    """It is measured and saved; the command says what could not be written."""
+    args = ("stream", *QUICK, "--rate", "1M", "--json", "--live", "-i", "0.25")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *args],
+            cwd=folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "error: standard output cannot be written: No space left on device" in done.stderr
+    (trial,) = lanlab("show", "last", "--json").json()["trials"]
+    assert trial["status"] == "done"
+
+
 def test_an_interval_is_the_difference_of_what_was_told() -> None:
     """Lost messages that come later are taken back; a second direction is apart."""
     before = Progress(1.0, 90, 900, 100, 100, None, {"retransmitted_segments": 3})

@@ -92,6 +92,8 @@ def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, fol
     assert error["code"] == "CommandFailed"
     assert error["message"].endswith("ended with exit code 1; it printed last: no room")
     assert (folder / "tidied").read_text() == "\n\n"
+    ran = [(one["when"], one["exit_code"], one["output"]) for one in by_size[128]["commands"]]
+    assert ran == [("prepare", 1, "no room\n"), ("cleanup", 0, "")]
 
 
 def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:
@@ -147,6 +149,11 @@ def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, fol
     said = lanlab("echo", *QUICK, "--export-json", "ours.json")
     assert (said.code, (folder / "ours.json").read_text()) == (2, "changed")
     assert lanlab("echo", *QUICK, "--export-json", "x", "--export-csv", "x").code == 2
+
+    for file, words in (("-", "found `-`"), ("new.sqlite", "for an export and for the store")):
+        said = lanlab("echo", *QUICK, "--export-json", file, "--store", "new.sqlite")
+        assert (said.code, words in said.err) == (2, True), said.err
+        assert not (folder / file).exists()
 
 
 def test_a_study_file_may_not_bring_commands(lanlab: Lanlab, folder: Path) -> None:

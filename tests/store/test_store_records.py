@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -11,6 +12,8 @@ from store_samples import a_run, a_trial
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import open_store
+from lanlab.store.database import DatabaseStore
+from lanlab.store.rows import Session
 
 
 def test_records_come_back_as_they_went_in(where: str) -> None:
@@ -25,6 +28,26 @@ def test_records_come_back_as_they_went_in(where: str) -> None:
         assert store.runs() == [a_run()]
         assert store.trials(a_run().id) == [a_trial(0), failed]
         assert isinstance(store.trials("last")[0].factors["batched"], bool)
+
+
+def test_a_run_is_read_by_one_question(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its id; and a name that no database could hold is no run."""
+    with open_store(where) as store:
+        store.create_run(a_run())
+        assert isinstance(store, DatabaseStore)
+        asked: list[str] = []
+        reading = store._database.reading
+
+        def counted() -> AbstractContextManager[Session]:
+            asked.append("reading")
+            return reading()
+
+        monkeypatch.setattr(store._database, "reading", counted)
+        assert store.run(a_run().id) == a_run()
+        assert asked == ["reading"]
+        for name in ("\0", "\udcff", ""):
+            with pytest.raises(UnknownName):
+                store.run(name)
 
 
 def test_a_run_knows_its_place_in_a_series(where: str) -> None:

@@ -147,6 +147,9 @@ def test_what_is_no_request_is_refused_and_the_next_is_answered(server: WebServe
             stranger.shutdown(socket.SHUT_WR)
             told = stranger.recv(65_536)
             assert server.token.encode() not in told
+    with socket.create_connection((ADDRESS, server.server_address[1]), 20) as stranger:
+        stranger.sendall(b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert stranger.recv(65_536).startswith(b"HTTP/1.1 400 ")
     assert asked(server, f"/{server.token}/")[0] == 200
 
 

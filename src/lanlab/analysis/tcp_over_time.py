@@ -29,6 +29,11 @@ _MOST_SAMPLES = 200
 _MOST_OF = 0.5
 #: Least length of such a step.
 _STEP_NS = 100_000_000
+#: A receiver that acknowledges every second segment moves its window by two: a sender with so much
+#: room or less has filled it.
+_WINDOW_MOVES_BY = 2
+#: Where the record does not tell it: that of Ethernet.
+_SEGMENT_BYTES = 1_448
 
 #: What can limit a sender.
 RECEIVE_WINDOW = "limited by the receiver's window"
@@ -50,6 +55,8 @@ class TcpSample:
     busy_ns: int
     receive_window_limited_ns: int
     send_buffer_limited_ns: int
+    unacknowledged_segments: int
+    unsent_bytes: int
 
 
 _FIELDS = tuple(TcpSample.__dataclass_fields__)
@@ -89,29 +96,52 @@ def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
     return [TcpSample(*row) for row in rows_in(trial, role, _KEY)]
 
 
-def limited_parts(samples: Sequence[TcpSample]) -> list[LimitedPart]:
+def segment_bytes_of(trial: TrialRecord, role: str = SENDER) -> int:
+    """Payload of a full segment of the first flow."""
+    flows = trial.raw.get(role, {}).get("flows") or [{}]
+    tcp = flows[0].get("tcp") or {}
+    return int(tcp.get("maximum_segment_bytes") or _SEGMENT_BYTES)
+
+
+def limited_parts(
+    samples: Sequence[TcpSample], segment_bytes: int = _SEGMENT_BYTES
+) -> list[LimitedPart]:
     """
-    What limited a sender, where the kernel says so: parts of its time in order, none in which only
-    the network did. Each is judged over 100 ms or more, as a sender waits for a window in every
-    round trip, and what is alike and follows is joined.
+    What limited a sender, where it can be told: parts of its time in order, none in which only
+    the network and the congestion window did. Each is judged over 100 ms or more, as a sender waits
+    for a window in every round trip, and what is alike and follows is joined.
+
+    The kernel's times are not enough. Of the receiver's window they lack the time until the sender
+    tries to send again, and a sender with anything under way is busy, though it may have nothing
+    more to send. So samples count, too: of the receiver's window those in which data wait and the
+    window is full and smaller than the congestion window; of nothing to send those in which less
+    than a segment waits.
+
+    Args:
+        samples: Of one connection, in order.
+        segment_bytes: Payload of a full segment.
 
     Examples:
         >>> base = dict.fromkeys(_FIELDS, 0)
         >>> def at(ms, busy, window):
         ...     times = {"at_ns": ms, "busy_ns": busy, "receive_window_limited_ns": window}
-        ...     return TcpSample(**(base | {key: 1_000_000 * n for key, n in times.items()}))
+        ...     waits = {"unsent_bytes": 9_000, "congestion_window_bytes": 9_000}
+        ...     return TcpSample(
+        ...         **(base | waits | {key: 1_000_000 * n for key, n in times.items()})
+        ...     )
         >>> samples = [at(0, 0, 0), at(99, 99, 0), at(100, 100, 80), at(200, 200, 170)]
         >>> found = limited_parts([*samples, at(300, 210, 170), at(400, 310, 170)])
         >>> [(part.start_ns // 1_000_000, part.end_ns // 1_000_000, part.by) for part in found]
         [(0, 200, "limited by the receiver's window"), (200, 300, 'nothing to send')]
     """
     parts: list[LimitedPart] = []
-    judged = [*samples[:1]]
-    for sample in samples[1:]:
-        if sample.at_ns - judged[-1].at_ns >= _STEP_NS:
-            judged.append(sample)
-    for before, after in itertools.pairwise(judged):
-        by = _limited_by(before, after)
+    judged = [0] if samples else []
+    for place, sample in enumerate(samples):
+        if sample.at_ns - samples[judged[-1]].at_ns >= _STEP_NS:
+            judged.append(place)
+    for first, last_place in itertools.pairwise(judged):
+        before, after = samples[first], samples[last_place]
+        by = _limited_by(before, samples[first + 1 : last_place + 1], segment_bytes)
         if by is None:
             continue
         last = parts[-1] if parts else None
@@ -122,16 +152,33 @@ def limited_parts(samples: Sequence[TcpSample]) -> list[LimitedPart]:
     return parts
 
 
-def _limited_by(before: TcpSample, after: TcpSample) -> str | None:
-    """What limited the sender for most of the time between two samples, if anything did but the
-    network. The kernel's busy time holds the times limited by window and buffer."""
+def _limited_by(before: TcpSample, samples: Sequence[TcpSample], segment_bytes: int) -> str | None:
+    """What limited the sender for most of the time from `before` to the last of the samples, if
+    anything did but the network. The kernel's busy time holds the times limited by window and
+    buffer."""
+    after = samples[-1]
+    enough = _MOST_OF * len(samples)
     enough_ns = _MOST_OF * (after.at_ns - before.at_ns)
     if after.receive_window_limited_ns - before.receive_window_limited_ns > enough_ns:
         return RECEIVE_WINDOW
     if after.send_buffer_limited_ns - before.send_buffer_limited_ns > enough_ns:
         return SEND_BUFFER
+    if sum(_has_full_window(sample, segment_bytes) for sample in samples) > enough:
+        return RECEIVE_WINDOW
+    if sum(sample.unsent_bytes < segment_bytes for sample in samples) > enough:
+        return NOTHING_TO_SEND
     idle_ns = (after.at_ns - before.at_ns) - (after.busy_ns - before.busy_ns)
     return NOTHING_TO_SEND if idle_ns > enough_ns else None
+
+
+def _has_full_window(sample: TcpSample, segment_bytes: int) -> bool:
+    """Whether data wait for the receiver's window."""
+    sent = sample.unacknowledged_segments + _WINDOW_MOVES_BY
+    return (
+        sample.unsent_bytes >= segment_bytes
+        and 0 < sample.peer_window_bytes < sample.congestion_window_bytes
+        and sent * segment_bytes >= sample.peer_window_bytes
+    )
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
+from lanlab.cli.foreign_options import own_option
 from lanlab.cli.help_groups import grouped
 from lanlab.errors import UsageError
 
@@ -45,7 +46,15 @@ class Command(TyperCommand):
         for param in self.get_params(ctx):
             _take_none_as_it_is(param)
         if args and not ctx.resilient_parsing:
-            given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+            try:
+                given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+            except Exception as error:
+                # Typer's own class of these errors is private.
+                option = getattr(error, "option_name", None)
+                hint = None if option is None or option in known else own_option(option, known)
+                if hint is None:
+                    raise
+                raise UsageError(f"no such option: {option}", hint=hint) from None
             self._check(ctx, given, args)
         return super().parse_args(ctx, args)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Sequence
 
 import typer
 
@@ -48,11 +49,43 @@ def scales(context: typer.Context, incomplete: str) -> list[str]:
     return _beginning(["quick", "full"], incomplete)
 
 
+def services(incomplete: str) -> list[str]:
+    """Names of file services; behind a comma, the next."""
+    from lanlab.services import SERVICES
+
+    return choices(list(SERVICES))(incomplete)
+
+
+def choices(values: Sequence[str]) -> Callable[[str], list[str]]:
+    """Some values; behind a comma, the next."""
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{value}" for value in _beginning(list(values), last)]
+
+    return complete
+
+
 def runs(context: typer.Context, incomplete: str) -> list[str]:
-    """Runs in the store."""
+    """Runs in the store, by id and by name."""
     with contextlib.suppress(LabError):
         from lanlab.store import open_store
+        from lanlab.store.labels import label_of
 
         with open_store(context.params.get("store")) as store:
-            return _beginning(["last", *(run.id for run in store.runs())], incomplete)
+            found = store.runs()
+            names = [name for run in found if (name := label_of(run).name)]
+            return _beginning(["last", *(run.id for run in found), *names], incomplete)
+    return []
+
+
+def tags(context: typer.Context, incomplete: str) -> list[str]:
+    """Tags of runs in the store."""
+    with contextlib.suppress(LabError):
+        from lanlab.store import open_store
+        from lanlab.store.labels import label_of
+
+        with open_store(context.params.get("store")) as store:
+            found = {tag for run in store.runs() for tag in label_of(run).tags}
+            return _beginning(sorted(found), incomplete)
     return []

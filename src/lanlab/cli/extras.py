@@ -71,6 +71,7 @@ def _live_options(interval: str) -> dict[str, Any]:
 
 #: The shortest interval: engines say no more often how far they are.
 _SHORTEST_S = 0.25
+_OTHER = "name a file for each"
 #: Formats by the ends of their options.
 _FORMATS = {
     "markdown": "a Markdown table of the means",
@@ -95,8 +96,11 @@ class Extras:
     exports: Mapping[str, Path] = field(default_factory=dict)
     live: LiveWish = field(default_factory=LiveWish)
 
-    def check(self) -> None:
+    def check(self, store: str | None) -> None:
         """See that each file can be written to, before anything is measured.
+
+        Args:
+            store: Where results are saved, as `open_store` takes it; it may not be there yet.
 
         Raises:
             UsageError: A file of the user's would be replaced, or is named twice.
@@ -105,11 +109,15 @@ class Extras:
         if not self.exports:
             return
         from lanlab.report.own_files import check_file
+        from lanlab.store.place import store_place
 
         paths = list(self.exports.values())
+        place = store_place(store)
         for path in paths:
+            if not isinstance(place, str) and path.resolve() == place.resolve():
+                raise UsageError(f"{path} is named for an export and for the store", hint=_OTHER)
             if paths.count(path) > 1:
-                raise UsageError(f"{path} is named for two exports", hint="name a file for each")
+                raise UsageError(f"{path} is named for two exports", hint=_OTHER)
             check_file(path)
 
     def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
@@ -178,7 +186,8 @@ def with_extras(
 
     def run(**values: Any) -> None:
         given = {name: values.pop(name) for name in wanted}
-        command(**values, extras=_extras(given, live_interval, is_json=values["as_json"]))
+        store, is_json = values.get("store"), values["as_json"]
+        command(**values, extras=_extras(given, live_interval, store, is_json=is_json))
 
     # What its other options are made of.
     for key, value in vars(command).items():
@@ -186,7 +195,9 @@ def with_extras(
     return as_command(run, command, options)
 
 
-def _extras(given: Mapping[str, Any], live_interval: str, *, is_json: bool) -> Extras:
+def _extras(
+    given: Mapping[str, Any], live_interval: str, store: str | None, *, is_json: bool
+) -> Extras:
     commands: dict[str, Any] = {
         name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
     }
@@ -197,13 +208,19 @@ def _extras(given: Mapping[str, Any], live_interval: str, *, is_json: bool) -> E
         )
     if commands:
         commands["timeout_s"] = _timeout_s(timeout or _TIMEOUT)
+    for name in _FORMATS:
+        if given[f"export_{name}"] == "-":
+            raise UsageError(
+                f"--export-{name}: found `-`; allowed: FILE",
+                hint="write `./-` for a file of that name; --json prints to standard output",
+            )
     exports = {name: path_of(given[f"export_{name}"]) for name in _FORMATS}
     extras = Extras(
         commands,
         {name: path for name, path in exports.items() if path is not None},
         _live(given["interval"], live_interval, is_live=given["live"], is_json=is_json),
     )
-    extras.check()
+    extras.check(store)
     return extras
 
 

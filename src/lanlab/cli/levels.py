@@ -123,10 +123,14 @@ def _number(one: Definition, option: str, text: str) -> float:
 
 def _range(one: Definition, option: str, text: str) -> Range:
     low_text, _, rest = text.partition("..")
-    wrong = UsageError(
-        f"{option}: found `{text}`; allowed: a range with its step, from low to high",
-        hint=f"write `{option} LOW..HIGH/STEP`, or `{option} LOW..HIGH/x2` to double each value",
-    )
+
+    def wrong(fault: str = "") -> UsageError:
+        return UsageError(
+            f"{option}: found `{text}`{fault}; allowed: a range with its step, from low to high",
+            hint=f"write `{option} LOW..HIGH/STEP`, or `{option} LOW..HIGH/x2` to double each "
+            "value",
+        )
+
     for end, step_text in _cuts(rest):
         factor = _FACTOR.fullmatch(step_text)
         try:
@@ -136,11 +140,12 @@ def _range(one: Definition, option: str, text: str) -> Range:
             continue
         least = 1 if factor else 0
         if not (0 <= low <= high and math.isfinite(high) and least < step < math.inf):
-            raise wrong
+            fault = ", which goes down" if low > high else ""
+            raise wrong(fault or f", whose step is not above {least}" * (step <= least))
         if factor and low == 0:
-            raise wrong
+            raise wrong(", which begins at 0 and has a factor")
         return Range(low, high, step, factor is not None, one.kind is int)
-    raise wrong
+    raise wrong()
 
 
 def _cuts(rest: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,10 @@ word of it after the interval, and has its exact times.
 
 from __future__ import annotations
 
+import _thread
 import json
+import signal
+import threading
 from typing import Any
 
 from lanlab.cli.live_wish import LiveWish
@@ -40,6 +43,8 @@ class LiveLines:
         self._is_on = False
         self._last = Progress(0.0, 0, 0, 0)
         self._next_s = 0.0
+        #: Why a line could not be written; there are no more then.
+        self.problem: OSError | None = None
 
     @property
     def is_on(self) -> bool:
@@ -50,7 +55,7 @@ class LiveLines:
         """A trial begins."""
         is_wanted = self._wish.is_json or self._wish.interval_s is not None
         is_long = trial.expected_time_s > _SHORTEST_S and talk().is_terminal
-        self._is_on = bool(self._interval_s) and (is_wanted or is_long)
+        self._is_on = bool(self._interval_s) and (is_wanted or is_long) and self.problem is None
         self._last, self._next_s = Progress(0.0, 0, 0, 0), self._interval_s
 
     def progress(self, trial: PlannedTrial, now: Progress) -> None:
@@ -64,9 +69,29 @@ class LiveLines:
             self._next_s += self._interval_s
         if self._wish.is_json:
             line = {"type": "interval", "trial": trial.number, **found}
-            print(json.dumps(line, allow_nan=False), flush=True)
+            self._write(json.dumps(line, allow_nan=False))
         else:
             say(live_text(trial.workload, found))
+
+    def _write(self, line: str) -> None:
+        """Write a line of the answer. A failure must not reach the caller, which reads what the
+        engine says."""
+        try:
+            print(line, flush=True)
+        except OSError as error:
+            self.problem, self._is_on = error, False
+            if isinstance(error, BrokenPipeError):
+                say("note: standard output was closed, so the run is ended")
+                _interrupt()
+
+
+def _interrupt() -> None:
+    """Have the main thread end as at Ctrl-C, also while it waits."""
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def interval_between(before: Progress, now: Progress) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Parameters that were given on the command line, by their keys; `None`: not given.
 Given = dict[str, Any]
 #: What the shell can complete.
-_COMPLETED = {"driver": complete.drivers}
+_COMPLETED = {"driver": complete.drivers, "service": complete.services}
 _METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
 _LONGEST_RANGE = len("0 to 10,000,000")
 _MADE_OF = "__made_of__"
@@ -158,7 +158,8 @@ def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
         metavar=metavar,
         help=_help(one, made_of.defaults.get(one.key)),
         hidden=one.is_hidden,
-        autocompletion=_COMPLETED.get(one.key),
+        autocompletion=_COMPLETED.get(one.key)
+        or (complete.choices(one.choices) if one.choices else None),
     )
     return inspect.Parameter(
         one.key,

@@ -26,6 +26,12 @@ def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
     return {} if agreed is None else {"agreed": agreed}
 
 
+def commands_as_json(trial: TrialRecord) -> dict[str, Any]:
+    """What the user's commands around a trial printed and how they ended, under `commands`; nothing
+    without any."""
+    return {"commands": trial.raw["commands"]} if "commands" in trial.raw else {}
+
+
 def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """A run and its trials, for programs. What the engines said in full stays in the store."""
     from lanlab.analysis.attempts import counting
@@ -76,6 +82,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "failure": failed.get(trial.number),
                 "modes": modes_as_json(trial),
                 **agreed_as_json(trial),
+                **commands_as_json(trial),
                 **_hosts_as_json(trial),
                 **_streams_as_json(trial),
                 **trial.metrics,

@@ -15,12 +15,19 @@ _Pair = tuple[str, str] | None
 
 
 def _pair(name: str, metavar: str, help: str) -> Any:
-    return typer.Option(name, metavar=metavar, help=help)
+    # The shell does not say which of the two it completes; runs are the first.
+    return typer.Option(name, metavar=metavar, help=help, autocompletion=complete.runs)
 
 
 def runs(
     tagged: Annotated[
-        str | None, typer.Option("--tagged", metavar="TAG", help="Only runs with this tag.")
+        str | None,
+        typer.Option(
+            "--tagged",
+            metavar="TAG",
+            help="Only runs with this tag.",
+            autocompletion=complete.tags,
+        ),
     ] = None,
     rename: Annotated[
         _Pair,
@@ -57,6 +64,12 @@ def runs(
     if len(wanted) + (delete is not None) > 1:
         names = [*(f"--{name}" for name in wanted), *(["--delete"] if delete else [])]
         raise UsageError(f"{' and '.join(names)} exclude each other", hint="give one of them")
+    if tagged is not None and (wanted or delete is not None):
+        other = next(iter(wanted), "delete")
+        raise UsageError(
+            f"--tagged and --{other} exclude each other: --tagged is for the list",
+            hint=f"name one run after --{other}",
+        )
     if yes and delete is None:
         raise UsageError("--yes needs --delete", hint="leave it out")
     if delete is not None:
@@ -85,7 +98,7 @@ def _relabel(change: str, name: str, text: str, store: str | None, as_json: bool
         elif change == "note":
             label = replace(label, note=text.strip() or None)
         elif change == "tag":
-            label = replace(label, tags=(*label.tags, text))
+            label = replace(label, tags=tuple(dict.fromkeys((*label.tags, text))))
         elif text not in label.tags:
             raise UsageError(
                 f"run {run.id} has no tag `{text}`",

@@ -276,7 +276,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     drivers each has numbers of its own, in `drivers`.
     """
     from lanlab.analysis.failures import failures
-    from lanlab.cli.results import agreed_as_json, modes_as_json
+    from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
 
     failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
     found = by_driver(trials)
@@ -308,6 +308,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "pollution": trial.raw.get("pollution"),
                 "modes": modes_as_json(trial),
                 **agreed_as_json(trial),
+                **commands_as_json(trial),
                 **trial.metrics,
             }
             for trial in trials

@@ -105,6 +105,8 @@ class RunWatch:
         if self._plain is not None:
             self._plain.join()
         self._talk.show("")
+        if error is None and self._live.problem is not None:
+            raise self._live.problem
 
     def _say_plainly(self) -> None:
         """A line now and then, however long a trial takes."""

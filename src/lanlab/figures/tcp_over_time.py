@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.tcp_over_time import REVERSE_SENDER, TcpSample, limited_parts, samples_of
+from lanlab.analysis.tcp_over_time import (
+    REVERSE_SENDER,
+    TcpSample,
+    limited_parts,
+    samples_of,
+    segment_bytes_of,
+)
 from lanlab.figures.chart import Axis, Band, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
 from lanlab.figures.wording import condition_text
@@ -75,9 +81,8 @@ def _view(data: FigureData, name: str) -> Chart:
     ]
     # A rate that the kernel does not have, or a window that an older one does not tell, is 0.
     series = [one for one in series if any(point.y for point in one.points)] or series[:1]
-    bands = tuple(
-        Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in limited_parts(samples)
-    )
+    parts = limited_parts(samples, segment_bytes_of(own[0])) if own else []
+    bands = tuple(Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in parts)
     said = "What the sender's kernel knew (TCP_INFO)"
     if own:
         words = condition_text(data.study, own[0].factors)
@@ -86,7 +91,7 @@ def _view(data: FigureData, name: str) -> Chart:
     else:
         said += "."
     whose = "the sender of the first direction" if back else "the sender"
-    said += f" Shaded: what limited {whose}, where it was not the network."
+    said += f" Shaded: what limited {whose}, where it was not the network or its congestion window."
     return Chart(
         title=data.figure.title,
         x=Axis("time since the start", "s"),

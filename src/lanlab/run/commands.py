@@ -13,7 +13,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lanlab.errors import CommandFailed
@@ -42,6 +42,13 @@ class TrialCommands:
         self._commands, self._run_id = commands, run_id
         #: The condition that `setup` has been run for.
         self._set_up: tuple[str, Mapping[str, Any]] | None = None
+        #: Whether the run was interrupted while `after` ran a command, which then went on.
+        self.is_interrupted = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are none."""
+        return self._commands is None
 
     def before(self, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]) -> None:
         """
@@ -63,21 +70,46 @@ class TrialCommands:
         if self._commands.prepare is not None:
             self._run("prepare", self._commands.prepare, trial, site, ran)
 
-    def after(self, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]) -> None:
+    def after(
+        self,
+        trial: PlannedTrial,
+        site: Site,
+        ran: list[dict[str, Any]],
+        *,
+        outlasts_interrupt: bool = True,
+    ) -> None:
         """
         Run what comes after a trial, a failed one included.
+
+        Args:
+            outlasts_interrupt: Whether the command goes on to its end when the run is interrupted,
+                so that the trial is saved; `is_interrupted` is then set. A second interrupt ends
+                it.
 
         Raises:
             CommandFailed: It failed: what the next trial meets is not known.
         """
+        on_interrupt = self._interrupted if outlasts_interrupt else None
         if self._commands is not None and self._commands.cleanup is not None:
-            self._run("cleanup", self._commands.cleanup, trial, site, ran)
+            self._run("cleanup", self._commands.cleanup, trial, site, ran, on_interrupt)
+
+    def _interrupted(self) -> None:
+        if self.is_interrupted:
+            raise KeyboardInterrupt
+        self.is_interrupted = True
 
     def _run(
-        self, when: str, text: str, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]
+        self,
+        when: str,
+        text: str,
+        trial: PlannedTrial,
+        site: Site,
+        ran: list[dict[str, Any]],
+        on_interrupt: Callable[[], None] | None = None,
     ) -> None:
         assert self._commands is not None
-        record = run_command(text, self._environment(trial, site), self._commands.timeout_s)
+        environment = self._environment(trial, site)
+        record = run_command(text, environment, self._commands.timeout_s, on_interrupt)
         ran.append({"when": when, **record})
         problem = _problem(record, self._commands.timeout_s)
         if problem is not None:
@@ -120,12 +152,20 @@ def _problem(record: Mapping[str, Any], timeout_s: float) -> str | None:
     return f"{how}{said}"
 
 
-def run_command(text: str, environment: Mapping[str, str], timeout_s: float) -> dict[str, Any]:
+def run_command(
+    text: str,
+    environment: Mapping[str, str],
+    timeout_s: float,
+    on_interrupt: Callable[[], None] | None = None,
+) -> dict[str, Any]:
     """
     Run a command in a shell, with nothing to read, until it ends or its time is over.
 
     A process that it leaves in the background goes on, and is not waited for. A command that takes
     too long is ended with its process group.
+
+    Args:
+        on_interrupt: Called at Ctrl-C; if it returns, the command goes on. `None`: it is ended.
 
     Returns:
         For the record: `command`, `exit_code` (below 0: minus the signal that ended it),
@@ -147,7 +187,14 @@ def run_command(text: str, environment: Mapping[str, str], timeout_s: float) -> 
     try:
         assert process.stdout is not None
         with process.stdout as pipe:
-            is_overdue = not _watched(process, pipe.fileno(), output, began + timeout_s)
+            while True:
+                try:
+                    is_overdue = not _watched(process, pipe.fileno(), output, began + timeout_s)
+                    break
+                except KeyboardInterrupt:
+                    if on_interrupt is None:
+                        raise
+                    on_interrupt()
     except BaseException:
         _end(process)
         raise

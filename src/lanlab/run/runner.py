@@ -245,9 +245,10 @@ def _check_programs(parameters: Any, bed: Testbed) -> None:
 
 def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watcher) -> RunRecord:
     """Run what the plan has left."""
+    commands = TrialCommands(Study.model_validate(run.study).commands, run.id)
+    allowed = "" if commands.is_empty else " --allow-commands"
     try:
         link_rate_bps = site.bed.link.rate_bps
-        commands = TrialCommands(Study.model_validate(run.study).commands, run.id)
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate(link_rate_bps=link_rate_bps))
@@ -261,6 +262,8 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
             store.commit_trial(record, series)
             plan.record(record)
             watcher.trial_ended(record)
+            if commands.is_interrupted and plan.next_trial() is not None:
+                raise KeyboardInterrupt
             damage = record.raw["facts"]["after"].get("damage")
             if damage is not None and plan.next_trial() is not None:
                 site.renew(damage)
@@ -269,7 +272,7 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
         store.finish_run(run.id, "interrupted")
         raise RunInterrupted(
             f"run {run.id} was interrupted; the trials that had ended are saved",
-            hint=f"go on with `lanlab run --resume {run.id}`",
+            hint=f"go on with `lanlab run --resume {run.id}{allowed}`",
         ) from None
     except StoreError:
         # The run stays as it is in the store: it can be resumed once there is room again.

@@ -69,36 +69,39 @@ def run_trial(
         on_progress(progress)
 
     try:
-        # First, as a lost engine is started anew here and has facts to tell again.
-        hosts.revive()
-        commands.before(planned, site, ran)
-        facts["before"] = hosts.passing_facts()
-        outcome = performer.perform(kind, parameters, on_each)
-        raw |= _told(outcome)
-        error = outcome.error
-        elapsed_s = time.monotonic() - began
-        facts["after"] = hosts.passing_facts()
-        damage = _damage(site, facts)
-        if error is None:
-            changes = counter_changes(
-                facts["before"]["counters"], facts["after"]["counters"], names
-            )
-            metrics = performer.metrics(kind, parameters, outcome, changes)
-            if not site.is_simulated:
-                lasting = hosts.lasting_facts()
-                ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
-                every = {host.label: lasting[host.name] | {"name": host.name} for host in bed.hosts}
-                raw["pollution"] = judge(raw, metrics, ends, every).to_json()
-    except KeyboardInterrupt:
+        try:
+            # First, as a lost engine is started anew here and has facts to tell again.
+            hosts.revive()
+            commands.before(planned, site, ran)
+            facts["before"] = hosts.passing_facts()
+            outcome = performer.perform(kind, parameters, on_each)
+            raw |= _told(outcome)
+            error = outcome.error
+            elapsed_s = time.monotonic() - began
+            facts["after"] = hosts.passing_facts()
+            damage = _damage(site, facts)
+            if error is None:
+                changes = counter_changes(
+                    facts["before"]["counters"], facts["after"]["counters"], names
+                )
+                metrics = performer.metrics(kind, parameters, outcome, changes)
+                if not site.is_simulated:
+                    lasting = hosts.lasting_facts()
+                    ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
+                    every = {
+                        host.label: lasting[host.name] | {"name": host.name} for host in bed.hosts
+                    }
+                    raw["pollution"] = judge(raw, metrics, ends, every).to_json()
+        except LabError as failed:
+            error = failed
+            elapsed_s = time.monotonic() - began
+            facts["after"] = hosts.passing_facts()
+            damage = _damage(site, facts)
+    except BaseException:
         # There is no record of this trial, but what its commands began is to be ended.
         with contextlib.suppress(CommandFailed):
-            commands.after(planned, site, ran)
+            commands.after(planned, site, ran, outlasts_interrupt=False)
         raise
-    except LabError as failed:
-        error = failed
-        elapsed_s = time.monotonic() - began
-        facts["after"] = hosts.passing_facts()
-        damage = _damage(site, facts)
     try:
         commands.after(planned, site, ran)
     except CommandFailed as failed:

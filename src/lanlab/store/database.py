@@ -10,7 +10,7 @@ import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import IO, ClassVar, Protocol, Self
+from typing import IO, Any, ClassVar, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
@@ -254,16 +254,24 @@ class DatabaseStore:
 
     def run(self, name: str) -> RunRecord:
         """See `Store.run`."""
-        with self._database.reading() as session:
-            found = session.execute("SELECT id, label FROM run ORDER BY sequence")
-        ids = [str(run_id) for run_id, _ in found]
-        run_id = id_of_name(name, found) or _find(name, ids)
-        with self._database.reading() as session:
-            found = session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
+        # All but command lines name a run by its id, which takes one question. What is no text of a
+        # database is no id.
+        run_id = name
+        found = self._rows_of(name) if name.isascii() and name.isprintable() else []
+        if not found:
+            with self._database.reading() as session:
+                known = session.execute("SELECT id, label FROM run ORDER BY sequence")
+            ids = [str(run_id) for run_id, _ in known]
+            run_id = id_of_name(name, known) or _find(name, ids)
+            found = self._rows_of(run_id)
         with self._read_here():
             if not found:
                 raise StoreError(f"run `{run_id}` is in its index and not in its table")
             return rows.to_run(found[0])
+
+    def _rows_of(self, run_id: str) -> list[Sequence[Any]]:
+        with self._database.reading() as session:
+            return session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
 
     def runs(self) -> list[RunRecord]:
         """See `Store.runs`."""

@@ -120,7 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def _handle(self) -> None:
-        target = urlsplit(self.path)
+        try:
+            target = urlsplit(self.path)
+        except ValueError:
+            self.send_error(HTTPStatus.BAD_REQUEST)
+            return
         peer = str(self.client_address[0])
         found = refusal(
             self.command, target.path, dict(self.headers.items()), peer, self.server.token

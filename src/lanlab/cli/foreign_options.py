@@ -1,0 +1,73 @@
+"""Options of iperf3 and hyperfine that users know, and which option of lanlab does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+#: By the foreign option: options of lanlab, in order; the first one that the command has is named,
+#: with what follows it.
+_SAME: dict[str, tuple[tuple[str, str], ...]] = {
+    "-c": (("--to", " HOST; lanlab starts the other end there, by ssh"),),
+    "-s": (("--to", " HOST at the other end; lanlab starts a server there by itself"),),
+    "-p": (("--port", ""),),
+    "-B": (("--from-address", ", or --address for the other end"),),
+    "-w": (("--receive-buffer", " and --send-buffer"), ("--warmup", "")),
+    "-N": (("--nodelay", ""),),
+    "-C": (("--congestion-control", ""),),
+    "-O": (("--warmup", ""),),
+    "-k": (("--messages", ""),),
+    "-d": (("--bidirectional", ""),),
+    "-V": (("--verbose", ""),),
+    "-S": (("--dscp", ", which is -S divided by 4"),),
+    "-A": (("--sender-processor", " and --receiver-processor"),),
+    "-r": (("--trials", ""),),
+    "-m": (("--trials", ""),),
+    "-P": (("--parallel", ""),),
+    "--conclude": (("--cleanup", ", which runs after each trial"),),
+    "--flows": (("--parallel", ""),),
+    "--json-stream": (("--live", " with --json"),),
+    "--length": (("--size", ""),),
+    "--bitrate": (("--flow-rate", ", or --rate for all flows together"), ("--rate", "")),
+    "--num": (("--bytes", ""),),
+    "--tcp": (("--transport", " tcp"),),
+    "--udp": (("--transport", " udp"),),
+    "--parallel": (("--flows", ""),),
+}
+#: Other names of these.
+_NAMES = {
+    "--affinity": "-A",
+    "--bandwidth": "--bitrate",
+    "--bidir": "-d",
+    "--bind": "-B",
+    "--blockcount": "-k",
+    "--client": "-c",
+    "--congestion": "-C",
+    "--len": "--length",
+    "--min-runs": "-m",
+    "--no-delay": "-N",
+    "--omit": "-O",
+    "--runs": "-r",
+    "--server": "-s",
+    "--tos": "-S",
+    "--window": "-w",
+}
+
+
+def own_option(option: str, known: Collection[str]) -> str | None:
+    """
+    What to use instead of an option that a command does not have.
+
+    Args:
+        option: As it was typed, without a value.
+        known: Options of the command.
+
+    Examples:
+        >>> own_option("--client", {"--to"})
+        'use --to HOST; lanlab starts the other end there, by ssh'
+        >>> own_option("--client", {"--port"}) is None
+        True
+    """
+    for name, rest in _SAME.get(_NAMES.get(option, option), ()):
+        if name in known:
+            return f"use {name}{rest}"
+    return None
