@@ -112,7 +112,7 @@ def with_machines(folder: Path, name: str, change: tuple[str, str]) -> Path:
     [
         (('os = "vista", ip_version = 4', 'os = "vistaa", ip_version = 4'), "vista, xp"),
         (
-            ('os = "vista", ip_version = 4', 'os = "vista", ip_version = 4, oss = 1'),
+            ('os = "xp", ip_version = 4', 'os = "xp", ip_version = 4, oss = 1'),
             "did you mean `os`?",
         ),
         (('fitted = ["r.abs.vista.ipv4.min"]', 'fitted = ["r.abs.vista"]'), "unknown name"),
