@@ -147,3 +147,12 @@ def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Pat
         ("held out", "1"),
         ("all", "3"),
     ]
+
+
+def test_all_printed_round_trips_of_manford_kolahi_are_simulated_within_a_tenth() -> None:
+    """What docs/simulation.md says of them: a change of the simulated programs may not undo it."""
+    command = [sys.executable, str(FIT), "manford-kolahi", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("rtt.")]
+    assert len(lines) == 6
+    assert {name: error for name, _, _, error, *_ in lines if abs(float(error)) > 10} == {}
