@@ -30,12 +30,17 @@ from peer_tables import median, median_interval
 
 _COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
 _TIME_S = 3.0
-_FIXED = ("--size", "64", "--io", "batch", "--receive", "poll")
-#: What is measured, and the metrics that are compared.
+_FIXED = ("--size", "64")
+#: What is measured, and the metrics that are compared. A receiver that polls takes a processor of its
+#: own. Beside it and a paced sender nothing would be left of two for whatever prints and reads lines,
+#: so there the receiver waits.
 _CASES = {
-    "as fast as possible": ((), ("goodput_bps", "sent_bps")),
+    "as fast as possible": (
+        ("--io", "batch", "--receive", "poll"),
+        ("goodput_bps", "sent_bps"),
+    ),
     "20,000 messages/s": (
-        ("--message-rate", "20000", "--io", "single"),
+        ("--message-rate", "20000", "--io", "single", "--receive", "block"),
         ("gap_p99_ns", "gap_p50_ns", "sender_cpu_s"),
     ),
 }

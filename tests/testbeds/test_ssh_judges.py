@@ -104,8 +104,8 @@ def test_offsets_are_right_and_starts_together(lan: SshLan) -> None:
 
 
 #: Of the study: three of its eleven sizes, and as many trials as make an interval.
-FEWER = """
-[scale.quick.experiment]
+OF_SCALE = "[scale.quick.experiment]\n"
+FEWER = """\
 throughput = { factors = { message_size_bytes = [128, 512, 1408] } }
 round-trip = { factors = { message_size_bytes = [128, 512, 1408] } }
 """
@@ -119,8 +119,9 @@ def test_a_study_by_ssh_agrees_with_the_virtual_testbed(tmp_path: Path) -> None:
     intervals of each mean meet, or the means are as good as equal."""
     study = tmp_path / "study"
     shutil.copytree(Path(lanlab.studies.__file__).parent / "manford2009", study)
-    with (study / "study.toml").open("a") as file:
-        file.write(FEWER)
+    text = (study / "study.toml").read_text(encoding="utf-8")
+    assert text.count(OF_SCALE) == 1
+    (study / "study.toml").write_text(text.replace(OF_SCALE, OF_SCALE + FEWER), encoding="utf-8")
     folder = tmp_path / "lan"
     folder.mkdir()
     with ssh_lan(folder, link="100M") as lan:
