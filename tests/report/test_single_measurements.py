@@ -268,7 +268,7 @@ def both_told(trial: TrialRecord) -> dict[str, Any]:
 def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
     """With names of their own; what limited the first alone is shaded, and that is said."""
     run, trials, study = streams()
-    row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0]
+    row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0, 0, 0]
     back_row = [10**8, 90_000, *row[2:]]
     raw = {
         "sender": {"tcp_samples": {"over_time": [row]}},
