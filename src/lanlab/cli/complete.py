@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
 from lanlab.errors import LabError
+
+if TYPE_CHECKING:
+    from lanlab.store.labels import RunLabel
 
 
 def _beginning(names: list[str], incomplete: str) -> list[str]:
@@ -68,24 +72,25 @@ def choices(values: Sequence[str]) -> Callable[[str], list[str]]:
 
 def runs(context: typer.Context, incomplete: str) -> list[str]:
     """Runs in the store, by id and by name."""
-    with contextlib.suppress(LabError):
-        from lanlab.store import open_store
-        from lanlab.store.labels import label_of
-
-        with open_store(context.params.get("store")) as store:
-            found = store.runs()
-            names = [name for run in found if (name := label_of(run).name)]
-            return _beginning(["last", *(run.id for run in found), *names], incomplete)
-    return []
+    labels = _labels(context)
+    if labels is None:
+        return []
+    names = [label.name for label in labels.values() if label.name]
+    return _beginning(["last", *labels, *names], incomplete)
 
 
 def tags(context: typer.Context, incomplete: str) -> list[str]:
     """Tags of runs in the store."""
+    found = {tag for label in (_labels(context) or {}).values() for tag in label.tags}
+    return _beginning(sorted(found), incomplete)
+
+
+def _labels(context: typer.Context) -> dict[str, RunLabel] | None:
+    """Labels of the runs in the store, by their ids; `None` if it cannot be read."""
     with contextlib.suppress(LabError):
         from lanlab.store import open_store
         from lanlab.store.labels import label_of
 
         with open_store(context.params.get("store")) as store:
-            found = {tag for run in store.runs() for tag in label_of(run).tags}
-            return _beginning(sorted(found), incomplete)
-    return []
+            return {run.id: label_of(run) for run in store.runs()}
+    return None
