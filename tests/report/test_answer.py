@@ -113,6 +113,28 @@ def test_conditions_of_one_size_are_named_with_it() -> None:
     ]
 
 
+def test_a_transport_that_is_compared_is_named_once() -> None:
+    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    study = deepcopy(dict(synthetic.run.study))
+    study["experiment"] = [one for one in study["experiment"] if one["id"] == "throughput"]
+    study["experiment"][0]["parameters"] |= {"message_size_bytes": 128, "ip_version": 4}
+    study["experiment"][0]["factors"] = {"transport": ["udp"]}
+    del study["experiment"][0]["parameters"]["transport"]
+    study["scale"]["tiny"]["experiment"] = {}
+    trials = [
+        replace(trial, factors={"transport": "udp"})
+        for trial in synthetic.trials
+        if trial.experiment == "throughput"
+        and trial.factors == {"ip_version": 4, "message_size_bytes": 128}
+    ]
+    (said,) = [
+        text
+        for text in sentences(replace(synthetic.run, study=study), trials)
+        if text.startswith("Throughput")
+    ]
+    assert said.startswith("Throughput of 128-byte UDP messages was ")
+
+
 def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
     shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     said = " ".join(sentences(shaped.run, shaped.trials))

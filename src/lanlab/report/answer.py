@@ -139,7 +139,8 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
             # One size of several experiments is what tells their sentences apart.
             if "message_size_bytes" not in summary.factors:
                 series = f"of {messages_text(summary.parameters)}"
-                series += f", {condition}," if condition else ""
+                rest.pop("transport", None)
+                series += f", {condition_text(study, rest)}," if rest else ""
             elif carrier and rest.keys() - {"ip_version"}:
                 series = f"over {carrier}, {condition},"
         groups.setdefault(series, []).append(summary)
