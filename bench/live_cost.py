@@ -32,8 +32,8 @@ _COMMAND = [sys.executable, "-c", "from lanlab.cli import main; main()"]
 _TIME_S = 3.0
 _FIXED = ("--size", "64")
 #: What is measured, and the metrics that are compared. A receiver that polls takes a processor of
-#: its own. Beside it and a paced sender nothing would be left of two for whatever prints and reads
-#: lines, so there the receiver waits.
+#: its own. Beside it and a paced sender, none of two would be left for the programs that print and
+#: read lines, so there the receiver waits.
 _CASES = {
     "as fast as possible": (
         ("--io", "batch", "--receive", "poll"),

@@ -24,7 +24,7 @@ def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:
     Start an engine on each host, by the host's name.
 
     Those of this machine are all started before one is waited for. One that is reached over a
-    connection is waited for at once: it ends by itself if nobody speaks to it.
+    connection is waited for at once: it ends by itself if it is sent nothing.
 
     Raises:
         UnmetNeed: There is no engine on this machine.

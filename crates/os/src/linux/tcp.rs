@@ -153,8 +153,8 @@ pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
 
 /// Acknowledge each segment at first, as on a connection over which nothing was sent yet.
 ///
-/// Whoever has answered on a connection is taken for a program that always answers, and delays
-/// acknowledgements from then on. So the window of a bulk sender would grow in bursts of two
+/// Linux takes a program that has answered on a connection for one that always answers, and delays
+/// its acknowledgements from then on. So the window of a bulk sender would grow in bursts of two
 /// segments, and its queue on the link come out longer than that of a sender that just sends.
 ///
 /// # Errors

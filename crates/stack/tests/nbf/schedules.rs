@@ -1,5 +1,5 @@
 //! Random schedules of loss, doubling and reordering: what arrives is an exact prefix of what was sent, and
-//! never is there nothing to hear for longer than all attempts of one link take: N2 times T1, as it grows.
+//! no time without a frame is longer than all attempts of one link: N2 times T1, as it grows.
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf::Why;
@@ -78,7 +78,7 @@ pub fn run(seed: u64, tally: &mut Tally) {
             && [0, 1].iter().all(|station| segment.program(*station).unacknowledged == 0);
         is_complete || [0, 1].iter().any(|station| !segment.program(*station).ended.is_empty())
     };
-    // Whoever waits for an answer polls N2 times and then ends the link. A poll or an answer that arrives begins
+    // A station that waits for an answer polls N2 times and then ends the link. A poll or an answer that arrives begins
     // this anew: with one frame in three lost, a part may cost more than all attempts of a link. What is sent last
     // may be an acknowledgement that has waited for data to come with.
     let progress = |segment: &Segment<Peer>| {
