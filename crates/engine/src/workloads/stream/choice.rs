@@ -9,9 +9,12 @@ use std::sync::{Mutex, PoisonError};
 use crate::messages::{Candidate, Choice, Io, Receive, StreamSpec, Transport};
 use attempt::try_once;
 
-/// How long each way is tried, and how often, in turn with the others.
+/// How long each way is tried, and how often at most, in turn with the others.
 const ROUND_NS: u64 = 8_000_000;
 const ROUNDS: usize = 3;
+/// A way whose best round has less than this share of the fastest is not tried again: rounds of one
+/// and the same way do not differ by as much.
+const HOPELESS_RATIO: f64 = 0.6;
 /// Ways within this share of the fastest count as equally fast: between short rounds one and the
 /// same way differs by as much, and a processor that is spun away is missed elsewhere.
 const EQUAL_RATIO: f64 = 0.15;
@@ -112,7 +115,6 @@ fn decide(
     messages_per_s: Option<f64>,
     plain: &'static str,
 ) -> (String, Choice) {
-    let fastest = candidates.iter().map(|way| way.messages_per_s).fold(0.0, f64::max);
     let plainest = candidates.iter().find(|way| way.name == plain);
     if let (Some(rate), Some(way)) = (messages_per_s, plainest)
         && way.messages_per_s >= ROOM_TO_SPARE * rate
@@ -123,12 +125,7 @@ fn decide(
         );
         return (plain.into(), Choice { reason, candidates });
     }
-    let best = candidates
-        .iter()
-        .filter(|way| way.messages_per_s > 0.0)
-        .filter(|way| way.messages_per_s >= (1.0 - EQUAL_RATIO) * fastest)
-        .min_by(|a, b| a.cpu_ns_per_message.total_cmp(&b.cpu_ns_per_message));
-    let Some(best) = best else {
+    let Some(best) = best_of(&candidates) else {
         let reason = format!("{plain}, as nothing could be tried over loopback here");
         return (plain.into(), Choice { reason, candidates });
     };
@@ -147,7 +144,17 @@ fn decide(
     (best.name.clone(), Choice { reason, candidates })
 }
 
-/// Try each way in turn, some rounds, unless the case is known.
+/// The fastest way; of those as fast the cheapest; none if nothing arrived.
+fn best_of(candidates: &[Candidate]) -> Option<&Candidate> {
+    let fastest = candidates.iter().map(|way| way.messages_per_s).fold(0.0, f64::max);
+    candidates
+        .iter()
+        .filter(|way| way.messages_per_s > 0.0)
+        .filter(|way| way.messages_per_s >= (1.0 - EQUAL_RATIO) * fastest)
+        .min_by(|a, b| a.cpu_ns_per_message.total_cmp(&b.cpu_ns_per_message))
+}
+
+/// Try each way in turn, unless the case is known.
 fn tried(
     case: Case,
     names: &[&str],
@@ -158,23 +165,14 @@ fn tried(
     if let Some((_, candidates)) = known.iter().find(|(other, _)| *other == case) {
         return candidates.clone();
     }
-    let mut rounds: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
-    for _ in 0..ROUNDS {
-        for (way, found) in rounds.iter_mut().enumerate() {
-            found.extend(once(way).ok());
-        }
-    }
-    let median = |mut values: Vec<f64>| {
-        values.sort_by(f64::total_cmp);
-        values.get(values.len() / 2).copied().unwrap_or(0.0)
-    };
+    let rounds = rounds(names.len(), once);
     let candidates: Vec<Candidate> = names
         .iter()
-        .zip(rounds)
-        .map(|(name, found)| Candidate {
-            name: (*name).to_owned(),
-            messages_per_s: median(found.iter().map(|(rate, _)| *rate).collect()),
-            cpu_ns_per_message: median(found.iter().map(|(_, cpu)| *cpu).collect()),
+        .zip(&rounds)
+        .map(|(name, found)| {
+            let rate = median(found.iter().map(|(rate, _)| *rate));
+            let cost = median(found.iter().map(|(_, cost)| *cost));
+            candidate((*name).to_owned(), (rate, cost))
         })
         .collect();
     if known.len() >= MOST_KNOWN {
@@ -184,6 +182,46 @@ fn tried(
     candidates
 }
 
+/// Messages per second and cost of each round, by way. Two rounds that choose the same decide; a
+/// third is for those that do not.
+fn rounds(ways: usize, once: impl Fn(usize) -> io::Result<(f64, f64)>) -> Vec<Vec<(f64, f64)>> {
+    let mut rounds: Vec<Vec<(f64, f64)>> = vec![Vec::new(); ways];
+    let mut in_play: Vec<usize> = (0..ways).collect();
+    let mut chosen_before = None;
+    for _ in 0..ROUNDS {
+        let mut last = Vec::new();
+        for &way in &in_play {
+            if let Ok(found) = once(way) {
+                rounds[way].push(found);
+                last.push(candidate(way.to_string(), found));
+            }
+        }
+        let chosen = best_of(&last).map(|way| way.name.clone());
+        if chosen.is_some() && chosen == chosen_before {
+            break;
+        }
+        chosen_before = chosen;
+        let best_rate =
+            |way: &usize| rounds[*way].iter().map(|(rate, _)| *rate).fold(0.0, f64::max);
+        let fastest = in_play.iter().map(best_rate).fold(0.0, f64::max);
+        in_play.retain(|way| best_rate(way) >= HOPELESS_RATIO * fastest);
+    }
+    rounds
+}
+
+fn candidate(name: String, (messages_per_s, cpu_ns_per_message): (f64, f64)) -> Candidate {
+    Candidate { name, messages_per_s, cpu_ns_per_message }
+}
+
+/// Of two the mean; 0 of none.
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let lower = values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
+    let upper = values.get(values.len() / 2).copied().unwrap_or(lower);
+    f64::midpoint(lower, upper)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,7 +229,45 @@ mod tests {
     use crate::workloads::stream::segments_at_once;
 
     fn candidate(name: &str, messages_per_s: f64, cpu_ns_per_message: f64) -> Candidate {
-        Candidate { name: name.into(), messages_per_s, cpu_ns_per_message }
+        super::candidate(name.into(), (messages_per_s, cpu_ns_per_message))
+    }
+
+    /// Rounds by way, where way `w` carries `rates[w][n]` in its round `n`, at the same cost each.
+    fn rounds_of(rates: &[&[f64]]) -> Vec<usize> {
+        let counts: Vec<std::cell::Cell<usize>> = rates.iter().map(|_| 0.into()).collect();
+        let found = rounds(rates.len(), |way| {
+            let round = counts[way].replace(counts[way].get() + 1);
+            Ok((rates[way][round], 1000.0 + way as f64))
+        });
+        found.iter().map(Vec::len).collect()
+    }
+
+    #[test]
+    fn two_rounds_that_agree_decide() {
+        assert_eq!(rounds_of(&[&[100.0, 100.0], &[200.0, 190.0]]), [1, 2]);
+        assert_eq!(rounds_of(&[&[150.0, 140.0], &[200.0, 190.0]]), [2, 2]);
+    }
+
+    #[test]
+    fn two_rounds_that_differ_have_a_third() {
+        assert_eq!(rounds_of(&[&[200.0, 150.0, 180.0], &[150.0, 200.0, 150.0]]), [3, 3]);
+    }
+
+    #[test]
+    fn a_way_that_failed_once_is_tried_again() {
+        let tries = std::cell::Cell::new(0);
+        let found = rounds(1, |_| {
+            tries.set(tries.get() + 1);
+            if tries.get() == 1 { Err(io::Error::other("once")) } else { Ok((1.0, 1.0)) }
+        });
+        assert_eq!((tries.get(), found[0].len()), (3, 2));
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_lies_between_the_middle_two() {
+        let of = |values: &[f64]| median(values.iter().copied());
+        assert_eq!((of(&[]), of(&[3.0]), of(&[5.0, 3.0])), (0.0, 3.0, 4.0));
+        assert_eq!((of(&[9.0, 1.0, 2.0]), of(&[9.0, 1.0, 2.0, 4.0])), (2.0, 3.0));
     }
 
     #[test]
