@@ -7,8 +7,9 @@ A new one is a client and an embedded server (`crates/clients`, `crates/servers`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from lanlab.frozen import dataclass
 
 #: What carries the messages of a service: by its name, its title.
 CARRIERS: Mapping[str, str] = {"tcp": "TCP", "nbf": "NetBEUI"}

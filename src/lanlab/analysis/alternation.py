@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.store import RunRecord
 
 #: What sides are called in sentences.

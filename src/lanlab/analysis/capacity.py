@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from lanlab.frozen import dataclass
 from lanlab.plan import GoalResult, Observation, RandomLoss, SearchResult
 from lanlab.plan.random_loss import random_loss
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from lanlab.errors import LabError, UsageError
+from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.workloads.metrics import metric_direction
 

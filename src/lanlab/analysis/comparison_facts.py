@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.modes import modes_of
+from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 
 #: Facts that say nothing of how a run was measured: counters as they stood, names of a boot.

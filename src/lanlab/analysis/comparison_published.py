@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.comparison_runs import check_metrics
 from lanlab.analysis.published import points_for, printed_trials
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.errors import LabError, UsageError
+from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lanlab.analysis.comparison import Compared, compared
 from lanlab.analysis.comparison_sides import Run, Side, basis_of, sample_of, side_sample
 from lanlab.analysis.run_spread import Others, conditions_of, others_for
 from lanlab.errors import UnknownName, UsageError
+from lanlab.frozen import dataclass
 from lanlab.plan import Condition
 from lanlab.store import Level, TrialRecord
 from lanlab.studies import Study, at_scale

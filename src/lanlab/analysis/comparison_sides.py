@@ -6,13 +6,14 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from lanlab.analysis.alternation import place_of
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.comparison import Basis, Sample
 from lanlab.analysis.failures import missing_places
+from lanlab.frozen import dataclass
 from lanlab.plan import Condition
 from lanlab.store import RunRecord, TrialRecord
 

@@ -10,9 +10,9 @@ two of these apart, three that do not lie in a line tell all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
+from lanlab.frozen import dataclass
 from lanlab.plan import expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import Summary, condition_key, summarise
+from lanlab.frozen import dataclass
 from lanlab.plan.stopping import Trials
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from lanlab.analysis.attempts import Place, place_of
+from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 

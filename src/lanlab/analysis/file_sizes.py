@@ -9,10 +9,11 @@ put where the series stood.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import StoreError
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:

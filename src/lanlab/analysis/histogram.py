@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from lanlab.frozen import dataclass
 
 _HEADER = struct.Struct(">iiiiqqd")
 #: The lowest bits say how long a word is, which version 2 does not use.

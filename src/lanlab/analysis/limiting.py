@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
 #: A part that is busy for at least this share of the time is taken for the limit.

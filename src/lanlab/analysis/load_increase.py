@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from lanlab.analysis.attempts import counting
+from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import Level, TrialRecord
 

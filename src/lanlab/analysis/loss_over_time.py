@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.over_time import INTERVALS, RECEIVER, REVERSE_RECEIVER
 from lanlab.analysis.series_rows import rows_in, with_rows
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:

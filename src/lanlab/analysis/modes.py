@@ -4,9 +4,10 @@ depends on, and so is named with it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 

@@ -8,11 +8,11 @@ takes some of them, which are put where the series stood.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.series_rows import rows_in, with_rows
+from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 

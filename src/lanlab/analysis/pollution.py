@@ -9,9 +9,10 @@ Each finding has a bound, and `docs/measuring.md` says where the bounds come fro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX, ROLES, every_place
 
 #: Share of all processors' time that the hypervisor may give to others.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.pollution import Finding, Judgement, judgement_of
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from lanlab.frozen import dataclass
 from lanlab.studies import Published
 from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.published import Discrepancy

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.rereading_trials import PrintedTrials, printed_trials_of
 from lanlab.errors import LabError
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published
 
 if TYPE_CHECKING:

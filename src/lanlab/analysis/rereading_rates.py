@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.rereading_trials import printed_step, printed_trials_of
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue
 
 _AMOUNTS = ("transfer_bytes", "dataset_bytes")

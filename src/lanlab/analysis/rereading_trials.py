@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from lanlab.analysis.published import is_own
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, MissingValue, Published, PublishedValue
 
 TRIAL = "trial"

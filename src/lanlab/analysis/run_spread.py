@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.comparison_sides import Run, Side, centre, sample_of, started_s
+from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
 from lanlab.store import RunRecord
 from lanlab.studies import Study

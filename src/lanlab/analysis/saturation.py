@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.capacity import Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
 from lanlab.analysis.wires import wire_of
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.plan import GoalResult, Plan, RandomLoss, SearchResult
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Search, Study, at_scale

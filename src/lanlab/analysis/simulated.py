@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from lanlab.analysis.findings.printed import ratio_of
 from lanlab.analysis.published import is_own
+from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue
 from lanlab.studies.base import is_level

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
 

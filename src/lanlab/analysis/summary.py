@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
 from lanlab.analysis.wires import Wire, wire_at
+from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.series_rows import rows_in, with_rows
+from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import TrialRecord
 

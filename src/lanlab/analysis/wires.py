@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.analysis.limits import (
@@ -13,6 +12,7 @@ from lanlab.analysis.limits import (
     tcp_limit_bps,
     udp_limit_bps,
 )
+from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord
 from lanlab.testbeds.link import SHARED, LinkRequest, parse_link
 from lanlab.units import format_rate

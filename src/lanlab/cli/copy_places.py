@@ -5,11 +5,11 @@ from __future__ import annotations
 import stat
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import TrialRecord
 

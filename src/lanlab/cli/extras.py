@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ from lanlab.cli.live_wish import LiveWish
 from lanlab.cli.options import path_of
 from lanlab.cli.signatures import as_command
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, Store, TrialRecord

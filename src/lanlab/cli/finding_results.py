@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.cli.terminal import answer, print_json
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.analysis.findings import Verdicts

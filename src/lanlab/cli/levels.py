@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lanlab.cli.command import check_number
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_time_s
 

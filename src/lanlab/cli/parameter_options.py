@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +18,7 @@ from lanlab.cli import complete
 from lanlab.cli.plugins import load_pydantic
 from lanlab.cli.signatures import as_command
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.run import Watcher

@@ -10,12 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.cli.levels import Levels, levels_of
 from lanlab.cli.terminal import say
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
 

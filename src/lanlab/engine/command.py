@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import IO, Protocol
+
+from lanlab.frozen import dataclass
 
 #: Exit code of ssh for its own failures, and where the program there did not end by itself (ssh(1),
 #: "EXIT STATUS").

@@ -6,12 +6,12 @@ import functools
 import hashlib
 import os
 import platform
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from lanlab.engine.locate import engine_path
 from lanlab.errors import UnmetNeed, UsageError
+from lanlab.frozen import dataclass
 
 #: Names of one architecture, by that which Rust and `uname -m` most often have.
 _ALIASES = {"amd64": "x86_64", "arm64": "aarch64", "i686": "i386", "i586": "i386"}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
@@ -18,6 +17,7 @@ from lanlab.figures.wording import (
     plain,
     quantity,
 )
+from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.model import Experiment, Figure

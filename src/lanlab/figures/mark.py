@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.wording import number
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from lanlab.analysis.csma_cd import metcalfe_boggs_efficiency
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
+from lanlab.frozen import dataclass
 
 _OFFERED = Axis("offered load", "% of the rate")
 

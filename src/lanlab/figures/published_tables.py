@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lanlab.analysis.published import amount_of, points_for
 from lanlab.analysis.summary import Summary
@@ -12,6 +12,7 @@ from lanlab.figures.chart import Axis, Chart, Point, PublishedMark, PublishedSer
 from lanlab.figures.gather import far_apart, printed
 from lanlab.figures.published_values import DESCRIBING, Ends, ends_of, levels_text, shown_as
 from lanlab.figures.wording import Quantity, condition_text
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue, Study
 from lanlab.studies.published import PublishedTable
 from lanlab.studies.tables import laid_out

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.published import printed_trials
 from lanlab.analysis.rereading_trials import printed_step
 from lanlab.analysis.summary import standard_deviation
 from lanlab.figures.wording import Quantity, name_of, plain, quantity
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue, Study
 
 #: Statistics that describe the test-bed, not what was measured.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.figures.chart import Chart, Point, bar_span
@@ -33,6 +32,7 @@ from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
 from lanlab.figures.spread_matplotlib import beside, draw_spread, series_offset_pt
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of
 from lanlab.figures.wording import condition_text, quantity
+from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.studies import Study
 from lanlab.studies.model import Figure

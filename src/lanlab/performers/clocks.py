@@ -9,9 +9,9 @@ read beside ours, and must agree as far as such readings can tell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from lanlab.frozen import dataclass
 from lanlab.performers.engine_host import EngineHost
 
 

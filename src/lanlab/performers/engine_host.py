@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
+from lanlab.frozen import dataclass
 
 #: Time to answer that a request is cancelled, and again to tell what it has measured, seconds. An
 #: engine that takes longer hangs.

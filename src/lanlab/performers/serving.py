@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.errors import EngineLost
+from lanlab.frozen import dataclass
 from lanlab.performers.engine_host import CANCEL_S, cancel
 from lanlab.services import SERVICES
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link

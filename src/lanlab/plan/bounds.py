@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from lanlab.frozen import dataclass
 
 #: Sums of times that differ by less, as a share, are the same.
 _ROUNDING = 1e-9

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from lanlab.frozen import dataclass
 from lanlab.studies import ExperimentAtScale, Level, Study, at_scale
 from lanlab.studies.scaling import combinations, validated, working
 from lanlab.workloads import workload

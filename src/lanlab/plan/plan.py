@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.plan.blocks import block_order
 from lanlab.plan.conditions import Condition, condition_of, crossed
 from lanlab.plan.running import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from lanlab.frozen import dataclass
 from lanlab.plan.bounds import Tried
 
 #: Up to this share of what arrives of the highest loads no trial is lossy by saturation: four

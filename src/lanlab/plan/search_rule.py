@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
 
+from lanlab.frozen import dataclass
 from lanlab.plan.bounds import Goal
 from lanlab.plan.random_loss import Observation, RandomLoss
 

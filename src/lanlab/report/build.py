@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from lanlab.frozen import dataclass
 from lanlab.report.own_files import check_folder, write_folder
 from lanlab.report.rendering import rendered
 from lanlab.store import RunRecord, TrialRecord

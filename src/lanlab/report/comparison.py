@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.analysis.comparison import Compared, judged
@@ -20,6 +19,7 @@ from lanlab.analysis.comparison_sides import Run, Side
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.run_spread import Others
 from lanlab.figures.wording import condition_text, level_text, number, quantity
+from lanlab.frozen import dataclass
 from lanlab.report.comparison_remarks import remarks, run_state
 from lanlab.report.comparison_table import (
     comparison_csv,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.comparison import Compared
 from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.figures.ratio_forest import published_forest, ratio_forest
+from lanlab.frozen import dataclass
 from lanlab.report.comparison_table import comparison_tables, published_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.rendering import rendered

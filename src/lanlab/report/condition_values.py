@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.wording import condition_text, quantity, with_interval
+from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale

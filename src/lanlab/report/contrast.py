@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import Summary
 from lanlab.errors import NoSpread
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
 

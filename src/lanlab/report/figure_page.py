@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lanlab.figures.chart import Chart
 from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
+from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table
 
 #: Inches of 72 points: letters have the same size on a wide and on a narrow page.

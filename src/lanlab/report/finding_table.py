@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts
+from lanlab.frozen import dataclass
 from lanlab.report.finding_text import (
     claim_origin,
     counts,

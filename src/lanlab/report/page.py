@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.analysis.findings import Verdicts, findings_of, judge_published, judge_run
@@ -18,6 +17,7 @@ from lanlab.figures.single_figures import (
     figures_of_round_trips,
     figures_over_time,
 )
+from lanlab.frozen import dataclass
 from lanlab.report.accuracy_table import (
     accuracy_count_table,
     accuracy_sentences,

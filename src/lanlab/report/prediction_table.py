@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.summary import condition_key, summarise
 from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.rereading_doubts import doubts
 from lanlab.analysis.rereading_order import order_drifts
@@ -12,6 +11,7 @@ from lanlab.analysis.rereading_rates import checked_rates
 from lanlab.analysis.summary import Summary
 from lanlab.figures.published_figures import published_figures
 from lanlab.figures.published_tables import with_measured
+from lanlab.frozen import dataclass
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.rereading_table import (
     doubt_table,

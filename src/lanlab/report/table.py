@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+
+from lanlab.frozen import dataclass
 
 Value = bool | int | float | str | None
 

@@ -16,13 +16,14 @@ import random
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lanlab.analysis.alternation import LETTERS, place_of, series_id
 from lanlab.engine import engine_path
 from lanlab.errors import RunInterrupted, StoreError, UsageError
+from lanlab.frozen import dataclass
 from lanlab.plan import Plan, expand
 from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
 from lanlab.store import RunRecord, Store

@@ -11,7 +11,6 @@ import contextlib
 import platform
 import re
 import secrets
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 from lanlab import __version__
 from lanlab.addresses import FAMILY_NAMES
 from lanlab.errors import RunInterrupted, StoreError, UsageError
+from lanlab.frozen import dataclass
 from lanlab.performers import SIMULATORS
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.commands import TrialCommands

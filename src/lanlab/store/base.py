@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import TracebackType
 from typing import Protocol, Self
 
 from lanlab.errors import StoreError
+from lanlab.frozen import dataclass
 from lanlab.store.labels import RunLabel
 from lanlab.store.records import RunRecord, TrialRecord
 from lanlab.store.series import AnySeries, Series

@@ -10,16 +10,18 @@ still held.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import IO
 
 from lanlab.errors import StoreError
+from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
 from lanlab.store.database import Database, DatabaseStore, Placed
@@ -90,7 +92,7 @@ class ServerFacts:
     schema_version: int | None
 
 
-@dataclass
+@dataclasses.dataclass
 class _PlacedParts:
     """Parquet files of series, in temporary files of this machine, to be sent."""
 

@@ -11,9 +11,10 @@ import os
 import re
 import stat
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from lanlab.frozen import dataclass
 from lanlab.store.postgresql_url import WHERE_PASSWORDS_GO, Target
 
 

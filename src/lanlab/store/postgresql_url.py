@@ -14,10 +14,10 @@ import re
 import sys
 import urllib.parse
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 #: Schema of our tables.
 DEFAULT_SCHEMA = "lanlab"

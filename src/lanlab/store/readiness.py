@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import LabError, StoreError
+from lanlab.frozen import dataclass
 from lanlab.store.place import default_store, refuse_network_share, store_place
 
 

@@ -6,8 +6,9 @@ Plain values, the same for every store: whatever is in a dict can be written as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from lanlab.frozen import dataclass
 
 #: One value of a factor or parameter.
 Level = bool | int | float | str

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, cast
 
 from lanlab.errors import StoreError
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,11 +13,11 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from lanlab.errors import StoreError
+from lanlab.frozen import dataclass
 from lanlab.store import lease
 from lanlab.store.base import Lease
 from lanlab.store.database import (

@@ -6,13 +6,13 @@ import hashlib
 import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from lanlab.errors import BadStudy, UnknownName, UsageError
+from lanlab.frozen import dataclass
 from lanlab.studies.checks import problems
 from lanlab.studies.model import Study
 from lanlab.studies.problems import Problem, bad_study

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
+from lanlab.frozen import dataclass
 from lanlab.studies.load import known_studies, load_study, read_machines
 from lanlab.studies.machines import Machine, Place, Simulation
 

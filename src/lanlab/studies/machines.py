@@ -8,11 +8,12 @@ published, it was fitted to published numbers, or it is assumed for a reason tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import Field
 
+from lanlab.frozen import dataclass
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
 from lanlab.studies.machine_numbers import COSTS, STEPS
 

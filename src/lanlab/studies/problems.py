@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lanlab.errors import BadStudy
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from lanlab.errors import UsageError, of_name
+from lanlab.frozen import dataclass
 from lanlab.studies.base import Level
 from lanlab.studies.model import (
     Experiment,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from lanlab.frozen import dataclass
 from lanlab.studies.base import Level
 from lanlab.studies.published import (
     MissingValue,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from lanlab.frozen import dataclass
 from lanlab.studies.base import Level, is_level
 from lanlab.studies.model import Experiment, Study
 from lanlab.studies.plain_level import plain_level

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
+from lanlab.frozen import dataclass
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
 from lanlab.studies.machines import (
     KnownMachine,

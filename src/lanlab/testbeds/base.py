@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, runtime_checkable
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine.command import EngineCommand
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.testbeds.worlds import Worlds

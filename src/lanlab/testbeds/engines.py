@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.engine import Engine, engine_path
+from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Host
 
 

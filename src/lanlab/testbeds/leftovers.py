@@ -13,8 +13,9 @@ import itertools
 import os
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from lanlab.frozen import dataclass
 
 MARK = "LANLAB_TESTBED"
 #: Long enough for the kernel to end a process that is not stuck in it.

@@ -11,10 +11,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.units import format_rate, parse_rate_bps, parse_share, parse_time_s, plain_number
 
 JoinedBy = Literal["cable", "switch", "hub", "bus", "broadband"]

@@ -14,11 +14,11 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.engine.locate import engine_path
 from lanlab.errors import LabError, of_name
+from lanlab.frozen import dataclass
 from lanlab.testbeds.loopback import has_ipv6
 from lanlab.testbeds.medium import TUN_DEVICE, usable_interfaces
 from lanlab.testbeds.shaping import SWITCH_QUEUE_BYTES, shaping_batch

@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from lanlab.errors import LabError
+from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Simulates, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts, testbed
 

@@ -12,12 +12,12 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.engine import engine_path
 from lanlab.engine.command import EngineCommand
 from lanlab.errors import EngineLost, UnmetNeed, UsageError
+from lanlab.frozen import dataclass
 
 #: Lines of /proc/net/route: name, destination, gateway, flags, …, mask in the eighth column.
 _ROUTES = Path("/proc/net/route")

@@ -7,11 +7,11 @@ import ipaddress
 import os
 import socket
 import threading
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from lanlab.errors import LabError, RunError, UnmetNeed, UsageError
+from lanlab.frozen import dataclass
 
 #: Time for a TCP connection to the cluster's address.
 _CONNECT_WITHIN_S = 5.0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import UsageError, of_name
+from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Testbed
 
 

@@ -6,9 +6,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from lanlab.errors import RunError, UnmetNeed
+from lanlab.frozen import dataclass
 
 #: Tool to the package that has it, by its name in most distributions.
 PACKAGES = {

@@ -12,8 +12,9 @@ import hmac
 import ipaddress
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from lanlab.frozen import dataclass
 
 #: 256 bits: guessing it is hopeless, so tries need no limit.
 _TOKEN_BYTES = 32

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import parse_qs
 
 from lanlab.errors import LabError, UnknownName, UsageError
+from lanlab.frozen import dataclass
 from lanlab.report.stored import is_killed, others_in, trials_for_page
 from lanlab.store import RunRecord, Store, open_store
 from lanlab.store.shape import reading_records

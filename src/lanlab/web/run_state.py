@@ -7,15 +7,17 @@ only places them.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lanlab.analysis.attempts import Place, place_of
 from lanlab.errors import UsageError
 from lanlab.figures.wording import condition_text, quantity
+from lanlab.frozen import dataclass
 from lanlab.plan import Plan
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
@@ -43,7 +45,7 @@ _LARGE = frozenset(("histogram", "host", "requests", "offloads", "interfaces", "
 _SHORT = 64
 
 
-@dataclass
+@dataclasses.dataclass
 class Row:
     """One trial as it is sent to the page."""
 

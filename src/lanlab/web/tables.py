@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.published import published_numbers
+from lanlab.frozen import dataclass
 from lanlab.report.answer import sentences
 from lanlab.report.failure_table import failure_table
 from lanlab.report.finding_table import FindingOnPage, findings_on_page, introduction

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.modes import modes_of
 from lanlab.analysis.over_time import RECEIVER, REVERSE_RECEIVER, Step, steps_of, with_steps
@@ -12,6 +11,7 @@ from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import warning
 from lanlab.errors import StoreError
 from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, Series, Store, TrialRecord
 from lanlab.studies import Study

@@ -9,16 +9,18 @@ of them, so that a run on this machine keeps its processors.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import json
 import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from lanlab.errors import LabError
+from lanlab.frozen import dataclass
 from lanlab.report.stored import is_killed, run_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.labels import label_facts
@@ -49,7 +51,7 @@ _MOST_WAITING = 400
 Event = tuple[str, str]
 
 
-@dataclass(eq=False)
+@dataclasses.dataclass(eq=False)
 class Page:
     """An open page, as its connection sees it."""
 
@@ -74,7 +76,7 @@ class Page:
             self.events.put_nowait(None)
 
 
-@dataclass
+@dataclasses.dataclass
 class _Followed:
     """A run with what is known of it."""
 

@@ -8,12 +8,13 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file
 

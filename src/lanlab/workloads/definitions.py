@@ -7,11 +7,12 @@ The command line makes its options of this, errors their ranges, and the referen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
+
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 
 #: Whether more of a metric is better, or less.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from lanlab.errors import LabError
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Progress:
     reverse: Progress | None = None
 
 
-@dataclass
+@dataclasses.dataclass
 class TrialOutcome:
     """What a trial left. A failed one has `error`, and the results that there were until then."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.errors import EngineError
+from lanlab.frozen import dataclass
 from lanlab.workloads.station_steady import OK, Columns, Steady
 from lanlab.workloads.stations_readings import octets_of
 

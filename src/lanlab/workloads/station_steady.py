@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanlab.frozen import dataclass
 from lanlab.workloads.mser import best_cuts
 
 #: Columns of readings by name, as a trial's series has them.

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lanlab.frozen import dataclass
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.metrics import PERCENTILES
 from lanlab.workloads.station_steady import OK, Columns, Steady, over_time, station_ends

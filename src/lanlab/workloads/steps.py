@@ -8,11 +8,13 @@ start together, what is too late, what is cancelled and which clock counts is th
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
+from lanlab.frozen import dataclass
 from lanlab.workloads.outcome import Progress
 
 Request = dict[str, Any]
@@ -49,7 +51,7 @@ class Part:
     clock_of: str | None = None
 
 
-@dataclass
+@dataclasses.dataclass
 class Told:
     """What one part of the timed step has told."""
 

@@ -8,8 +8,9 @@ the same twice: it is refused. The value that a parameter has by default asks fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from lanlab.analysis.findings.contrast import Basis, Estimate
 from lanlab.analysis.findings.planning import trials_needed
 from lanlab.analysis.statistics.samples import Scale
+from lanlab.frozen import dataclass
 
 Truth = Literal["holds", "does not hold", "undecided", "not tested"]
 #: What the number of a comparison is.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from scipy.special import stdtr, stdtrit
@@ -26,6 +26,7 @@ from lanlab.analysis.statistics.samples import (
     satterthwaite,
 )
 from lanlab.analysis.statistics.two_groups import unbiased_g
+from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
 #: `tested`: chance is known. `as printed`: no spread is known. `all equal`: no trial differed.

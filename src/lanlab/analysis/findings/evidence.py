@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from lanlab.analysis.findings.sample import PrintedNumber, Sample
+from lanlab.frozen import dataclass
 from lanlab.studies import Level
 from lanlab.studies.base import is_level
 

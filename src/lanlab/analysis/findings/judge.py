@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lanlab.analysis.findings.build import build
 from lanlab.analysis.findings.claim import (
@@ -27,6 +27,7 @@ from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.systems import assumed_levels
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
+from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Finding, LoadedStudy, known_studies, load_study
 

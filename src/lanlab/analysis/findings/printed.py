@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Sample, Trials
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue
 from lanlab.studies.published import PublishedLevel
 

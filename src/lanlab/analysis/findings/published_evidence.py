@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import (
@@ -25,6 +25,7 @@ from lanlab.analysis.findings.sample import (
 from lanlab.analysis.published import is_own, printed_trials
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_asked_for
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, LoadedStudy, MissingValue, PublishedValue
 from lanlab.studies.base import is_level
 from lanlab.studies.plain_level import plain_level

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
@@ -11,6 +11,7 @@ from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_at
+from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, waits_for

@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from lanlab.frozen import dataclass
 
 #: Values that a missing trial is tried with, at most, where several samples lack one.
 _MOST_FILLS = 3

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from lanlab.analysis.findings.evidence import Cell, Evidence, matches
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Selection
 
 Take = Literal["least", "greatest"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.findings.claim import Gap
 from lanlab.analysis.findings.contrast import contrasts, scale_for
@@ -12,6 +11,7 @@ from lanlab.analysis.findings.evidence import Cell, named_words, words
 from lanlab.analysis.findings.sample import Trials, as_number
 from lanlab.analysis.findings.scope import Scope
 from lanlab.analysis.statistics.samples import scale_of
+from lanlab.frozen import dataclass
 from lanlab.studies import Level, Selection
 
 #: One-sided p below which a condition is told apart from the one with the extreme mean. Whatever is

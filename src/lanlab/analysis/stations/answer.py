@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from lanlab.analysis.stations.levels import StationCurve
 from lanlab.analysis.stations.predict import Predictor, predictor
 from lanlab.analysis.stations.resampling import drawn_means
 from lanlab.errors import UnfitValues, UsageError
+from lanlab.frozen import dataclass
 
 _DRAWS = 1_000
 #: No prediction goes beyond; no testbed has so many stations.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lanlab.analysis.attempts import counting
 from lanlab.errors import UnfitValues
+from lanlab.frozen import dataclass
 from lanlab.store import Level, TrialRecord
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.stations.levels import StationCurve
 from lanlab.errors import NoSpread, UnfitValues
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.analysis.statistics.intervals import MeanInterval

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from lanlab.analysis.stations.levels import StationCurve
 from lanlab.errors import UnfitValues
+from lanlab.frozen import dataclass
 
 Family = Literal["queue", "corner"]
 #: Numbers of servers that are tried; in between no curve of a dozen levels tells them apart.

@@ -21,7 +21,7 @@ law makes of the fall.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -40,6 +40,7 @@ from lanlab.analysis.stations.models import (
 from lanlab.analysis.stations.resampling import drawn_means, noise
 from lanlab.analysis.stations.usl import throughput_by_law
 from lanlab.errors import UnfitValues, UsageError
+from lanlab.frozen import dataclass
 
 #: Below this nothing is left over to test a model on.
 _LEVELS_FOR_TEST = 5

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lanlab.analysis.attempts import counting
+from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 from lanlab.workloads.metrics import STATION_SUMS
 

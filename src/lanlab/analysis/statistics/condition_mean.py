@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lanlab.analysis.statistics.intervals import t_half_width, t_quantile
 from lanlab.analysis.statistics.samples import (
@@ -21,6 +20,7 @@ from lanlab.analysis.statistics.samples import (
     moments,
     scale_of,
 )
+from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
 #: Metrics that can be below zero: differences of two clocks.

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, stdtr, stdtrit
 
 from lanlab.analysis.statistics.samples import Floats, Scale, check_share, sample, unscaled
 from lanlab.errors import NoSpread, UnfitValues
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ so there is no default.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from scipy.special import stdtr
@@ -17,6 +16,7 @@ from scipy.special import stdtr
 from lanlab.analysis.statistics.samples import Scale
 from lanlab.analysis.statistics.two_groups import Comparison
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 Verdict = Literal["equivalent", "different", "undecided"]
 

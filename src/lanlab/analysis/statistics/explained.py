@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ncfdtr
 
 from lanlab.analysis.statistics.samples import Scale, check_share, sample
 from lanlab.errors import NoSpread, UnfitValues
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

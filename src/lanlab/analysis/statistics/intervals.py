@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from scipy.special import stdtrit
 
@@ -15,6 +14,7 @@ from lanlab.analysis.statistics.samples import (
     moments,
     unscaled,
 )
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

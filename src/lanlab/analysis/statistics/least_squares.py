@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import fdtrc, stdtrit
 
 from lanlab.analysis.statistics.samples import Floats, check_share, sample, satterthwaite
 from lanlab.errors import UnfitValues
+from lanlab.frozen import dataclass
 
 #: Singular values below this share of the greatest are zero but for rounding.
 _RANK_TOLERANCE = 1e-9

@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from lanlab.analysis.statistics.equivalence import Margin
 from lanlab.analysis.statistics.samples import Floats, Scale, check_share
 from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 
 #: Trials a side beyond which a claim is called out of reach.
 CAP = 1_000

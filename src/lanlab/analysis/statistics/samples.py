@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lanlab.errors import UnfitValues, UsageError
+from lanlab.frozen import dataclass
 from lanlab.workloads.scales import Scale as Scale
 from lanlab.workloads.scales import scale_of as scale_of
 

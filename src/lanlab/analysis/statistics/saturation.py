@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import fdtri
 
 from lanlab.analysis.statistics.samples import Floats, check_share, sample
 from lanlab.errors import NoSpread, UnfitValues
+from lanlab.frozen import dataclass
 
 _GRID = 1_000
 

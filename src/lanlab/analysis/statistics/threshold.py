@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_ndtr, stdtrit
 
 from lanlab.analysis.statistics.samples import Floats
+from lanlab.frozen import dataclass
 
 #: Spreads of the logarithm of the threshold that are tried: from the resolution to this.
 _LARGEST_SPREAD = 1.0

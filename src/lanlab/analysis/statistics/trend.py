@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from lanlab.analysis.statistics.samples import Floats, Scale, moments, sample
 from lanlab.analysis.statistics.two_groups import Comparison, welch
 from lanlab.errors import UnfitValues
+from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from lanlab.analysis.statistics.samples import (
     unscaled,
 )
 from lanlab.errors import NoSpread, UnfitValues
+from lanlab.frozen import dataclass
 
 Design = Literal["unpaired", "by block", "known spread"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from lanlab.frozen import dataclass
 
 #: Between the modes nothing lies: the nearest trial of the one is so much further from its like
 #: than the furthest of the other.

@@ -6,12 +6,12 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
 from lanlab.user_files import read_user_file
 

@@ -6,10 +6,10 @@ user's cache directory, and seen to be what was sent before it is started.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lanlab.engine.travelling import TravellingEngine, machine_name, travelling_engine
 from lanlab.errors import UnmetNeed, UsageError
+from lanlab.frozen import dataclass
 from lanlab.testbeds.remote.connection import Connection
 
 #: Time without input after which an engine ends: its connection is dead, or lanlab is.

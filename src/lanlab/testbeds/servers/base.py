@@ -15,11 +15,12 @@ import subprocess
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 
 from lanlab.errors import RunError, UnmetNeed
+from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.users import user_named
 from lanlab.testbeds.tools import find_tool

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 
+from lanlab.frozen import dataclass
 from lanlab.testbeds.servers.base import Place
 from lanlab.testbeds.tools import tool
 

@@ -13,9 +13,9 @@ import socket
 import sys
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from lanlab.frozen import dataclass
 from lanlab.testbeds.servers import processes
 from lanlab.testbeds.servers.processes import Process
 

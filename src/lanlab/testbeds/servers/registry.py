@@ -11,10 +11,10 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lanlab.errors import LabError, RunError, UnknownName, UnmetNeed, UsageError
+from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import processes
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server

@@ -8,8 +8,10 @@ for more is refused before anything runs, never measured as something else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
+
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters

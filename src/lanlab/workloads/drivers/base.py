@@ -7,11 +7,11 @@ import signal
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.errors import UnmetNeed
+from lanlab.frozen import dataclass
 from lanlab.workloads.drivers.abilities import Abilities
 
 if TYPE_CHECKING:

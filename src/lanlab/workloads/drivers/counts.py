@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from lanlab.errors import RunError
+from lanlab.frozen import dataclass
 from lanlab.workloads.drivers.base import Metrics, Output
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lanlab.errors import UnmetNeed
+from lanlab.frozen import dataclass
 from lanlab.workloads.drivers.base import Driver
 from lanlab.workloads.drivers.registry import DRIVERS
 
