@@ -40,48 +40,61 @@ fn echo(machine: &mut Machine, text: &[u8]) {
     assert_eq!(&machine.received[before..], text);
 }
 
-#[test]
-fn links_of_ours_and_of_linux_understand_each_other() {
-    for (name, case) in CASES {
-        println!("{name}");
-        for attempt in 1.. {
-            // A machine for each: Linux's accept, close and connect do not always notice what went before.
-            let Some(mut machine) = Machine::boot() else {
-                let is_required = std::env::var("LANLAB_REQUIRE_PEERS").is_ok();
-                assert!(!is_required, "no user-mode Linux, or no cc");
-                let what = "user-mode-linux or a C compiler is not installed";
-                let _ = writeln!(std::io::stderr(), "\nSKIPPED [1] Rust: {what}");
-                return;
-            };
-            match catch_unwind(AssertUnwindSafe(|| case(&mut machine))) {
-                Ok(()) => break,
-                Err(failure) if attempt == ATTEMPTS => resume_unwind(failure),
-                Err(_) => {
-                    let _ = writeln!(std::io::stderr(), "attempt {attempt} failed: {name}");
-                }
+/// A test for each case, so that they run side by side: most of each is waiting.
+macro_rules! cases {
+    ($($(#[$doc:meta])* $case:ident,)*) => {
+        mod links_of_ours_and_of_linux_understand_each_other {
+            $($(#[$doc])* #[test] fn $case() { super::attempt(super::$case); })*
+        }
+    };
+}
+
+cases! {
+    /// SABME and UA, I frames and RR both ways.
+    set_up,
+    /// A poll of ours is answered with F.
+    polls,
+    /// A lost frame of ours is rejected by Linux and comes again.
+    rejected_by_linux,
+    /// A lost frame of Linux is rejected by us and comes again.
+    rejected_by_us,
+    /// RNR of ours stops Linux until we are ready.
+    busy_us,
+    frame_reject_of_linux,
+    /// To a number that we never sent.
+    frame_reject_of_ours,
+    /// N2 polls without an answer end our link.
+    silent_linux,
+    ended_by_linux,
+    /// DM to a link that is over.
+    disconnected_mode,
+    /// Linux calls, we answer.
+    called_by_linux,
+    /// Both call at the same time.
+    collision,
+    /// Many bytes both ways, one frame in a hundred lost.
+    bulk,
+}
+
+fn attempt(case: fn(&mut Machine)) {
+    for attempt in 1.. {
+        // A machine for each: Linux's accept, close and connect do not always notice what went before.
+        let Some(mut machine) = Machine::boot() else {
+            let is_required = std::env::var("LANLAB_REQUIRE_PEERS").is_ok();
+            assert!(!is_required, "no user-mode Linux, or no cc");
+            let what = "user-mode-linux or a C compiler is not installed";
+            let _ = writeln!(std::io::stderr(), "\nSKIPPED [1] Rust: {what}");
+            return;
+        };
+        match catch_unwind(AssertUnwindSafe(|| case(&mut machine))) {
+            Ok(()) => break,
+            Err(failure) if attempt == ATTEMPTS => resume_unwind(failure),
+            Err(_) => {
+                let _ = writeln!(std::io::stderr(), "attempt {attempt} failed");
             }
         }
     }
 }
-
-/// A case by its name.
-type Case = (&'static str, fn(&mut Machine));
-
-const CASES: [Case; 13] = [
-    ("SABME and UA, I frames and RR both ways", set_up),
-    ("a poll of ours is answered with F", polls),
-    ("a lost frame of ours is rejected by Linux and comes again", rejected_by_linux),
-    ("a lost frame of Linux is rejected by us and comes again", rejected_by_us),
-    ("RNR of ours stops Linux until we are ready", busy_us),
-    ("FRMR of Linux", frame_reject_of_linux),
-    ("FRMR of ours to a number that we never sent", frame_reject_of_ours),
-    ("N2 polls without an answer end our link", silent_linux),
-    ("Linux ends the link", ended_by_linux),
-    ("DM to a link that is over", disconnected_mode),
-    ("Linux calls, we answer", called_by_linux),
-    ("both call at the same time", collision),
-    ("many octets both ways, one frame in a hundred lost", bulk),
-];
 
 fn set_up(machine: &mut Machine) {
     machine.connect();
