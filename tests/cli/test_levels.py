@@ -116,6 +116,8 @@ def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanla
         ("2M..1M/1M", "`2M..1M/1M`, which goes down;"),
         ("1M..2M/0", "`1M..2M/0`, whose step is not above 0;"),
         ("1M..2M/x1", "`1M..2M/x1`, whose step is not above 1;"),
+        ("1M..2M/1.1M", "`1M..2M/1.1M`, whose first step leads beyond 2M;"),
+        ("1M..2M/x3", "`1M..2M/x3`, whose first step leads beyond 2M;"),
         ("0..2M/x2", "`0..2M/x2`, which begins at 0 and has a factor;"),
     ],
 )

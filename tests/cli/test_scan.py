@@ -135,6 +135,19 @@ def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
     assert "| 64 B | 2 | " in (folder / "out.markdown").read_text()
 
 
+def test_an_export_that_fails_takes_nothing_from_the_result(lanlab: Lanlab, folder: Path) -> None:
+    """A file that came during the run stays, the other export and the answer are there."""
+    args = ("--prepare", "echo mine > taken.csv")
+    exports = ("--export-csv", "taken.csv", "--export-json", "out.json")
+    said = lanlab("echo", *QUICK, *args, *exports, "--json")
+
+    assert said.code == 1
+    assert json.loads(said.out)["n"] == 1
+    assert "taken.csv" in said.err.splitlines()[-2] and said.err.count("error:") == 1
+    assert (folder / "taken.csv").read_text() == "mine\n"
+    assert json.loads((folder / "out.json").read_text())["trials"]
+
+
 def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, folder: Path) -> None:
     """One that lanlab wrote is replaced, unless it was changed."""
     mine = folder / "mine.csv"

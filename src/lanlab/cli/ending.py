@@ -29,6 +29,15 @@ _OBJECTS_BEFORE_A_LOOK = 150_000
 #: How the system's loader and Python say that there is no memory, or no thread, to be had.
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
+#: What went wrong beside the work of a command whose answer is still to come.
+_after_the_answer: list[LabError] = []
+
+
+def tell_after_the_answer(error: LabError) -> None:
+    """Let the command print its answer, and then say this and exit with 1: an export that cannot be
+    written takes nothing from what was measured."""
+    _after_the_answer.append(error)
+
 
 def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -> None:
     """
@@ -47,6 +56,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Of this command alone, where one process runs several.
     left_behind.take()
+    _after_the_answer.clear()
     code: int | str | None = 0
     try:
         command = load()
@@ -63,6 +73,9 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
         has_reason = isinstance(error, LabError) or not is_heeded
         code = _told(error) if has_reason else _interrupted(interrupted)
     interrupts.finish()
+    for late in _after_the_answer:
+        _say(f"error: {late.message}", late.hint)
+        code = code or 1
     # The last that is said, also after an error.
     for warning, hint in left_behind.take():
         _say(f"warning: {warning}", hint)

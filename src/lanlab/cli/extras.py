@@ -122,15 +122,21 @@ class Extras:
             check_file(path)
 
     def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
-        """Write the results of a run to the files."""
+        """Write the results of a run to the files. An error is told after the command's answer."""
         if not self.exports:
             return
+        from lanlab.cli.ending import tell_after_the_answer
         from lanlab.cli.terminal import say
+        from lanlab.errors import LabError
         from lanlab.report.own_files import write_file
 
         for name, path in self.exports.items():
-            write_file(_written(name, run, trials, records), path)
-            say(f"wrote {path}")
+            try:
+                write_file(_written(name, run, trials, records), path)
+            except LabError as error:
+                tell_after_the_answer(error)
+            else:
+                say(f"wrote {path}")
 
 
 NO_EXTRAS = Extras()

@@ -144,7 +144,10 @@ def _range(one: Definition, option: str, text: str) -> Range:
             raise wrong(fault or f", whose step is not above {least}" * (step <= least))
         if factor and low == 0:
             raise wrong(", which begins at 0 and has a factor")
-        return Range(low, high, step, factor is not None, one.kind is int)
+        found = Range(low, high, step, factor is not None, one.kind is int)
+        if low < high and found.count == 1:
+            raise wrong(f", whose first step leads beyond {end.strip()}")
+        return found
     raise wrong()
 
 
