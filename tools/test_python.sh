@@ -14,7 +14,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # Where something is measured that a busy machine could change, and what there does not.
 readonly alone=(tests/bench tests/engine tests/run tests/testbeds tests/workloads)
 readonly beside=(
-    tests/bench/test_{copy_clients,soak}.py
+    tests/bench/test_{copy_clients,soak,soaks_that_run}.py
     tests/engine/test_{engine_bad_requests,engine_contract,engine_process,lying_engine}.py
     tests/engine/test_hostile_crowds.py
     tests/run/test_{failed_trials,installed_servers,new_run,resume_run,simulated_run}.py
@@ -26,6 +26,7 @@ readonly beside=(
 )
 # A file is one worker's. Those that take longest come first, so that none is begun near the end.
 readonly longest=(
+    tests/bench/test_soaks_that_run.py
     tests/faults
     tests/testbeds/servers
     tests/testbeds/test_{ray,ssh,ssh_faults}.py
