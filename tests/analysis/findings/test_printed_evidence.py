@@ -93,6 +93,71 @@ def test_a_lost_trial_is_tried_at_no_more_than_nine_numbers(
     assert position == 2
 
 
+def test_a_lost_trial_among_words_is_tried_at_both_ends_of_what_it_can_have_been() -> None:
+    """Numbers in words have no last digit to take a step from."""
+    trials = [
+        value(f"t{at}", statistic="trial", published=text, value=number,
+              condition={"message_size_bytes": 500, "trial": at})
+        for at, (text, number) in enumerate([("fifty", 50.0), ("sixty", 60.0)], 1)
+    ]  # fmt: skip
+    lost = MissingValue.model_validate(
+        {
+            "id": "lost",
+            "metric": "goodput_bps",
+            "statistic": "trial",
+            "published": "",
+            "unit": "Mbit/s",
+            "where": "Table 1",
+            "condition": {"message_size_bytes": 500},
+            "status": "missing",
+            "feasible": (10.0, 12.0),
+            "feasible_if_truncated": (11.0, 13.0),
+        }
+    )
+    [cell] = printed(*trials, missing=(lost,)).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, Trials) and cell.sample.resolution == 0
+    # Whether it was rounded or cut; without a place of its own it comes last.
+    assert cell.sample.missing == (((10e6, 13e6), 3),)
+
+
+def test_a_printed_ratio_is_one_of_the_two_levels_in_either_order_at_what_it_names() -> None:
+    evidence = printed()
+    factor = {
+        "name": "os",
+        "title": "System",
+        "levels": [{"level": level, "title": level} for level in ("xp", "linux", "be")],
+    }
+    ratio = value(
+        "r",
+        statistic="ratio",
+        value=4.0,
+        published="4",
+        si=4.0,
+        unit="",
+        si_unit="ratio",
+        condition={"numerator": "xp", "denominator": "linux", "message_size_bytes": 500},
+    )
+    published = Published.model_validate({"schema": 1, "factor": [factor]})
+    published = published.model_copy(update={"value": (ratio,)})
+    evidence = PublishedEvidence(dataclasses.replace(evidence.loaded, published=published))
+
+    def seen(a: dict[str, Any], b: dict[str, Any], metric: str = "goodput_bps") -> float | None:
+        found = evidence.ratio(metric, a, b)
+        return None if found is None else found.mean
+
+    size = {"message_size_bytes": 500}
+    assert seen({"os": "xp", **size}, {"os": "linux", **size}) == 4.0
+    assert seen({"os": "linux", **size}, {"os": "xp", **size}) == 0.25
+    assert seen({"os": "xp", "host": "a", **size}, {"os": "linux", **size}) == 4.0
+    # Of another metric, pair or size nothing is printed; nor where the size is not said of both.
+    assert seen({"os": "xp", **size}, {"os": "linux", **size}, "rtt_mean_ns") is None
+    assert seen({"os": "xp", **size}, {"os": "be", **size}) is None
+    assert seen({"os": "xp"}, {"os": "linux", **size}) is None
+    assert seen({"os": "xp", **size}, {"os": "linux"}) is None
+    assert seen({"os": "xp", **size}, {"os": "linux", "message_size_bytes": 2}) is None
+    assert seen({"os": "xp", **size}, {"os": "xp", **size}) is None
+
+
 def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
     share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
     evidence = printed(

@@ -1,0 +1,142 @@
+"""Statements one step to either side of a limit, and what they say where a number is lacking."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from bodies_of_evidence import along, cell, finding, printed, trials, verdicts
+from given_numbers import Given
+
+from lanlab.analysis.findings import Judged, Judgement, Verdicts
+from lanlab.analysis.findings.claim import Comparison
+from lanlab.analysis.findings.contrast import Estimate
+from lanlab.analysis.findings.evidence import Cell
+
+#: The greatest of two that their digits do not tell apart, as the lesser may be 9.6 as well.
+TIED = Given([cell(printed(10.0, 0.5), size=1), cell(printed(9.2, 0.5), size=2)])
+
+
+def judged(form: str, evidence: Given, **statement: Any) -> Judgement:
+    [found] = verdicts(form, evidence, **statement).judgements
+    return found
+
+
+def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
+    return [one.comparison for one in judged(form, evidence, **statement).comparisons]
+
+
+def test_a_combination_without_numbers_is_left_out_unless_every_factor_is_listed() -> None:
+    """Only linux was measured at size 3. Who lists both factors asks for xp there, too."""
+    cells = [cell(trials(10.0), os=os, size=size) for os in ("xp", "linux") for size in (1, 2)]
+    evidence = Given([*cells, cell(trials(10.0), os="linux", size=3)])
+    asked: dict[str, Any] = {"for_each": ["os", "size"], "min": 1.0}
+    some = judged("value", evidence, at={"os": ["xp", "linux"]}, **asked)
+    assert (some.verdict, len(some.comparisons), some.reasons) == ("holds", 5, ())
+    every = judged("value", evidence, at={"os": ["xp", "linux"], "size": [1, 2, 3]}, **asked)
+    assert (every.verdict, len(every.comparisons)) == ("not tested", 5)
+    assert every.reasons == ("no goodput_bps at os xp, size 3",)
+    # Of nothing listed, what there is.
+    assert len(judged("value", evidence, **asked).comparisons) == 5
+
+
+@dataclass
+class OnlyShares(Given):
+    """Evidence that has shares of the link and no number of the metric itself."""
+
+    def cells(self, metric: str) -> Sequence[Cell]:
+        return []
+
+    def shares(self, metric: str) -> Sequence[Cell]:
+        return self.found
+
+    def speaks(self, *_: object) -> bool:
+        return True
+
+
+def test_levels_that_only_a_share_is_known_of_are_gone_through() -> None:
+    evidence = OnlyShares([cell(trials(mean), size=n) for n, mean in ((1, 0.5), (2, 0.25))])
+    found = compared("share", evidence, for_each=["size"], min=0.1)
+    assert [(one.what, one.value) for one in found] == [
+        ("size 1", pytest.approx(0.5)),
+        ("size 2", pytest.approx(0.25)),
+    ]
+    assert all((one.measure, one.unit) == ("share", "share") for one in found)
+
+
+def test_every_condition_that_may_be_the_extreme_one_is_held_against_the_bounds() -> None:
+    """10 keeps above 9.6; 9.2, which may be the greatest as well, does not."""
+    assert judged("value", TIED, at={"take": "greatest"}, min=9.1).verdict == "holds"
+    assert judged("value", TIED, at={"take": "greatest"}, min=9.6).verdict == "undecided"
+    assert judged("value", TIED, at={"take": "greatest"}, min=10.6).verdict == "does not hold"
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(65, "holds"), (66, "undecided")])
+def test_up_to_65_conditions_may_be_the_extreme_one(count: int, verdict: str) -> None:
+    """More are too many for a verdict, though all of them say the same: it is left open."""
+    cells = [cell(printed(10.0, 0.5), size=size) for size in range(count)]
+    found = judged("value", Given(cells, can_lack=True), at={"take": "greatest"}, min=5.0)
+    assert found.verdict == verdict
+    told = ("too many conditions could be the extreme one; name levels, or run more trials",)
+    assert found.reasons == (() if verdict == "holds" else told)
+    assert [one.comparison.candidates for one in found.comparisons] == [65] * (count == 65)
+
+
+def test_a_bend_says_what_it_takes() -> None:
+    systems = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
+    found = judged("knee", systems, along="os", between=[1, 2])
+    assert found.reasons == ("a bend is looked for in trials at levels that are numbers",)
+    paper = Given([cell(printed(10.0 * n), size=n) for n in (1, 2, 3)], can_lack=True)
+    assert judged("knee", paper, along="size", between=[1, 2]).verdict == "undecided"
+    lacking = Given([], can_lack=True)
+    assert judged("knee", lacking, along="size", between=[1, 2]).verdict == "not tested"
+
+
+def test_what_is_not_said_of_a_number_is_nothing() -> None:
+    """A comparison, an estimate and a verdict of which only the needed is given."""
+    bare = Comparison("a", "m", "value", 1.0, None, None, "as printed", "none", "holds")
+    assert (bare.unit, bare.is_strict, bare.n, bare.lost_trials) == ("metric", False, (), 0)
+    assert (bare.p_for, bare.p_against, bare.p, bare.hedges_g) == (1.0, 1.0, 1.0, None)
+    assert (bare.candidates, bare.conditions, bare.sources) == (1, (), frozenset())
+    assert bare.is_planned and not bare.is_tested
+    assert bare.interval(0.95) == (-math.inf, math.inf) and bare.trials_needed(0.05) is None
+    half = replace(bare, p_for=0.7, p_against=0.6)
+    assert half.p == 1.0
+    assert replace(bare, p_for=0.25, p_against=0.75).p == 0.5
+
+    estimate = Estimate(2.0, "as printed", "none")
+    assert estimate.interval(0.95) == (2.0, 2.0)
+    assert (estimate.error, estimate.df, estimate.is_bound) == (0.0, 1.0, False)
+    assert (estimate.n, estimate.hedges_g, estimate.sources) == ((), None, frozenset())
+
+    one = Judged(bare, "holds", None, 0, None, 1.0, 1.0)
+    assert one.trials_needed is None
+    asked = finding("value", min=1.0)
+    told = Judgement(asked, "holds", None, (), (one,))
+    assert (told.further, told.tallies, told.here, told.assumed, told.fitted) == (
+        *(None, (), None, (), None),
+    )
+    assert told.is_repeatable and told.is_means_only and not told.is_without_spread
+    whole = Verdicts("numbers", (told,), 0)
+    assert (whole.level, whole.is_simulated) == (0.05, False)
+    assert (whole.count("holds"), whole.count("undecided")) == (1, 0)
+
+
+def test_a_verdict_stands_on_print_or_on_equal_trials_if_all_that_decided_it_does() -> None:
+    asked = finding("value", min=1.0)
+    bare = Comparison("a", "m", "value", 1.0, None, None, "as printed", "none", "holds")
+    printed_one = Judged(bare, "holds", None, 0, None, 1.0, 1.0)
+    equal = Judged(replace(bare, basis="all equal"), "holds", None, 0, None, 1.0, 1.0)
+    tested = Judged(replace(bare, basis="tested"), "holds", 0.01, 1, 0.95, 0.0, 2.0)
+    open_one = replace(tested, truth="undecided")
+
+    def seen(*own: Judged) -> tuple[bool, bool]:
+        told = Judgement(asked, "holds", None, (), own)
+        return told.is_means_only, told.is_without_spread
+
+    assert seen(printed_one, open_one) == (True, False)
+    assert seen(equal) == (False, True)
+    assert seen(printed_one, equal) == seen(printed_one, tested) == seen(tested) == (False, False)
