@@ -108,26 +108,6 @@ def test_an_interrupt_while_a_lease_is_waited_for_closes_the_session(
     assert session.closed == 1
 
 
-def test_runs_and_schemas_have_locks_of_their_own(
-    monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
-    """64 bits with a sign: what PostgreSQL takes as a key."""
-    keys = set()
-    for schema in ("made", "other"):
-        for run in ("a", "b"):
-            session = Session()
-            monkeypatch.setattr(
-                postgresql, "PostgresqlSession", lambda target, session=session: session
-            )
-            url = f"postgresql://ada@127.0.0.1:5432/lab?schema={schema}"
-            PostgresqlDatabase(parse_url(url)).acquire(run)
-            keys.add(session.asked[0][1]["key"])
-    assert len(keys) == 4
-    assert all(-(2**63) <= key < 2**63 and abs(key) >= 2**32 for key in keys)
-    # The first eight bytes of SHA-256: other versions of lanlab must ask for the same lock.
-    assert postgresql._key("made\0run\0a") == 8474823138162857670
-
-
 def test_a_commit_asks_whether_the_lease_of_its_run_is_still_held_by_the_same_process(
     monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:

@@ -120,44 +120,6 @@ def test_a_lost_trial_among_words_is_tried_at_both_ends_of_what_it_can_have_been
     assert cell.sample.missing == (((10e6, 13e6), 3),)
 
 
-def test_a_printed_ratio_is_one_of_the_two_levels_in_either_order_at_what_it_names() -> None:
-    evidence = printed()
-    factor = {
-        "name": "os",
-        "title": "System",
-        "levels": [{"level": level, "title": level} for level in ("xp", "linux", "be")],
-    }
-    ratio = value(
-        "r",
-        statistic="ratio",
-        value=4.0,
-        published="4",
-        si=4.0,
-        unit="",
-        si_unit="ratio",
-        condition={"numerator": "xp", "denominator": "linux", "message_size_bytes": 500},
-    )
-    published = Published.model_validate({"schema": 1, "factor": [factor]})
-    published = published.model_copy(update={"value": (ratio,)})
-    evidence = PublishedEvidence(dataclasses.replace(evidence.loaded, published=published))
-
-    def seen(a: dict[str, Any], b: dict[str, Any], metric: str = "goodput_bps") -> float | None:
-        found = evidence.ratio(metric, a, b)
-        return None if found is None else found.mean
-
-    size = {"message_size_bytes": 500}
-    assert seen({"os": "xp", **size}, {"os": "linux", **size}) == 4.0
-    assert seen({"os": "linux", **size}, {"os": "xp", **size}) == 0.25
-    assert seen({"os": "xp", "host": "a", **size}, {"os": "linux", **size}) == 4.0
-    # Of another metric, pair or size nothing is printed; nor where the size is not said of both.
-    assert seen({"os": "xp", **size}, {"os": "linux", **size}, "rtt_mean_ns") is None
-    assert seen({"os": "xp", **size}, {"os": "be", **size}) is None
-    assert seen({"os": "xp"}, {"os": "linux", **size}) is None
-    assert seen({"os": "xp", **size}, {"os": "linux"}) is None
-    assert seen({"os": "xp", **size}, {"os": "linux", "message_size_bytes": 2}) is None
-    assert seen({"os": "xp", **size}, {"os": "xp", **size}) is None
-
-
 def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
     share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
     evidence = printed(

@@ -120,6 +120,8 @@ def test_a_printed_ratio_is_found_from_either_side_where_all_else_is_alike() -> 
         (xp, linux | other),
         (xp, {"os": "vista", "message_size_bytes": 500}),
         ({"os": "xp"}, {"os": "linux"}),
+        ({"os": "xp"}, linux),
+        (xp, {"os": "linux"}),
     ):
         assert evidence.ratio("goodput_bps", a, b) is None
     assert evidence.ratio("rtt_mean_ns", xp, linux) is None
