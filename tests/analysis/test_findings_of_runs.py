@@ -121,6 +121,22 @@ def test_a_condition_whose_trials_all_failed_is_missed() -> None:
     assert "message_size_bytes 512" in found.reasons[0]
 
 
+def test_what_would_decide_takes_as_long_as_the_trials_that_were_done(sweep: PlannedRun) -> None:
+    """Half a minute each; a trial that failed after a quarter of an hour is none of them."""
+    timed = [replace(trial, elapsed_s=30.0) for trial in sweep.trials]
+    last = max(trial.number for trial in timed)
+    failed = replace(timed[0], number=last + 1, status="failed", elapsed_s=900.0, metrics={})
+    noisy = [scattered(t, 0.2 * (t.number * 7919 % 11 - 5)) for t in timed]
+    run = replace(sweep, trials=[*noisy, failed])
+    at = {"rate_bps": "500kB/s", "message_size_bytes": 500}
+    mean = judged(run, "value", at=at, min=1.0).comparisons[0].comparison.value
+    found = judged(run, "value", at=at, min=0.8 * mean)
+
+    assert found.verdict == "undecided" and found.further is not None
+    assert found.further.trials == found.further.trials_per_condition - 10 > 0
+    assert found.further.minutes == found.further.trials / 2
+
+
 def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> None:
     """Not as a verdict on the finding; and not where two systems are compared."""
     run = planned_run("manford-kolahi", "quick", 100_000_000)

@@ -15,6 +15,7 @@ from lanlab.analysis.findings import Judged, Judgement, Verdicts
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.judge import Further, _further, _told
 
 #: The greatest of two that their digits do not tell apart, as the lesser may be 9.6 as well.
 TIED = Given([cell(printed(10.0, 0.5), size=1), cell(printed(9.2, 0.5), size=2)])
@@ -140,3 +141,33 @@ def test_a_verdict_stands_on_print_or_on_equal_trials_if_all_that_decided_it_doe
     assert seen(printed_one, open_one) == (True, False)
     assert seen(equal) == (False, True)
     assert seen(printed_one, equal) == seen(printed_one, tested) == seen(tested) == (False, False)
+
+
+def open_about(conditions: tuple[str, ...], n: tuple[int, ...], needed: int | None) -> Judged:
+    """A comparison of these conditions that is undecided, and the trials that would decide it."""
+    bare = Comparison("a", "m", "ratio", 1.0, 1.0, None, "tested", "t", "holds")
+    seen = replace(bare, conditions=conditions, n=n)
+    return Judged(seen, "undecided", 0.2, 1, 0.95, 0.5, 1.5, needed)
+
+
+def test_what_decides_all_is_the_most_that_each_condition_takes_less_what_it_has() -> None:
+    """Of a 9 - 5, of b the greater of 9 and 12 less 5, of c 12 - 4: 19 of half a minute each."""
+    own = [open_about(("a", "b"), (5, 5), 9), open_about(("b", "c"), (5, 4), 12)]
+    decided = replace(own[0], truth="holds", trials_needed=None)
+    assert _further([*own, decided], 30.0) == Further(19, 12, 9.5)
+    assert _further(list(reversed(own)), None) == Further(19, 12, None)
+    # What has enough already asks for nothing, and takes nothing from the others.
+    assert _further([own[0], open_about(("c",), (90,), 12)], 60.0) == Further(8, 12, 8.0)
+    assert _further([open_about(("c",), (12,), 12)], 60.0) is None
+    assert _further([*own, open_about(("d",), (5,), None)], 30.0) is None
+    assert _further([decided], 30.0) is None and _further([], 30.0) is None
+
+
+def test_of_a_question_that_is_asked_from_both_sides_the_one_that_is_so_is_told() -> None:
+    one = open_about(("a",), (5,), 9)
+    other = open_about(("b",), (5,), 9)
+    holds = replace(one, truth="holds")
+    against = replace(one, truth="does not hold")
+    assert _told([against, other, holds]) == (holds, other)
+    assert _told([holds, against, other]) == (holds, other)
+    assert _told([against, one]) == (against,)
