@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,9 @@ from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import Further, _further, _told
+from lanlab.analysis.findings.printed import times
+from lanlab.analysis.findings.sample import PrintedNumber
+from lanlab.studies import Level
 
 #: The greatest of two that their digits do not tell apart, as the lesser may be 9.6 as well.
 TIED = Given([cell(printed(10.0, 0.5), size=1), cell(printed(9.2, 0.5), size=2)])
@@ -171,3 +174,62 @@ def test_of_a_question_that_is_asked_from_both_sides_the_one_that_is_so_is_told(
     assert _told([against, other, holds]) == (holds, other)
     assert _told([holds, against, other]) == (holds, other)
     assert _told([against, one]) == (against,)
+
+
+@dataclass
+class WithRatio(Given):
+    """Evidence that has printed a ratio as well: xp 5 times as much as the other."""
+
+    def ratio(
+        self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
+    ) -> PrintedNumber | None:
+        return PrintedNumber(5.0, 4.95, 5.05) if a["os"] == "xp" else PrintedNumber(0.2, 0.19, 0.21)
+
+
+def test_a_ratio_is_that_of_both_sides_unless_one_of_them_was_worked_out_from_it() -> None:
+    """What follows from a printed ratio has the digits of two numbers, the ratio those of one."""
+    sides: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
+    xp, linux = cell(printed(40.0, 0.5), os="xp"), cell(printed(10.0, 0.5), os="linux")
+    [own] = compared("ratio", WithRatio([xp, linux]), **sides, min=1.0)
+    assert (own.value, own.what) == (pytest.approx(4.0), "(os xp) / (os linux)")
+    for derived in ([replace(xp, is_derived=True), linux], [xp, replace(linux, is_derived=True)]):
+        [told] = compared("ratio", WithRatio(derived), **sides, min=4.0, max=6.0)
+        assert told.value == pytest.approx(5.0)
+        assert told.interval(0.95) == pytest.approx((4.95, 5.05))
+        assert (told.what, told.measure, told.unit) == ("(os xp) / (os linux)", "ratio", "ratio")
+        assert (told.least, told.most, told.is_strict, told.point) == (4.0, 6.0, False, "holds")
+        # Where no ratio is printed, it is that of both sides after all.
+        [made] = compared("ratio", Given(derived), **sides, min=1.0)
+        assert made.value == pytest.approx(4.0)
+    [below] = compared("less", WithRatio([replace(xp, is_derived=True), linux]), **sides)
+    assert (below.is_strict, below.point) == (True, "does not hold")
+
+
+def test_sides_without_words_of_their_own_stay_in_their_order() -> None:
+    evidence = along("size", {1: 10.0, 2: 20.0, 3: 40.0})
+    [found] = compared("less", evidence, a={"take": "least"}, b={"take": "greatest"})
+    assert (found.value, found.least, found.most) == (pytest.approx(0.25), None, 1.0)
+    assert found.what == (
+        "(goodput_bps, the least, at size 1) / (goodput_bps, the greatest, at size 3)"
+    )
+    named = along("os", {"b": 10.0, "a": 20.0})
+    [turned] = compared("less", named, a={"os": "b"}, b={"os": "a"})
+    assert (turned.what, turned.value, turned.least) == ("(os a) / (os b)", pytest.approx(2.0), 1.0)
+    # With a factor the sides are as they were written.
+    [kept] = compared("less", named, a={"os": "b"}, b={"os": "a"}, by_ratio=1.5)
+    assert (kept.what, kept.most) == ("(os b) / (os a)", 1 / 1.5)
+
+
+def test_two_metrics_are_worded_by_their_names() -> None:
+    @dataclass
+    class Both(Given):
+        def cells(self, metric: str) -> Sequence[Cell]:
+            factor = {"goodput_bps": 1.0, "offered_bps": 2.0}[metric]
+            return [replace(one, sample=times(one.sample, factor)) for one in self.found]
+
+    evidence = Both([cell(trials(10.0), os="xp")])
+    sides: dict[str, Any] = {"a": {"metric": "goodput_bps"}, "b": {"metric": "offered_bps"}}
+    [ratio] = compared("ratio", evidence, **sides, min=0.1)
+    assert (ratio.what, ratio.value) == ("goodput_bps / offered_bps at os xp", pytest.approx(0.5))
+    [less] = compared("difference", evidence, **sides, max=1.0)
+    assert (less.what, less.value) == ("goodput_bps - offered_bps at os xp", pytest.approx(-10.0))
