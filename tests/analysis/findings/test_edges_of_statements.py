@@ -17,7 +17,7 @@ from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import Further, _further, _told
 from lanlab.analysis.findings.printed import times
-from lanlab.analysis.findings.sample import PrintedNumber
+from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.studies import Level
 
 #: The greatest of two that their digits do not tell apart, as the lesser may be 9.6 as well.
@@ -233,3 +233,80 @@ def test_two_metrics_are_worded_by_their_names() -> None:
     assert (ratio.what, ratio.value) == ("goodput_bps / offered_bps at os xp", pytest.approx(0.5))
     [less] = compared("difference", evidence, **sides, max=1.0)
     assert (less.what, less.value) == ("goodput_bps - offered_bps at os xp", pytest.approx(-10.0))
+
+
+def test_an_interval_that_no_test_widens_is_one_of_95_percent() -> None:
+    """5, 5, 5 and one that was lost: 5 as well, and no trial differs, or 8, and it is tested:
+    5.75 with a deviation of 1.5, t of three degrees of freedom 3.182446."""
+    lost = Trials((5.0, 5.0, 5.0), (), (1, 2, 3), (((5.0, 8.0), 4),))
+    evidence = Given([cell(lost, os="xp")], metric="errors")
+    [one] = judged("value", evidence, metric="errors", min=4.0).comparisons
+    assert (one.comparison.basis, one.p_holm, one.confidence) == ("all equal", None, None)
+    assert (one.low, one.high) == pytest.approx((5.75 - 3.182446 * 0.75, 5.75 + 3.182446 * 0.75))
+    assert (one.comparison.value, one.comparison.lost_trials) == (5.0, 1)
+
+
+def test_no_other_level_is_beyond_the_extreme_one_or_with_only_as_far() -> None:
+    """Three equal trials each: 20 is the greatest with another, and not alone."""
+    cells = [cell(Trials((mean,) * 3), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 20.0))]
+    evidence = Given(cells)
+    asked: dict[str, Any] = {"along": "size", "at_level": 2, "kind": "greatest"}
+    assert judged("extreme", evidence, **asked).verdict == "holds"
+    assert judged("extreme", evidence, **asked, only=True).verdict == "does not hold"
+    assert judged("extreme", evidence, along="size", at_level=1, kind="least").verdict == "holds"
+    alone = {"along": "size", "at_level": 1, "kind": "least", "only": True}
+    assert judged("extreme", evidence, **alone).verdict == "holds"
+    # A level that was not measured is missing, and so is a second one where there is one alone.
+    gone = judged("extreme", evidence, along="size", at_level=9, kind="least")
+    assert (gone.verdict, gone.reasons) == ("not tested", ("no goodput_bps at size 9",))
+    single = judged("extreme", Given(cells[:1]), along="size", at_level=1, kind="least")
+    assert single.reasons == ("size has one level here, 1; it takes two",)
+
+
+def test_a_difference_is_the_greatest_at_a_level_if_it_is_less_at_every_other() -> None:
+    """xp less linux: 10, 40 and 30."""
+    means = {("xp", 1): 20.0, ("xp", 2): 60.0, ("xp", 3): 60.0}
+    means |= {("linux", 1): 10.0, ("linux", 2): 20.0, ("linux", 3): 30.0}
+    cells = [cell(Trials((mean,) * 3), os=os, size=n) for (os, n), mean in means.items()]
+    asked: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}, "along": "size"}
+    found = compared("extreme", Given(cells), **asked, at_level=2, kind="greatest")
+    assert [(one.value, one.least, one.most) for one in found] == [
+        (30.0, 0.0, None),
+        (10.0, 0.0, None),
+    ]
+    assert {(one.measure, one.is_strict) for one in found} == {("widening", False)}
+    least = compared("extreme", Given(cells), **asked, at_level=1, kind="least", only=True)
+    assert [(one.value, one.least, one.most) for one in least] == [
+        (-30.0, None, 0.0),
+        (-20.0, None, 0.0),
+    ]
+    assert all(one.is_strict and one.point == "holds" for one in least)
+    # From one level to the next it grows by 30 and shrinks by 10; as a ratio from 2 to 3, to 2.
+    wider = compared("widens", Given(cells), **asked, direction="rising", by="difference")
+    assert [(one.value, one.point) for one in wider] == [(30.0, "holds"), (-10.0, "does not hold")]
+    ratio = compared("widens", Given(cells), **asked, direction="falling", by="ratio")
+    assert [one.value for one in ratio] == pytest.approx([1.5, 2 / 3])
+    assert [(one.least, one.most, one.is_strict) for one in ratio] == [(None, 1.0, True)] * 2
+
+
+def test_groups_are_apart_by_their_factor_in_every_pair_of_neighbours() -> None:
+    evidence = along("os", {"a": 10.0, "b": 11.0, "c": 25.0, "d": 26.0, "e": 60.0})
+    asked: dict[str, Any] = {"along": "os", "groups": [["a", "b"], ["c", "d"], ["e"]]}
+    found = compared("clusters", evidence, **asked, by_ratio=2.0)
+    assert [one.what for one in found] == [
+        *("(os a) / (os c)", "(os a) / (os d)", "(os b) / (os c)", "(os b) / (os d)"),
+        *("(os c) / (os e)", "(os d) / (os e)"),
+    ]
+    assert {(one.least, one.most, one.is_strict) for one in found} == {(None, 0.5, True)}
+    assert judged("clusters", evidence, **asked, by_ratio=2.0).verdict == "holds"
+    assert judged("clusters", evidence, **asked, by_ratio=2.4).verdict != "holds"
+
+
+def test_a_sign_is_above_at_some_levels_and_below_at_others() -> None:
+    means = {("xp", 1): 20.0, ("linux", 1): 10.0, ("xp", 2): 20.0, ("linux", 2): 40.0}
+    evidence = Given([cell(trials(m), os=os, size=n) for (os, n), m in means.items()])
+    asked: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}, "along": "size"}
+    assert judged("sign", evidence, **asked, positive=[1], negative=[2]).verdict == "holds"
+    assert judged("sign", evidence, **asked, positive=[2], negative=[1]).verdict == "does not hold"
+    found = compared("sign", evidence, **asked, positive=[1], negative=[2])
+    assert [one.value for one in found] == pytest.approx([0.5, 2.0], rel=0.01)
