@@ -11,13 +11,13 @@ import pytest
 from bodies_of_evidence import along, cell, finding, printed, trials, verdicts
 from given_numbers import Given
 
-from lanlab.analysis.findings import Judged, Judgement, Verdicts
+from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.judge import Further, _further, _told
 from lanlab.analysis.findings.printed import times
-from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Level
 
 #: The greatest of two that their digits do not tell apart, as the lesser may be 9.6 as well.
@@ -310,3 +310,94 @@ def test_a_sign_is_above_at_some_levels_and_below_at_others() -> None:
     assert judged("sign", evidence, **asked, positive=[2], negative=[1]).verdict == "does not hold"
     found = compared("sign", evidence, **asked, positive=[1], negative=[2])
     assert [one.value for one in found] == pytest.approx([0.5, 2.0], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("ends", "value", "p_for", "p_against", "point"),
+    [
+        # An interval that reaches to a bound keeps to it; one that touches it from beyond does not
+        # leave it.
+        ((2.0, 3.0), 2.0, 5e-13, 0.5, "holds"),
+        ((2.0, 3.0), 3.0, 5e-13, 0.5, "holds"),
+        ((1.0, 2.0), 1.9, 0.5, 0.5, "does not hold"),
+        ((3.0, 4.0), 3.1, 0.5, 0.5, "does not hold"),
+        ((0.5, 1.9), 1.0, 0.5, 5e-13, "does not hold"),
+        ((3.1, 9.0), 5.0, 0.5, 5e-13, "does not hold"),
+        ((1.9, 3.0), 2.5, 0.5, 0.5, "holds"),
+    ],
+)
+@pytest.mark.parametrize(("measure", "unit"), [("place", "level"), ("share", "share")])
+def test_an_interval_keeps_to_bounds_or_leaves_them(
+    measure: str,
+    unit: str,
+    ends: tuple[float, float],
+    value: float,
+    p_for: float,
+    p_against: float,
+    point: str,
+) -> None:
+    """The same interval at every confidence: its p is the least that is told, or one half."""
+    seen = forms_models._by_interval(
+        what="w", metric="m", measure=measure, value=value, least=2.0, most=3.0, test="t",
+        interval=lambda confidence: ends, n=(7,),
+    )  # fmt: skip
+    assert (seen.p_for, seen.p_against) == pytest.approx((p_for, p_against), abs=0)
+    assert (seen.point, seen.measure, seen.unit, seen.basis) == (point, measure, unit, "tested")
+    assert (seen.n, seen.is_planned, seen.interval(0.5)) == ((7,), False, ends)
+    assert (seen.least, seen.most, seen.what, seen.metric, seen.test) == (2.0, 3.0, "w", "m", "t")
+    free = forms_models._by_interval(
+        what="w", metric="m", measure=measure, value=value, least=None, most=None, test="t",
+        interval=lambda confidence: ends, n=(7,),
+    )  # fmt: skip
+    assert (free.p_for, free.p_against, free.point) == (5e-13, 0.5, "holds")
+
+
+def test_a_share_of_the_variation_is_one_of_the_trials_that_have_the_factor() -> None:
+    """By hand: means 2 and 6 of three each about 4; 24 of 24 + 4 squares lie between them."""
+    cells = [cell(Trials(values), os=os)
+             for os, values in (("xp", (1.0, 2.0, 3.0)), ("linux", (5.0, 6.0, 7.0)))]  # fmt: skip
+    other = cell(Trials((90.0, 95.0)), size=1)
+    evidence = Given([*cells, other], metric="errors")
+    [found] = compared("effect", evidence, metric="errors", factor="os", min_share=0.5)
+    assert (found.value, found.n) == (pytest.approx(24 / 28), (6,))
+    assert (found.least, found.most, found.point) == (0.5, None, "holds")
+    low, high = found.interval(0.95)
+    assert 0 < low < 24 / 28 < high < 1
+
+    def said(evidence: Given) -> tuple[str, tuple[str, ...]]:
+        told = judged("effect", evidence, metric="errors", factor="os", min_share=0.5)
+        return told.verdict, told.reasons
+
+    one_level = replace(evidence, found=[cells[0], other])
+    assert said(one_level) == ("not tested", ("os has one level here; it takes two",))
+    assert said(replace(evidence, found=[other])) == ("not tested", ("no errors at os",))
+    # Numbers without trials are some, which leaves the claim open where they may be incomplete.
+    paper = Given([cell(printed(2.0), os="xp")], can_lack=True, metric="errors")
+    assert said(paper) == ("undecided", ("no errors at os",))
+    fixed = [replace(one, varied=()) for one in cells]
+    assert said(replace(evidence, found=fixed))[1] == ("os has one level here; it takes two",)
+    # On the scale of a rate, unless one is 0.
+    rates = [cell(Trials(tuple(math.exp(one) for one in each.sample.values)), **each.levels)
+             for each in cells if isinstance(each.sample, Trials)]  # fmt: skip
+    [by_log] = compared("effect", Given(rates), factor="os", min_share=0.5)
+    assert by_log.value == pytest.approx(24 / 28)
+
+
+def test_an_interval_is_cut_only_where_no_trial_went_beyond_the_end_of_the_metric() -> None:
+    """0.9, 1.0 and 1.1: a share that was above 1 is none; t of two degrees of freedom 4.302653."""
+    half = 4.302653 * 0.1 / math.sqrt(3)
+    above = Given([cell(Trials((0.9, 1.0, 1.1)), os="xp")], metric="received_ratio")
+    [one] = compared("value", above, metric="received_ratio", min=0.0)
+    assert one.interval(0.95) == pytest.approx((1 - half, 1 + half))
+    below = Given([cell(Trials((-0.1, 0.0, 0.1)), os="xp")], metric="errors")
+    [one] = compared("value", below, metric="errors", max=9.0)
+    assert one.interval(0.95) == pytest.approx((-half, half))
+    # Also not where a condition that may be the least as well did.
+    cells = [cell(Trials((0.05, 0.1, 0.15)), size=1), cell(Trials((-0.1, 0.2, 0.5)), size=2)]
+    tied = Given(cells, metric="errors")
+    [one] = compared("value", tied, metric="errors", at={"take": "least"}, max=9.0)
+    assert one.candidates == 2 and one.interval(0.95)[0] < 0
+    # A printed mean is a number that was seen, too.
+    spread = Given([cell(PrintedSpread(0.01, 0.5, 9), os="xp")], metric="errors")
+    [one] = compared("value", spread, metric="errors", max=9.0)
+    assert one.interval(0.95)[0] == 0.0
