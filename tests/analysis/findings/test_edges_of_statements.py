@@ -401,3 +401,99 @@ def test_an_interval_is_cut_only_where_no_trial_went_beyond_the_end_of_the_metri
     spread = Given([cell(PrintedSpread(0.01, 0.5, 9), os="xp")], metric="errors")
     [one] = compared("value", spread, metric="errors", max=9.0)
     assert one.interval(0.95)[0] == 0.0
+
+
+def test_a_trend_goes_through_the_levels_that_have_numbers_and_names_the_others() -> None:
+    """1, 2 and 4 of sizes 1, 2 and 3, all printed: twofold a level, fourfold over two."""
+    cells = [cell(printed(mean), size=n) for n, mean in ((1, 1.0), (2, 2.0), (3, 4.0))]
+    paper = Given(cells, can_lack=True, known={"size": (1, 2, 3)})
+    asked: dict[str, Any] = {"along": "size", "direction": "rising"}
+    [whole] = compared("trend", paper, **asked)
+    assert (whole.value, whole.what) == (pytest.approx(4.0), "change along size 1 to 3")
+    lacking = judged("trend", replace(paper, found=cells[:2]), **asked)
+    [part] = lacking.comparisons
+    assert (part.comparison.value, part.comparison.what) == (
+        pytest.approx(2.0),
+        "change along size 1 to 2",
+    )
+    assert (lacking.verdict, lacking.means) == ("undecided", "holds")
+    assert lacking.reasons == ("no goodput_bps at size 3",)
+    alone = judged("trend", replace(paper, found=cells[:1]), **asked)
+    assert alone.comparisons == ()
+    assert alone.reasons == ("no goodput_bps at size 2", "no goodput_bps at size 3")
+    single = judged("trend", Given(cells[:1]), **asked)
+    assert (single.verdict, single.reasons) == (
+        *("not tested", ("size has one level here, 1; it takes two",)),
+    )
+    nothing = judged("trend", Given([]), **asked)
+    assert nothing.reasons == ("no goodput_bps at ",)
+
+
+@pytest.mark.parametrize(
+    ("form", "more"),
+    [
+        ("monotone", {"direction": "rising"}),
+        ("no_trend", {"margin_ratio": 0.5}),
+        ("peak_then_decline", {}),
+    ],
+)
+def test_what_goes_along_levels_takes_two_and_each_with_a_number(
+    form: str, more: dict[str, Any]
+) -> None:
+    cells = [cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 10.0))]
+    one = judged(form, Given(cells[:1]), along="size", **more)
+    assert one.reasons == ("size has one level here, 1; it takes two",)
+    paper = Given(cells[:1], can_lack=True, known={"size": (1, 2)})
+    lacking = judged(form, paper, along="size", **more)
+    assert lacking.reasons == ("no goodput_bps at size 2",)
+    single = replace(paper, known={"size": (1,)})
+    assert judged(form, single, along="size", **more).verdict == "undecided"
+
+
+def test_each_level_is_beyond_the_one_before_in_the_direction_that_is_said() -> None:
+    evidence = Given([cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 15.0))])
+    rising = compared("monotone", evidence, along="size", direction="rising")
+    assert [(one.what, one.point) for one in rising] == [
+        ("(size 1) / (size 2)", "holds"),
+        ("(size 2) / (size 3)", "does not hold"),
+    ]
+    falling = compared("monotone", evidence, along="size", direction="falling")
+    assert [(one.what, one.point) for one in falling] == [
+        ("(size 1) / (size 2)", "does not hold"),
+        ("(size 2) / (size 3)", "holds"),
+    ]
+    ordered = compared("order", evidence, along="size", levels=[1, 3, 2])
+    assert [(one.what, one.point) for one in ordered] == [
+        ("(size 1) / (size 3)", "holds"),
+        ("(size 2) / (size 3)", "holds"),
+    ]
+
+
+def test_a_widening_of_printed_ratios_is_one_of_the_later_to_the_former() -> None:
+    """Where a side has no number of its own: 4 at size 1, 6 at size 2."""
+
+    @dataclass
+    class Ratios(Given):
+        def ratio(
+            self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
+        ) -> PrintedNumber | None:
+            assert (metric, a["os"], b["os"]) == ("goodput_bps", "xp", "linux")
+            value = {1: 4.0, 2: 6.0, 3: None}[int(a["size"])]
+            return None if value is None else PrintedNumber(value, value, value)
+
+    evidence = Ratios([], can_lack=True, known={"size": (1, 2)})
+    asked: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}, "along": "size"}
+    [found] = compared("widens", evidence, **asked, by="ratio", direction="rising")
+    assert (found.value, found.least, found.most) == (pytest.approx(1.5), 1.0, None)
+    assert (found.measure, found.is_strict, found.point) == ("widening", True, "holds")
+    assert found.what.endswith(" against size 1")
+    [turned] = compared("widens", evidence, **asked, by="ratio", direction="falling")
+    assert (turned.least, turned.most, turned.point) == (None, 1.0, "does not hold")
+    # Not of a difference, of a run, or where one of both is not printed.
+    for by, other in (
+        ("difference", evidence),
+        ("ratio", replace(evidence, can_lack=False)),
+        ("ratio", replace(evidence, known={"size": (1, 3)})),
+    ):
+        unknown = judged("widens", other, **asked, by=by, direction="rising")
+        assert (unknown.verdict, unknown.comparisons) == ("not tested", ())
