@@ -195,6 +195,31 @@ def test_equal_trials_are_a_ground_from_three_on(values: tuple[float, ...], basi
     blocks = tuple(range(len(values)))
     paired = [(1.0, Trials(values, blocks)), (-1.0, Trials((4.0,) * 3, (0, 1, 2)))]
     assert contrast(paired, "linear").basis == basis
+    assert seen.n == (len(values), 3)
+
+
+def test_equal_trials_that_were_printed_are_known_to_their_digits() -> None:
+    a, b = PrintedSpread(5.0, 0.0, 4, 0.5), PrintedSpread(3.0, 0.0, 3, 0.25)
+    seen = contrast([(1.0, a), (-2.0, b)], "linear")
+    assert (seen.basis, seen.value, seen.n) == ("all equal", -1.0, (4, 3))
+    assert seen.interval(0.95) == (-2.0, 0.0)
+    rate = contrast([(1.0, PrintedSpread(8.0, 0.0, 4, 0.5))], "log")
+    assert (rate.basis, rate.n) == ("all equal", (4,))
+    assert rate.value == pytest.approx(math.log(8.0))
+    assert (rate.below, rate.above) == (0.5 / 8, 0.5 / 8)
+    two = contrast([(1.0, PrintedSpread(8.0, 0.0, 2))], "log")
+    assert (two.basis, two.n) == ("too few", (2,))
+
+
+def test_trials_in_blocks_and_a_printed_spread_are_compared_as_they_are() -> None:
+    blocks = Trials((5.0, 7.0, 9.0), (0, 1, 2))
+    seen = contrast([(1.0, blocks), (-1.0, PrintedSpread(4.0, 1.0, 8))], "linear")
+    assert (seen.test, seen.value, seen.n) == ("Welch's t", 3.0, (3, 8))
+    assert seen.error == pytest.approx(math.sqrt(4 / 3 + 1 / 8))
+    free = contrast([(1.0, blocks), (-1.0, Trials((4.0, 5.0, 3.0)))], "linear")
+    assert free.test == "Welch's t"
+    alone = contrast([(1.0, blocks)], "linear")
+    assert (alone.test, alone.n, alone.hedges_g) == ("Student's t", (3,), None)
 
 
 def test_printed_numbers_add_up_with_their_ends() -> None:
