@@ -84,6 +84,8 @@ def test_a_ratio_the_other_way_round_has_its_ends_exchanged() -> None:
     assert (least.low, least.high) == (0.0, 0.25)
     most = PrintedRatio("os", (), (), PrintedNumber(4.0, -math.inf, 4.0), {}).inverted.ratio
     assert (most.low, most.high) == (0.25, math.inf)
+    part = PrintedRatio("os", (), (), PrintedNumber(0.8, 0.5, 1.0), {}).inverted.ratio
+    assert (part.mean, part.low, part.high) == (1.25, 1.0, 2.0)
     none = PrintedRatio("os", (), (), PrintedNumber(0.5, 0.0, 1.0), {}).inverted.ratio
     assert (none.low, none.high) == (1.0, math.inf)
 
@@ -269,6 +271,31 @@ def test_the_trials_named_are_those_that_statsmodels_names(distance: float) -> N
     both = trials_needed(known(0.0, error, (5,)), -distance, distance, 0.05)
     assert both is not None and both >= wanted
     assert trials_needed(known(0.0, error, (5,)), -distance, 99.0, 0.05) == wanted
+
+
+def test_more_trials_are_named_than_there_are_however_clear_it_is() -> None:
+    """6 and 7 trials are between 6 and 7 of each: with 7 of each it is decided, if it can be."""
+    assert trials_needed(known(100.0, 1.0, (6, 7)), 0.0, None, 0.05) == 7
+    assert trials_needed(known(100.0, 1.0, (7, 7)), 0.0, None, 0.05) == 8
+    assert trials_needed(known(1e6, 1.0, (2,)), 0.0, None, 0.05) == 3
+
+
+def test_both_bounds_are_kept_with_the_chance_that_neither_is_missed() -> None:
+    """By the noncentral t: the error shrinks with the root of the trials, which were 5 on average,
+    and the degrees of freedom grow with those less one."""
+    value, error, df, level = 0.4, 0.5, 7.5, 0.02
+    seen = Estimate(value, "tested", "t", error, df, n=(4, 6))
+
+    def power(n: int) -> float:
+        own_df = df * (n - 1) / 4
+        edge = stats.t.ppf(1 - level / 2, own_df)
+        root = error * math.sqrt(5 / n)
+        missed = [stats.nct.cdf(edge, own_df, d / root) for d in (value + 1.0, 2.0 - value)]
+        return float(1 - sum(missed))
+
+    needed = trials_needed(seen, -1.0, 2.0, level)
+    assert needed is not None and needed > 6
+    assert power(needed) >= 0.8 > power(needed - 1)
 
 
 def test_what_no_number_of_trials_decides_has_none() -> None:

@@ -11,7 +11,7 @@ import pytest
 from bodies_of_evidence import along, cell, finding, printed, trials, verdicts
 from given_numbers import Given
 
-from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models
+from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models, judge
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
@@ -284,6 +284,7 @@ def test_a_difference_is_the_greatest_at_a_level_if_it_is_less_at_every_other() 
     # From one level to the next it grows by 30 and shrinks by 10; as a ratio from 2 to 3, to 2.
     wider = compared("widens", Given(cells), **asked, direction="rising", by="difference")
     assert [(one.value, one.point) for one in wider] == [(30.0, "holds"), (-10.0, "does not hold")]
+    assert {(one.least, one.most, one.is_strict) for one in wider} == {(0.0, None, True)}
     ratio = compared("widens", Given(cells), **asked, direction="falling", by="ratio")
     assert [one.value for one in ratio] == pytest.approx([1.5, 2 / 3])
     assert [(one.least, one.most, one.is_strict) for one in ratio] == [(None, 1.0, True)] * 2
@@ -489,6 +490,11 @@ def test_a_widening_of_printed_ratios_is_one_of_the_later_to_the_former() -> Non
     assert found.what.endswith(" against size 1")
     [turned] = compared("widens", evidence, **asked, by="ratio", direction="falling")
     assert (turned.least, turned.most, turned.point) == (None, 1.0, "does not hold")
+    # A ratio of two numbers that are printed stands beside one that is printed itself.
+    sides = [cell(printed(mean), os=os, size=1) for os, mean in (("xp", 0.5), ("linux", 0.25))]
+    [beside] = compared("widens", replace(evidence, found=sides), **asked, by="ratio",
+                        direction="rising")  # fmt: skip
+    assert beside.value == pytest.approx(3.0)
     # Not of a difference, of a run, or where one of both is not printed.
     for by, other in (
         ("difference", evidence),
@@ -497,3 +503,45 @@ def test_a_widening_of_printed_ratios_is_one_of_the_later_to_the_former() -> Non
     ):
         unknown = judged("widens", other, **asked, by=by, direction="rising")
         assert (unknown.verdict, unknown.comparisons) == ("not tested", ())
+
+
+@pytest.mark.parametrize("nothing", [("xp", 1), ("linux", 1), ("xp", 2), ("linux", 2)])
+def test_a_widening_of_ratios_is_open_where_a_printed_number_is_zero(
+    nothing: tuple[str, int],
+) -> None:
+    cells = [
+        cell(printed(0.0 if (os, size) == nothing else 10.0), os=os, size=size)
+        for os in ("xp", "linux")
+        for size in (1, 2)
+    ]
+    paper = Given(cells, can_lack=True)
+    asked: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}, "along": "size"}
+    found = judged("widens", paper, **asked, by="ratio", direction="rising")
+    assert (found.verdict, found.comparisons) == ("undecided", ())
+    assert found.reasons == ("a value is not above zero, so there is no ratio",)
+
+
+def test_each_interval_is_as_wide_as_the_place_of_its_p_asks_for() -> None:
+    """The least p of four is held against a fourth of 5 %, the next against a third; behind the
+    first that is not decided all are held against what that one is. Alphabets do not matter."""
+    off = {"d": 9.0, "b": 5.0, "a": 0.1, "c": 0.05}
+    cells = [cell(Trials(tuple(x + one for one in (-1.0, 0.0, 1.0, 0.5, -0.5))), os=os)
+             for os, x in off.items()]  # fmt: skip
+    evidence = Given(cells, metric="errors")
+    asked = [finding("value", metric="errors", at={"os": os}, max=0.0) for os in "abcd"]
+    found = judge(asked, evidence)
+    seen = {one.comparisons[0].comparison.what: one.comparisons[0] for one in found.judgements}
+    truths = {name: one.truth for name, one in seen.items()}
+    assert truths == {
+        **dict.fromkeys(("os a", "os c"), "undecided"),
+        **dict.fromkeys(("os b", "os d"), "does not hold"),
+    }
+    levels = {name: 1 - (one.confidence or 0) for name, one in seen.items()}
+    assert levels == pytest.approx(
+        {"os d": 0.05 / 4, "os b": 0.05 / 3, "os a": 0.05 / 2, "os c": 0.05 / 2}
+    )
+    assert {one.family for one in seen.values()} == {4}
+    # What would decide is asked for at the same level.
+    wanted = seen["os a"].comparison.trials_needed(0.05 / 2)
+    assert seen["os a"].trials_needed == wanted
+    assert seen["os d"].trials_needed is None

@@ -188,3 +188,22 @@ def test_a_logarithm_beyond_what_a_float_can_hold_is_an_infinite_ratio() -> None
         for scale in ("linear", "log"):
             assert _unscaled(value_, scale) == unscaled(value_, scale)  # type: ignore[arg-type]
     assert _unscaled(709.9, "log") == math.inf
+
+
+def test_levels_are_read_in_the_units_of_the_workload_wherever_they_stand() -> None:
+    """500 kB/s are 4 Mbit/s: of a number, of a ratio, and of what a statement asks for."""
+    rate = {"rate_bps": "500kB/s"}
+    ratio = against("ratio", 4.0)
+    ratio = ratio.model_copy(update={"condition": {**ratio.condition, **rate}})
+    evidence = paper(
+        value("m", condition={"os": "xp", "message_size_bytes": 500, **rate}),
+        value("e", statistic="maximum", condition={"os": "vista", **rate}),
+        ratio,
+    )
+    [found] = evidence.ratios("goodput_bps")
+    assert found.levels == {"message_size_bytes": 500, "rate_bps": 4_000_000}
+    cells = evidence.cells("goodput_bps")
+    assert {cell.levels["rate_bps"] for cell in cells} == {4_000_000}
+    assert sorted(str(cell.levels["os"]) for cell in cells) == ["linux", "vista", "xp"]
+    assert evidence.plain("rate_bps", "500kB/s") == 4_000_000
+    assert evidence.speaks("goodput_bps", {"rate_bps": (4_000_000,)}, ("rate_bps",))
