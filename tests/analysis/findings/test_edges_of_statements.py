@@ -545,3 +545,57 @@ def test_each_interval_is_as_wide_as_the_place_of_its_p_asks_for() -> None:
     wanted = seen["os a"].comparison.trials_needed(0.05 / 2)
     assert seen["os a"].trials_needed == wanted
     assert seen["os d"].trials_needed is None
+
+
+@pytest.mark.parametrize(("lesser", "candidates"), [(9.0, 2), (8.99, 1)])
+def test_printed_numbers_whose_digits_meet_are_not_told_apart(
+    lesser: float, candidates: int
+) -> None:
+    """10 may be 9.5, and 9 may be 9.5 as well."""
+    cells = [cell(printed(10.0, 0.5), size=1), cell(printed(lesser, 0.5), size=2)]
+    evidence = Given(cells, metric="errors")
+    [one] = compared("value", evidence, metric="errors", at={"take": "greatest"}, min=1.0)
+    assert one.candidates == candidates
+    [least] = compared("value", evidence, metric="errors", at={"take": "least"}, min=1.0)
+    assert (least.candidates, least.value) == (candidates, lesser)
+
+
+def test_a_share_is_held_against_bounds_of_shares_and_an_equivalence_against_both_ends() -> None:
+    evidence = along("os", {"xp": 0.5, "linux": 0.55})
+    [share] = compared("share", evidence, at={"os": "xp"}, min=0.25, max=0.75)
+    assert (share.least, share.most, share.unit, share.measure) == (0.25, 0.75, "share", "share")
+    sides: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
+    [ratio] = compared("equivalent", evidence, **sides, margin_ratio=0.25)
+    assert (ratio.least, ratio.most, ratio.unit) == (0.75, 1.25, "ratio")
+    [margin] = compared("equivalent", evidence, **sides, margin=0.25)
+    assert (margin.least, margin.most, margin.unit) == (-0.25, 0.25, "metric")
+    [difference] = compared("difference", evidence, **sides, min=-0.5, max=0.125)
+    assert (difference.least, difference.most) == (-0.5, 0.125)
+    assert difference.value == pytest.approx(-0.05)
+    assert {one.is_strict for one in (share, ratio, margin, difference)} == {False}
+
+
+def test_any_of_several_parts_and_a_number_of_combinations() -> None:
+    means = {("xp", 1): 1.0, ("xp", 2): 2.0, ("linux", 1): 3.0, ("linux", 2): 4.0}
+    cells = [cell(Trials((mean,) * 3), os=os, size=n) for (os, n), mean in means.items()]
+    evidence = Given(cells)
+    above: dict[str, Any] = {"form": "value", "min": 2.5}
+
+    def counted(over: list[str], **bounds: int) -> Judgement:
+        return judged("count", evidence, over=over, of=above, **bounds)
+
+    both = ["os", "size"]
+    assert counted(both, min=2).verdict == counted(both, max=2).verdict == "holds"
+    assert counted(both, min=3).verdict == counted(both, max=1).verdict == "does not hold"
+    [tally] = counted(both, min=2, max=3).tallies
+    assert (tally.parts, tally.shown, tally.refuted, tally.least, tally.most) == (4, 2, 2, 2, 3)
+    # Of two systems, each at both sizes.
+    [of_two] = counted(["os"], min=1).tallies
+    assert (of_two.parts, of_two.shown, of_two.refuted) == (2, 1, 1)
+    few = counted(both, min=5)
+    assert few.reasons == ("4 combinations of os, size here; it takes 5",)
+    assert counted(["host"], min=1).reasons == ("no goodput_bps at host",)
+    parts = [{**above, "at": {"os": os}} for os in ("xp", "linux")]
+    assert judged("any", evidence, of=parts).verdict == "holds"
+    assert judged("any", evidence, of=parts[:1]).verdict == "does not hold"
+    assert judged("all", evidence, of=parts).verdict == "does not hold"
