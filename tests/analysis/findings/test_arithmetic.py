@@ -134,6 +134,9 @@ def test_lost_trials_are_put_in_each_way_that_they_can_have_been() -> None:
     eleven = Trials((5.0, 6.0), (), (0, 1), ((tuple(range(1, 12)), 2),))
     assert len(contrasts([(1.0, ten), (-1.0, ten)], "linear")) == 100
     assert len(contrasts([(1.0, ten), (-1.0, eleven)], "linear")) == 9
+    for values, ways in ((100, 100), (101, 3)):
+        lost = (tuple(float(one) for one in range(1, values + 1)), 2)
+        assert len(contrasts([(1.0, Trials((5.0, 6.0), missing=(lost,)))], "linear")) == ways
 
 
 def test_unpaired_terms_have_the_error_and_degrees_of_satterthwaite() -> None:
