@@ -363,7 +363,8 @@ def test_a_share_of_the_variation_is_one_of_the_trials_that_have_the_factor() ->
     assert (found.value, found.n) == (pytest.approx(24 / 28), (6,))
     assert (found.least, found.most, found.point) == (0.5, None, "holds")
     low, high = found.interval(0.95)
-    assert 0 < low < 24 / 28 < high < 1
+    narrow, wide = found.interval(0.5)
+    assert 0 < low < narrow < wide < high < 1 and low < 24 / 28 < high
 
     def said(evidence: Given) -> tuple[str, tuple[str, ...]]:
         told = judged("effect", evidence, metric="errors", factor="os", min_share=0.5)
@@ -599,3 +600,32 @@ def test_any_of_several_parts_and_a_number_of_combinations() -> None:
     assert judged("any", evidence, of=parts).verdict == "holds"
     assert judged("any", evidence, of=parts[:1]).verdict == "does not hold"
     assert judged("all", evidence, of=parts).verdict == "does not hold"
+
+
+@pytest.mark.parametrize(
+    ("form", "more", "what"),
+    [
+        ("trend", {"direction": "rising"}, ["change along size 1 to 3 at os linux"]),
+        ("no_trend", {"margin_ratio": 0.5}, ["change along size 1 to 3 at os linux"]),
+        (
+            "peak_then_decline",
+            {"peak_at_most": 2},
+            ["(goodput_bps, the greatest, at size 2) / (size 3) at os linux"],
+        ),
+        (
+            "monotone",
+            {"direction": "rising"},
+            ["(size 1) / (size 2) at os linux", "(size 2) / (size 3) at os linux"],
+        ),
+    ],
+)
+def test_a_series_that_says_nothing_does_not_hide_the_next(
+    form: str, more: dict[str, Any], what: list[str]
+) -> None:
+    """One system with one size, one with none until 2, and one with three."""
+    means = {("xp", 7): 5.0, ("vista", 3): 5.0, ("vista", 4): 4.0}
+    means |= {("linux", 1): 10.0, ("linux", 2): 30.0, ("linux", 3): 20.0}
+    cells = [cell(trials(mean), os=os, size=n) for (os, n), mean in means.items()]
+    found = judged(form, Given(cells), along="size", **more)
+    told = [one.comparison.what for one in found.comparisons if "linux" in one.comparison.what]
+    assert told == what
