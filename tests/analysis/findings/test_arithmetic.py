@@ -283,6 +283,28 @@ def test_more_trials_are_named_than_there_are_however_clear_it_is() -> None:
     assert trials_needed(known(1e6, 1.0, (2,)), 0.0, None, 0.05) == 3
 
 
+@pytest.mark.parametrize("shift", [-20.0, 7.0])
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [(1.0, 0.0, None), (-1.0, None, 0.0), (-1.0, 0.0, None), (1.0, None, 0.0), (0.0, -1.0, 1.5)],
+)
+def test_where_value_and_bounds_lie_together_does_not_matter(
+    value: float, low: float | None, high: float | None, shift: float
+) -> None:
+    """Only how far the one is from the other, less what digits leave open on that side."""
+
+    def needed(by: float) -> int | None:
+        ends = [None if end is None else end + by for end in (low, high)]
+        seen = known(value + by, 1 / math.sqrt(5), (5,), below=0.2, above=0.1)
+        return trials_needed(seen, *ends, 0.05)
+
+    assert needed(shift) == needed(0.0) is not None
+    side = 0.2 if value > 0 else 0.1
+    if value:
+        nearer = known(1.0 - side, 1 / math.sqrt(5), (5,))
+        assert needed(0.0) == trials_needed(nearer, 0.0, None, 0.05)
+
+
 def test_both_bounds_are_kept_with_the_chance_that_neither_is_missed() -> None:
     """By the noncentral t: the error shrinks with the root of the trials, which were 5 on average,
     and the degrees of freedom grow with those less one."""
