@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pg8000.native
@@ -266,6 +267,19 @@ def test_a_connection_waits_as_long_as_the_url_says_and_is_kept_alive() -> None:
             assert reached.gettimeout() == 7.0
             assert reached.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
             assert reached.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_a_local_socket_is_waited_for_as_long_as_the_url_says(tmp_path: Path) -> None:
+    target = Target(str(tmp_path), 5432, "ada", "lab", connect_timeout_s=7.0)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(tmp_path / ".s.PGSQL.5432"))
+        listener.listen()
+        with _reach(target) as reached:
+            assert reached.family == socket.AF_UNIX
+            assert reached.gettimeout() == 7.0
+    other = Target(str(tmp_path), 5433, "ada", "lab")
+    with pytest.raises(StoreError, match="the server cannot be reached: No such file"):
+        _reach(other)
 
 
 def test_a_name_that_cannot_be_one_is_a_server_that_cannot_be_reached() -> None:
