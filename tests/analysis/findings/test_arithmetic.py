@@ -203,6 +203,21 @@ def test_equal_trials_are_a_ground_from_three_on(values: tuple[float, ...], basi
     assert seen.n == (len(values), 3)
 
 
+def test_the_mean_of_one_rate_has_the_interval_that_tables_have_of_it() -> None:
+    """Its own logarithm, and of the n logarithms s²/n + s⁴/(2(n-1)), with n - 1 degrees."""
+    values = (60e6, 100e6, 353e6)
+    seen = contrast([(1.0, Trials(values))], "log")
+    logs = [math.log(one) for one in values]
+    variance = sum((one - sum(logs) / 3) ** 2 for one in logs) / 2
+    assert seen.value == pytest.approx(math.log(171e6))
+    assert seen.error == pytest.approx(math.sqrt(variance / 3 + variance**2 / 4))
+    assert (seen.df, seen.n, seen.test, seen.basis) == (2.0, (3,), "Student's t", "tested")
+    assert (seen.below, seen.above, seen.is_bound, seen.hedges_g) == (0.0, 0.0, False, None)
+    told = contrast([(1.0, PrintedSpread(20.0, 2.0, 8, 0.5))], "log")
+    assert (told.df, told.n, told.below, told.above) == (7.0, (8,), 0.025, 0.025)
+    assert told.value == pytest.approx(math.log(20.0))
+
+
 def test_equal_trials_that_were_printed_are_known_to_their_digits() -> None:
     a, b = PrintedSpread(5.0, 0.0, 4, 0.5), PrintedSpread(3.0, 0.0, 3, 0.25)
     seen = contrast([(1.0, a), (-2.0, b)], "linear")
