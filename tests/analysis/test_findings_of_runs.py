@@ -152,6 +152,23 @@ def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> Non
     assert by_id["f6"].reasons[0].startswith("this run does not have os vista")
 
 
+def test_only_what_says_nothing_of_this_system_is_held_against_it_in_place_of_another(
+    sweep: PlannedRun,
+) -> None:
+    other = {"form": "value", "at": {"os": "vista", "message_size_bytes": 500}, "min": 1.0}
+    own = {"form": "value", "at": {"message_size_bytes": 500}, "min": 1.0}
+    alone = judged(sweep, "all", of=[other])
+    assert (alone.verdict, alone.comparisons) == ("not tested", ())
+    assert alone.here is not None and alone.here.verdict == "holds"
+    assert alone.assumed == (("os", "vista"),)
+    assert "os" not in alone.here.comparisons[0].comparison.what
+    both = judged(sweep, "all", of=[other, own])
+    assert both.comparisons and (both.here, both.assumed) == (None, ())
+    # Nor where there is no number of this system either.
+    nothing = judged(sweep, "all", of=[{**other, "metric": "rtt_mean_ns"}])
+    assert (nothing.verdict, nothing.here, nothing.assumed) == ("not tested", None, ())
+
+
 def test_levels_that_wait_for_a_workload_say_which() -> None:
     """Brutman's machines and two of Schomer and Claason's protocols are not here yet."""
     run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
 from lanlab.analysis.findings.drift_within import change
-from lanlab.analysis.findings.planning import trials_needed
+from lanlab.analysis.findings.planning import _exceeds, trials_needed
 from lanlab.analysis.findings.printed import PrintedRatio, half_digit, number_of, times
 from lanlab.analysis.findings.sample import (
     PrintedNumber,
@@ -318,6 +318,17 @@ def test_where_value_and_bounds_lie_together_does_not_matter(
     if value:
         nearer = known(1.0 - side, 1 / math.sqrt(5), (5,))
         assert needed(0.0) == trials_needed(nearer, 0.0, None, 0.05)
+
+
+@pytest.mark.parametrize(("df", "critical"), [(2.0, 4.3), (4.0, 2.78), (30.0, 2.04)])
+def test_the_chance_to_pass_a_critical_value_is_that_of_the_noncentral_t(
+    df: float, critical: float
+) -> None:
+    """Far out, where scipy gives no number, the normal distribution takes its place."""
+    for away in (0.0, 0.5, 2.0, 5.0, 29.0):
+        oracle = float(stats.nct.sf(critical, df, away))
+        assert _exceeds(away, df, critical) == pytest.approx(oracle, abs=1e-6)
+    assert _exceeds(31.0, df, 32.0) == pytest.approx(float(stats.norm.sf(1.0)))
 
 
 def test_both_bounds_are_kept_with_the_chance_that_neither_is_missed() -> None:

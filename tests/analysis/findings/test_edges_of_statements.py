@@ -593,6 +593,7 @@ def test_any_of_several_parts_and_a_number_of_combinations() -> None:
     # Of two systems, each at both sizes.
     [of_two] = counted(["os"], min=1).tallies
     assert (of_two.parts, of_two.shown, of_two.refuted) == (2, 1, 1)
+    assert counted(both, min=4).verdict == "does not hold"
     few = counted(both, min=5)
     assert few.reasons == ("4 combinations of os, size here; it takes 5",)
     assert counted(["host"], min=1).reasons == ("no goodput_bps at host",)
