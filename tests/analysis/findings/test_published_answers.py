@@ -157,6 +157,9 @@ def test_a_publication_says_what_it_varied_and_what_it_does_not_print() -> None:
     assert not evidence.speaks("rtt_mean_ns", {"os": ("xp",)}, ("os",))
     # What a number does not name, it does not contradict.
     assert evidence.speaks("goodput_bps", {"os": ("xp",), "host": ("a",)}, ("os",))
+    # It has to name every factor that is gone through; with none, any number speaks.
+    assert not evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os", "host"))
+    assert evidence.speaks("goodput_bps", {}, ())
     spread = paper(value("s", statistic="sd", condition={"os": "xp"}))
     assert not spread.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
 
