@@ -184,6 +184,23 @@ def test_levels_that_wait_for_a_workload_say_which() -> None:
     assert by_id["f7"].here is None
 
 
+def test_only_levels_that_were_published_wait_for_a_workload() -> None:
+    """The study names protocols; which client copied is our own."""
+    run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
+    evidence = RunEvidence.of(run, trials)
+    published = {one.published for one in evidence.study.counterpart}
+    ours = [factor for factor in sorted(evidence.factors) if factor not in published]
+    assert "protocol" in published and ours
+
+    def said(factor: str) -> str:
+        return evidence.why_not("elapsed_ns", {factor: ("nothing",)})
+
+    assert "and what was published is not yet runnable here: it needs" in said("protocol")
+    for factor in ours:
+        assert said(factor).startswith(f"this run has no elapsed_ns at {factor} nothing; it has")
+        assert "not yet runnable" not in said(factor)
+
+
 def test_services_take_the_place_of_protocols_as_levels_of_their_own() -> None:
     """Many files are slower than one over each service, by the model."""
     run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
