@@ -273,7 +273,7 @@ def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
     assert evidence.title == f"run {evidence.run.id}"
     assert not evidence.can_lack and evidence.levels("transport") == ()
     assert evidence.ratio("goodput_bps", {}, {}) is None
-    assert evidence.why_not("goodput_bps", {"os": ("xp",)}).startswith("this run does not have os")
+    assert evidence.why_not("goodput_bps", {"os": ("xp",)}) == "this run does not have os xp"
     assert evidence.why_not("nothing_bps", {}) == "this run has no nothing_bps"
     other = evidence.why_not("goodput_bps", {"message_size_bytes": (7,)})
     assert other.startswith("this run has no goodput_bps at message_size_bytes 7; it has")
@@ -281,6 +281,24 @@ def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
     sizes = {cell.levels["message_size_bytes"] for cell in evidence.cells("goodput_bps")}
     known = {"message_size_bytes": tuple(sizes), "transport": ("udp",)}
     assert evidence.why_not("goodput_bps", known).startswith("no trial of this run has goodput_bps")
+    # One of several levels is enough to be looked at further.
+    some = {"message_size_bytes": (500, 7)}
+    assert evidence.why_not("goodput_bps", some).startswith("no trial of this run has goodput_bps")
+
+
+def test_a_run_of_a_study_that_waits_says_for_what() -> None:
+    run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
+    said = RunEvidence.of(run, trials).why_not("elapsed_ns", {"adapter": ("ne2000",)})
+    assert said.startswith("this run does not have adapter ne2000; its study needs workload")
+
+
+def test_a_run_without_experiments_or_without_trials_has_no_conditions(tiny: PlannedRun) -> None:
+    bare = replace(tiny.run, study={"schema": 1, "id": "mine", "title": "Mine"}, scale="gone")
+    evidence = RunEvidence.of(bare, [])
+    assert (evidence.conditions, evidence.factors) == ((), set())
+    empty = judge_run([finding("value", min=1.0)], tiny.run, [])
+    assert [one.verdict for one in empty.judgements] == ["not tested"]
+    assert empty.judgements[0].is_repeatable
 
 
 def test_a_run_speaks_of_what_its_conditions_say(evidence: RunEvidence) -> None:

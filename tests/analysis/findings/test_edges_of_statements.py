@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from bodies_of_evidence import along, cell, finding, printed, trials, verdicts
+from bodies_of_evidence import STEADY, along, cell, finding, printed, trials, verdicts
 from given_numbers import Given
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models, judge
@@ -630,3 +630,33 @@ def test_a_series_that_says_nothing_does_not_hide_the_next(
     found = judged(form, Given(cells), along="size", **more)
     told = [one.comparison.what for one in found.comparisons if "linux" in one.comparison.what]
     assert told == what
+
+
+def test_a_verdict_that_stands_has_no_means_reasons_or_trials_beside_it() -> None:
+    """One part holds, one is open and one has no number; any of them is enough."""
+    evidence = along("os", {"xp": 100.0, "linux": 106.0}, tuple(5 * one for one in STEADY))
+    open_part = {"form": "less", "a": {"os": "xp"}, "b": {"os": "linux"}}
+    sure = {"form": "value", "at": {"os": "xp"}, "min": 1.0}
+    gone = {"form": "value", "at": {"os": "be"}, "min": 1.0}
+    stands = judged("any", evidence, of=[sure, open_part, gone])
+    assert {one.truth for one in stands.comparisons} == {"holds", "undecided"}
+    assert (stands.verdict, stands.means, stands.reasons, stands.further) == (
+        *("holds", None, (), None),
+    )
+    open_one = judged("all", evidence, of=[sure, open_part])
+    assert (open_one.verdict, open_one.means, open_one.reasons) == ("undecided", "holds", ())
+    assert open_one.further is not None and open_one.further.trials > 0
+    # A part without a number leaves a run untested, and then no trials of the others are named.
+    partly = judged("all", evidence, of=[sure, open_part, gone])
+    assert (partly.verdict, partly.means, partly.further) == ("not tested", "holds", None)
+    assert partly.reasons == ("no goodput_bps at os be",)
+    assert partly.is_repeatable
+    paper = judged("all", replace(evidence, can_lack=True), of=[sure, open_part, gone])
+    assert (paper.verdict, paper.further, paper.is_repeatable) == ("undecided", None, False)
+    # Printed numbers that their digits leave open mean nothing yet.
+    near = Given([cell(printed(10.0, 0.5), os="xp"), cell(printed(10.2, 0.5), os="linux")])
+    told = judged("less", near, a={"os": "xp"}, b={"os": "linux"})
+    assert (told.verdict, told.means, told.further) == ("undecided", None, None)
+    one_trial = Given([cell(Trials((10.0,)), os="xp")])
+    single = judged("value", one_trial, min=1.0)
+    assert (single.verdict, single.means) == ("undecided", "holds")

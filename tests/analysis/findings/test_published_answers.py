@@ -210,3 +210,39 @@ def test_levels_are_read_in_the_units_of_the_workload_wherever_they_stand() -> N
     assert sorted(str(cell.levels["os"]) for cell in cells) == ["linux", "vista", "xp"]
     assert evidence.plain("rate_bps", "500kB/s") == 4_000_000
     assert evidence.speaks("goodput_bps", {"rate_bps": (4_000_000,)}, ("rate_bps",))
+
+
+def test_a_share_gives_a_rate_only_where_none_is_printed_and_the_link_is_known() -> None:
+    share = {"statistic": "share_of_link", "value": 0.5, "si": 0.5, "unit": "", "si_unit": "ratio"}
+    at = {"message_size_bytes": 500, "transport": "udp"}
+    other = {"message_size_bytes": 2, "transport": "udp"}
+    evidence = paper(
+        value("m", condition=at), value("n", condition=other), value("s", condition=at, **share)
+    )
+    cells = evidence.cells("goodput_bps")
+    assert [cell.levels for cell in cells] == [at, other]
+    assert {cell.group for cell in cells} == {"published"}
+    # Of the one size the share that is printed, of the other that which follows from its rate.
+    shares = evidence.shares("goodput_bps")
+    assert [(cell.levels, cell.group) for cell in shares] == [
+        (at, "published"),
+        (other, "published"),
+    ]
+    assert shares[0].sample.mean == 0.5
+    unknown = paper(value("s", condition={"message_size_bytes": 500}, **share))
+    assert unknown.cells("goodput_bps") == ()
+    assert [cell.sample.mean for cell in unknown.shares("goodput_bps")] == [0.5]
+
+
+def test_what_was_a_mistake_or_is_of_others_is_no_evidence() -> None:
+    at = {"os": "xp"}
+    for not_own in ({"status": "wrong"}, {"kind": "related"}):
+        evidence = paper(
+            value("m", condition=at, **not_own),
+            value("e", statistic="maximum", condition=at, **not_own),
+        )
+        assert evidence.cells("goodput_bps") == ()
+        assert not evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
+    # What follows one that is left out is still looked at.
+    evidence = paper(value("w", condition=at, status="wrong"), value("m", condition=at))
+    assert [cell.sample.mean for cell in evidence.cells("goodput_bps")] == [10e6]
