@@ -660,3 +660,40 @@ def test_a_verdict_that_stands_has_no_means_reasons_or_trials_beside_it() -> Non
     one_trial = Given([cell(Trials((10.0,)), os="xp")])
     single = judged("value", one_trial, min=1.0)
     assert (single.verdict, single.means) == ("undecided", "holds")
+
+
+def test_a_value_is_held_on_the_scale_of_its_metric_where_both_bounds_allow_it() -> None:
+    """9, 10 and 11 bit/s: by a factor, and with a bound of 0 by a difference."""
+    evidence = Given([cell(Trials((9.0, 10.0, 11.0)), os="xp")])
+
+    def ends(**bounds: float) -> tuple[float, float]:
+        [one] = compared("value", evidence, **bounds)
+        assert (one.unit, one.measure, one.value) == ("metric", "value", pytest.approx(10.0))
+        return one.interval(0.95)
+
+    half = 4.302653 / math.sqrt(3)
+    for by_difference in ({"min": 0.0}, {"min": 0.0, "max": 20.0}):
+        assert ends(**by_difference) == pytest.approx((10 - half, 10 + half))
+    for by_factor in ({"min": 0.5}, {"max": 20.0}, {"min": 1.0, "max": 20.0}):
+        low, high = ends(**by_factor)
+        assert low * high == pytest.approx(100.0) and low > 10 - half
+
+
+def test_no_ratio_is_taken_of_what_may_be_zero() -> None:
+    """Size 2 may be the greatest as well, and in one of its trials nothing arrived."""
+    cells = [
+        cell(Trials((10.0, 10.1, 9.9)), os="xp", size=1),
+        cell(Trials((0.0, 5.0, 20.0)), os="xp", size=2),
+        cell(Trials((2.0, 2.1, 1.9)), os="linux", size=1),
+    ]
+    sides: dict[str, Any] = {"a": {"os": "xp", "take": "greatest"}, "b": {"os": "linux"}}
+    found = judged("ratio", Given(cells), **sides, min=2.0)
+    told = "a condition that could be the extreme one has a value that is not above zero"
+    assert (found.verdict, found.reasons) == ("not tested", (f"{told}; name the levels",))
+    paper = judged("ratio", Given(cells, can_lack=True), **sides, min=2.0)
+    assert (paper.verdict, paper.reasons) == ("undecided", found.reasons)
+    # Named, it is a ratio; of zero itself it is a weighted difference.
+    named = {**sides, "a": {"os": "xp", "size": 1}}
+    assert compared("ratio", Given(cells), **named, min=2.0)[0].measure == "ratio"
+    zero = {**sides, "a": {"os": "xp", "size": 2}}
+    assert compared("ratio", Given(cells), **zero, min=2.0)[0].measure == "difference"

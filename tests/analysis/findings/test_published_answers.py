@@ -187,7 +187,7 @@ def test_a_rate_is_a_share_of_what_the_link_carries_of_such_messages() -> None:
 def test_a_logarithm_beyond_what_a_float_can_hold_is_an_infinite_ratio() -> None:
     from lanlab.analysis.findings.claim import _unscaled
 
-    for value_ in (-3.0, 0.0, 708.9, 709.9, 1e6):
+    for value_ in (-3.0, 0.0, 708.9, 709.0, 709.9, 1e6):
         for scale in ("linear", "log"):
             assert _unscaled(value_, scale) == unscaled(value_, scale)  # type: ignore[arg-type]
     assert _unscaled(709.9, "log") == math.inf

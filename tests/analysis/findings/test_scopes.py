@@ -17,6 +17,7 @@ from lanlab.analysis.findings.sides import (
     Side,
     alike,
     expanded,
+    gap,
     only,
     open_factors,
     pairs,
@@ -212,6 +213,34 @@ def test_an_end_that_was_printed_stands_for_the_conditions_that_it_covers() -> N
     assert isinstance(side, Side) and side.cell is high
 
 
+def test_a_condition_that_an_end_covers_is_not_asked_whether_it_is_the_end() -> None:
+    """The greatest of xp is printed as 20.2, of linux as 40.1: their own sizes are among these."""
+    ends = [
+        replace(cell(printed(mean, 0.5), os=os), stands="greatest")
+        for os, mean in (("xp", 20.2), ("linux", 40.1))
+    ]
+    for os, end in (("xp", ends[0]), ("linux", ends[1])):
+        one = scope(Given([*GRID.found, *ends]), os=os, take="greatest")
+        side = taken(one, one.cells())
+        assert side == Side(end, (), "greatest")
+    # Of both together the one of linux; the other is told apart.
+    both = scope(Given([*GRID.found, *ends]), take="greatest")
+    assert taken(both, both.cells()) == Side(ends[1], (), "greatest")
+
+
+def test_what_evidence_has_no_reason_for_is_named_by_its_metric_or_as_a_share() -> None:
+    class Silent(Given):
+        def why_not(self, *_: object) -> str:
+            return ""
+
+    nowhere = scope(Silent([]), os="xp")
+    assert gap(nowhere) == Gap("no goodput_bps at os xp", False)
+    assert gap(nowhere, True) == Gap("no share of the link at os xp", False)
+    assert gap(nowhere, is_partial=True).is_partial
+    assert places(nowhere)[0].found == Gap("no goodput_bps at os xp")
+    assert places(nowhere, True)[0].found == Gap("no share of the link at os xp")
+
+
 def test_the_least_is_taken_from_below() -> None:
     side = taken(scope(take="least"), GRID.found)
     assert isinstance(side, Side)
@@ -248,6 +277,7 @@ def test_factors_are_open_where_all_conditions_have_them_and_none_is_named() -> 
     assert open_factors([a, b], set()) == ["os", "size"]
     # A parameter that no experiment varies tells two experiments apart where both sides have both.
     both = [*a, *b]
+    assert open_factors([a, a], set()) == []
     assert open_factors([both, both], {"os", "size"}) == ["mtu"]
     assert open_factors([both, b], {"os", "size"}) == ["mtu"]
     assert open_factors([[*a, Cell({"os": "xp"}, ("os",), trials(1.0))], b], {"os"}) == []
