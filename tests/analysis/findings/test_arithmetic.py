@@ -249,6 +249,9 @@ def test_printed_numbers_add_up_with_their_ends() -> None:
     assert (seen.basis, seen.is_bound, seen.n, seen.sources) == ("as printed", False, (1, 1), {"a"})
     bound = contrast([(1.0, PrintedNumber(10.0, 10.0, math.inf)), (-1.0, b)], "linear")
     assert bound.is_bound and bound.interval(0.95) == (6.0, math.inf)
+    small = contrast([(1.0, PrintedNumber(0.5, 0.4, 0.6)), (-1.0, PrintedNumber(2, 2, 2))], "log")
+    assert small.value == pytest.approx(math.log(0.25))
+    assert small.interval(0.5) == pytest.approx((math.log(0.2), math.log(0.3)))
     spread = contrast([(1.0, PrintedSpread(8.0, 1.0, 6, 0.5)), (-1.0, b)], "log")
     assert spread.n == (6, 1)
     assert spread.interval(0.9) == pytest.approx((math.log(7.5 / 4), math.log(8.5 / 2.5)))
@@ -354,6 +357,9 @@ def test_what_no_number_of_trials_decides_has_none() -> None:
     assert trials_needed(known(0.0, error, (5,)), 0.0, None, 0.05) is None
     assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, None, 0.05) is None
     assert trials_needed(known(0.001, error, (5,)), 0.0, None, 0.05) is None
+    # Nor where only one of both bounds lies within the digits.
+    assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, 50.0, 0.05) is None
+    assert trials_needed(known(0.2, error, (5,), above=0.3), -50.0, 0.4, 0.05) is None
     assert trials_needed(Estimate(1.0, "all equal", "none"), 0.0, None, 0.05) is None
 
 
@@ -367,5 +373,12 @@ def test_a_drift_of_what_was_read_in_steps_has_at_least_their_error(
     assert seen.error == pytest.approx(4 * step / math.sqrt(12) / math.sqrt(8.75))
     by_log = change(Trials((10.0, 20.0, 40.0), (), (0, 1, 2)), "log")
     assert by_log.value == pytest.approx(math.log(4))
-    assert change(Trials((1.0, 2.0), (), (3, 3)), "linear").basis == "too few"
+    stands = change(Trials((1.0, 2.0), (), (3, 3)), "linear")
+    assert (stands.basis, stands.value, stands.n) == ("too few", 0.0, (2,))
+    # Two places, of which the squares add up to 1; and values of which the variance is 1.
+    two = change(Trials((1.0, 2.0, 3.0, 5.0), (), (0, 0, 1, 1)), "linear")
+    assert (two.basis, two.value) == ("tested", 2.5)
+    one = change(Trials((1.0, -1.0, 0.0, 0.0, -1.0, 1.0), (), tuple(range(6))), "linear")
+    assert (one.basis, one.value, one.df) == ("tested", 0.0, 4.0)
+    assert one.error == pytest.approx(5 * math.sqrt(1 / 17.5))
     assert change(Trials((5.0,) * 3, (), (0, 1, 2)), "linear").basis == "all equal"

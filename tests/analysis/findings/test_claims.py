@@ -157,6 +157,21 @@ def test_what_has_no_bounds_is_so_by_any_number() -> None:
     assert (free.candidates, free.is_strict) == (1, False)
 
 
+def test_ways_of_which_one_is_not_tested_are_not_tested_and_must_say_the_same() -> None:
+    """Whichever stands first; what is told is why there is no test."""
+    tested, equal = estimate(3.0), estimate(4.0, basis="all equal", test="none: no trial differed")
+    for ways in ((tested, equal), (equal, tested)):
+        seen = claim(*ways, least=1.0)
+        assert (seen.basis, seen.test) == ("all equal", "none: no trial differed")
+        assert (seen.p_for, seen.p_against, seen.point, seen.value) == (
+            *(1.0, 1.0, HOLDS, ways[0].value),
+        )
+        assert claim(*ways, least=3.5).point == OPEN
+        assert claim(*ways, least=9.0).point == NOT
+    both = claim(tested, estimate(4.0), least=3.5)
+    assert (both.basis, both.test, both.point) == ("tested", "t", NOT)
+
+
 def test_an_interval_is_the_widest_of_all_ways_that_lost_trials_can_have_been() -> None:
     ways = [estimate(3.0, 1.0), estimate(5.0, 2.0), estimate(4.0, 0.1)]
     t = float(stats.t.ppf(0.975, 4))

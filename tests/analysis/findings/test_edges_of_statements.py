@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -107,6 +108,15 @@ def test_what_is_not_said_of_a_number_is_nothing() -> None:
     assert (bare.candidates, bare.conditions, bare.sources) == (1, (), frozenset())
     assert bare.is_planned and not bare.is_tested
     assert bare.interval(0.95) == (-math.inf, math.inf) and bare.trials_needed(0.05) is None
+    # What is worked out of it, and where it came from, make it no other comparison.
+    more = replace(
+        bare,
+        interval=lambda confidence: (0.0, 2.0),
+        trials_needed=lambda level: 7,
+        sources=frozenset("s"),
+    )
+    assert more == bare and hash(more) == hash(bare) and replace(bare, value=2.0) != bare
+    assert not {"interval", "trials_needed"} & set(re.findall(r"(\w+)=", repr(bare)))
     half = replace(bare, p_for=0.7, p_against=0.6)
     assert half.p == 1.0
     assert replace(bare, p_for=0.25, p_against=0.75).p == 0.5
@@ -697,3 +707,47 @@ def test_no_ratio_is_taken_of_what_may_be_zero() -> None:
     assert compared("ratio", Given(cells), **named, min=2.0)[0].measure == "ratio"
     zero = {**sides, "a": {"os": "xp", "size": 2}}
     assert compared("ratio", Given(cells), **zero, min=2.0)[0].measure == "difference"
+
+
+def test_a_drift_is_one_by_a_factor_where_every_trial_is_above_zero() -> None:
+    places = (0, 1, 2)
+
+    def seen(*values: float) -> Comparison:
+        evidence = Given([cell(Trials(values, (), places), os="xp")])
+        [found] = compared("no_trend", evidence, along="trial", margin_ratio=0.5)
+        return found
+
+    small = seen(0.1, 0.2, 0.41)
+    assert (small.value, small.unit) == (pytest.approx(4.1), "ratio")
+    # One in which nothing arrived: a rise of 2 about a mean of 1.
+    zero = seen(0.0, 0.9, 2.1)
+    assert (zero.value, zero.unit, zero.least, zero.most) == (
+        *(pytest.approx(2.1), "metric", -0.5, 0.5),
+    )
+    gone = judged("no_trend", Given([]), at={"os": "be"}, along="trial", margin_ratio=0.5)
+    assert (gone.verdict, gone.reasons) == ("not tested", ("no goodput_bps at os be",))
+
+
+@pytest.mark.parametrize(
+    ("form", "more"),
+    [
+        ("widens", {"by": "ratio", "direction": "rising"}),
+        ("extreme", {"at_level": 2, "kind": "greatest"}),
+    ],
+)
+def test_a_run_is_compared_at_the_levels_that_it_has_unless_others_are_named(
+    form: str, more: dict[str, Any]
+) -> None:
+    means = {("xp", 1): 10.0, ("xp", 2): 40.0, ("linux", 1): 10.0, ("linux", 2): 20.0}
+    cells = [cell(trials(mean), os=os, size=n) for (os, n), mean in means.items()]
+    cells.append(cell(trials(10.0), os="be", size=3))
+    run = Given(cells, known={"size": (1, 2, 3)})
+    asked: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}, "along": "size", **more}
+    whole = judged(form, run, **asked)
+    assert (whole.verdict, len(whole.comparisons), whole.reasons) == ("holds", 1, ())
+    named = judged(form, run, **asked, at={"size": [1, 2, 3]})
+    assert (named.verdict, len(named.comparisons)) == ("not tested", 1)
+    assert all("size 3" in reason for reason in named.reasons) and named.reasons
+    # What was published may have been measured there, too.
+    paper = judged(form, replace(run, can_lack=True), **asked)
+    assert (len(paper.comparisons), paper.reasons) == (1, named.reasons)
