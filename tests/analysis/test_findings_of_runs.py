@@ -354,6 +354,34 @@ def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) ->
     assert several
 
 
+def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_on(
+    evidence: RunEvidence, tiny: PlannedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 500 bytes one condition is fitted, and one of which the finding does not speak."""
+    cells = evidence.cells("goodput_bps")
+    ours = [cell.name for cell in cells if cell.levels["message_size_bytes"] == 500]
+    others = [cell.name for cell in cells if cell.name not in ours]
+    fitted = {ours[0], others[0]}
+    simulated = replace(evidence, study=evidence.study.model_copy(update={"simulation": {}}))
+    monkeypatch.setattr(RunEvidence, "of", lambda run, trials: simulated)
+    monkeypatch.setattr(
+        "lanlab.analysis.simulated_run.fitted_conditions", lambda seen, numbers: fitted
+    )
+    asked = [
+        finding("value", at={"message_size_bytes": 500}, min=1.0),
+        finding("value", at={"message_size_bytes": 7}, min=1.0),
+    ]
+    found = judge_run(asked, tiny.run, tiny.trials)
+    assert found.is_simulated
+    assert [one.fitted for one in found.judgements] == [(1, len(ours)), None]
+    assert len(ours) > 1
+    real = replace(evidence, study=evidence.study.model_copy(update={"simulation": None}))
+    monkeypatch.setattr(RunEvidence, "of", lambda run, trials: real)
+    measured = judge_run(asked, tiny.run, tiny.trials)
+    assert not measured.is_simulated
+    assert [one.fitted for one in measured.judgements] == [None, None]
+
+
 def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() -> None:
     """Of the three hosts the Celeron and the Pentium, to the ratio between them."""
     found = planned_run("milanovic-srbljic", where="simulated")
