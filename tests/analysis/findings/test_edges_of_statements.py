@@ -751,3 +751,20 @@ def test_a_run_is_compared_at_the_levels_that_it_has_unless_others_are_named(
     # What was published may have been measured there, too.
     paper = judged(form, replace(run, can_lack=True), **asked)
     assert (len(paper.comparisons), paper.reasons) == (1, named.reasons)
+
+
+def test_an_extreme_of_a_run_is_one_of_the_levels_that_it_has_unless_others_are_named() -> None:
+    evidence = replace(along("size", {1: 10.0, 2: 40.0}), known={"size": (1, 2, 3)})
+    asked: dict[str, Any] = {"along": "size", "at_level": 2, "kind": "greatest"}
+    whole = judged("extreme", evidence, **asked)
+    assert (whole.verdict, len(whole.comparisons), whole.reasons) == ("holds", 1, ())
+    for more in (
+        judged("extreme", evidence, **asked, at={"size": [1, 2, 3]}),
+        judged("extreme", replace(evidence, can_lack=True), **asked),
+    ):
+        assert (len(more.comparisons), more.reasons) == (1, ("no goodput_bps at size 3",))
+    # The level that is named is gone through once, whether it is known of or not.
+    alone = replace(evidence, known={})
+    assert len(judged("extreme", alone, **asked).comparisons) == 1
+    beyond = judged("extreme", evidence, along="size", at_level=9, kind="greatest")
+    assert beyond.comparisons == () and beyond.reasons == ("no goodput_bps at size 9",)
