@@ -35,6 +35,8 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def connect(name: Any, **options: Any) -> sqlite3.Connection:
         told.append(f"= {Path(str(name)).name}")
+        # Debian's SQLite takes every name for a URL, others' do not.
+        assert options.get("uri", False) is str(name).startswith("file:")
         return real(name, factory=Noted, **options)
 
     monkeypatch.setattr(sqlite3, "connect", connect)
