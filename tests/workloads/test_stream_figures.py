@@ -251,6 +251,11 @@ def test_a_flow_of_which_nothing_came_has_no_goodput_and_others_their_own() -> N
     assert flow_goodputs_bps(flows) == pytest.approx([2e9, 0, 4e12])
     received = stream_received(flows=[flow_received(300_000), flow_received(100_000)])
     assert metrics(received=received, flows=2)["jain_index"] == pytest.approx(0.8)
+    # One that got nothing beside one that got everything has its share, of 0.
+    idle = stream_received(flows=[flow_received(300_000), flow_received(0)])
+    found = metrics(received=idle, flows=2)
+    assert (found["jain_index"], found["flow_goodput_min_bps"]) == (0.5, 0)
+    assert found["flow_goodput_max_bps"] > 0
     # One control for all is shared by nobody.
     alike = metrics(received=received, transport="tcp", flows=2, congestion_control="cubic,cubic")
     assert "first_control_share_ratio" not in alike
