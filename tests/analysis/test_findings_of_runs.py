@@ -121,6 +121,22 @@ def test_a_condition_whose_trials_all_failed_is_missed() -> None:
     assert "message_size_bytes 512" in found.reasons[0]
 
 
+def test_what_would_decide_takes_as_long_as_the_trials_that_were_done(sweep: PlannedRun) -> None:
+    """Half a minute each; a trial that failed after a quarter of an hour is none of them."""
+    timed = [replace(trial, elapsed_s=30.0) for trial in sweep.trials]
+    last = max(trial.number for trial in timed)
+    failed = replace(timed[0], number=last + 1, status="failed", elapsed_s=900.0, metrics={})
+    noisy = [scattered(t, 0.2 * (t.number * 7919 % 11 - 5)) for t in timed]
+    run = replace(sweep, trials=[*noisy, failed])
+    at = {"rate_bps": "500kB/s", "message_size_bytes": 500}
+    mean = judged(run, "value", at=at, min=1.0).comparisons[0].comparison.value
+    found = judged(run, "value", at=at, min=0.8 * mean)
+
+    assert found.verdict == "undecided" and found.further is not None
+    assert found.further.trials == found.further.trials_per_condition - 10 > 0
+    assert found.further.minutes == found.further.trials / 2
+
+
 def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> None:
     """Not as a verdict on the finding; and not where two systems are compared."""
     run = planned_run("manford-kolahi", "quick", 100_000_000)
@@ -136,6 +152,23 @@ def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> Non
     assert by_id["f6"].reasons[0].startswith("this run does not have os vista")
 
 
+def test_only_what_says_nothing_of_this_system_is_held_against_it_in_place_of_another(
+    sweep: PlannedRun,
+) -> None:
+    other = {"form": "value", "at": {"os": "vista", "message_size_bytes": 500}, "min": 1.0}
+    own = {"form": "value", "at": {"message_size_bytes": 500}, "min": 1.0}
+    alone = judged(sweep, "all", of=[other])
+    assert (alone.verdict, alone.comparisons) == ("not tested", ())
+    assert alone.here is not None and alone.here.verdict == "holds"
+    assert alone.assumed == (("os", "vista"),)
+    assert "os" not in alone.here.comparisons[0].comparison.what
+    both = judged(sweep, "all", of=[other, own])
+    assert both.comparisons and (both.here, both.assumed) == (None, ())
+    # Nor where there is no number of this system either.
+    nothing = judged(sweep, "all", of=[{**other, "metric": "rtt_mean_ns"}])
+    assert (nothing.verdict, nothing.here, nothing.assumed) == ("not tested", None, ())
+
+
 def test_levels_that_wait_for_a_workload_say_which() -> None:
     """Brutman's machines and two of Schomer and Claason's protocols are not here yet."""
     run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
@@ -149,6 +182,23 @@ def test_levels_that_wait_for_a_workload_say_which() -> None:
     assert waits in " ".join(fastest.judgements[0].reasons)
     # Compares two systems of the study, of which none is here.
     assert by_id["f7"].here is None
+
+
+def test_only_levels_that_were_published_wait_for_a_workload() -> None:
+    """The study names protocols; which client copied is our own."""
+    run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
+    evidence = RunEvidence.of(run, trials)
+    published = {one.published for one in evidence.study.counterpart}
+    ours = [factor for factor in sorted(evidence.factors) if factor not in published]
+    assert "protocol" in published and ours
+
+    def said(factor: str) -> str:
+        return evidence.why_not("elapsed_ns", {factor: ("nothing",)})
+
+    assert "and what was published is not yet runnable here: it needs" in said("protocol")
+    for factor in ours:
+        assert said(factor).startswith(f"this run has no elapsed_ns at {factor} nothing; it has")
+        assert "not yet runnable" not in said(factor)
 
 
 def test_services_take_the_place_of_protocols_as_levels_of_their_own() -> None:
@@ -223,7 +273,7 @@ def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
     assert evidence.title == f"run {evidence.run.id}"
     assert not evidence.can_lack and evidence.levels("transport") == ()
     assert evidence.ratio("goodput_bps", {}, {}) is None
-    assert evidence.why_not("goodput_bps", {"os": ("xp",)}).startswith("this run does not have os")
+    assert evidence.why_not("goodput_bps", {"os": ("xp",)}) == "this run does not have os xp"
     assert evidence.why_not("nothing_bps", {}) == "this run has no nothing_bps"
     other = evidence.why_not("goodput_bps", {"message_size_bytes": (7,)})
     assert other.startswith("this run has no goodput_bps at message_size_bytes 7; it has")
@@ -231,6 +281,24 @@ def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
     sizes = {cell.levels["message_size_bytes"] for cell in evidence.cells("goodput_bps")}
     known = {"message_size_bytes": tuple(sizes), "transport": ("udp",)}
     assert evidence.why_not("goodput_bps", known).startswith("no trial of this run has goodput_bps")
+    # One of several levels is enough to be looked at further.
+    some = {"message_size_bytes": (500, 7)}
+    assert evidence.why_not("goodput_bps", some).startswith("no trial of this run has goodput_bps")
+
+
+def test_a_run_of_a_study_that_waits_says_for_what() -> None:
+    run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
+    said = RunEvidence.of(run, trials).why_not("elapsed_ns", {"adapter": ("ne2000",)})
+    assert said.startswith("this run does not have adapter ne2000; its study needs workload")
+
+
+def test_a_run_without_experiments_or_without_trials_has_no_conditions(tiny: PlannedRun) -> None:
+    bare = replace(tiny.run, study={"schema": 1, "id": "mine", "title": "Mine"}, scale="gone")
+    evidence = RunEvidence.of(bare, [])
+    assert (evidence.conditions, evidence.factors) == ((), set())
+    empty = judge_run([finding("value", min=1.0)], tiny.run, [])
+    assert [one.verdict for one in empty.judgements] == ["not tested"]
+    assert empty.judgements[0].is_repeatable
 
 
 def test_a_run_speaks_of_what_its_conditions_say(evidence: RunEvidence) -> None:
@@ -284,6 +352,34 @@ def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) ->
         assert merged.blocks == (() if len(merged.values) > 1 else (0,))
         several += len(merged.values) > 1
     assert several
+
+
+def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_on(
+    evidence: RunEvidence, tiny: PlannedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 500 bytes one condition is fitted, and one of which the finding does not speak."""
+    cells = evidence.cells("goodput_bps")
+    ours = [cell.name for cell in cells if cell.levels["message_size_bytes"] == 500]
+    others = [cell.name for cell in cells if cell.name not in ours]
+    fitted = {ours[0], others[0]}
+    simulated = replace(evidence, study=evidence.study.model_copy(update={"simulation": {}}))
+    monkeypatch.setattr(RunEvidence, "of", lambda run, trials: simulated)
+    monkeypatch.setattr(
+        "lanlab.analysis.simulated_run.fitted_conditions", lambda seen, numbers: fitted
+    )
+    asked = [
+        finding("value", at={"message_size_bytes": 500}, min=1.0),
+        finding("value", at={"message_size_bytes": 7}, min=1.0),
+    ]
+    found = judge_run(asked, tiny.run, tiny.trials)
+    assert found.is_simulated
+    assert [one.fitted for one in found.judgements] == [(1, len(ours)), None]
+    assert len(ours) > 1
+    real = replace(evidence, study=evidence.study.model_copy(update={"simulation": None}))
+    monkeypatch.setattr(RunEvidence, "of", lambda run, trials: real)
+    measured = judge_run(asked, tiny.run, tiny.trials)
+    assert not measured.is_simulated
+    assert [one.fitted for one in measured.judgements] == [None, None]
 
 
 def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() -> None:

@@ -33,6 +33,7 @@ def test_what_became_of_the_messages_is_told_in_shares_of_those_asked_for() -> N
     assert shares({**COUNTED, "offered_messages": 0}) is None
     assert shares({**COUNTED, "offered_messages": 1}) is not None
     assert shares({"received_messages": 1}) is None
+    assert shares({"received_messages": 1, "lost_link_messages": 0}) is None
     over_tcp = {key: count for key, count in COUNTED.items() if key != "lost_link_messages"}
     assert shares(over_tcp) is None
     partly = {key: count for key, count in COUNTED.items() if key != "lost_late_messages"}

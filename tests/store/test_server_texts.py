@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.errors import StoreError, UsageError
-from lanlab.store import postgresql, postgresql_url
+from lanlab.errors import UsageError
+from lanlab.store import postgresql_url
 from lanlab.store.postgresql import PostgresqlDatabase, ServerFacts, _key
 from lanlab.store.postgresql_errors import cause_of, is_loss
-from lanlab.store.postgresql_password import find_password
+from lanlab.store.postgresql_password import _file, find_password
 from lanlab.store.postgresql_session import _tls
 from lanlab.store.postgresql_url import Target, parse_url
 from lanlab.store.readiness import readiness
@@ -166,6 +166,17 @@ def test_a_password_is_looked_for_in_its_places_and_told_where_it_was(
     assert (find_password(LAB).text, find_password(LAB).advice) == ("", "check PGPASSWORD")
 
 
+def test_on_windows_the_password_file_lies_with_the_data_of_programs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PGPASSFILE", raising=False)
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setenv("APPDATA", "/data")
+    assert _file() == Path("/data/postgresql/pgpass.conf")
+    monkeypatch.delenv("APPDATA")
+    assert _file() == Path("~/postgresql/pgpass.conf").expanduser()
+
+
 def test_an_error_of_the_server_is_told_by_its_code_or_by_its_class() -> None:
     assert cause_of("53100", "no room") == (
         "the server's disk is full (no room)",
@@ -203,37 +214,3 @@ def test_locks_of_runs_and_of_schemas_have_numbers_of_their_own() -> None:
     assert database._lease_key("a") == _key("lanlab\0run\0a")
     other = PostgresqlDatabase(parse_url("postgresql://ada@db/lab?schema=team"))
     assert len({one._lease_key(run) for one in (database, other) for run in "ab"}) == 4
-
-
-def test_a_lease_that_was_released_is_asked_for_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And one that is held is, at each transaction; others' runs are not asked about."""
-
-    class Answers:
-        is_lost = False
-        held = 1
-
-        def __init__(self) -> None:
-            self.asked: list[object] = []
-
-        def execute(self, sql: str, **values: object) -> list[tuple[int, ...]]:
-            self.asked.append(values.get("process_id"))
-            return [(self.held,)]
-
-        def close(self) -> None:
-            self.is_lost = True
-
-    answers = Answers()
-    database = PostgresqlDatabase(LAB)
-    lease = postgresql.PostgresqlLease(answers, 42)  # type: ignore[arg-type]
-    database._leases["mine"] = lease
-    database._check_lease(answers, "other")  # type: ignore[arg-type]
-    assert answers.asked == []
-    database._check_lease(answers, "mine")  # type: ignore[arg-type]
-    assert answers.asked == [42]
-    answers.held = 0
-    with pytest.raises(StoreError, match="lost its lease"):
-        database._check_lease(answers, "mine")  # type: ignore[arg-type]
-    lease.release()
-    answers.asked.clear()
-    database._check_lease(answers, "mine")  # type: ignore[arg-type]
-    assert answers.asked == [] and database._leases == {}

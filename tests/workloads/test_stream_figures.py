@@ -98,6 +98,13 @@ def test_over_tcp_all_that_was_sent_must_have_arrived_warm_up_included() -> None
     assert not nothing.keys() & {"received_ratio", "loss_ratio"}
     one = metrics(stream_sent(total_messages=1), stream_received(total_bytes=250), transport="tcp")
     assert (one["received_ratio"], one["loss_ratio"]) == (0.5, 0.5)
+    byte = metrics(
+        stream_sent(total_messages=1),
+        stream_received(total_bytes=1),
+        transport="tcp",
+        message_size_bytes=1,
+    )
+    assert (byte["received_ratio"], byte["loss_ratio"]) == (1, 0)
 
 
 @pytest.mark.parametrize("segments", [0, 1])
@@ -244,6 +251,11 @@ def test_a_flow_of_which_nothing_came_has_no_goodput_and_others_their_own() -> N
     assert flow_goodputs_bps(flows) == pytest.approx([2e9, 0, 4e12])
     received = stream_received(flows=[flow_received(300_000), flow_received(100_000)])
     assert metrics(received=received, flows=2)["jain_index"] == pytest.approx(0.8)
+    # One that got nothing beside one that got everything has its share, of 0.
+    idle = stream_received(flows=[flow_received(300_000), flow_received(0)])
+    found = metrics(received=idle, flows=2)
+    assert (found["jain_index"], found["flow_goodput_min_bps"]) == (0.5, 0)
+    assert found["flow_goodput_max_bps"] > 0
     # One control for all is shared by nobody.
     alike = metrics(received=received, transport="tcp", flows=2, congestion_control="cubic,cubic")
     assert "first_control_share_ratio" not in alike
@@ -273,6 +285,7 @@ def test_fairness_is_a_share_of_what_equal_flows_would_have() -> None:
     assert jain_index([1e300, 2e300, 3e300]) == pytest.approx(36 / 42)
     # Never above 1, by however little.
     assert all(jain_index([value] * 3) <= 1 for value in (0.1, 0.7, 1 / 3))
+    assert jain_index([1.0, 1.0 - 2.0**-53]) == 1
     for wrong in ([], [0.0, 0.0], [-1.0, 2.0], [float("nan"), 1.0], [float("inf"), 1.0]):
         with pytest.raises(ValueError, match="goodput_bps"):
             jain_index(wrong)

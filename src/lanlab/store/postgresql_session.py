@@ -184,7 +184,7 @@ def _connect(target: Target) -> Any:
     except ssl.SSLError as error:
         connected.close()
         raise StoreError(
-            f"{target}: no TLS connection: {error.reason or error}",
+            f"{target}: no TLS connection: {getattr(error, 'reason', None) or error}",
             hint="check `sslmode`, `sslrootcert` and the server's certificate",
         ) from error
     except Exception as error:
@@ -195,8 +195,9 @@ def _connect(target: Target) -> Any:
                 hint="switch it on there (`ssl = on`), or lower `sslmode` on a network you trust",
             ) from error
         # A time-out, a hang-up, or another protocol, of which the driver makes any error.
+        cause = str(error) or type(error).__name__
         raise StoreError(
-            f"{target}: does not answer as a PostgreSQL server ({error or type(error).__name__})",
+            f"{target}: does not answer as a PostgreSQL server ({cause})",
             hint="check host and port, and that the server runs",
         ) from error
     except BaseException:

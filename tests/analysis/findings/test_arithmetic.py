@@ -10,7 +10,7 @@ from scipy import stats
 
 from lanlab.analysis.findings.contrast import Estimate, contrast, contrasts, scale_for
 from lanlab.analysis.findings.drift_within import change
-from lanlab.analysis.findings.planning import trials_needed
+from lanlab.analysis.findings.planning import _exceeds, trials_needed
 from lanlab.analysis.findings.printed import PrintedRatio, half_digit, number_of, times
 from lanlab.analysis.findings.sample import (
     PrintedNumber,
@@ -84,6 +84,8 @@ def test_a_ratio_the_other_way_round_has_its_ends_exchanged() -> None:
     assert (least.low, least.high) == (0.0, 0.25)
     most = PrintedRatio("os", (), (), PrintedNumber(4.0, -math.inf, 4.0), {}).inverted.ratio
     assert (most.low, most.high) == (0.25, math.inf)
+    part = PrintedRatio("os", (), (), PrintedNumber(0.8, 0.5, 1.0), {}).inverted.ratio
+    assert (part.mean, part.low, part.high) == (1.25, 1.0, 2.0)
     none = PrintedRatio("os", (), (), PrintedNumber(0.5, 0.0, 1.0), {}).inverted.ratio
     assert (none.low, none.high) == (1.0, math.inf)
 
@@ -132,6 +134,9 @@ def test_lost_trials_are_put_in_each_way_that_they_can_have_been() -> None:
     eleven = Trials((5.0, 6.0), (), (0, 1), ((tuple(range(1, 12)), 2),))
     assert len(contrasts([(1.0, ten), (-1.0, ten)], "linear")) == 100
     assert len(contrasts([(1.0, ten), (-1.0, eleven)], "linear")) == 9
+    for values, ways in ((100, 100), (101, 3)):
+        lost = (tuple(float(one) for one in range(1, values + 1)), 2)
+        assert len(contrasts([(1.0, Trials((5.0, 6.0), missing=(lost,)))], "linear")) == ways
 
 
 def test_unpaired_terms_have_the_error_and_degrees_of_satterthwaite() -> None:
@@ -195,6 +200,46 @@ def test_equal_trials_are_a_ground_from_three_on(values: tuple[float, ...], basi
     blocks = tuple(range(len(values)))
     paired = [(1.0, Trials(values, blocks)), (-1.0, Trials((4.0,) * 3, (0, 1, 2)))]
     assert contrast(paired, "linear").basis == basis
+    assert seen.n == (len(values), 3)
+
+
+def test_the_mean_of_one_rate_has_the_interval_that_tables_have_of_it() -> None:
+    """Its own logarithm, and of the n logarithms s²/n + s⁴/(2(n-1)), with n - 1 degrees."""
+    values = (60e6, 100e6, 353e6)
+    seen = contrast([(1.0, Trials(values))], "log")
+    logs = [math.log(one) for one in values]
+    variance = sum((one - sum(logs) / 3) ** 2 for one in logs) / 2
+    assert seen.value == pytest.approx(math.log(171e6))
+    assert seen.error == pytest.approx(math.sqrt(variance / 3 + variance**2 / 4))
+    assert (seen.df, seen.n, seen.test, seen.basis) == (2.0, (3,), "Student's t", "tested")
+    assert (seen.below, seen.above, seen.is_bound, seen.hedges_g) == (0.0, 0.0, False, None)
+    told = contrast([(1.0, PrintedSpread(20.0, 2.0, 8, 0.5))], "log")
+    assert (told.df, told.n, told.below, told.above) == (7.0, (8,), 0.025, 0.025)
+    assert told.value == pytest.approx(math.log(20.0))
+
+
+def test_equal_trials_that_were_printed_are_known_to_their_digits() -> None:
+    a, b = PrintedSpread(5.0, 0.0, 4, 0.5), PrintedSpread(3.0, 0.0, 3, 0.25)
+    seen = contrast([(1.0, a), (-2.0, b)], "linear")
+    assert (seen.basis, seen.value, seen.n) == ("all equal", -1.0, (4, 3))
+    assert seen.interval(0.95) == (-2.0, 0.0)
+    rate = contrast([(1.0, PrintedSpread(8.0, 0.0, 4, 0.5))], "log")
+    assert (rate.basis, rate.n) == ("all equal", (4,))
+    assert rate.value == pytest.approx(math.log(8.0))
+    assert (rate.below, rate.above) == (0.5 / 8, 0.5 / 8)
+    two = contrast([(1.0, PrintedSpread(8.0, 0.0, 2))], "log")
+    assert (two.basis, two.n) == ("too few", (2,))
+
+
+def test_trials_in_blocks_and_a_printed_spread_are_compared_as_they_are() -> None:
+    blocks = Trials((5.0, 7.0, 9.0), (0, 1, 2))
+    seen = contrast([(1.0, blocks), (-1.0, PrintedSpread(4.0, 1.0, 8))], "linear")
+    assert (seen.test, seen.value, seen.n) == ("Welch's t", 3.0, (3, 8))
+    assert seen.error == pytest.approx(math.sqrt(4 / 3 + 1 / 8))
+    free = contrast([(1.0, blocks), (-1.0, Trials((4.0, 5.0, 3.0)))], "linear")
+    assert free.test == "Welch's t"
+    alone = contrast([(1.0, blocks)], "linear")
+    assert (alone.test, alone.n, alone.hedges_g) == ("Student's t", (3,), None)
 
 
 def test_printed_numbers_add_up_with_their_ends() -> None:
@@ -204,6 +249,9 @@ def test_printed_numbers_add_up_with_their_ends() -> None:
     assert (seen.basis, seen.is_bound, seen.n, seen.sources) == ("as printed", False, (1, 1), {"a"})
     bound = contrast([(1.0, PrintedNumber(10.0, 10.0, math.inf)), (-1.0, b)], "linear")
     assert bound.is_bound and bound.interval(0.95) == (6.0, math.inf)
+    small = contrast([(1.0, PrintedNumber(0.5, 0.4, 0.6)), (-1.0, PrintedNumber(2, 2, 2))], "log")
+    assert small.value == pytest.approx(math.log(0.25))
+    assert small.interval(0.5) == pytest.approx((math.log(0.2), math.log(0.3)))
     spread = contrast([(1.0, PrintedSpread(8.0, 1.0, 6, 0.5)), (-1.0, b)], "log")
     assert spread.n == (6, 1)
     assert spread.interval(0.9) == pytest.approx((math.log(7.5 / 4), math.log(8.5 / 2.5)))
@@ -246,11 +294,72 @@ def test_the_trials_named_are_those_that_statsmodels_names(distance: float) -> N
     assert trials_needed(known(0.0, error, (5,)), -distance, 99.0, 0.05) == wanted
 
 
+def test_more_trials_are_named_than_there_are_however_clear_it_is() -> None:
+    """6 and 7 trials are between 6 and 7 of each: with 7 of each it is decided, if it can be."""
+    assert trials_needed(known(100.0, 1.0, (6, 7)), 0.0, None, 0.05) == 7
+    assert trials_needed(known(100.0, 1.0, (7, 7)), 0.0, None, 0.05) == 8
+    assert trials_needed(known(1e6, 1.0, (2,)), 0.0, None, 0.05) == 3
+
+
+@pytest.mark.parametrize("shift", [-20.0, 7.0])
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [(1.0, 0.0, None), (-1.0, None, 0.0), (-1.0, 0.0, None), (1.0, None, 0.0), (0.0, -1.0, 1.5)],
+)
+def test_where_value_and_bounds_lie_together_does_not_matter(
+    value: float, low: float | None, high: float | None, shift: float
+) -> None:
+    """Only how far the one is from the other, less what digits leave open on that side."""
+
+    def needed(by: float) -> int | None:
+        ends = [None if end is None else end + by for end in (low, high)]
+        seen = known(value + by, 1 / math.sqrt(5), (5,), below=0.2, above=0.1)
+        return trials_needed(seen, *ends, 0.05)
+
+    assert needed(shift) == needed(0.0) is not None
+    side = 0.2 if value > 0 else 0.1
+    if value:
+        nearer = known(1.0 - side, 1 / math.sqrt(5), (5,))
+        assert needed(0.0) == trials_needed(nearer, 0.0, None, 0.05)
+
+
+@pytest.mark.parametrize(("df", "critical"), [(2.0, 4.3), (4.0, 2.78), (30.0, 2.04)])
+def test_the_chance_to_pass_a_critical_value_is_that_of_the_noncentral_t(
+    df: float, critical: float
+) -> None:
+    """Far out, where scipy gives no number, the normal distribution takes its place."""
+    for away in (0.0, 0.5, 2.0, 5.0, 29.0):
+        oracle = float(stats.nct.sf(critical, df, away))
+        assert _exceeds(away, df, critical) == pytest.approx(oracle, abs=1e-6)
+    assert _exceeds(31.0, df, 32.0) == pytest.approx(float(stats.norm.sf(1.0)))
+
+
+def test_both_bounds_are_kept_with_the_chance_that_neither_is_missed() -> None:
+    """By the noncentral t: the error shrinks with the root of the trials, which were 5 on average,
+    and the degrees of freedom grow with those less one."""
+    value, error, df, level = 0.4, 0.5, 7.5, 0.02
+    seen = Estimate(value, "tested", "t", error, df, n=(4, 6))
+
+    def power(n: int) -> float:
+        own_df = df * (n - 1) / 4
+        edge = stats.t.ppf(1 - level / 2, own_df)
+        root = error * math.sqrt(5 / n)
+        missed = [stats.nct.cdf(edge, own_df, d / root) for d in (value + 1.0, 2.0 - value)]
+        return float(1 - sum(missed))
+
+    needed = trials_needed(seen, -1.0, 2.0, level)
+    assert needed is not None and needed > 6
+    assert power(needed) >= 0.8 > power(needed - 1)
+
+
 def test_what_no_number_of_trials_decides_has_none() -> None:
     error = 1 / math.sqrt(5)
     assert trials_needed(known(0.0, error, (5,)), 0.0, None, 0.05) is None
     assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, None, 0.05) is None
     assert trials_needed(known(0.001, error, (5,)), 0.0, None, 0.05) is None
+    # Nor where only one of both bounds lies within the digits.
+    assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, 50.0, 0.05) is None
+    assert trials_needed(known(0.2, error, (5,), above=0.3), -50.0, 0.4, 0.05) is None
     assert trials_needed(Estimate(1.0, "all equal", "none"), 0.0, None, 0.05) is None
 
 
@@ -264,5 +373,12 @@ def test_a_drift_of_what_was_read_in_steps_has_at_least_their_error(
     assert seen.error == pytest.approx(4 * step / math.sqrt(12) / math.sqrt(8.75))
     by_log = change(Trials((10.0, 20.0, 40.0), (), (0, 1, 2)), "log")
     assert by_log.value == pytest.approx(math.log(4))
-    assert change(Trials((1.0, 2.0), (), (3, 3)), "linear").basis == "too few"
+    stands = change(Trials((1.0, 2.0), (), (3, 3)), "linear")
+    assert (stands.basis, stands.value, stands.n) == ("too few", 0.0, (2,))
+    # Two places, of which the squares add up to 1; and values of which the variance is 1.
+    two = change(Trials((1.0, 2.0, 3.0, 5.0), (), (0, 0, 1, 1)), "linear")
+    assert (two.basis, two.value) == ("tested", 2.5)
+    one = change(Trials((1.0, -1.0, 0.0, 0.0, -1.0, 1.0), (), tuple(range(6))), "linear")
+    assert (one.basis, one.value, one.df) == ("tested", 0.0, 4.0)
+    assert one.error == pytest.approx(5 * math.sqrt(1 / 17.5))
     assert change(Trials((5.0,) * 3, (), (0, 1, 2)), "linear").basis == "all equal"

@@ -133,6 +133,58 @@ def test_a_bound_belongs_to_what_is_claimed_unless_it_is_strict(
     assert claim(equal, strict=strict, **bounds).point == point
 
 
+def test_a_bound_is_met_to_a_billionth_of_the_greatest_number_and_no_wider() -> None:
+    """Sums of decimal fractions are off by bits; a small number is not nothing beside them."""
+    assert claim(estimate(1e6), least=1e6 + 1e-4).point == HOLDS
+    assert claim(estimate(1e6), least=1e6 + 1e-2).point == NOT
+    assert claim(estimate(1e6), most=1e6 - 1e-4).point == HOLDS
+    assert claim(estimate(1e6), most=1e6 - 1e-2).point == NOT
+    assert claim(estimate(1e6), least=1e6 - 1e-4, strict=True).point == NOT
+    assert claim(estimate(1e6), most=1e6 + 1e-4, strict=True).point == NOT
+    for sign in (1, -1):
+        small = estimate(sign * 5e-11, 1e-12)
+        above, below = ((HOLDS, NOT), (NOT, HOLDS))[sign < 0]
+        assert claim(small, least=0.0, strict=True).point == above
+        assert claim(small, most=0.0, strict=True).point == below
+        assert claim(small, least=0.0, most=None).point == above
+        assert claim(small, most=0.0).point == below
+
+
+def test_what_has_no_bounds_is_so_by_any_number() -> None:
+    free = claim(estimate(3.0))
+    assert (free.p_for, free.p_against, free.p, free.point) == (0.0, 1.0, 0.0, HOLDS)
+    assert (free.least, free.most, free.conditions, free.lost_trials) == (None, None, (), 0)
+    assert (free.candidates, free.is_strict) == (1, False)
+
+
+def test_ways_of_which_one_is_not_tested_are_not_tested_and_must_say_the_same() -> None:
+    """Whichever stands first; what is told is why there is no test."""
+    tested, equal = estimate(3.0), estimate(4.0, basis="all equal", test="none: no trial differed")
+    for ways in ((tested, equal), (equal, tested)):
+        seen = claim(*ways, least=1.0)
+        assert (seen.basis, seen.test) == ("all equal", "none: no trial differed")
+        assert (seen.p_for, seen.p_against, seen.point, seen.value) == (
+            *(1.0, 1.0, HOLDS, ways[0].value),
+        )
+        assert claim(*ways, least=3.5).point == OPEN
+        assert claim(*ways, least=9.0).point == NOT
+    both = claim(tested, estimate(4.0), least=3.5)
+    assert (both.basis, both.test, both.point) == ("tested", "t", NOT)
+
+
+def test_an_interval_is_the_widest_of_all_ways_that_lost_trials_can_have_been() -> None:
+    ways = [estimate(3.0, 1.0), estimate(5.0, 2.0), estimate(4.0, 0.1)]
+    t = float(stats.t.ppf(0.975, 4))
+    seen = claim(*ways, least=0.0)
+    assert seen.interval(0.95) == pytest.approx((5 - 2 * t, 5 + 2 * t))
+    assert seen.value == 3.0
+    narrow = claim(estimate(3.0, 0.1), estimate(5.0, 0.2), least=0.0)
+    assert narrow.interval(0.95) == pytest.approx((3 - 0.1 * t, 5 + 0.2 * t))
+    by_log = claim(*ways, least=1.0, scale="log", measure="ratio")
+    low, high = by_log.interval(0.95)
+    assert (math.log(low), math.log(high)) == pytest.approx((5 - 2 * t, 5 + 2 * t))
+
+
 def number(below: float, above: float, is_bound: bool = False) -> Estimate:
     more = {"basis": "as printed", "test": "means only", "error": 0.0}
     return estimate(26.5, below=below, above=above, is_bound=is_bound, **more)

@@ -93,6 +93,50 @@ def test_a_lost_trial_is_tried_at_no_more_than_nine_numbers(
     assert position == 2
 
 
+def test_trials_are_as_coarse_as_the_coarsest_and_stand_where_a_number_says() -> None:
+    """50, read to 1, and 60.25, read to a hundredth: steps of 1. `first` is no place: they come in
+    the order in which they are printed."""
+    places = (("50", "first"), ("60.25", 7), ("70.5", "last"))
+    trials = [
+        value(f"t{text}", statistic="trial", published=text, value=float(text),
+              condition={"message_size_bytes": 500, "trial": place})
+        for text, place in places
+    ]  # fmt: skip
+    [cell] = printed(*trials).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, Trials)
+    assert (cell.sample.resolution, cell.sample.positions) == (1e6, (1, 7, 3))
+    assert cell.sample.values == (50e6, 60.25e6, 70.5e6)
+    assert cell.sample.sources == {"t50", "t60.25", "t70.5"}
+    assert (cell.levels, cell.sample.missing) == ({"message_size_bytes": 500}, ())
+
+
+def test_a_lost_trial_among_words_is_tried_at_both_ends_of_what_it_can_have_been() -> None:
+    """Numbers in words have no last digit to take a step from."""
+    trials = [
+        value(f"t{at}", statistic="trial", published=text, value=number,
+              condition={"message_size_bytes": 500, "trial": at})
+        for at, (text, number) in enumerate([("fifty", 50.0), ("sixty", 60.0)], 1)
+    ]  # fmt: skip
+    lost = MissingValue.model_validate(
+        {
+            "id": "lost",
+            "metric": "goodput_bps",
+            "statistic": "trial",
+            "published": "",
+            "unit": "Mbit/s",
+            "where": "Table 1",
+            "condition": {"message_size_bytes": 500},
+            "status": "missing",
+            "feasible": (10.0, 12.0),
+            "feasible_if_truncated": (11.0, 13.0),
+        }
+    )
+    [cell] = printed(*trials, missing=(lost,)).at_conditions("goodput_bps")
+    assert isinstance(cell.sample, Trials) and cell.sample.resolution == 0
+    # Whether it was rounded or cut; without a place of its own it comes last.
+    assert cell.sample.missing == (((10e6, 13e6), 3),)
+
+
 def test_a_share_of_the_link_belongs_to_its_metric_alone() -> None:
     share = {"statistic": "share_of_link", "unit": "share", "si_unit": "ratio"}
     evidence = printed(

@@ -120,6 +120,8 @@ def test_a_printed_ratio_is_found_from_either_side_where_all_else_is_alike() -> 
         (xp, linux | other),
         (xp, {"os": "vista", "message_size_bytes": 500}),
         ({"os": "xp"}, {"os": "linux"}),
+        ({"os": "xp"}, linux),
+        (xp, {"os": "linux"}),
     ):
         assert evidence.ratio("goodput_bps", a, b) is None
     assert evidence.ratio("rtt_mean_ns", xp, linux) is None
@@ -155,6 +157,9 @@ def test_a_publication_says_what_it_varied_and_what_it_does_not_print() -> None:
     assert not evidence.speaks("rtt_mean_ns", {"os": ("xp",)}, ("os",))
     # What a number does not name, it does not contradict.
     assert evidence.speaks("goodput_bps", {"os": ("xp",), "host": ("a",)}, ("os",))
+    # It has to name every factor that is gone through; with none, any number speaks.
+    assert not evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os", "host"))
+    assert evidence.speaks("goodput_bps", {}, ())
     spread = paper(value("s", statistic="sd", condition={"os": "xp"}))
     assert not spread.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
 
@@ -182,7 +187,62 @@ def test_a_rate_is_a_share_of_what_the_link_carries_of_such_messages() -> None:
 def test_a_logarithm_beyond_what_a_float_can_hold_is_an_infinite_ratio() -> None:
     from lanlab.analysis.findings.claim import _unscaled
 
-    for value_ in (-3.0, 0.0, 708.9, 709.9, 1e6):
+    for value_ in (-3.0, 0.0, 708.9, 709.0, 709.9, 1e6):
         for scale in ("linear", "log"):
             assert _unscaled(value_, scale) == unscaled(value_, scale)  # type: ignore[arg-type]
     assert _unscaled(709.9, "log") == math.inf
+
+
+def test_levels_are_read_in_the_units_of_the_workload_wherever_they_stand() -> None:
+    """500 kB/s are 4 Mbit/s: of a number, of a ratio, and of what a statement asks for."""
+    rate = {"rate_bps": "500kB/s"}
+    ratio = against("ratio", 4.0)
+    ratio = ratio.model_copy(update={"condition": {**ratio.condition, **rate}})
+    evidence = paper(
+        value("m", condition={"os": "xp", "message_size_bytes": 500, **rate}),
+        value("e", statistic="maximum", condition={"os": "vista", **rate}),
+        ratio,
+    )
+    [found] = evidence.ratios("goodput_bps")
+    assert found.levels == {"message_size_bytes": 500, "rate_bps": 4_000_000}
+    cells = evidence.cells("goodput_bps")
+    assert {cell.levels["rate_bps"] for cell in cells} == {4_000_000}
+    assert sorted(str(cell.levels["os"]) for cell in cells) == ["linux", "vista", "xp"]
+    assert evidence.plain("rate_bps", "500kB/s") == 4_000_000
+    assert evidence.speaks("goodput_bps", {"rate_bps": (4_000_000,)}, ("rate_bps",))
+
+
+def test_a_share_gives_a_rate_only_where_none_is_printed_and_the_link_is_known() -> None:
+    share = {"statistic": "share_of_link", "value": 0.5, "si": 0.5, "unit": "", "si_unit": "ratio"}
+    at = {"message_size_bytes": 500, "transport": "udp"}
+    other = {"message_size_bytes": 2, "transport": "udp"}
+    evidence = paper(
+        value("m", condition=at), value("n", condition=other), value("s", condition=at, **share)
+    )
+    cells = evidence.cells("goodput_bps")
+    assert [cell.levels for cell in cells] == [at, other]
+    assert {cell.group for cell in cells} == {"published"}
+    # Of the one size the share that is printed, of the other that which follows from its rate.
+    shares = evidence.shares("goodput_bps")
+    assert [(cell.levels, cell.group) for cell in shares] == [
+        (at, "published"),
+        (other, "published"),
+    ]
+    assert shares[0].sample.mean == 0.5
+    unknown = paper(value("s", condition={"message_size_bytes": 500}, **share))
+    assert unknown.cells("goodput_bps") == ()
+    assert [cell.sample.mean for cell in unknown.shares("goodput_bps")] == [0.5]
+
+
+def test_what_was_a_mistake_or_is_of_others_is_no_evidence() -> None:
+    at = {"os": "xp"}
+    for not_own in ({"status": "wrong"}, {"kind": "related"}):
+        evidence = paper(
+            value("m", condition=at, **not_own),
+            value("e", statistic="maximum", condition=at, **not_own),
+        )
+        assert evidence.cells("goodput_bps") == ()
+        assert not evidence.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
+    # What follows one that is left out is still looked at.
+    evidence = paper(value("w", condition=at, status="wrong"), value("m", condition=at))
+    assert [cell.sample.mean for cell in evidence.cells("goodput_bps")] == [10e6]

@@ -77,6 +77,19 @@ def test_equal_trials_have_an_interval_of_no_width(metric: str) -> None:
     assert seen is not None and seen.low == seen.mean == seen.high
 
 
+@pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3])
+@pytest.mark.parametrize("metric", ["goodput_bps", "loss_ratio", "errors"])
+def test_the_mean_of_equal_trials_is_what_each_of_them_is_to_the_last_bit(
+    metric: str, value: float
+) -> None:
+    """Their sum over their number is not: (0.1 + 0.1 + 0.1) / 3 is above 0.1, however added."""
+    for count in range(2, 30):
+        seen = condition_mean(metric, [value] * count)
+        assert seen is not None and seen.mean == value
+        interval = mean_interval([value] * count)
+        assert (interval.mean, interval.low, interval.high) == (value, value, value)
+
+
 def test_printed_moments_of_little_spread_give_what_trials_give() -> None:
     trials = [99e6, 100e6, 101e6, 100.5e6]
     printed = PrintedMean(statistics.mean(trials), statistics.stdev(trials), len(trials))

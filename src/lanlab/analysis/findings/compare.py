@@ -17,7 +17,7 @@ from lanlab.analysis.statistics.samples import Scale, scale_of
 from lanlab.studies import Level
 
 #: Combinations of conditions that may be the extreme ones, at most.
-_MOST_TIED = 64
+_MOST_TIED = 65
 
 
 def below(a: Place, b: Place, by_ratio: float = 1.0, strict: bool = True) -> Node:
@@ -139,11 +139,11 @@ def weighted(
         # Bounds of a ratio are none of a difference.
         return Gap("a value is not above zero, so there is no ratio", True)
     estimates = list(contrasts(pairs, scale))
-    tied = list(itertools.islice(itertools.product(*(s.all for s in sides)), 1, _MOST_TIED + 1))
-    if math.prod(len(side.all) for side in sides) > _MOST_TIED + 1:
+    combinations = math.prod(len(side.all) for side in sides)
+    if combinations > _MOST_TIED:
         reason = "too many conditions could be the extreme one"
         return Gap(f"{reason}; name levels, or run more trials", True)
-    for cells in tied:
+    for cells in list(itertools.product(*(side.all for side in sides)))[1:]:
         terms: list[tuple[float, Sample]] = list(
             zip(weights, (cell.sample for cell in cells), strict=True)
         )
@@ -162,7 +162,7 @@ def weighted(
         strict=strict,
         conditions=tuple(side.cell.name for side in sides),
         lost_trials=sum(side.lost_trials for side in sides),
-        candidates=math.prod(len(side.all) for side in sides),
+        candidates=combinations,
     )
 
 

@@ -1,0 +1,298 @@
+"""What a part of a statement speaks of: scopes, and the conditions that are found in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from bodies_of_evidence import along, cell, printed, trials, verdicts
+from given_numbers import Given
+
+from lanlab.analysis.findings.claim import Gap
+from lanlab.analysis.findings.evidence import Cell, matches, named_words, words
+from lanlab.analysis.findings.scope import Scope
+from lanlab.analysis.findings.sides import (
+    Place,
+    Side,
+    alike,
+    expanded,
+    gap,
+    only,
+    open_factors,
+    pairs,
+    places,
+    projections,
+    series,
+    taken,
+)
+from lanlab.studies import Level, Selection
+
+MEANS = {("xp", 1): 10.0, ("xp", 2): 20.0, ("linux", 1): 30.0, ("linux", 2): 40.0}
+GRID = Given([cell(trials(mean), os=os, size=size) for (os, size), mean in MEANS.items()])
+
+
+def selection(**said: Any) -> Selection:
+    return Selection.model_validate(said)
+
+
+def scope(evidence: Given = GRID, **said: Any) -> Scope:
+    return Scope(evidence, "goodput_bps").within(selection(**said))
+
+
+def levels(cells: list[Cell]) -> list[tuple[Level, ...]]:
+    return [tuple(one.levels.values()) for one in cells]
+
+
+def test_an_inner_table_counts_before_what_is_around_it() -> None:
+    outer = scope(os=["xp", "linux"], size=1, take="greatest")
+    assert outer.named == {"os": ("xp", "linux"), "size": (1,)}
+    # Only of its own table, and only where there is a list to take from.
+    assert (outer.take, outer.taken_lists) == ("greatest", frozenset({"os"}))
+    assert outer.within(None) == outer
+    more = outer.within(selection(size=[1, 2]))
+    assert more.named == {"os": ("xp", "linux"), "size": (1, 2)}
+    assert (more.take, more.taken_lists) == ("greatest", frozenset({"os"}))
+    again = outer.within(selection(os=["linux", "xp"]))
+    assert (again.named["os"], again.taken_lists) == (("linux", "xp"), frozenset())
+    least = outer.within(selection(size=[1, 2], take="least"))
+    assert (least.take, least.taken_lists) == ("least", frozenset({"size"}))
+    each = outer.within(selection(take="each"))
+    assert (each.take, each.taken_lists) == (None, frozenset())
+
+
+def test_the_nearest_metric_that_is_named_is_meant() -> None:
+    outer = Scope(GRID, "outer")
+    assert outer.within(None).metric == outer.within(selection(os="xp")).metric == "outer"
+    assert outer.within(None, "argument").metric == "argument"
+    assert outer.within(selection(os="xp"), "argument").metric == "argument"
+    assert outer.within(selection(metric="own"), "argument").metric == "own"
+
+
+def test_a_factor_is_fixed_or_left_open_and_all_else_stays() -> None:
+    whole = scope(os=["xp", "linux"], size=[1, 2], take="least")
+    assert whole.taken_lists == {"os", "size"}
+    fixed = whole.fixed({"size": 2, "host": "a"})
+    assert fixed.named == {"os": ("xp", "linux"), "size": (2,), "host": ("a",)}
+    assert (fixed.taken_lists, fixed.take, fixed.metric) == (
+        frozenset({"os"}),
+        "least",
+        "goodput_bps",
+    )
+    left = whole.without("size")
+    assert left.named == {"os": ("xp", "linux")}
+    assert (left.taken_lists, left.take, left.metric) == (frozenset({"os"}), "least", "goodput_bps")
+
+
+def test_lists_that_are_taken_from_are_no_lists_to_go_through() -> None:
+    lists = scope(os=["xp", "linux"], size=[1, 2], host="a")
+    assert lists.single() == {"host": "a"}
+    assert lists.lists() == {"os": ("xp", "linux"), "size": (1, 2)}
+    assert [one.single() for one in lists.each()] == [
+        {"os": os, "size": size, "host": "a"} for os in ("xp", "linux") for size in (1, 2)
+    ]
+    some = [one.named for one in lists.each({"size": (7, 8)})]
+    assert some == [{"os": ("xp", "linux"), "size": (n,), "host": ("a",)} for n in (7, 8)]
+    reduced = scope(os=["xp", "linux"], take="least").within(selection(size=[1, 2]))
+    assert reduced.lists() == {"size": (1, 2)}
+
+
+def test_levels_to_go_through_are_those_named_else_those_known_else_those_seen() -> None:
+    assert scope(size=[2, 1]).levels_along("size") == (1, 2)
+    assert scope(os=["xp", "linux"]).levels_along("os") == ("xp", "linux")
+    assert scope(size=[2, "all", 1]).levels_along("size") == (2, "all", 1)
+    known = replace(GRID, known={"size": (4, 3)})
+    assert scope(known).levels_along("size") == (3, 4)
+    # Of the conditions that the rest of the scope names.
+    uneven = Given([*GRID.found, cell(trials(50.0), os="linux", size=3)])
+    assert scope(uneven, os="linux").levels_along("size") == (1, 2, 3)
+    assert scope(uneven, os="xp").levels_along("size") == (1, 2)
+    assert scope(uneven).levels_along("host") == ()
+
+
+def test_an_end_of_a_range_is_there_only_where_it_is_taken() -> None:
+    end = replace(cell(printed(90.0), os="xp"), stands="greatest")
+    evidence = Given([*GRID.found, end])
+    assert len(scope(evidence).cells()) == 4
+    assert len(scope(evidence, take="least").cells()) == 4
+    assert levels(scope(evidence, take="greatest").cells())[-1] == ("xp",)
+    # It speaks of all sizes that are taken from, and not of one that is named.
+    assert levels(scope(evidence, size=[1, 2], take="greatest").cells())[-1] == ("xp",)
+    assert len(scope(evidence, size=1, take="greatest").cells()) == 2
+    assert levels(scope(evidence, os=["linux", "xp"], take="greatest").cells())[-1] == ("xp",)
+    assert len(scope(evidence, os=["linux", "be"], take="greatest").cells()) == 2
+    assert scope(evidence).has_numbers() and not scope(evidence, os="be").has_numbers()
+
+
+def test_a_condition_matches_where_every_factor_named_has_a_level_named() -> None:
+    known: dict[str, Level] = {"os": "xp", "size": 2}
+    assert matches(known, {})
+    assert matches(known, {"os": ("xp",), "size": (1, 2)})
+    assert not matches(known, {"os": ("xp",), "size": (1, 3)})
+    assert not matches(known, {"os": ("xp",), "host": ("a",)})
+    assert words(known, ["size", "host", "os"]) == "size 2, os xp"
+    assert named_words({"os": ("xp",), "size": (1, 2), "host": ()}) == "os xp, size 1 | 2, host"
+
+
+def test_a_series_along_listed_levels_is_one_for_each_of_what_is_left_open() -> None:
+    """Linux was measured at one of both sizes: its series lacks the other one, no more."""
+    uneven = Given([one for one in GRID.found if one.levels != {"os": "linux", "size": 1}])
+    found = series(scope(uneven, size=[1, 2]), "size")
+    assert [one.levels for one in found] == [[1, 2], [1, 2]]
+    seen = [[isinstance(place.found, Side) for place in one.places.values()] for one in found]
+    assert seen == [[True, True], [False, True]]
+    gap = found[1].places[1].found
+    assert gap == Gap("no goodput_bps at os linux, size 1")
+
+
+def test_a_series_of_a_run_has_the_levels_of_its_own_conditions() -> None:
+    uneven = Given([*GRID.found, cell(trials(50.0), os="linux", size=3)], known={"size": (1, 2, 3)})
+    assert [one.levels for one in series(scope(uneven), "size")] == [[1, 2], [1, 2, 3]]
+    named = series(scope(uneven, size=[1, 2, 3]), "size")
+    assert [one.levels for one in named] == [[1, 2, 3], [1, 2, 3]]
+    paper = replace(uneven, can_lack=True)
+    assert [one.levels for one in series(scope(paper), "size")] == [[1, 2, 3], [1, 2, 3]]
+    assert [one.levels for one in series(scope(uneven), "size", (2, 1))] == [[2, 1], [2, 1]]
+
+
+def test_the_greatest_before_a_decline_is_worded_without_the_level_it_was_looked_for_from() -> None:
+    falling = along("size", {1: 10.0, 2: 30.0, 3: 20.0})
+    [found] = verdicts("peak_then_decline", falling, along="size").judgements
+    assert [one.comparison.what for one in found.comparisons] == [
+        "(goodput_bps, the greatest, at size 2) / (size 3)"
+    ]
+
+
+def test_one_condition_is_there_or_it_is_said_why_not() -> None:
+    one = only(scope(os="xp", size=2))
+    assert isinstance(one.found, Side) and one.found.cell is GRID.found[1]
+    none = only(scope(os="be", size=2)).found
+    assert none == Gap("no goodput_bps at os be, size 2", False)
+    several = only(scope(os="xp")).found
+    assert isinstance(several, Gap) and several.is_partial
+    assert several.reason == (
+        "2 conditions at os xp, which differ in size: name one of its levels, or `take` one of them"
+    )
+    # Two experiments that measured the same condition differ in nothing that can be named.
+    twice = Given([replace(GRID.found[0], group="a"), replace(GRID.found[0], group="b")])
+    alike_ones = only(scope(twice, os="xp")).found
+    assert isinstance(alike_ones, Gap) and "differ in the experiment" in alike_ones.reason
+
+
+def test_places_are_the_conditions_or_one_of_each_list_entry() -> None:
+    every = places(scope(os=["linux", "xp"]))
+    assert [place.factors for place in every] == [
+        {"os": os, "size": size} for os in ("linux", "xp") for size in (1, 2)
+    ]
+    best = places(scope(size=[1, 2]).within(selection(os=["xp", "linux"], take="greatest")))
+    assert [place.factors for place in best] == [{"size": 1}, {"size": 2}]
+    assert [place.taken for place in best] == ["the greatest, at os linux"] * 2
+    missing = places(scope(os=["be", "xp"], size=1))
+    assert [isinstance(place.found, Side) for place in missing] == [False, True]
+    assert missing[0].factors == {"os": "be", "size": 1} and missing[0].taken == ""
+
+
+def test_one_condition_of_one_is_no_choice() -> None:
+    """And an end that was printed of a range is one, though it is the only number."""
+    one = scope(os="xp", size=1, take="least")
+    assert taken(one, GRID.found[:1]) == Side(GRID.found[0], (), "")
+    end = replace(cell(printed(5.0), os="xp"), stands="least")
+    assert taken(one, [end]) == Side(end, (), "least")
+    assert Place(one, Side(end, (), "least")).taken == "the least"
+
+
+def test_an_end_that_was_printed_stands_for_the_conditions_that_it_covers() -> None:
+    """The greatest of xp is printed as 25, so its conditions are not looked at; linux has none."""
+    end = replace(cell(printed(25.0), os="xp"), stands="greatest")
+    both = scope(Given([*GRID.found, end]), take="greatest")
+    side = taken(both, both.cells())
+    assert isinstance(side, Side) and side.cell is GRID.found[3] and side.tied == ()
+    high = replace(end, sample=printed(95.0))
+    other = scope(Given([*GRID.found, high]), take="greatest")
+    side = taken(other, other.cells())
+    assert isinstance(side, Side) and side.cell is high
+
+
+def test_a_condition_that_an_end_covers_is_not_asked_whether_it_is_the_end() -> None:
+    """The greatest of xp is printed as 20.2, of linux as 40.1: their own sizes are among these."""
+    ends = [
+        replace(cell(printed(mean, 0.5), os=os), stands="greatest")
+        for os, mean in (("xp", 20.2), ("linux", 40.1))
+    ]
+    for os, end in (("xp", ends[0]), ("linux", ends[1])):
+        one = scope(Given([*GRID.found, *ends]), os=os, take="greatest")
+        side = taken(one, one.cells())
+        assert side == Side(end, (), "greatest")
+    # Of both together the one of linux; the other is told apart.
+    both = scope(Given([*GRID.found, *ends]), take="greatest")
+    assert taken(both, both.cells()) == Side(ends[1], (), "greatest")
+
+
+def test_what_evidence_has_no_reason_for_is_named_by_its_metric_or_as_a_share() -> None:
+    class Silent(Given):
+        def why_not(self, *_: object) -> str:
+            return ""
+
+    nowhere = scope(Silent([]), os="xp")
+    assert gap(nowhere) == Gap("no goodput_bps at os xp", False)
+    assert gap(nowhere, True) == Gap("no share of the link at os xp", False)
+    assert gap(nowhere, is_partial=True).is_partial
+    assert places(nowhere)[0].found == Gap("no goodput_bps at os xp")
+    assert places(nowhere, True)[0].found == Gap("no share of the link at os xp")
+
+
+def test_the_least_is_taken_from_below() -> None:
+    side = taken(scope(take="least"), GRID.found)
+    assert isinstance(side, Side)
+    assert (side.cell, side.tied, side.taken) == (GRID.found[0], (), "least")
+
+
+def test_common_lists_go_together_and_those_of_one_side_by_themselves() -> None:
+    common = scope(size=[1, 2])
+    both = list(expanded(common, selection(os="xp"), selection(os="linux")))
+    assert [(a.single()["size"], b.single()["size"]) for a, b in both] == [(1, 1), (2, 2)]
+    own = list(expanded(common, selection(os="xp", size=[1, 2]), selection(os="linux")))
+    assert [(a.single()["size"], b.single()["size"]) for a, b in own] == [
+        *((1, 1), (1, 2), (2, 1), (2, 2))
+    ]
+
+
+def test_what_no_side_names_is_gone_through_on_both_sides_alike() -> None:
+    found = list(pairs(scope(), selection(os="xp"), selection(os="linux")))
+    assert [(a.factors["size"], b.factors["size"]) for a, b in found] == [(1, 1), (2, 2)]
+    # Where one side takes one of several, that is what it leaves open.
+    best = list(pairs(scope(), selection(os="xp"), selection(os="linux", take="greatest")))
+    assert [(a.factors.get("size"), b.taken) for a, b in best] == [
+        (1, "the greatest, at size 2"),
+        (2, "the greatest, at size 2"),
+    ]
+    assert list(alike([scope(os="xp"), scope(os="be")])) == [{}]
+    assert list(alike([scope(os="xp")], beside=frozenset({"size"}))) == [{}]
+
+
+def test_factors_are_open_where_all_conditions_have_them_and_none_is_named() -> None:
+    a = [Cell({"os": "xp", "size": 1, "mtu": 1500}, ("os", "size"), trials(1.0))]
+    b = [Cell({"os": "be", "size": 2, "mtu": 9000}, ("os", "size"), trials(1.0))]
+    assert open_factors([a, b], {"os"}) == ["size"]
+    assert open_factors([a, b], set()) == ["os", "size"]
+    # A parameter that no experiment varies tells two experiments apart where both sides have both.
+    both = [*a, *b]
+    assert open_factors([a, a], set()) == []
+    assert open_factors([both, both], {"os", "size"}) == ["mtu"]
+    assert open_factors([both, b], {"os", "size"}) == ["mtu"]
+    assert open_factors([[*a, Cell({"os": "xp"}, ("os",), trials(1.0))], b], {"os"}) == []
+    end = replace(a[0], levels={"os": "xp"}, stands="least")
+    assert open_factors([[*a, end], b], {"os"}) == ["size"]
+
+
+def test_combinations_are_those_that_there_are_each_once_and_in_order() -> None:
+    assert projections(GRID.found, ["size"]) == [{"size": 1}, {"size": 2}]
+    turned = list(reversed(GRID.found))
+    assert projections(turned, ["os", "host"]) == [{"os": "linux"}, {"os": "xp"}]
+
+
+@pytest.mark.parametrize("assumed", [{}, {"os": "xp"}])
+def test_a_level_that_is_assumed_is_not_told(assumed: dict[str, Level]) -> None:
+    evidence = replace(GRID, assumed=assumed)
+    gap = Place(scope(evidence, os="xp", size=3), Gap("none"))
+    assert gap.factors == {"size": 3} | ({} if assumed else {"os": "xp"})

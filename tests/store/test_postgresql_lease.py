@@ -1,0 +1,134 @@
+"""How a lease in PostgreSQL is taken, waited for, checked and given back, without a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from lanlab.errors import StoreError
+from lanlab.store import postgresql
+from lanlab.store.postgresql import PostgresqlDatabase, PostgresqlLease
+from lanlab.store.postgresql_url import parse_url
+
+TARGET = parse_url("postgresql://ada@127.0.0.1:5432/lab?schema=made")
+#: The server's process for the session that takes the lease.
+PROCESS = 4711
+
+
+@dataclass
+class Session:
+    """A session whose server gives prepared answers, the last one again and again."""
+
+    answers: list[Any] = field(default_factory=lambda: [True])
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    closed: int = 0
+    is_lost: bool = False
+
+    def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]:
+        self.asked.append((sql, values))
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, BaseException):
+            raise answer
+        return [[answer, PROCESS]] if "pg_try_advisory_lock" in sql else [[answer]]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@dataclass
+class Clock:
+    """A clock that only waiting moves on: by a quarter of a second, however short the wait."""
+
+    now: float = 100.0
+    waits: list[float] = field(default_factory=list)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += 0.25
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    found = Clock()
+    monkeypatch.setattr(postgresql, "time", found)
+    yield found
+
+
+def database(monkeypatch: pytest.MonkeyPatch, session: Session) -> PostgresqlDatabase:
+    """A database whose next session is this one."""
+    monkeypatch.setattr(postgresql, "PostgresqlSession", lambda target: session)
+    return PostgresqlDatabase(TARGET)
+
+
+def test_another_owner_is_waited_for_one_second_and_then_the_session_is_closed(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    """Tries at 0, 0.25, 0.5, 0.75 and 1 s; a session that is left open would hold a connection."""
+    session = Session([False])
+    with pytest.raises(StoreError, match="run `r`"):
+        database(monkeypatch, session).acquire("r")
+    assert len(session.asked) == 5
+    assert clock.waits == [postgresql._LEASE_RETRY_S] * 4
+    assert session.closed == 1
+
+
+def test_an_owner_that_ends_meanwhile_leaves_the_lease_to_the_next(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    session = Session([False, False, True])
+    lease = database(monkeypatch, session).acquire("r")
+    assert isinstance(lease, PostgresqlLease)
+    assert (len(session.asked), len(clock.waits)) == (3, 2)
+    assert (lease.process_id, lease.is_released, session.closed) == (PROCESS, False, 0)
+
+
+def test_a_lease_that_is_given_back_is_unlocked_and_its_session_closed_even_without_a_server(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    for answer in (True, StoreError("the server has gone")):
+        session = Session([True, answer])
+        lease = database(monkeypatch, session).acquire("r")
+        lease.release()
+        assert "pg_advisory_unlock_all" in session.asked[-1][0]
+        assert session.closed == 1
+
+
+def test_an_interrupt_while_a_lease_is_waited_for_closes_the_session(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    session = Session([KeyboardInterrupt()])
+    with pytest.raises(KeyboardInterrupt):
+        database(monkeypatch, session).acquire("r")
+    assert session.closed == 1
+
+
+def test_a_commit_asks_whether_the_lease_of_its_run_is_still_held_by_the_same_process(
+    monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    holder = Session()
+    store = database(monkeypatch, holder)
+    lease = store.acquire("r")
+    key = holder.asked[0][1]["key"]
+
+    held = Session([1])
+    store._check_lease(held, "r")  # type: ignore[arg-type]
+    [(sql, values)] = held.asked
+    assert values == {"key": key, "process_id": PROCESS}
+    assert sql.rstrip().endswith("AND pid = :process_id")
+
+    with pytest.raises(StoreError, match="run `r` lost its lease"):
+        store._check_lease(Session([0]), "r")  # type: ignore[arg-type]
+
+    # Of a run that this process does not lead, and of one whose lease was given back, nothing.
+    other = Session([0])
+    store._check_lease(other, "another")  # type: ignore[arg-type]
+    lease.release()
+    store._check_lease(other, "r")  # type: ignore[arg-type]
+    assert other.asked == []
+    assert store._leases == {}

@@ -1,0 +1,188 @@
+"""What a store asks SQLite and the system for, and small things that other tests pass by."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_samples import a_run, a_trial
+
+from lanlab.errors import UnknownName
+from lanlab.store import lease, open_store
+from lanlab.store.database import _find
+from lanlab.store.intervals import take_intervals
+from lanlab.store.place import file_system_of
+from lanlab.store.series_files import SeriesFiles
+from lanlab.store.sqlite import SqliteDatabase
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements of every connection, in order; `= name` where one begins."""
+    told: list[str] = []
+
+    class Noted(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            told.append(sql)
+            return super().execute(sql, *values)
+
+    real = sqlite3.connect
+
+    def connect(name: Any, **options: Any) -> sqlite3.Connection:
+        told.append(f"= {Path(str(name)).name}")
+        # Debian's SQLite takes every name for a URL, others' do not.
+        assert options.get("uri", False) is str(name).startswith("file:")
+        return real(name, factory=Noted, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    return told
+
+
+def test_full_synchronisation_is_asked_for_whatever_sqlite_was_built_with(
+    tmp_path: Path, statements: list[str]
+) -> None:
+    """Where the file is made, before anything is written to it, and at each opening."""
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+    made = statements[statements.index("= s.new") :]
+    assert made[1] == "PRAGMA synchronous = FULL"
+    opened = statements[statements.index("= s?mode=rw") :]
+    asked = {
+        "PRAGMA trusted_schema = OFF",
+        "PRAGMA cell_size_check = ON",
+        "PRAGMA mmap_size = 0",
+        "PRAGMA foreign_keys = ON",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA fullfsync = ON",
+    }
+    assert asked <= set(opened)
+    # Nothing of the file is read before its version is known to be one of ours.
+    assert opened[1] == "PRAGMA user_version"
+
+
+def test_others_are_waited_for_ten_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a transaction, and for who makes the same store."""
+    patience = []
+    real = lease.acquire
+
+    def acquire(path: Path, what: str, **more: float) -> lease.FileLease:
+        patience.append((path.name, what, more))
+        return real(path, what, **more)
+
+    monkeypatch.setattr(lease, "acquire", acquire)
+    path = tmp_path / "s"
+    with open_store(str(path)) as store:
+        store.create_run(a_run())
+    assert patience == [("s.lock", "the store", {"patience_s": 10.0})]
+    connection = SqliteDatabase(path)._connect("mode=rw")
+    assert connection.execute("PRAGMA busy_timeout").fetchone() == (10_000,)
+    assert connection.isolation_level is None
+    connection.close()
+
+
+@pytest.fixture
+def any_mode() -> Iterator[None]:
+    """New files have the mode that they are made with."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("any_mode")
+def test_files_can_be_read_and_written_and_not_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as the user's mask lets others do so."""
+
+    def mode(path: Path) -> int:
+        return stat.S_IMODE(path.stat().st_mode)
+
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        with store.acquire_run("last"):
+            assert mode(tmp_path / f"s.{a_run().id}.lock") == 0o666
+    assert mode(tmp_path / "s") == 0o666
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    with open_store(str(tmp_path / "t")) as store:
+        store.create_run(a_run())
+    assert mode(tmp_path / "t") == 0o666
+
+
+def test_a_run_of_more_trials_than_a_byte_counts_is_read_whole(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "s")) as store:
+        store.create_run(a_run())
+        for number in range(260):
+            store.commit_trial(a_trial(number))
+        assert [one.number for one in store.trials("last")] == list(range(260))
+        assert len(store.outlines("last")) == 260
+        assert [one.number for one in store.trials("last", 257)] == [257, 258, 259]
+        assert [one.number for one in store.trials("last", 5, 2)] == [5, 6]
+        assert store.trials("last", 0, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "offered"),
+    [
+        # One that is close, and not the next as well.
+        ("20260101-milanovik", ["20260101-milanovic"]),
+        # Nothing is close: the five newest.
+        ("zzz", [f"2026010{day}-manford" for day in range(2, 7)]),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_closest_or_the_newest(
+    name: str, offered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[list[str]] = []
+    real = UnknownName.__init__
+
+    def noted(self: UnknownName, kind: str, wrong: str, known: list[str]) -> None:
+        told.append(known)
+        real(self, kind, wrong, known)
+
+    monkeypatch.setattr(UnknownName, "__init__", noted)
+    ids = ["20260101-milanovic", "20260102-milanovic"]
+    ids += [f"2026010{day}-manford" for day in range(1, 7)]
+    with pytest.raises(UnknownName):
+        _find(name, ids)
+    assert told == [offered]
+
+
+def test_a_name_means_the_newest_an_id_or_its_beginning() -> None:
+    ids = ["2026-a", "2026-ab", "2027-b"]
+    assert _find("last", ids) == "2027-b"
+    assert _find("2026-a", ids) == "2026-a"
+    assert _find("2026-ab", ids) == "2026-ab"
+    assert _find("2027", ids) == "2027-b"
+
+
+def test_files_that_were_opened_at_once_stay_in_the_order_of_the_trial() -> None:
+    """More than sixteen: numpy's quick sort keeps the order of fewer by chance."""
+    count = 100
+    told = {
+        "number": list(range(count)),
+        "opened_ns": [place % 2 for place in range(count)],
+        "bytes": [1] * count,
+    }
+    _, (files,) = take_intervals(a_trial(raw={"client": {"file_times": told}}))
+    numbers = files.columns["number"]
+    assert list(numbers) == [*range(0, count, 2), *range(1, count, 2)]  # type: ignore[arg-type]
+
+
+def test_a_mount_without_options_is_a_mount() -> None:
+    assert file_system_of(Path("/five/x"), "9 1 0:9 / /five - xfs") == "xfs"
+
+
+def test_a_series_lies_in_the_folder_of_its_run_under_number_and_name(tmp_path: Path) -> None:
+    files = SeriesFiles(tmp_path / "s.sqlite")
+    assert files.path("r", 3, "client-files") == tmp_path.joinpath(
+        "s.sqlite.series", "r", "3-client-files.parquet"
+    )
