@@ -29,3 +29,6 @@ impl CpuMeter for () {
     fn begin(&mut self) {}
     fn end(&mut self) {}
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,29 +1,5 @@
 use super::*;
-use crate::messages::{Amount, Io, Receive, Timestamps, WhenLate};
-
-/// 100 bytes, 1 s measured after a warm-up of 100 ms; late is later than 50 ms after the end.
-fn plan() -> Plan {
-    Plan {
-        message_bytes: 100,
-        amount: Amount::TimeNs(1_000_000_000),
-        pace: None,
-        shared_pace: None,
-        flows: 1,
-        threads: None,
-        io: Io::Single,
-        io_choice: None,
-        receive: Receive::Block,
-        receive_choice: None,
-        read_bytes: 1,
-        when_late: WhenLate::CatchUp,
-        timestamps: Timestamps::Program,
-        drain_ns: 50_000_000,
-        group: 1,
-        warmup_ns: 100_000_000,
-        interval_ns: 100_000_000,
-        silence_ns: 1_000_000_000,
-    }
-}
+use crate::stream::tests::plan;
 
 fn at_ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
