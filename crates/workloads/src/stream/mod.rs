@@ -31,4 +31,6 @@ impl CpuMeter for () {
 }
 
 #[cfg(test)]
+mod ends_tests;
+#[cfg(test)]
 mod tests;
