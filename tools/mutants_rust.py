@@ -64,6 +64,10 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
 def _told(part: str, seed: int, every: int, outcomes: Path) -> bool:
     found: dict[str, Any] = json.loads(outcomes.read_text())
     for one in found["outcomes"]:
+        log = outcomes.parent / str(one.get("log_path") or "")
+        if one["summary"] == "Unviable" and "linking with" in log.read_text(errors="replace"):
+            # A run that was interrupted can leave halves of what it was compiling.
+            raise SystemExit(f"{log}: linking failed, which is no fault: remove debug/incremental")
         if one["summary"] == "MissedMutant":
             print(f"missed {one['scenario']['Mutant']['name']}")
     caught = found["caught"] + found["timeout"]

@@ -236,6 +236,21 @@ fn a_file_that_is_too_short_is_named_with_what_it_has_at_most() {
 }
 
 #[test]
+fn a_file_that_comes_in_parts_is_received_whole_and_more_than_was_asked_for_is_an_error() {
+    let spec = CopySpec { retries: 0, depth: Some(1), ..spec(Direction::Download) };
+    let parts = trial(&spec, &[5001], Fails::AnswersTooMuchFrom(u64::MAX)).simulated;
+    assert_eq!(parts.totals.failure, None);
+    assert!(parts.site.received.borrow()[0] == content(0, 5001));
+    // 4096 bytes in thirteen parts, 905 in ten.
+    assert_eq!(parts.totals.copied.operations.read.samples, 13 + 10);
+    // The open is call 1; the second part of the first block is one byte too long.
+    let failure = trial(&spec, &[5001], Fails::AnswersTooMuchFrom(3)).simulated.totals.failure;
+    let failure = failure.expect("a failure");
+    let words = "read `lanlab-test/files/f000000.dat`: more came at 2048 than was asked for";
+    assert_eq!((failure.code, failure.message.as_str()), ("service.protocol", words));
+}
+
+#[test]
 fn pauses_before_a_file_is_tried_again_grow_to_five_seconds() {
     let spec = CopySpec { retries: 8, ..spec(Direction::Upload) };
     let trial = trial(&spec, &SIZES, Fails::SilentFrom(1));

@@ -350,3 +350,46 @@ fn pauses_before_a_connection_is_tried_again_grow_to_five_seconds() {
     assert_eq!((found.reconnect_errors["refused"], found.ended[0].at_ns), (9, 16_300_900_000));
     assert_eq!((found.readings, found.reconnects), (1, 0));
 }
+
+#[test]
+fn what_is_due_at_the_end_is_not_waited_for() {
+    let open_loop = Some(OpenLoop { rate_per_s: 100.0, arrivals: Arrivals::Fixed });
+    let spec = StationsSpec { open_loop, until: timed(100 * MS), ..spec() };
+    let found = trial(&spec, Fails::Never).stationed;
+    // The first begins when it is due; those of 10 to 90 ms are waited for.
+    assert_eq!((found.readings, found.own_lateness.samples, found.unstarted), (10, 9, 0));
+}
+
+#[test]
+fn a_block_that_comes_in_parts_is_read_whole() {
+    let spec = StationsSpec { until: writing(4).until, ..spec() };
+    let found = trial(&spec, Fails::AnswersTooMuchFrom(u64::MAX)).stationed;
+    // 750 bytes as 375, 188, 94, 47, 23, 12, 6, 3, 1 and 1, asked for as 750, 375, 187 and so on.
+    let asked: [u64; 10] = [750, 375, 187, 93, 46, 23, 11, 5, 2, 1];
+    let block_ns = 10 * 2 * MS + 1_000 * asked.iter().sum::<u64>();
+    assert_eq!((found.readings, found.errors.len(), found.checked.blocks), (4, 0, 4));
+    assert_eq!(found.elapsed_ns, 4 * block_ns);
+}
+
+#[test]
+fn more_than_was_asked_for_or_less_than_there_should_be_is_an_error() {
+    // The open is call 1. The second part of the first block is one byte too long: that costs the
+    // connection, and nothing is tried again.
+    let spec = StationsSpec { retries: 3, until: writing(1).until, ..spec() };
+    let found = trial(&spec, Fails::AnswersTooMuchFrom(3)).stationed;
+    assert_eq!((found.readings, found.errors["short_transfer"]), (1, 1));
+    assert_eq!((found.reconnects, found.retries, found.bytes), (1, 0, 0));
+    // A file of four blocks and a half.
+    let spec = StationsSpec { file_size_bytes: 3_375, until: writing(5).until, ..spec };
+    let found = trial(&StationsSpec { message_size_bytes: 750, ..spec.clone() }, Fails::Never);
+    assert_eq!((found.stationed.blocks, found.stationed.errors.len()), (4, 0));
+}
+
+#[test]
+fn an_interval_that_is_narrow_after_twenty_one_looks_ends_a_trial() {
+    let until = StationsUntil { interval_ratio: Some(0.01), ..timed(60_000 * MS) };
+    let found = trial(&StationsSpec { until, ..spec() }, Fails::Never).stationed;
+    // Each look is 50 ms after the one before; the block under way at 1,050 ms is the 382nd.
+    assert_eq!((found.ended_by, found.readings), (StationsEnd::Interval, 382));
+    assert_eq!(found.elapsed_ns, 382 * BLOCK_NS);
+}

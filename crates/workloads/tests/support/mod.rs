@@ -45,6 +45,9 @@ pub enum Fails {
     DeniesFrom(u64),
     /// Every so many calls are not allowed.
     DeniesEvery(u64),
+    /// A read gives half of what is asked for, rounded up; from this call on it gives one byte more
+    /// than that.
+    AnswersTooMuchFrom(u64),
 }
 
 /// Time that a denial takes.
@@ -236,7 +239,13 @@ impl Session for ServerSession {
         let files = self.server.0.files.borrow();
         let content = &files[file];
         let from = (offset as usize).min(content.len());
-        let count = buffer.len().min(content.len() - from);
+        let mut count = buffer.len().min(content.len() - from);
+        if let Fails::AnswersTooMuchFrom(call) = self.server.0.fails {
+            if number >= call {
+                return Ok(buffer.len() + 1);
+            }
+            count = count.div_ceil(2);
+        }
         buffer[..count].copy_from_slice(&content[from..from + count]);
         if let Fails::CorruptsEvery(reads) = self.server.0.fails
             && number.is_multiple_of(reads)

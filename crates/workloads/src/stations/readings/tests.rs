@@ -121,6 +121,16 @@ fn a_number_has_as_many_levels_as_it_can_be_halved() {
 }
 
 #[test]
+fn one_operation_may_thin_by_more_than_one_level() {
+    let mut readings = Readings::new(1, Some(Slices::new(0, 1, 1, None)));
+    assert!(readings.push(plain(0, 0)));
+    // Number 4 can be halved twice, number 0 for ever.
+    assert!(readings.push(plain(0, 4)));
+    let kept = readings.into_kept();
+    assert_eq!((kept.thinned, kept.all[0].level, kept.dropped.readings), (3, 64, 1));
+}
+
+#[test]
 fn what_was_tried_again_is_kept_whatever_its_level() {
     let mut readings = Readings::new(2, Some(Slices::new(0, 1, 1, None)));
     readings.push(Reading { attempt: 1, ..plain(0, 1) });
