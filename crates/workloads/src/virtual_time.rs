@@ -309,9 +309,9 @@ mod tests {
         let ((first, again), (second, _)) = (one.take().unwrap(), other.take().unwrap());
         assert!(first.is_same(&again) && !first.is_same(&second));
         // Of a combinator, which has a waker of its own.
-        let mut context = Context::from_waker(std::task::Waker::noop());
-        let own = time.waits_for(&mut context, "z");
-        assert!(own.is_same(&time.waits_for(&mut context, "z")));
+        let context = Context::from_waker(std::task::Waker::noop());
+        let own = time.waits_for(&context, "z");
+        assert!(own.is_same(&time.waits_for(&context, "z")));
         assert!(!own.is_same(&first) && !first.is_same(&own));
     }
 

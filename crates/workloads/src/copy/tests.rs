@@ -57,7 +57,9 @@ fn file(number: usize, opened: u64, first_byte: u64, closed: u64, retries: u64) 
 /// What a worker came to that copied these files.
 fn worked(files: &[FileTime], connect_ns: u64, failure: Option<Failure>) -> Worked {
     let mut meters = called(Operation::Open, 3, 2, 0);
-    files.iter().for_each(|time| meters.file(*time));
+    for time in files {
+        meters.file(*time);
+    }
     meters.retries = connect_ns;
     meters.faults = [("reset".to_owned(), connect_ns)].into();
     let none = || "none".to_owned();

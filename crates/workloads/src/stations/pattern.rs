@@ -279,8 +279,9 @@ mod tests {
     /// By another program that follows the description of the blocks.
     #[test]
     fn a_block_is_the_same_for_ever() {
-        let text =
-            |data: &[u8]| data.iter().map(|octet| format!("{octet:02x}")).collect::<String>();
+        let text = |data: &[u8]| {
+            data.iter().map(|octet| format!("{octet:02x}")).collect::<Vec<_>>().concat()
+        };
         assert_eq!(
             text(&filled(PLACE, 40)),
             "59435e250f6bd319070000000300000005000000\

@@ -142,8 +142,11 @@ fn a_look_without_a_new_operation_makes_no_batch() {
     }
 }
 
-/// Octets of cells in numbers: station, slice, operations, sum, squares, least and most.
-fn cells(slices: &Slices) -> Vec<(u32, u32, [u64; 2], f64, [u64; 2])> {
+/// A cell: station, slice, operations and sum, squares, least and most.
+type CellRead = (u32, u32, [u64; 2], f64, [u64; 2]);
+
+/// The cells of slices, by their octets.
+fn cells(slices: &Slices) -> Vec<CellRead> {
     let number = |octets: &[u8]| u64::from_le_bytes(octets.try_into().unwrap());
     let short = |octets: &[u8]| u32::from_le_bytes(octets.try_into().unwrap());
     let octets = slices.octets();
@@ -294,7 +297,9 @@ fn a_trial_ends_by_its_stations_then_by_a_stop_then_by_its_time() {
         let mut counts = Counts::new();
         (counts.ended_stations, counts.late_stations) = (ended_stations, late_stations);
         let job = Job::new(&StationsSpec { own: OwnStations { first: 0, count: 2 }, ..spec() });
-        stop.into_iter().for_each(|end| job.stop(end));
+        if let Some(end) = stop {
+            job.stop(end);
+        }
         let times = Times { setup_ns: 0, elapsed_ns: 0, host: None, is_cpu_known: true };
         let found = joined(&job, vec![worked(&[], counts, CpuTime::default())], times).0;
         // Of no time there is no share.
