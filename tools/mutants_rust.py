@@ -2,8 +2,8 @@
 Small faults in the engine, by cargo-mutants: a sample of each part, for `tools/mutants.py`.
 
 They are put into the copy of the sources below `target/mutants`, and tried with the tests beside
-them; decisions with all tests of their crate, and workloads, which need two ends, with some of whole
-engines. What does not compile is no fault, and is left out.
+them; decisions with all tests of their crate, and workloads, which need two ends, with some of
+whole engines. What does not compile is no fault, and is left out.
 """
 
 from __future__ import annotations
