@@ -69,6 +69,22 @@ fn drops_count_from_the_first_measured_message_on() {
 }
 
 #[test]
+fn before_the_mark_drops_are_those_of_the_warm_up_by_its_time() {
+    let plan = plan();
+    let dropped = |warmup_ms| {
+        let mut counter = Counter::new(&plan, Instant::ZERO);
+        let mut meters = Meters::<()>::new(&plan, None);
+        counter.count(run(0, 1, warmup_ms, 3), &mut meters);
+        counter.mark(1);
+        // The first measured message is missing.
+        counter.count(run(2, 1, 120, 20), &mut meters);
+        counter.close(at_ms(1_200), Some(50), &mut meters);
+        counter.counts.socket_dropped
+    };
+    assert_eq!([dropped(50), dropped(99), dropped(100)], [Some(47), Some(47), Some(50)]);
+}
+
+#[test]
 fn what_is_in_a_run_already_is_counted_once() {
     let plan = plan();
     let (mut counter, mut meters) =
