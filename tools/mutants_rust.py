@@ -46,7 +46,9 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
     out = work / f"{part}-{seed}"
     # Every so manieth of all, beginning with the seed's: each file has its share.
     chosen = ["--sharding", "round-robin", "--shard", f"{seed % shards}/{shards}"]
-    options = ["--in-place", "--baseline", "skip", "--timeout", "300", "--build-timeout", "600"]
+    # Tests of the library take seconds; whole engines and simulations some tens.
+    longest_s = "300" if part in ("decisions", "workloads") else "60"
+    options = ["--in-place", "--baseline", "skip", "--timeout", longest_s, "--build-timeout", "600"]
     # Ends of a link are tests of their own; other parts have theirs beside them.
     tests = [] if part == "decisions" else ["-C=--lib"]
     if part == "workloads":
