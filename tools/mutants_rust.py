@@ -1,9 +1,9 @@
 """
 Small faults in the engine, by cargo-mutants: a sample of each part, for `tools/mutants.py`.
 
-They are put into the copy of the sources below `target/mutants`, and tried with the tests of the
-engine's library; workloads, which need two ends, with those of whole engines, too. What does not
-compile is no fault, and is left out.
+They are put into the copy of the sources below `target/mutants`, and tried with the tests beside
+them; decisions with all tests of their crate, and workloads, which need two ends, with some of
+whole engines. What does not compile is no fault, and is left out.
 """
 
 from __future__ import annotations
@@ -46,8 +46,11 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
     out = work / f"{part}-{seed}"
     # Every so manieth of all, beginning with the seed's: each file has its share.
     chosen = ["--sharding", "round-robin", "--shard", f"{seed % shards}/{shards}"]
-    options = ["--in-place", "--baseline", "skip", "--timeout", "300", "--build-timeout", "600"]
-    tests = [] if package == "lanlab-workloads" else ["-C=--lib"]
+    # Tests of the library take seconds; whole engines and simulations some tens.
+    longest_s = "300" if part in ("decisions", "workloads") else "60"
+    options = ["--in-place", "--baseline", "skip", "--timeout", longest_s, "--build-timeout", "600"]
+    # Ends of a link are tests of their own; other parts have theirs beside them.
+    tests = [] if part == "decisions" else ["-C=--lib"]
     if part == "workloads":
         tests += ["-C=--test=copy", "-C=--test=contract", "-C=--test=simulate"]
     # What was mutated last may lie there with the time of its change.
@@ -64,6 +67,10 @@ def try_part(work: Path, tree: Path, part: str, seed: int, count: int) -> bool:
 def _told(part: str, seed: int, every: int, outcomes: Path) -> bool:
     found: dict[str, Any] = json.loads(outcomes.read_text())
     for one in found["outcomes"]:
+        log = outcomes.parent / str(one.get("log_path") or "")
+        if one["summary"] == "Unviable" and "linking with" in log.read_text(errors="replace"):
+            # A run that was interrupted can leave halves of what it was compiling.
+            raise SystemExit(f"{log}: linking failed, which is no fault: remove debug/incremental")
         if one["summary"] == "MissedMutant":
             print(f"missed {one['scenario']['Mutant']['name']}")
     caught = found["caught"] + found["timeout"]

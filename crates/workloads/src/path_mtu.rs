@@ -226,6 +226,63 @@ mod tests {
         Bounds { least: size, most: size }
     }
 
+    fn at_ms(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    fn sent(search: &mut PathSearch) -> Vec<u32> {
+        std::iter::from_fn(|| search.poll_send()).collect()
+    }
+
+    #[test]
+    fn a_round_is_sent_twice_and_its_length_follows_the_round_trip() {
+        let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
+        assert_eq!(sent(&mut search), [576, 1500]);
+        assert_eq!(search.poll_timeout(), at_ms(70));
+        search.handle_timeout(at_ms(69));
+        assert_eq!(sent(&mut search), [0_u32; 0]);
+        search.handle_timeout(at_ms(70));
+        assert_eq!((sent(&mut search), search.poll_timeout()), (vec![576, 1500], at_ms(140)));
+        // No answer: the same again. One of a size that was not sent is none.
+        search.handle_seen(1000, at_ms(75));
+        search.handle_whole(1000, at_ms(75));
+        search.handle_timeout(at_ms(140));
+        assert_eq!((sent(&mut search), search.found()), (vec![576, 1500], None));
+        // The round trip is the shorter of 10 and 12 ms.
+        search.handle_seen(576, at_ms(150));
+        search.handle_whole(576, at_ms(152));
+        search.handle_timeout(at_ms(152));
+        assert_eq!(sent(&mut search), [0_u32; 0], "1500 may still come");
+        search.handle_timeout(at_ms(280));
+        // Twelve sizes at even distances between 576 and 1500; none can come back that is larger.
+        let sizes = [647, 718, 789, 860, 931, 1002, 1073, 1144, 1215, 1286, 1357, 1428];
+        assert_eq!(sent(&mut search), sizes);
+        assert_eq!(search.poll_timeout(), at_ms(300));
+        let bounds = |least, most| Bounds { least, most };
+        assert_eq!(search.found(), Some((bounds(576, 1499), bounds(576, 1500))));
+        search.handle_whole(1002, at_ms(290));
+        search.handle_timeout(at_ms(320));
+        assert_eq!(search.found(), Some((bounds(1002, 1072), bounds(1002, 1500))));
+        assert!(!search.is_done(at_ms(1_999)) && search.is_done(at_ms(2_000)));
+    }
+
+    #[test]
+    fn a_round_takes_20_to_100_ms_once_the_round_trip_is_known() {
+        for (round_trip_ms, half_ms) in [(1, 10), (5, 10), (6, 12), (25, 50), (60, 50)] {
+            let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
+            search.handle_whole(576, at_ms(round_trip_ms));
+            search.handle_timeout(at_ms(140));
+            assert_eq!(search.poll_timeout(), at_ms(140 + half_ms), "{round_trip_ms} ms");
+        }
+        // Where all came the next round begins at once.
+        let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
+        search.handle_seen(1500, at_ms(10));
+        search.handle_whole(576, at_ms(10));
+        assert!(!search.is_done(at_ms(10)));
+        search.handle_timeout(at_ms(10));
+        assert_eq!(search.poll_timeout(), at_ms(70), "1500 may still come back");
+    }
+
     #[test]
     fn a_path_that_carries_all_is_found_in_one_round_trip() {
         assert_eq!(found(1500, 1500, 1, 0), (Some((exactly(1500), exactly(1500))), 1));

@@ -49,3 +49,21 @@ impl Progress {
         (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_adds_up_and_what_varies_is_the_last() {
+        let progress = Progress::default();
+        assert!(!progress.is_cancelled());
+        progress.count(1, 100);
+        progress.count(2, 30);
+        progress.saw(5, 77);
+        progress.saw(6, 66);
+        assert_eq!((progress.counted(), progress.seen()), ((3, 130), (11, 66)));
+        progress.cancel();
+        assert!(progress.is_cancelled());
+    }
+}

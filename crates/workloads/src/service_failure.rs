@@ -46,3 +46,40 @@ fn usual_hint(class: Class) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_class_has_its_code_and_most_have_a_hint() {
+        let told = |class| {
+            let failure = failure_of(Fault::new(class, "words"));
+            assert_eq!(failure.message, "words");
+            (failure.code, failure.hint.unwrap_or_default())
+        };
+        for (class, code, hint) in [
+            (Class::Refused, "refused", "whether the server runs"),
+            (Class::Unreachable, "unreachable", "whether the address is right"),
+            (Class::TimedOut, "timed_out", "`--timeout`"),
+            (Class::Reset, "reset", "overloaded or was ended"),
+            (Class::Login, "login", "name and password"),
+            (Class::Certificate, "certificate", "`--trust FILE`"),
+            (Class::Missing, "missing", "share, bucket or directory"),
+            (Class::Exists, "exists", ""),
+            (Class::Denied, "denied", "may write there"),
+            (Class::NoSpace, "no_space", "make room"),
+            (Class::Name, "name", "rename the file"),
+            (Class::Unsupported, "unsupported", ""),
+            (Class::Length, "length", ""),
+            (Class::Protocol, "protocol", ""),
+            (Class::Local, "local", ""),
+        ] {
+            let (found, words) = told(class);
+            assert_eq!(found, format!("service.{code}"));
+            assert!(words.contains(hint) && words.is_empty() == hint.is_empty(), "{words}");
+        }
+        let own = failure_of(Fault::new(Class::Denied, "words").hint("ask"));
+        assert_eq!(own.hint.as_deref(), Some("ask"));
+    }
+}

@@ -296,6 +296,55 @@ mod tests {
     }
 
     #[test]
+    fn wakes_of_one_future_are_the_same() {
+        let time = VirtualTime::new();
+        let wakes = |time: &VirtualTime| {
+            let clock = time.clone();
+            time.spawn(poll_fn(move |context| {
+                Poll::Ready((clock.waits_for(context, "x"), clock.waits_for(context, "y")))
+            }))
+        };
+        let (one, other) = (wakes(&time), wakes(&time));
+        while time.poll_task() {}
+        let ((first, again), (second, _)) = (one.take().unwrap(), other.take().unwrap());
+        assert!(first.is_same(&again) && !first.is_same(&second));
+        // Of a combinator, which has a waker of its own.
+        let context = Context::from_waker(std::task::Waker::noop());
+        let own = time.waits_for(&context, "z");
+        assert!(own.is_same(&time.waits_for(&context, "z")));
+        assert!(!own.is_same(&first) && !first.is_same(&own));
+    }
+
+    #[test]
+    fn a_clock_never_goes_back_and_fires_what_is_due() {
+        let time = VirtualTime::new();
+        let clock = time.clone();
+        let task = time.spawn(async move {
+            clock.sleep_ns(10).await;
+            clock.now().as_nanos()
+        });
+        assert!(time.poll_task() && !time.poll_task());
+        assert_eq!(time.next_timer_at(), Some(Instant::from_nanos(10)));
+        time.advance_to(Instant::from_nanos(9));
+        assert!(!time.poll_task());
+        time.advance_to(Instant::from_nanos(4));
+        assert_eq!(time.now().as_nanos(), 9);
+        time.advance_to(Instant::from_nanos(10));
+        assert_eq!(time.next_timer_at(), None);
+        assert!(time.poll_task());
+        assert_eq!(task.take(), Some(10));
+        assert_eq!(task.take(), None);
+        // What is over is not waited for.
+        let clock = time.clone();
+        let over = async move {
+            clock.wait_until(Instant::FAR_FUTURE, || true).await;
+            clock.sleep_until(Instant::from_nanos(3)).await;
+            clock.now().as_nanos()
+        };
+        assert_eq!(time.run(over), Ok(10));
+    }
+
+    #[test]
     fn a_waker_of_the_standard_library_wakes_its_task() {
         let time = VirtualTime::new();
         let kept = Rc::new(RefCell::new(None::<std::task::Waker>));

@@ -200,6 +200,70 @@ fn an_upload_takes_what_its_calls_take_and_arrives() {
     assert_eq!((copied.operations.open.samples, copied.operations.close.samples), (5, 5));
     assert_eq!(copied.operations.write.samples, 25 + 1 + 1 + 13);
     assert_arrived(&trial, &SIZES);
+    // Opened in 2 ms; then the first block, if there is one, in 2 ms and 1 µs a byte.
+    let first = &copied.first_byte;
+    assert_eq!((first.min_ns, first.max_ns, first.mean_ns), (4_000_000, 8_096_000, 6_457_800));
+    let whole = &copied.file_time;
+    assert_eq!((whole.min_ns, whole.max_ns), (4_000_000, file_ns(100_000).cast_signed()));
+    assert_eq!((copied.connect_ns.as_slice(), copied.bytes), ([2_000_000].as_slice(), 154_098));
+    assert_eq!(copied.operations.sync.samples, 0);
+}
+
+#[test]
+fn each_file_may_be_brought_to_disk() {
+    let spec = CopySpec { sync: CopySync::File, ..spec(Direction::Upload) };
+    let copied = trial(&spec, &SIZES, Fails::Never).simulated.totals.copied;
+    let all_ns: u64 = SIZES.iter().map(|bytes| file_ns(*bytes) + 2_000_000).sum();
+    assert_eq!((copied.elapsed_ns, copied.operations.sync.samples), (all_ns, 5));
+}
+
+#[test]
+fn a_file_that_is_too_short_is_named_with_what_it_has_at_most() {
+    // One after another, or both blocks at once: the second finds nothing.
+    for (depth, most) in [(1, 3000), (4, 4096)] {
+        let spec = CopySpec { retries: 0, depth: Some(depth), ..spec(Direction::Download) };
+        let time = VirtualTime::new();
+        let server = Server::new(&time, Service::Fixed, Fails::Never, 1);
+        server.put("lanlab-test/files/f000000.dat", content(0, 3000));
+        let work = simulate(time.clone(), spec, Host::new(&server, &[5000]), 0);
+        let totals = time.run(work).expect("no deadlock").expect("connections").totals;
+        let failure = totals.failure.expect("a failure");
+        assert_eq!(failure.code, "service.length");
+        let what = "read `lanlab-test/files/f000000.dat`";
+        assert_eq!(failure.message, format!("{what}: it has at most {most} of its 5000 octets"));
+        assert_eq!(totals.copied.faults["length"], 1);
+    }
+}
+
+#[test]
+fn a_file_that_comes_in_parts_is_received_whole_and_more_than_was_asked_for_is_an_error() {
+    let spec = CopySpec { retries: 0, depth: Some(1), ..spec(Direction::Download) };
+    let parts = trial(&spec, &[5001], Fails::AnswersTooMuchFrom(u64::MAX)).simulated;
+    assert_eq!(parts.totals.failure, None);
+    assert!(parts.site.received.borrow()[0] == content(0, 5001));
+    // 4096 bytes in thirteen parts, 905 in ten.
+    assert_eq!(parts.totals.copied.operations.read.samples, 13 + 10);
+    // The open is call 1; the second part of the first block is one byte too long.
+    let failure = trial(&spec, &[5001], Fails::AnswersTooMuchFrom(3)).simulated.totals.failure;
+    let failure = failure.expect("a failure");
+    let words = "read `lanlab-test/files/f000000.dat`: more came at 2048 than was asked for";
+    assert_eq!((failure.code, failure.message.as_str()), ("service.protocol", words));
+}
+
+#[test]
+fn pauses_before_a_file_is_tried_again_grow_to_five_seconds() {
+    let spec = CopySpec { retries: 8, ..spec(Direction::Upload) };
+    let trial = trial(&spec, &SIZES, Fails::SilentFrom(1));
+    let totals = &trial.simulated.totals;
+    let message = &totals.failure.as_ref().expect("a failure").message;
+    assert_eq!(message, "no answer within 1 s (given up after 9 attempts)");
+    assert_eq!((totals.copied.retries, totals.copied.faults["timed_out"]), (8, 9));
+    // Nine time-outs, eight new connections of 2 ms, and pauses of 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5 and
+    // 5 s; before that a connection and a second to the start.
+    assert_eq!(trial.time.now().as_nanos(), 1_002_000_000 + 9_000_000_000 + 16_316_000_000);
+    let once = CopySpec { retries: 0, ..spec };
+    let totals = self::trial(&once, &SIZES, Fails::SilentFrom(1)).simulated.totals;
+    assert_eq!(totals.failure.expect("a failure").message, "no answer within 1 s");
 }
 
 #[test]
@@ -273,8 +337,10 @@ fn a_copy_that_takes_too_long_ends_and_says_how_far_it_was() {
     let totals = &trial.simulated.totals;
     let failure = totals.failure.as_ref().expect("a failure");
     assert_eq!(failure.code, "copy.too_long");
-    let done = format!("{} of 100 files were done", totals.copied.copied_files);
-    assert!(failure.message.contains(&done), "{}", failure.message);
+    let words = "`f000013.dat` was under way, 13 of 100 files were done, ";
+    assert!(failure.message.contains(words), "{}", failure.message);
+    assert!(failure.message.ends_with("not done within 3 s"), "{}", failure.message);
+    assert_eq!(totals.copied.copied_files, 13);
     // Within a look of its time.
     let over_ns = trial.time.now().as_nanos() - 3 * SECOND_NS;
     assert!(over_ns <= 20_000_000, "{over_ns}");
@@ -298,6 +364,9 @@ fn a_stream_service_moves_a_file_in_order_and_ends_where_it_should() {
     let server = Server::with_order(&time, Service::Fixed, Fails::Never, 1, true);
     let trial = run(&time, server, &spec, &SIZES, 0);
     assert_eq!(trial.simulated.totals.failure, None);
+    // Whether a file has ended is asked by a call of one byte.
+    let all_ns: u64 = SIZES.iter().map(|bytes| file_ns(*bytes) + service_ns(1)).sum();
+    assert_eq!(trial.simulated.totals.copied.elapsed_ns, all_ns);
     // What a service of streams would do with a file that has grown: one byte more is found.
     let grown = || {
         let time = VirtualTime::new();

@@ -222,4 +222,89 @@ mod tests {
         let endless = MediumLoad { duration_ns: u64::MAX, warmup_ns: u64::MAX, ..asked() };
         assert_eq!(compute(endless).err().unwrap().code, "request.value");
     }
+
+    #[test]
+    fn what_is_just_within_the_bounds_is_computed() {
+        let hours = |duration_ns, warmup_ns| MediumLoad { duration_ns, warmup_ns, ..asked() };
+        let second_ns = 1_000_000_000;
+        // 20,000 s in all, with a load of twice the rate half of that.
+        assert!(compute(hours(20_000 * second_ns, 0)).is_ok());
+        assert!(compute(hours(10_000 * second_ns, 10_000 * second_ns)).is_ok());
+        assert!(compute(hours(10_000 * second_ns, 10_001 * second_ns)).is_err());
+        let twice =
+            |seconds| MediumLoad { offered_ratio: Some(2.0), ..hours(seconds * second_ns, 0) };
+        assert!(compute(twice(10_000)).is_ok());
+        let message = "`duration_ns`: found 10001 s of virtual time; allowed: 10000.000000 s with this \
+                       rate, load and number of stations";
+        assert_eq!(compute(twice(10_001)).err().unwrap().message, message);
+        // A file of 10 Gbit: of a bus in 1000 s, of five cables in 200 s.
+        let recorded = |topology, seconds| {
+            let pcap = Some("frames.pcap".to_owned());
+            let request = MediumLoad { topology, pcap, ..hours(seconds * second_ns, 0) };
+            compute(MediumLoad { switch_queue_bytes: 65_536, ..request }).is_ok()
+        };
+        assert!(recorded(MediumTopology::Bus, 1_000) && !recorded(MediumTopology::Bus, 1_001));
+        assert!(recorded(MediumTopology::Switch, 200) && !recorded(MediumTopology::Switch, 201));
+        assert!(compute(MediumLoad { queue_frames: 10_000, ..asked() }).is_ok());
+        assert!(at_most("x", 5, 5).is_ok() && at_most("x", 6, 5).is_err());
+    }
+
+    #[test]
+    fn memory_is_that_of_frames_in_queues_and_under_way() {
+        // 25 bits are under way: less than a frame, and two more; 64 in the adapter, one in the switch.
+        assert_eq!(memory_bytes(&asked()), 5 * (64 + 2 + 1) * 128 + 1_048_576);
+        let fast = MediumLoad {
+            rate_bps: 1_000_000_000,
+            stations: 2,
+            propagation_ns: 1_000_000,
+            queue_frames: 10,
+            switch_queue_bytes: 8_400,
+            ..asked()
+        };
+        // A million bits are 1488 frames of 672 bits; 100 frames of 84 bytes are in the switch.
+        assert_eq!(memory_bytes(&fast), 2 * (10 + 1_488 + 2 + 100 + 1) * 128 + 1_048_576);
+    }
+
+    #[test]
+    fn stations_have_the_addresses_of_a_virtual_lan() {
+        assert_eq!(address(0), [2, 0x77, 0, 0, 0, 1]);
+        assert_eq!(address(255), [2, 0x77, 0, 0, 1, 0]);
+    }
+
+    fn running() -> Running {
+        Running::new(1, crate::output::Output::new(std::io::sink()))
+    }
+
+    /// Both ends of a cable send frames of 512 bytes without a pause.
+    #[test]
+    fn a_full_cable_carries_what_its_rate_allows_and_a_file_has_each_frame() {
+        let folder = std::env::temp_dir().join(format!("lanlab-load-{}", std::process::id()));
+        let path = folder.to_str().expect("a path").to_owned();
+        let request = MediumLoad {
+            topology: MediumTopology::Cable,
+            stations: 2,
+            offered_ratio: None,
+            duration_ns: 1_000_000_000,
+            pcap: Some(path.clone()),
+            ..asked()
+        };
+        let outcome = run(&request, load(&request).unwrap(), &running());
+        let octets = std::fs::read(&path).expect("a file");
+        std::fs::remove_file(&path).expect("it can be removed");
+        let Ok(Outcome::MediumLoaded(found)) = outcome else { panic!("no result") };
+        // 532 bytes each with preamble and gap: 425.6 µs. The first ends after 416 µs and is 2.5 µs
+        // under way, so that 2349 arrive within a second each way.
+        assert_eq!((found.measured_ns, found.delivered_frames), (1_000_000_000, 2 * 2_349));
+        assert_eq!((found.collisions, found.lost_adapter_queue_frames), (0, 0));
+        // A header of 24 octets, and 16 before each frame without its check sequence.
+        assert_eq!(octets.len(), 24 + 2 * 2_349 * (16 + 508));
+        let first = &octets[40..];
+        assert_eq!(first[..6], [2, 0x77, 0, 0, 0, 2]);
+        assert_eq!(first[6..12], [2, 0x77, 0, 0, 0, 1]);
+        assert_eq!(first[12..15], [0x88, 0xb5, 0]);
+        let cancelled = running();
+        cancelled.cancel();
+        let request = MediumLoad { pcap: None, ..request };
+        assert!(run(&request, load(&request).unwrap(), &cancelled).is_err());
+    }
 }

@@ -198,3 +198,47 @@ fn take(search: &mut PathSearch, token: &Token, datagram: &[u8], header: u32) {
         search.handle_whole(length.saturating_add(header), now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lanlab_units::Instant;
+
+    use super::*;
+
+    const TOKEN: Token = Token([7; TOKEN_LEN]);
+
+    #[test]
+    fn headers_and_the_packet_that_every_path_carries_are_those_of_the_protocol() {
+        assert_eq!(sizes_of(IpAddr::from([127, 0, 0, 1])), (28, 576));
+        assert_eq!(sizes_of(IpAddr::from([0_u16; 8])), (48, 1280));
+    }
+
+    #[test]
+    fn only_a_datagram_of_the_session_that_is_longer_than_its_answer_is_answered() {
+        let datagram = |token: u8, length: usize| {
+            let mut octets = vec![0; length];
+            octets[..TOKEN_LEN].fill(token);
+            octets
+        };
+        assert!(is_of(&TOKEN, &datagram(7, 19)));
+        assert!(!is_of(&TOKEN, &datagram(7, 18)));
+        assert!(!is_of(&TOKEN, &datagram(8, 100)));
+    }
+
+    #[test]
+    fn a_short_answer_tells_what_came_and_a_long_one_that_it_passes_back() {
+        let mut search = PathSearch::new(576, 1500, Instant::ZERO, u64::MAX);
+        let short =
+            |token: u8, length: u16| [&[token; TOKEN_LEN][..], &length.to_be_bytes()].concat();
+        take(&mut search, &TOKEN, &short(8, 548), 28);
+        take(&mut search, &TOKEN, &[7; 3], 28);
+        assert_eq!(search.found(), None);
+        take(&mut search, &TOKEN, &short(7, 548), 28);
+        let bounds = |least| Bounds { least, most: 1500 };
+        assert_eq!(search.found(), Some((bounds(576), bounds(0))));
+        take(&mut search, &TOKEN, &[7; 548], 28);
+        assert_eq!(search.found(), Some((bounds(576), bounds(576))));
+        take(&mut search, &TOKEN, &[7; 1472], 28);
+        assert_eq!(search.found(), Some((bounds(1500), bounds(1500))));
+    }
+}

@@ -19,3 +19,6 @@ pub use simulation::{Simulated, simulate};
 pub use totals::{Copying, Totals, add_up};
 pub use transfer::{SESSION_BYTES, Sink, Source, Transfer, capabilities};
 pub use worker::{Hashes, Site, Worked, Worker, connect};
+
+#[cfg(test)]
+mod tests;

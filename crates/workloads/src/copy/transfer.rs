@@ -231,7 +231,8 @@ impl<'a, K: Clock> Transfer<'a, K> {
 
 fn cut_off(path: &ServicePath, at: u64, bytes: u64, got: usize) -> Fault {
     if got == 0 {
-        let message = format!("read `{path}`: it ended after {at} of {bytes} octets");
+        // Of several blocks under way the last may be the first to find nothing.
+        let message = format!("read `{path}`: it has at most {at} of its {bytes} octets");
         return Fault::new(Class::Length, message);
     }
     Fault::new(Class::Protocol, format!("read `{path}`: more came at {at} than was asked for"))
@@ -263,7 +264,7 @@ impl Blocks {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use serde_json::json;
 
@@ -276,7 +277,7 @@ mod tests {
         can_create: true,
     };
 
-    fn spec(block_bytes: Option<u32>, depth: Option<u16>) -> CopySpec {
+    pub(in crate::copy) fn spec(block_bytes: Option<u32>, depth: Option<u16>) -> CopySpec {
         serde_json::from_value(json!({
             "service": {"service": "directory", "directory": "/there"},
             "working_name": "lanlab-test",

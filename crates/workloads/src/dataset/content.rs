@@ -121,6 +121,44 @@ mod tests {
         assert_ne!(octets, whole(Content::new(1, 1, 0.0), 16));
         // `SplitMix64` with seed 0, of its authors' test vector.
         assert_eq!(mix(STEP), 0xe220_a839_7b1d_cdaf);
+        // By another program that follows the description.
+        let octets: Vec<String> =
+            whole(Content::new(5, 3, 0.0), 16).iter().map(|octet| format!("{octet:02x}")).collect();
+        assert_eq!(octets.concat(), "d1b3a96590f6bab275b7941d2e396a15");
+    }
+
+    /// Whether octets that lie at these places are zeros.
+    fn are_zeros(content: Content, places: &[usize]) -> Vec<bool> {
+        let octets = whole(content, 3 * 4096);
+        places.iter().map(|place| octets[*place..*place + 8] == [0; 8]).collect()
+    }
+
+    #[test]
+    fn the_end_of_each_page_is_zeros() {
+        // A quarter of 4096 octets: from 3072 on.
+        let quarter = Content::new(7, 3, 0.25);
+        let places = [3064, 3072, 4088, 4096, 7160, 7168, 8184, 8192, 11_256, 11_264, 12_280];
+        let zeros = [false, true, true, false, false, true, true, false, false, true, true];
+        assert_eq!(are_zeros(quarter, &places), zeros);
+        // 410 octets of a tenth, from 3686 on.
+        let tenth = whole(Content::new(7, 3, 0.1), 4096);
+        assert!(tenth[3685] != 0 && tenth[3686..] == [0; 410]);
+        assert_eq!(are_zeros(Content::new(7, 3, 1.0), &[0, 4088, 4096]), [true; 3]);
+        assert_eq!(are_zeros(Content::new(7, 3, 9.0), &[0]), [true]);
+        assert_eq!(are_zeros(Content::new(7, 3, -1.0), &[0, 4088]), [false; 2]);
+    }
+
+    #[test]
+    fn the_first_difference_is_found_in_any_page() {
+        let content = Content::new(7, 3, 0.0);
+        let mut data = vec![0; 10_000];
+        content.fill(100, &mut data);
+        for at in [9_999, 8_192, 4_096, 4_095, 0] {
+            data[at] ^= 1;
+            assert_eq!(content.first_difference(100, &data), Some(100 + at as u64));
+        }
+        assert_eq!(first_difference(b"abcd", b"abxx"), Some(2));
+        assert_eq!(first_difference(b"abcd", b"abcd"), None);
     }
 
     #[test]

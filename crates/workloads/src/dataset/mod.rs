@@ -17,3 +17,19 @@ pub fn file_name(number: u64) -> String {
 pub fn content(spec: &DatasetSpec, number: u64) -> Content {
     Content::new(spec.seed, number, spec.compressible_ratio)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_name_and_the_content_of_its_number() {
+        assert_eq!(file_name(42), "f000042.dat");
+        let groups = Vec::new();
+        let spec = DatasetSpec { seed: 5, groups, compressible_ratio: 0.25 };
+        let (mut found, mut expected) = ([0; 4096], [0; 4096]);
+        content(&spec, 3).fill(0, &mut found);
+        Content::new(5, 3, 0.25).fill(0, &mut expected);
+        assert_eq!(found, expected);
+    }
+}

@@ -135,6 +135,39 @@ mod tests {
         assert_eq!((found.len(), found.iter().sum::<u64>()), (198, 472_000_000));
     }
 
+    /// By another program that follows the description.
+    #[test]
+    fn sizes_are_the_same_for_ever() {
+        let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, None)];
+        let found = sizes(&spec(groups)).unwrap();
+        assert_eq!(found, [4_156, 2_375, 2_890, 1_482, 1, 3, 1, 12, 50]);
+        // In proportion; of three octets that are lost by rounding each of the first has one.
+        let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, Some(1_001))];
+        assert_eq!(sizes(&spec(groups)).unwrap()[4..], [15, 45, 15, 179, 747]);
+    }
+
+    #[test]
+    fn what_is_just_within_the_bounds_is_allowed_and_what_is_just_beyond_is_not() {
+        let is_allowed = |groups| sizes(&spec(groups)).is_ok();
+        let bounds = [
+            (vec![group(100_000, 1, 1, None)], vec![group(100_001, 1, 1, None)]),
+            (vec![group(1, 1, 1 << 44, None)], vec![group(1, 1, (1 << 44) + 1, None)]),
+            (vec![group(64, 1 << 44, 1 << 44, None)], vec![group(65, 1 << 44, 1 << 44, None)]),
+            (vec![group(1, 1, 1, Some(1 << 50))], vec![group(1, 1, 1, Some((1 << 50) + 1))]),
+            (vec![group(1, 0, 0, None)], vec![group(1, 0, 1, None)]),
+            (vec![group(1, 7, 7, None)], vec![group(1, 8, 7, None)]),
+            (vec![group(1, 1, 1, None), group(0, 1, 1, None)], vec![group(0, 1, 1, None)]),
+        ];
+        for (allowed, beyond) in bounds {
+            assert!(is_allowed(allowed.clone()), "{allowed:?}");
+            assert!(!is_allowed(beyond.clone()), "{beyond:?}");
+        }
+        let with_ratio = |compressible_ratio| {
+            sizes(&DatasetSpec { compressible_ratio, ..spec(vec![group(1, 1, 1, None)]) }).is_ok()
+        };
+        assert_eq!([-0.01, 0.0, 1.0, 1.01].map(with_ratio), [false, true, true, false]);
+    }
+
     #[test]
     fn each_doubling_is_as_likely_as_any_other() {
         let found = sizes(&spec(vec![group(80_000, 1 << 10, 1 << 18, None)])).unwrap();

@@ -44,3 +44,6 @@ pub enum Heard {
     /// The peer has closed its end.
     Closed,
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,8 @@
 //! questions nobody answers. Bounded in memory, whatever comes.
 
 mod announcements;
+#[cfg(test)]
+mod exact_tests;
 mod ip;
 mod names;
 mod netbeui;

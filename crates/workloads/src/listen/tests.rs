@@ -11,18 +11,24 @@ use proptest::prelude::*;
 use super::*;
 use crate::messages::{FramingHeard, NameSign};
 
-const OWN: Mac = Mac([2, 0, 0, 0, 0, 99]);
-const A: Mac = Mac([2, 0, 0, 0, 0, 1]);
-const B: Mac = Mac([2, 0, 0, 0, 0, 2]);
+pub(super) const OWN: Mac = Mac([2, 0, 0, 0, 0, 99]);
+pub(super) const A: Mac = Mac([2, 0, 0, 0, 0, 1]);
+pub(super) const B: Mac = Mac([2, 0, 0, 0, 0, 2]);
 
-fn framed(destination: Mac, source: Mac, framing: Framing, payload: &[u8]) -> Vec<u8> {
+pub(super) fn framed(destination: Mac, source: Mac, framing: Framing, payload: &[u8]) -> Vec<u8> {
     let mut octets = Vec::new();
     let header = Header { destination, source, framing };
     Frame { header, payload }.emit(&mut octets).unwrap();
     octets
 }
 
-fn named(command: NameCommand, to: Mac, from: Mac, names: [Name; 2], data2: u16) -> Vec<u8> {
+pub(super) fn named(
+    command: NameCommand,
+    to: Mac,
+    from: Mac,
+    names: [Name; 2],
+    data2: u16,
+) -> Vec<u8> {
     let [destination, source] = names;
     let header = NameHeader {
         command,
@@ -51,7 +57,7 @@ fn asked(mac: Mac, for_address: u8) -> Vec<u8> {
     framed(Mac::BROADCAST, mac, Framing::Type(0x0806), &octets)
 }
 
-fn observed(frames: &[Vec<u8>]) -> Heard {
+pub(super) fn observed(frames: &[Vec<u8>]) -> Heard {
     let mut observer = Observer::new(OWN, Instant::ZERO);
     for (number, frame) in frames.iter().enumerate() {
         observer.see(Instant::from_nanos(1000 * (number as u64 + 1)), frame);

@@ -45,3 +45,6 @@ pub fn may_be_thinned(spec: &StationsSpec) -> bool {
     let all = |readings: u32| u64::from(readings) * u64::from(spec.own.count);
     spec.until.readings_per_station.is_none_or(|each| all(each) > spec.most_readings.into())
 }
+
+#[cfg(test)]
+mod tests;

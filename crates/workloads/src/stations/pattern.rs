@@ -276,6 +276,76 @@ mod tests {
         }
     }
 
+    /// By another program that follows the description of the blocks.
+    #[test]
+    fn a_block_is_the_same_for_ever() {
+        let text = |data: &[u8]| {
+            data.iter().map(|octet| format!("{octet:02x}")).collect::<Vec<_>>().concat()
+        };
+        assert_eq!(
+            text(&filled(PLACE, 40)),
+            "59435e250f6bd319070000000300000005000000\
+             08000000e1e51e7a346f3a9c5c4a24243b467f9a"
+        );
+        assert_eq!(text(&filled(PLACE, 20)), "38905d067e0bc2a2abda89af56832033e8941cd8");
+        let long = filled(PLACE, HEAD_BYTES + TABLE_BYTES + 8);
+        assert_eq!(text(&long[HEAD_BYTES + TABLE_BYTES..]), "647cb3e221019387");
+        assert_eq!(Pattern::memory_bytes(), 524_288);
+    }
+
+    #[test]
+    fn the_first_wrong_octet_is_named_wherever_it_is() {
+        let place = |length: usize, at: usize| {
+            let mut data = filled(PLACE, length);
+            data[at] ^= 1;
+            PATTERN.check(PLACE, &data)
+        };
+        for (length, at) in [(1, 0), (7, 6), (8, 7), (20, 9), (31, 30), (32, 8), (40, 39)] {
+            assert_eq!(place(length, at), Err(Wrong::Corrupt { at }), "{length}");
+        }
+        let long = 2 * TABLE_BYTES + 100;
+        for at in [HEAD_BYTES + TABLE_BYTES + 5, HEAD_BYTES + 2 * TABLE_BYTES] {
+            assert_eq!(place(long, at), Err(Wrong::Corrupt { at }));
+        }
+    }
+
+    #[test]
+    fn a_short_block_is_taken_for_one_of_the_eight_writes_before() {
+        let found = |generation, length| {
+            let now = Place { generation: 20, ..PLACE };
+            PATTERN.check(now, &filled(Place { generation, ..PLACE }, length))
+        };
+        assert_eq!(found(12, 8), Err(Wrong::Stale { found: 12 }));
+        assert_eq!(found(19, 8), Err(Wrong::Stale { found: 19 }));
+        assert!(matches!(found(11, 8), Err(Wrong::Corrupt { .. })));
+        assert!(matches!(found(21, 8), Err(Wrong::Corrupt { .. })));
+        // Shorter ones are too alike.
+        assert!(matches!(found(19, 7), Err(Wrong::Corrupt { .. })));
+    }
+
+    #[test]
+    fn only_a_block_of_one_part_lies_in_two_pieces() {
+        let is_described = |length| PATTERN.description(PLACE, length).is_some();
+        assert_eq!([31, 32, 262_176, 262_177].map(is_described), [false, true, true, false]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_words() {
+        let words = |wrong: Wrong| wrong.words(PLACE);
+        assert_eq!(
+            words(Wrong::Stale { found: 2 }),
+            "block 3 of station 7: found what it was after 2 writes; 5 were confirmed"
+        );
+        assert_eq!(
+            words(Wrong::Misplaced { station: 8, block: 1 }),
+            "block 3 of station 7: found block 1 of station 8"
+        );
+        assert_eq!(
+            words(Wrong::Corrupt { at: 16 }),
+            "block 3 of station 7: octet 16 is not as it was written, 5 times by then"
+        );
+    }
+
     #[test]
     fn blocks_of_another_trial_are_not_ours() {
         let data = filled(PLACE, 750);

@@ -173,6 +173,45 @@ mod tests {
         assert_ne!(found, turns(&mut Schedule::new(&spec, 1, 10), 100_000));
     }
 
+    /// By another program that follows the description of `SplitMix64`.
+    #[test]
+    fn what_a_station_does_is_the_same_for_ever() {
+        let spec = StationsSpec {
+            access: BlockAccess::Random,
+            open_loop: Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Poisson }),
+            stations: 4,
+            ..spec()
+        };
+        let found = turns(&mut Schedule::new(&spec, 3, 10), 8);
+        let blocks: Vec<u32> = found.iter().map(|turn| turn.block).collect();
+        assert_eq!(blocks, [1, 3, 3, 3, 8, 3, 9, 6]);
+        let due: Vec<u64> = found.iter().take(4).filter_map(|turn| turn.due_ns).collect();
+        assert_eq!(due, [158_260, 3_325_016, 9_216_074, 11_130_948]);
+        let mix = StationsSpec { operation: StationOperation::Mix, read_ratio: 0.5, ..spec };
+        let found = turns(&mut Schedule::new(&mix, 3, 10), 8);
+        let found: Vec<(u32, bool)> =
+            found.iter().map(|turn| (turn.block, turn.is_write)).collect();
+        let (reads, writes) = ([1, 3, 8], [9, 9]);
+        assert_eq!(found[..3], reads.map(|block| (block, false)));
+        assert_eq!(found[3..5], writes.map(|block| (block, true)));
+        assert_eq!(found[5..], [(4, false), (4, true), (2, false)]);
+    }
+
+    #[test]
+    fn a_mix_of_reads_alone_or_of_writes_alone_draws_no_number() {
+        let turns_of = |read_ratio| {
+            let (operation, access) = (StationOperation::Mix, BlockAccess::Random);
+            let spec = StationsSpec { operation, access, read_ratio, ..spec() };
+            turns(&mut Schedule::new(&spec, 3, 10), 8)
+        };
+        for (read_ratio, is_write) in [(1.0, false), (0.0, true)] {
+            let found = turns_of(read_ratio);
+            assert!(found.iter().all(|turn| turn.is_write == is_write));
+            let blocks: Vec<u32> = found.iter().map(|turn| turn.block).collect();
+            assert_eq!(blocks, [1, 3, 3, 3, 8, 3, 9, 6]);
+        }
+    }
+
     #[test]
     fn fixed_arrivals_of_all_stations_are_even() {
         let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed });
@@ -213,6 +252,10 @@ mod tests {
         turns(&mut schedule, 40);
         let next = schedule.next();
         assert_eq!(schedule.due_before(100_000_000, next), 60);
+        // That at the very end is not due before it.
+        let mut schedule = Schedule::new(&spec, 0, 1);
+        let next = schedule.next();
+        assert_eq!(schedule.due_before(3_000_000, next), 3);
     }
 
     #[test]

@@ -29,3 +29,8 @@ impl CpuMeter for () {
     fn begin(&mut self) {}
     fn end(&mut self) {}
 }
+
+#[cfg(test)]
+mod ends_tests;
+#[cfg(test)]
+mod tests;

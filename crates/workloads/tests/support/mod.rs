@@ -41,8 +41,17 @@ pub enum Fails {
     StartsAt(Instant),
     /// Every so many reads one bit is wrong.
     CorruptsEvery(u64),
+    /// From this call on nothing is allowed: a denial takes [`DENIAL_NS`].
+    DeniesFrom(u64),
+    /// Every so many calls are not allowed.
+    DeniesEvery(u64),
+    /// A read gives half of what is asked for, rounded up; from this call on it gives one byte more
+    /// than that.
+    AnswersTooMuchFrom(u64),
 }
 
+/// Time that a denial takes.
+pub const DENIAL_NS: u64 = 100_000;
 /// Time after which a call without an answer fails.
 pub const TIMEOUT_NS: u64 = 1_000_000_000;
 
@@ -162,6 +171,8 @@ impl ServerSession {
                 reset()
             }
             Fails::DeadFrom(call) if number >= call => reset(),
+            Fails::DeniesFrom(call) if number >= call => self.deny().await,
+            Fails::DeniesEvery(calls) if number.is_multiple_of(calls) => self.deny().await,
             Fails::SilentFrom(call) if number >= call => {
                 inner.time.sleep_ns(TIMEOUT_NS).await;
                 Err(Fault::new(Class::TimedOut, "no answer within 1 s"))
@@ -171,6 +182,11 @@ impl ServerSession {
                 Ok(number)
             }
         }
+    }
+
+    async fn deny(&self) -> Result<u64> {
+        self.server.0.time.sleep_ns(DENIAL_NS).await;
+        Err(Fault::new(Class::Denied, "not allowed"))
     }
 }
 
@@ -182,7 +198,7 @@ impl Session for ServerSession {
             in_order: self.server.0.in_order,
             block_bytes: 4096,
             depth: if self.server.0.in_order { 1 } else { 4 },
-            blocking: false,
+            blocking: true,
             can_update: true,
             can_create: true,
         }
@@ -223,7 +239,13 @@ impl Session for ServerSession {
         let files = self.server.0.files.borrow();
         let content = &files[file];
         let from = (offset as usize).min(content.len());
-        let count = buffer.len().min(content.len() - from);
+        let mut count = buffer.len().min(content.len() - from);
+        if let Fails::AnswersTooMuchFrom(call) = self.server.0.fails {
+            if number >= call {
+                return Ok(buffer.len() + 1);
+            }
+            count = count.div_ceil(2);
+        }
         buffer[..count].copy_from_slice(&content[from..from + count]);
         if let Fails::CorruptsEvery(reads) = self.server.0.fails
             && number.is_multiple_of(reads)

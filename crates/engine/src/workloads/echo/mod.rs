@@ -141,3 +141,6 @@ pub fn request(request: EchoRequest) -> Result<Task, Failure> {
         conclude(Outcome::EchoRequested(Box::new(requested)), failure)
     }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -352,4 +352,17 @@ mod tests {
         let error = read_answer(&near, &mut [0; 2], in_a_minute(), &running()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    fn the_system_tells_what_it_knows_of_a_connection() {
+        let (near, far) = pair();
+        (&near).write_all(&[7; 1_000]).unwrap();
+        (&far).read_exact(&mut [0; 1_000]).unwrap();
+        let (sent, received) = (tcp_facts(&near).unwrap(), tcp_facts(&far).unwrap());
+        assert_eq!((received.received_bytes, sent.received_bytes), (1_000, 0));
+        assert_eq!((sent.data_segments_sent, received.data_segments_received), (1, 1));
+        let usual = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+        assert_eq!(sent.congestion_control.as_deref(), Some(usual.trim()));
+    }
 }

@@ -73,3 +73,73 @@ fn gaps<U>(threads: &[SharedMeters<U>]) -> Option<Distribution> {
     }
     (all.samples() > 0).then(|| all.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan;
+    use super::super::tests::spec;
+    use super::*;
+    use crate::messages::{Amount, EndedBy};
+
+    /// A flow whose counts are `unit` times 1, 2, 3 and so on.
+    fn flow(unit: u64, ended_by: EndedBy) -> Sent {
+        Sent {
+            ended_by,
+            start_skew_ns: unit.cast_signed(),
+            elapsed_ns: 2 * unit,
+            offered_messages: 3 * unit,
+            sent_messages: 4 * unit,
+            refused_messages: 5 * unit,
+            refused_retried: 6 * unit,
+            total_refused: 7 * unit,
+            unsent_messages: 8 * unit,
+            skipped_messages: 9 * unit,
+            back_to_back_messages: 10 * unit,
+            blocked_ns: 11 * unit,
+            paused_ns: 12 * unit,
+            late_messages: 13 * unit,
+            max_lateness_ns: 14 * unit,
+            total_messages: 15 * unit,
+            first_measured: 16 * unit,
+            local_port: unit as u16,
+            send_buffer_bytes: 17 * unit,
+            tcp: None,
+        }
+    }
+
+    #[test]
+    fn counts_of_flows_add_up_and_of_times_the_longest_counts() {
+        let plan = plan(&spec(Amount::Messages(7), None, 100, 2)).unwrap();
+        let flows = vec![flow(1, EndedBy::Finished), flow(100, EndedBy::Finished)];
+        let mut threads = [SharedMeters::<()>::new(), SharedMeters::new()];
+        let paced = sum_up(&plan, Vec::new(), &threads, CpuTime::default(), None).0;
+        assert!(paced.gap.is_none(), "nothing was paced");
+        threads[0].gap.record(5);
+        threads[1].gap.record(7);
+        let (sent, failure) = sum_up(&plan, flows, &threads, CpuTime::default(), None);
+        assert!(failure.is_none());
+        assert_eq!((sent.ended_by, sent.threads), (EndedBy::Finished, 2));
+        let longest =
+            [sent.elapsed_ns, sent.paused_ns, sent.max_lateness_ns, sent.send_buffer_bytes];
+        assert_eq!((longest, sent.start_skew_ns), ([200, 1_200, 1_400, 1_700], 100));
+        let sums = [
+            sent.offered_messages,
+            sent.sent_messages,
+            sent.refused_messages,
+            sent.refused_retried,
+            sent.total_refused,
+            sent.unsent_messages,
+            sent.skipped_messages,
+            sent.back_to_back_messages,
+            sent.blocked_ns,
+            sent.late_messages,
+            sent.total_messages,
+        ];
+        assert_eq!(sums, [3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15].map(|count| 101 * count));
+        let gap = sent.gap.expect("gaps");
+        assert_eq!((gap.samples, gap.min_ns, gap.max_ns), (2, 5, 7));
+        let flow = &sent.flows[1];
+        assert_eq!((flow.local_port, flow.first_measured), (100, 1_600));
+        assert_eq!((flow.offered_messages, flow.sent_messages), (300, 400));
+    }
+}

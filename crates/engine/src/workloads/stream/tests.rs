@@ -40,6 +40,156 @@ fn what_cannot_be_added_up_is_refused() {
     assert!(!refused(day, Some(Rate::Bps(400_000_000_000)), 1500));
 }
 
+/// A stream that is measured for a second after no warm-up, of 100 bytes.
+fn plain(transport: Transport) -> StreamSpec {
+    StreamSpec {
+        transport,
+        warmup_ns: 0,
+        drain_ns: 0,
+        silence_ns: 100_000_000,
+        ..spec(Amount::TimeNs(1_000_000_000), None, 100, 1)
+    }
+}
+
+#[test]
+fn an_amount_of_all_flows_is_spread_over_them() {
+    let messages = |amount, flows| {
+        plan(&StreamSpec { amount, flows, ..plain(Transport::Tcp) }).unwrap().messages()
+    };
+    // 1001 bytes are 11 messages of 100: four for each of three flows.
+    assert_eq!(messages(Amount::Bytes(1_001), 3), Some(4));
+    assert_eq!(messages(Amount::Bytes(1_000), 2), Some(5));
+    assert_eq!(
+        [messages(Amount::Messages(7), 3), messages(Amount::Messages(6), 3)],
+        [Some(3), Some(2)]
+    );
+    assert_eq!(messages(Amount::TimeNs(1_000_000), 3), None);
+}
+
+#[test]
+fn values_are_allowed_up_to_their_bounds() {
+    let is_allowed = |spec: &StreamSpec| plan(spec).is_ok();
+    let with = |change: &dyn Fn(&mut StreamSpec)| {
+        let mut spec = plain(Transport::Tcp);
+        change(&mut spec);
+        is_allowed(&spec)
+    };
+    assert_eq!(
+        [0, 1, 1000, 1001].map(|flows| with(&|s| s.flows = flows)),
+        [false, true, true, false]
+    );
+    assert_eq!([0, 1, 64, 65].map(|t| with(&|s| s.threads = Some(t))), [false, true, true, false]);
+    let most = 16 << 20;
+    assert_eq!(
+        [0, 1, most, most + 1].map(|b| with(&|s| s.read_bytes = b)),
+        [false, true, true, false]
+    );
+    let drains = [0, 60_000_000_000, 60_000_000_001];
+    assert_eq!(drains.map(|ns| with(&|s| s.drain_ns = ns)), [true, true, false]);
+    let widths = [999_999, 1_000_000, 60_000_000_000, 60_000_000_001];
+    assert_eq!(widths.map(|ns| with(&|s| s.interval_ns = ns)), [false, true, true, false]);
+    let times = [999_999, 1_000_000, LONGEST_NS, LONGEST_NS + 1];
+    let by_time = |ns| with(&|s| s.amount = Amount::TimeNs(ns));
+    assert_eq!(times.map(by_time), [false, true, true, false]);
+    let by_bytes = |bytes| with(&|s| s.amount = Amount::Bytes(bytes));
+    assert_eq!([0, 1, 1 << 50, (1 << 50) + 1].map(by_bytes), [false, true, true, false]);
+    // A pebibyte in messages of 4096 bytes, and 2⁴⁰ small ones.
+    let messages =
+        |size, count| with(&|s| (s.message_size_bytes, s.amount) = (size, Amount::Messages(count)));
+    assert_eq!([messages(4_096, 1 << 38), messages(4_096, (1 << 38) + 1)], [true, false]);
+    assert_eq!([messages(1, 1 << 40), messages(1, (1 << 40) + 1)], [true, false]);
+    let rate = |rate| with(&|s| s.rate = Some(Rate::MessagesPerS(rate)));
+    // To a thousandth.
+    assert_eq!([0.0004, 0.0005, 1e8, 1.1e8].map(rate), [false, true, true, false]);
+    let bps = |bps| with(&|s| (s.rate, s.message_size_bytes) = (Some(Rate::Bps(bps)), 9_000));
+    assert_eq!([0, 100, 400_000_000_000, 400_000_000_001].map(bps), [false, true, true, false]);
+}
+
+#[test]
+fn a_slow_rate_is_no_silence_and_is_shared_by_the_flows() {
+    let silence_ms = |rate: f64, flows| {
+        let rate = Some(Rate::MessagesPerS(rate));
+        let plan = plan(&StreamSpec { rate, flows, ..plain(Transport::Tcp) }).unwrap();
+        plan.silence_ns / 1_000_000
+    };
+    // Three periods of half a second each; of two flows twice that.
+    assert_eq!(
+        [silence_ms(2.0, 1), silence_ms(2.0, 2), silence_ms(1_000.0, 1)],
+        [1_500, 3_000, 100]
+    );
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn messages_go_in_groups_as_large_as_the_rate_needs() {
+    let group = |transport, io, rate: Option<f64>, flows, size| {
+        let rate = rate.map(Rate::MessagesPerS);
+        let spec = StreamSpec { io, rate, flows, message_size_bytes: size, ..plain(transport) };
+        plan(&spec).map(|plan| plan.group).ok()
+    };
+    let (udp, tcp) = (Transport::Udp, Transport::Tcp);
+    // One call carries as many as come in a 50,000th of a second.
+    for (rate, expected) in [(50_000.0, 1), (50_001.0, 2), (200_000.0, 4), (9e6, 64)] {
+        assert_eq!(group(udp, Io::Auto, Some(rate), 1, 100), Some(expected), "{rate}");
+    }
+    assert_eq!(group(udp, Io::Auto, Some(200_000.0), 4, 100), Some(1));
+    assert_eq!(group(udp, Io::Auto, None, 1, 100), Some(64));
+    assert_eq!(group(udp, Io::Batch, None, 1, 100), Some(64));
+    assert_eq!(group(udp, Io::Single, None, 1, 100), Some(1));
+    assert_eq!(group(udp, Io::Single, Some(200_000.0), 1, 100), Some(1));
+    assert_eq!(group(tcp, Io::Auto, None, 1, 100), Some(1));
+    // As many segments as 65,000 bytes hold, up to 64.
+    assert_eq!(group(udp, Io::Segment, None, 1, 1_472), Some(44));
+    assert_eq!(group(udp, Io::Segment, None, 1, 100), Some(64));
+    assert_eq!(group(udp, Io::Segment, None, 1, 65_001), Some(1));
+    assert_eq!(group(tcp, Io::Segment, None, 1, 100), None);
+}
+
+#[test]
+fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
+    let chosen = |transport, rate: Option<f64>| {
+        let rate = rate.map(Rate::MessagesPerS);
+        let spec = StreamSpec { rate, ..plain(transport) };
+        let mut plan = plan(&spec).unwrap();
+        choose_sending(&mut plan, &spec);
+        (plan.io, plan.group, plan.io_choice.is_some())
+    };
+    assert_eq!(chosen(Transport::Tcp, None), (Io::Single, 1, true));
+    assert_eq!(chosen(Transport::Udp, Some(1_000.0)), (Io::Single, 1, true));
+    let spec = StreamSpec { io: Io::Single, ..plain(Transport::Udp) };
+    let mut plan = plan(&spec).unwrap();
+    choose_sending(&mut plan, &spec);
+    assert!(plan.io_choice.is_none(), "it was asked for");
+}
+
+#[test]
+fn a_measurement_takes_what_its_threads_and_flows_take() {
+    let spec = StreamSpec { flows: 4, threads: Some(2), ..plain(Transport::Tcp) };
+    let cost = cost(&plan(&spec).unwrap(), 1_000, 5);
+    assert_eq!(cost.memory_bytes, 2 * (1_000 + METERS_BYTES) + 4 * FLOW_BYTES);
+    assert_eq!(cost.threads, 2 * 6 + OWN_THREADS);
+}
+
+#[test]
+fn the_worst_end_of_the_flows_counts() {
+    let order = [
+        (EndedBy::Finished, None),
+        (EndedBy::Unconfirmed, Some("peer.gone")),
+        (EndedBy::Silence, Some("peer.gone")),
+        (EndedBy::PeerClosed, Some("peer.gone")),
+        (EndedBy::Failed, Some("system.call")),
+        (EndedBy::Cancelled, Some("cancelled")),
+    ];
+    for (place, (worst, code)) in order.iter().enumerate() {
+        let ends: Vec<EndedBy> = order[..=place].iter().map(|(ended, _)| *ended).collect();
+        for ends in [ends.clone(), ends.into_iter().rev().collect()] {
+            let (found, failure) = worst_end(ends.into_iter());
+            assert_eq!((found, failure.map(|failure| failure.code)), (*worst, *code));
+        }
+    }
+    assert_eq!(worst_end([].into_iter()).0, EndedBy::Finished);
+}
+
 proptest! {
     /// A day, an hour, and what warm-up, drain and silence are at most; but a slow rate has three
     /// periods for a silence.

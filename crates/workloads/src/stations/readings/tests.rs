@@ -22,6 +22,8 @@ fn a_reading_is_forty_octets_here_and_in_a_line() {
     assert_eq!(size_of::<Reading>(), READING_BYTES);
     let octets = READING.to_octets();
     assert_eq!(octets[..8], [8, 7, 6, 5, 4, 3, 2, 1]);
+    assert_eq!(octets[8..16], [0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11]);
+    assert_eq!(octets[16..24], [0xff; 8]);
     assert_eq!(octets[24..36], [0x0f, 0x27, 0, 0, 0x24, 0x23, 0x22, 0x21, 0xee, 2, 0, 0]);
     assert_eq!(octets[36..], [1, 6, 3, 5]);
 }
@@ -91,6 +93,9 @@ fn of_more_than_there_is_room_for_every_few_are_kept_and_nothing_is_lost_from_th
     assert_eq!(failed, 10);
     assert_eq!(kept.dropped.readings + kept.all.len() as u64, 20_010);
     assert_eq!(kept.slices.unwrap().operations(), 20_000);
+    assert_eq!(kept.dropped.bytes, 750 * kept.dropped.readings);
+    // The last of all is no 32nd.
+    assert_eq!(kept.dropped.last_ns, 999_900_000 + 10_999);
     let mut response = kept.dropped.response;
     for reading in kept.all.iter().filter(|reading| reading.is_ok()) {
         response.record(reading.response_ns().cast_signed());
@@ -109,6 +114,54 @@ fn what_failed_is_never_dropped_and_ends_the_trial_where_it_fills_the_room() {
 }
 
 const READING_THAT_FAILED: Reading = Reading { end_ns: 0x1112_1314_1516_1719, ..READING };
+
+#[test]
+fn a_number_has_as_many_levels_as_it_can_be_halved() {
+    assert_eq!([1, 2, 3, 4, 12, 1 << 40].map(level), [0, 1, 0, 2, 2, 40]);
+}
+
+#[test]
+fn one_operation_may_thin_by_more_than_one_level() {
+    let mut readings = Readings::new(1, Some(Slices::new(0, 1, 1, None)));
+    assert!(readings.push(plain(0, 0)));
+    // Number 4 can be halved twice, number 0 for ever.
+    assert!(readings.push(plain(0, 4)));
+    let kept = readings.into_kept();
+    assert_eq!((kept.thinned, kept.all[0].level, kept.dropped.readings), (3, 64, 1));
+}
+
+#[test]
+fn what_was_tried_again_is_kept_whatever_its_level() {
+    let mut readings = Readings::new(2, Some(Slices::new(0, 1, 1, None)));
+    readings.push(Reading { attempt: 1, ..plain(0, 1) });
+    for number in 1..4 {
+        readings.push(plain(0, number));
+    }
+    let kept = readings.into_kept();
+    // Of the plain ones number 2 is the one that can be halved.
+    let found: Vec<_> = kept.all.iter().map(|one| (one.attempt, one.level)).collect();
+    assert_eq!((found, kept.thinned), (vec![(1, ALWAYS), (0, 1)], 1));
+    assert_eq!((kept.dropped.readings, kept.slices.unwrap().operations()), (2, 3));
+}
+
+#[test]
+fn what_two_threads_have_dropped_adds_up() {
+    let (mut one, mut other) = (Dropped::new(), Dropped::new());
+    one.take(&Reading { bytes: 10, ..plain(0, 7) });
+    other.take(&Reading { bytes: 20, ..plain(0, 3) });
+    other.take(&Reading { bytes: 30, ..plain(0, 4) });
+    one.add(&other);
+    assert_eq!((one.readings, one.bytes, one.last_ns), (3, 60, 701_007));
+    assert_eq!((one.response.samples(), one.response.finish().max_ns), (3, 1_007));
+}
+
+#[test]
+fn outcomes_have_the_names_of_results() {
+    let names = [Class::TimedOut, Class::Length, Class::Protocol, Class::Local, Class::Unreachable]
+        .map(|class| Outcome::of(class).name());
+    assert_eq!(names, ["timed_out", "short_transfer", "protocol_error", "local", "unreachable"]);
+    assert_eq!([Outcome::OK.name(), Outcome::WRONG_DATA.name()], ["ok", "wrong_data"]);
+}
 
 #[test]
 fn every_class_has_an_outcome_of_its_own() {

@@ -1,29 +1,5 @@
 use super::*;
-use crate::messages::{Amount, Io, Receive, Timestamps, WhenLate};
-
-/// 100 bytes, 1 s measured after a warm-up of 100 ms; late is later than 50 ms after the end.
-fn plan() -> Plan {
-    Plan {
-        message_bytes: 100,
-        amount: Amount::TimeNs(1_000_000_000),
-        pace: None,
-        shared_pace: None,
-        flows: 1,
-        threads: None,
-        io: Io::Single,
-        io_choice: None,
-        receive: Receive::Block,
-        receive_choice: None,
-        read_bytes: 1,
-        when_late: WhenLate::CatchUp,
-        timestamps: Timestamps::Program,
-        drain_ns: 50_000_000,
-        group: 1,
-        warmup_ns: 100_000_000,
-        interval_ns: 100_000_000,
-        silence_ns: 1_000_000_000,
-    }
-}
+use crate::stream::tests::plan;
 
 fn at_ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
@@ -90,6 +66,22 @@ fn drops_count_from_the_first_measured_message_on() {
     assert_eq!(dropped(3, 100, 20), Some(30));
     // Messages before it are missing: they may be among the 17 that were dropped since.
     assert_eq!(dropped(3, 105, 20), Some(47));
+}
+
+#[test]
+fn before_the_mark_drops_are_those_of_the_warm_up_by_its_time() {
+    let plan = plan();
+    let dropped = |warmup_ms| {
+        let mut counter = Counter::new(&plan, Instant::ZERO);
+        let mut meters = Meters::<()>::new(&plan, None);
+        counter.count(run(0, 1, warmup_ms, 3), &mut meters);
+        counter.mark(1);
+        // The first measured message is missing.
+        counter.count(run(2, 1, 120, 20), &mut meters);
+        counter.close(at_ms(1_200), Some(50), &mut meters);
+        counter.counts.socket_dropped
+    };
+    assert_eq!([dropped(50), dropped(99), dropped(100)], [Some(47), Some(47), Some(50)]);
 }
 
 #[test]
