@@ -4,25 +4,16 @@
 
 mod support;
 
-use lanlab_files::Result;
 use lanlab_messages::{OwnStations, Stationed, StationsEnd, StationsSpec, StationsUntil};
 use lanlab_units::Instant;
 use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::pattern::{Pattern, Place};
-use lanlab_workloads::stations::{Connector, KeptReadings, readings, simulate};
+use lanlab_workloads::stations::{KeptReadings, readings, simulate};
 use lanlab_workloads::virtual_time::VirtualTime;
-use support::{Fails, Server, ServerSession, Service, TIMEOUT_NS, service_ns};
+use support::{Fails, Server, Service, TIMEOUT_NS, service_ns};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const THINK_NS: u64 = 20_000_000;
-
-impl Connector for Server {
-    type Session = ServerSession;
-
-    async fn connect(&self, _station: u32) -> Result<ServerSession> {
-        Server::connect(self).await
-    }
-}
 
 fn stations(count: u32, time_ns: u64) -> StationsSpec {
     StationsSpec {

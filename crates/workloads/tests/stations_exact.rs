@@ -4,7 +4,6 @@
 
 mod support;
 
-use lanlab_files::Result;
 use lanlab_messages::{
     Arrivals, BlockAccess, OpenLoop, OwnStations, StationOperation, StationSync, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
@@ -14,21 +13,13 @@ use lanlab_workloads::Clock;
 use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::readings::Reading;
-use lanlab_workloads::stations::{Connector, simulate};
+use lanlab_workloads::stations::simulate;
 use lanlab_workloads::virtual_time::VirtualTime;
-use support::{Fails, Server, ServerSession, Service};
+use support::{Fails, Server, Service};
 
 const MS: u64 = 1_000_000;
 /// Of a block of 750 bytes.
 const BLOCK_NS: u64 = 2_750_000;
-
-impl Connector for Server {
-    type Session = ServerSession;
-
-    async fn connect(&self, _station: u32) -> Result<ServerSession> {
-        Server::connect(self).await
-    }
-}
 
 /// What a trial came to; the readings in the order of their ends.
 struct Trial {

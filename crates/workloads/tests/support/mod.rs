@@ -11,6 +11,7 @@ use lanlab_files::{
 use lanlab_units::Instant;
 use lanlab_workloads::Clock;
 use lanlab_workloads::dataset::mix;
+use lanlab_workloads::stations::Connector;
 use lanlab_workloads::virtual_time::VirtualTime;
 
 /// How long a call takes at the server: 2 ms and 1 µs a byte.
@@ -43,7 +44,7 @@ pub enum Fails {
     CorruptsEvery(u64),
     /// From this call on nothing is allowed: a denial takes [`DENIAL_NS`].
     DeniesFrom(u64),
-    /// Every so many calls are not allowed.
+    /// Each call whose number is a multiple of this is not allowed.
     DeniesEvery(u64),
     /// A read gives half of what is asked for, rounded up; from this call on it gives one byte more
     /// than that.
@@ -146,6 +147,14 @@ impl Server {
         let done_at = inner.free_at.get().max(inner.time.now()).plus_nanos(service_ns);
         inner.free_at.set(done_at);
         inner.time.sleep_until(done_at).await;
+    }
+}
+
+impl Connector for Server {
+    type Session = ServerSession;
+
+    async fn connect(&self, _station: u32) -> Result<ServerSession> {
+        Server::connect(self).await
     }
 }
 
