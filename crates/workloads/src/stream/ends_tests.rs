@@ -3,7 +3,7 @@
 use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::{Kind, Message, Token};
 
-use super::tests::plan;
+use super::example::plan;
 use super::*;
 use crate::Progress;
 use crate::handshake::Acceptor;

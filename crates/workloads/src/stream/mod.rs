@@ -2,6 +2,7 @@
 
 mod bytes;
 mod counter;
+pub mod example;
 mod incoming;
 mod outgoing;
 mod plan;

@@ -2,36 +2,13 @@
 
 use lanlab_units::{Instant, Pace};
 
+use super::example::plan;
 use super::*;
 use crate::Progress;
 use crate::measure::IntervalMeter;
-use crate::messages::{Amount, EndedBy, Io, Receive, Timestamps, WhenLate};
+use crate::messages::{Amount, EndedBy, WhenLate};
 
 const MS: u64 = 1_000_000;
-
-/// 100 bytes, 1 s measured after a warm-up of 100 ms; late is later than 50 ms after the end.
-pub(super) fn plan() -> Plan {
-    Plan {
-        message_bytes: 100,
-        amount: Amount::TimeNs(1_000 * MS),
-        pace: None,
-        shared_pace: None,
-        flows: 1,
-        threads: None,
-        io: Io::Single,
-        io_choice: None,
-        receive: Receive::Block,
-        receive_choice: None,
-        read_bytes: 1,
-        when_late: WhenLate::CatchUp,
-        timestamps: Timestamps::Program,
-        drain_ns: 50 * MS,
-        group: 1,
-        warmup_ns: 100 * MS,
-        interval_ns: 100 * MS,
-        silence_ns: 1_000 * MS,
-    }
-}
 
 fn at_us(us: u64) -> Instant {
     Instant::from_nanos(us * 1_000)

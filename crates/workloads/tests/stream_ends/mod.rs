@@ -1,11 +1,11 @@
 //! The two ends of a stream in virtual time, driven as an engine drives them.
 
-use lanlab_messages::{Amount, ClockRelation, EndedBy, Io, Receive, Timestamps, WhenLate};
+use lanlab_messages::{ClockRelation, EndedBy};
 use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::{Kind, Message};
 use lanlab_workloads::Progress;
 use lanlab_workloads::stream::{
-    Action, Arrival, Counts, Heard, Incoming, Meters, Outgoing, Plan, Sent, SharedMeters,
+    Action, Arrival, Counts, Heard, Incoming, Meters, Outgoing, Plan, Sent, SharedMeters, example,
 };
 
 use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree};
@@ -18,26 +18,7 @@ pub const START_NS: u64 = 100 * MS;
 /// 100 bytes 10,000 times a second for a second after a warm-up of 100 ms.
 pub fn plan() -> Plan {
     let pace = Pace::from_message_rate(10_000.0);
-    Plan {
-        message_bytes: 100,
-        amount: Amount::TimeNs(1_000 * MS),
-        pace,
-        shared_pace: pace,
-        flows: 1,
-        threads: None,
-        io: Io::Single,
-        io_choice: None,
-        receive: Receive::Block,
-        receive_choice: None,
-        read_bytes: 1,
-        when_late: WhenLate::CatchUp,
-        timestamps: Timestamps::Program,
-        drain_ns: 50 * MS,
-        group: 1,
-        warmup_ns: 100 * MS,
-        interval_ns: 100 * MS,
-        silence_ns: 1_500 * MS,
-    }
+    Plan { pace, shared_pace: pace, silence_ns: 1_500 * MS, ..example::plan() }
 }
 
 /// What a trial came to.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::stream::tests::plan;
+use crate::stream::example::plan;
 
 fn at_ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
