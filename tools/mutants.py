@@ -9,7 +9,8 @@ A fault is *caught* if a test fails or takes far longer than it does. All that i
 but tests of more than two seconds of a processor, such as simulations, and no more than eight
 seconds of tests in all: what only others catch counts as missed.
 
-Faults of the engine are those of cargo-mutants (`tools/mutants_rust.py`).
+Faults of the engine are those of cargo-mutants (`tools/mutants_rust.py`), and of its workloads
+Python tests try what its Rust tests miss (`tools/mutants_engine.py`).
 
 The first run looks which test reaches which line, with coverage.py, which it installs below
 `target/mutants`; test files that changed since are looked at again.
@@ -111,7 +112,9 @@ def main() -> int:
     missed = False
     for part in asked.parts or everything:
         if part in mutants_rust.PARTS:
-            missed |= mutants_rust.try_part(WORK, TREE, part, asked.seed, asked.count)
+            missed |= mutants_rust.try_part(
+                WORK, TREE, part, asked.seed, asked.count, asked.only, _alike()
+            )
         else:
             missed |= _try_part(part, asked.seed, asked.count, asked.only)
     return int(missed)
