@@ -178,3 +178,30 @@ def test_the_same_server_without_a_stall_has_none(pair: Pair, tmp_path: Path) ->
     with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
         exchange = copy(pair.engines, server=relay.url, dataset="60x1kB")
     assert metrics_of(exchange)["stall_ratio"] == 0
+
+
+def test_a_mark_that_cannot_be_removed_for_the_moment_fails_the_trial(
+    pair: Pair, tmp_path: Path
+) -> None:
+    """The server says that it closes the session (421); what is left has its mark."""
+    with Served(pair.engines[1], "ftp", tmp_path) as (url, _), Relay(url) as relay:
+        is_asked = False
+
+        def there(octets: bytes, before: int) -> bytes:
+            nonlocal is_asked
+            if octets.startswith(b"DELE ") and b"lanlab-mark" in octets:
+                is_asked = True
+                return b"NOOP\r\n"
+            return octets
+
+        def back(octets: bytes, before: int) -> bytes:
+            nonlocal is_asked
+            was_asked, is_asked = is_asked, False
+            return b"421 busy\r\n" if was_asked else octets
+
+        relay.there, relay.back = there, back
+        exchange = copy(pair.engines, server=relay.url, dataset="1x1kB")
+    error = failure_of(exchange)
+    assert (error.code, "421 busy" in error.message) == ("service.reset", True)
+    (working,) = tmp_path.glob("lanlab-*")
+    assert (working / "lanlab-mark").exists()

@@ -2,7 +2,13 @@
 
 mod driver;
 
+#[cfg(feature = "services")]
+use std::io::{ErrorKind, Read};
+#[cfg(feature = "services")]
+use std::net::TcpStream;
 use std::process::Command;
+#[cfg(feature = "services")]
+use std::time::Duration;
 
 use driver::Engine;
 use serde_json::{Value, json};
@@ -224,4 +230,29 @@ fn other_arguments_are_answered_or_refused() {
     let (code, _, error) = output_of(&["offloads", "--device", "no-such-device"]);
     assert_eq!(code, Some(1));
     assert!(error.starts_with("error: offloads of `no-such-device`: "), "{error}");
+}
+
+/// SMB refuses more than a few beyond those that were asked for; without a number it takes 256.
+#[test]
+#[cfg(feature = "services")]
+fn an_embedded_server_takes_the_connections_that_were_asked_for() {
+    let root = tempfile::TempDir::new().unwrap();
+    let mut engine = Engine::start();
+    let (_, ready) = engine.ready(&json!({
+        "type": "serve", "service": "smb", "root": root.path().canonicalize().unwrap(),
+        "bind": "127.0.0.1", "connections": 300,
+    }));
+    let port = u16::try_from(ready["ports"][0].as_u64().unwrap()).unwrap();
+    let taken: Vec<_> =
+        (0..400).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+    // What is refused is closed, in the order of its coming; the others wait for a request.
+    let is_open = |mut connection: &TcpStream| {
+        let read = connection.read(&mut [0]);
+        read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+    };
+    taken[399].set_read_timeout(Some(Duration::from_secs(9))).unwrap();
+    assert!(!is_open(&taken[399]));
+    taken.iter().for_each(|connection| connection.set_nonblocking(true).unwrap());
+    let open = taken.iter().filter(|connection| is_open(connection)).count();
+    assert!((300..400).contains(&open), "{open}");
 }
