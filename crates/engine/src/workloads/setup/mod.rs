@@ -191,6 +191,75 @@ mod tests {
         for peer in ["224.0.0.1", "255.255.255.255", "0.0.0.0", "ff02::1", "::"] {
             assert!(!check(None, peer), "{peer}");
         }
+        assert!(check(Some("0.0.0.0"), "127.0.0.1") && check(Some("::"), "::1"));
+        assert!(!check(Some("224.0.0.1"), "127.0.0.1") && !check(Some("ff02::1"), "::1"));
+        assert!(!check(Some("255.255.255.255"), "127.0.0.1"));
+    }
+
+    #[test]
+    fn errors_of_sockets_are_told_apart() {
+        use io::ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted,
+            TimedOut, WouldBlock,
+        };
+        let kinds = [
+            WouldBlock,
+            TimedOut,
+            Interrupted,
+            BrokenPipe,
+            ConnectionAborted,
+            ConnectionReset,
+            ConnectionRefused,
+        ];
+        let idle = kinds.map(|kind| is_idle(&kind.into()));
+        assert_eq!(idle, [true, true, true, false, false, false, false]);
+        let closed = kinds.map(|kind| is_closed(&kind.into()));
+        assert_eq!(closed, [false, false, false, true, true, true, false]);
+        #[cfg(target_os = "linux")]
+        {
+            // ENOBUFS and ENOMEM.
+            let no_room = [105, 12].map(|code| is_no_room(&io::Error::from_raw_os_error(code)));
+            assert_eq!(no_room, [true, false]);
+        }
+    }
+
+    #[test]
+    fn a_sender_is_waited_for_until_its_time_or_a_cancellation() {
+        let running = Running::new(1, crate::output::Output::new(io::sink()));
+        let now = os::monotonic();
+        assert!(check_waiting(&running, now.plus_nanos(60_000_000_000)).is_ok());
+        let late = check_waiting(&running, now).unwrap_err();
+        assert_eq!(
+            (late.code, late.message.as_str()),
+            ("peer.no_answer", "no sender came in 30 s")
+        );
+        running.cancel();
+        let cancelled = check_waiting(&running, now.plus_nanos(60_000_000_000)).unwrap_err();
+        assert_eq!(cancelled.code, "cancelled");
+    }
+
+    #[test]
+    fn only_a_processor_that_is_there_is_taken() {
+        assert!(check_processor(None).is_ok());
+        #[cfg(target_os = "linux")]
+        {
+            let error = check_processor(Some(u16::MAX)).unwrap_err();
+            assert_eq!(error.code, "processor.unusable");
+            assert!(bind(Some(u16::MAX)).is_err());
+        }
+    }
+
+    #[test]
+    fn stamps_of_the_kernel_are_those_of_datagrams() {
+        let refused = check_kernel_timestamps(Transport::Tcp).unwrap_err();
+        assert_eq!(refused.code, "request.value");
+        let udp = check_kernel_timestamps(Transport::Udp);
+        assert_eq!(udp.is_ok(), os::capabilities().kernel_timestamps);
+    }
+
+    #[test]
+    fn tokens_differ() {
+        assert_ne!(random_u64().unwrap(), random_u64().unwrap());
     }
 
     #[test]

@@ -323,9 +323,88 @@ mod tests {
         assert_eq!((segments_at_once(1408), segments_at_once(64)), (46, 64));
     }
 
+    fn spec(receive: Receive, io: Io) -> StreamSpec {
+        let plain = crate::workloads::stream::tests::spec(Amount::TimeNs(1), None, 100, 1);
+        StreamSpec { transport: Transport::Udp, receive, io, ..plain }
+    }
+
+    #[test]
+    fn a_way_that_was_asked_for_is_taken_without_a_choice() {
+        for way in [Receive::Block, Receive::Poll, Receive::Spin] {
+            let (taken, choice) = super::receive(&spec(way, Io::Auto), None);
+            assert!(taken == way && choice.is_none());
+        }
+    }
+
+    #[test]
+    fn few_messages_are_waited_for_in_the_system_s_call() {
+        let (taken, choice) = super::receive(&spec(Receive::Auto, Io::Auto), Some(20_000.0));
+        let choice = choice.unwrap();
+        assert!(taken == Receive::Block && choice.candidates.is_empty());
+        assert_eq!(choice.reason, "20000 messages/s are few: it waits in the system's call");
+        let (_, choice) = super::receive(&spec(Receive::Auto, Io::Auto), Some(20_001.0));
+        assert_eq!(choice.unwrap().candidates.len(), 3);
+    }
+
+    #[test]
+    fn the_way_that_is_said_is_the_way_that_is_taken() {
+        let (taken, choice) = super::receive(&spec(Receive::Auto, Io::Single), None);
+        assert!(choice.unwrap().reason.starts_with(name_of_receive(taken)));
+        let (taken, choice) = send(&spec(Receive::Auto, Io::Auto));
+        let name = if taken == Io::Batch { "batch" } else { "single" };
+        assert!(choice.reason.starts_with(name), "{}", choice.reason);
+        assert_eq!(choice.candidates.len(), 2);
+    }
+
+    #[test]
+    fn a_way_as_slow_as_its_bound_is_equal_or_tried_again() {
+        // 85 % of the fastest is as fast; below 60 % it is hopeless, and nothing that arrived not.
+        let cheap = |rate| vec![candidate("fast", 200.0, 9.0), candidate("cheap", rate, 1.0)];
+        assert_eq!(best_of(&cheap(170.0)).unwrap().name, "cheap");
+        assert_eq!(best_of(&cheap(169.0)).unwrap().name, "fast");
+        assert!(best_of(&[candidate("none", 0.0, 1.0)]).is_none());
+        assert_eq!(rounds_of(&[&[120.0, 110.0], &[200.0, 190.0]]), [2, 2]);
+        assert_eq!(rounds_of(&[&[119.0, 110.0], &[200.0, 190.0]]), [1, 2]);
+        // Twice the rate is room to spare.
+        let ways = || vec![candidate("block", 200.0, 9.0), candidate("poll", 310.0, 4.0)];
+        assert_eq!(decide(ways(), Some(100.0), "block").0, "block");
+        assert_eq!(decide(ways(), Some(100.1), "block").0, "poll");
+    }
+
+    #[test]
+    fn what_was_tried_is_remembered_until_much_else_was() {
+        let case = |message_bytes| Case {
+            transport: Transport::Udp,
+            message_bytes,
+            receive_buffer_bytes: Some(4_321),
+            what: What::Send(Receive::Poll),
+        };
+        let count = std::cell::Cell::new(0);
+        let once = |way| {
+            count.set(count.get() + 1);
+            Ok((100.0 + f64::from(u8::try_from(way).unwrap()), 50.0 + count.get() as f64))
+        };
+        let found = tried(case(1), &["a", "b"], once);
+        // Two rounds of both agree on the cheaper one.
+        let told: Vec<_> =
+            found.iter().map(|way| (way.name.as_str(), way.messages_per_s)).collect();
+        assert_eq!(told, [("a", 100.0), ("b", 101.0)]);
+        assert_eq!(found.iter().map(|way| way.cpu_ns_per_message).sum::<f64>(), 105.0);
+        assert_eq!(count.get(), 4);
+        tried(case(1), &["a", "b"], once);
+        assert_eq!(count.get(), 4);
+        for other in 0..MOST_KNOWN {
+            tried(case(1_000 + other), &["a"], once);
+        }
+        assert!(TRIED.lock().unwrap().len() <= MOST_KNOWN);
+        let before = count.get();
+        tried(case(1), &["a", "b"], once);
+        assert_eq!(count.get(), before + 4);
+    }
+
     #[test]
     fn every_way_can_be_tried() {
-        let spec = |transport, what| Case {
+        let case = |transport, what| Case {
             transport,
             message_bytes: SMALL_BYTES,
             receive_buffer_bytes: None,
@@ -335,7 +414,7 @@ mod tests {
             for receive in [Receive::Block, Receive::Poll, Receive::Spin] {
                 // A round is short: on a busy host nothing may arrive in one.
                 let arrives = |_| {
-                    let case = spec(transport, What::Send(receive));
+                    let case = case(transport, What::Send(receive));
                     try_once(case, Io::Single, receive).unwrap().0 > 0.0
                 };
                 assert!((0..20).any(arrives), "{transport:?} {receive:?}");

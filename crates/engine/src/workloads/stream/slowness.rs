@@ -148,5 +148,34 @@ mod tests {
         assert!(refused(ReceiverLoad { rivals: 17, ..Default::default() }).contains("rivals"));
         let work_ns = MOST_WORK_NS + 1;
         assert!(refused(ReceiverLoad { work_ns, ..Default::default() }).contains("work_ns"));
+        assert!(check(&ReceiverLoad::default()).is_ok());
+        let most = ReceiverLoad { quota_ratio: Some(1.0), work_ns: MOST_WORK_NS, rivals: 16 };
+        assert!(check(&most).is_ok() && Slowness::new(most).is_ok());
+        let quota = |ratio| ReceiverLoad { quota_ratio: Some(ratio), ..Default::default() };
+        assert!(check(&quota(0.01)).is_ok() && check(&quota(1.01)).is_err());
+        assert!(Slowness::new(quota(0.0)).is_err());
+    }
+
+    #[test]
+    fn without_a_message_there_is_no_work() {
+        let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
+        slowness.after(0);
+        assert_eq!(slowness.worked_ns(), 0);
+        slowness.after(1);
+        slowness.after(2);
+        assert!(slowness.worked_ns() >= 3_000_000);
+    }
+
+    #[test]
+    fn rivals_take_the_processor_until_the_end() {
+        let used = |slowness: Slowness| {
+            let before_ns = os::process_cpu_ns().unwrap();
+            thread::sleep(std::time::Duration::from_millis(30));
+            drop(slowness);
+            os::process_cpu_ns().unwrap() - before_ns
+        };
+        let rivals = slowness(ReceiverLoad { rivals: 2, ..Default::default() });
+        assert_eq!(rivals.rivals.len(), 2);
+        assert!(used(rivals) > 5_000_000);
     }
 }

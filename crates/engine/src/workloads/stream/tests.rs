@@ -4,7 +4,7 @@ use lanlab_units::Instant;
 use lanlab_workloads::stream::OVERTIME_NS;
 
 use super::*;
-use crate::messages::{Receive, SocketOptions, WhenLate};
+use crate::messages::{Receive, ReceiverLoad, SocketOptions, WhenLate};
 use proptest::prelude::*;
 
 pub fn spec(amount: Amount, rate: Option<Rate>, size: u32, flows: u16) -> StreamSpec {
@@ -160,6 +160,110 @@ fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
     let mut plan = plan(&spec).unwrap();
     choose_sending(&mut plan, &spec);
     assert!(plan.io_choice.is_none(), "it was asked for");
+}
+
+#[test]
+fn a_receiver_left_to_the_engine_takes_datagrams_in_batches() {
+    let chosen = |transport, io, receive| {
+        let rate = Some(Rate::MessagesPerS(1_000.0));
+        let spec = StreamSpec { io, receive, rate, flows: 4, ..plain(transport) };
+        let mut plan = plan(&spec).unwrap();
+        choose_receiving(&mut plan, &spec);
+        (plan.io, plan.receive, plan.receive_choice.map(|choice| choice.reason))
+    };
+    let (udp, tcp) = (Transport::Udp, Transport::Tcp);
+    let batch = if lanlab_os::capabilities().batch { Io::Batch } else { Io::Single };
+    assert_eq!(chosen(udp, Io::Auto, Receive::Poll), (batch, Receive::Poll, None));
+    assert_eq!(chosen(tcp, Io::Auto, Receive::Spin), (Io::Single, Receive::Spin, None));
+    assert_eq!(chosen(udp, Io::Single, Receive::Block), (Io::Single, Receive::Block, None));
+    // The rate is that of all flows together.
+    let (_, receive, reason) = chosen(udp, Io::Single, Receive::Auto);
+    let few = "1000 messages/s are few: it waits in the system's call";
+    assert_eq!((receive, reason.as_deref()), (Receive::Block, Some(few)));
+}
+
+fn to_receive(spec: StreamSpec) -> StreamReceive {
+    StreamReceive {
+        spec,
+        bind: [127, 0, 0, 1].into(),
+        port: 0,
+        last_port: 0,
+        peer: [127, 0, 0, 1].into(),
+        session: "000102030405060708090a0b0c0d0e0f".into(),
+        processor: None,
+        load: ReceiverLoad::default(),
+        sender_clock: None,
+    }
+}
+
+fn to_send(spec: StreamSpec, ports: &[u16]) -> StreamSend {
+    StreamSend {
+        spec,
+        bind: None,
+        peer: [127, 0, 0, 1].into(),
+        ports: ports.to_vec(),
+        session: "000102030405060708090a0b0c0d0e0f".into(),
+        processor: None,
+    }
+}
+
+#[test]
+fn rivals_of_a_receiver_need_its_processor() {
+    let request = |rivals, processor| StreamReceive {
+        load: ReceiverLoad { rivals, ..Default::default() },
+        processor,
+        ..to_receive(plain(Transport::Udp))
+    };
+    let is_allowed = |rivals, processor| receive(request(rivals, processor)).is_ok();
+    assert!(is_allowed(0, None) && is_allowed(0, Some(0)));
+    assert!(!is_allowed(1, None));
+    if lanlab_os::capabilities().thread_usage {
+        assert!(is_allowed(1, Some(0)));
+        let threads = |rivals| receive(request(rivals, Some(0))).ok().unwrap().cost.threads;
+        assert_eq!(threads(3), threads(0) + 3);
+    }
+}
+
+#[test]
+fn a_port_is_needed_for_each_flow_over_udp_and_one_over_tcp() {
+    let is_allowed = |transport, flows, ports: &[u16]| {
+        send(to_send(StreamSpec { flows, ..plain(transport) }, ports)).is_ok()
+    };
+    assert!(is_allowed(Transport::Udp, 2, &[7, 8]) && is_allowed(Transport::Tcp, 2, &[7]));
+    assert!(!is_allowed(Transport::Udp, 2, &[7]) && !is_allowed(Transport::Tcp, 2, &[7, 8]));
+    let request = |transport| StreamReceive { port: 7_000, ..to_receive(plain(transport)) };
+    assert_eq!(sockets_of(&request(Transport::Udp), 5), 5);
+    assert_eq!(sockets_of(&request(Transport::Tcp), 5), 1);
+    let ranged = |last_port| StreamReceive { last_port, ..request(Transport::Udp) };
+    assert!(ports_of(&ranged(7_004), 5).check(5).is_ok());
+    assert!(ports_of(&ranged(7_003), 5).check(5).is_err());
+}
+
+#[test]
+fn a_measurement_takes_the_buffers_of_its_way() {
+    let of_sender = |transport, io| {
+        let spec = StreamSpec { io, threads: Some(1), ..plain(transport) };
+        let task = send(to_send(spec, &[7])).ok().unwrap();
+        task.cost.memory_bytes - METERS_BYTES - FLOW_BYTES
+    };
+    assert_eq!(of_sender(Transport::Tcp, Io::Single), 100);
+    assert_eq!(of_sender(Transport::Udp, Io::Single), 100);
+    if lanlab_os::capabilities().batch {
+        assert_eq!(of_sender(Transport::Udp, Io::Batch), 64 * 100);
+    }
+    let of_receiver = |transport, io| {
+        let spec = StreamSpec { io, threads: Some(1), read_bytes: 3_000, ..plain(transport) };
+        let buffers = plan(&spec)
+            .map(|plan| (udp_receive::buffer_bytes(&plan), udp_receive::read_bytes(&plan)))
+            .unwrap();
+        let task = receive(to_receive(spec)).ok().unwrap();
+        (task.cost.memory_bytes - METERS_BYTES - FLOW_BYTES, buffers)
+    };
+    assert_eq!(of_receiver(Transport::Tcp, Io::Single).0, 3_000);
+    let (single, (buffer, _)) = of_receiver(Transport::Udp, Io::Single);
+    assert_eq!(single, buffer as u64);
+    let (batch, (_, read)) = of_receiver(Transport::Udp, Io::Auto);
+    assert_eq!(batch, 64 * read as u64);
 }
 
 #[test]
