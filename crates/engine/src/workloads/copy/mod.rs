@@ -113,3 +113,6 @@ pub fn check_words(name: &str, token: &str) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,146 @@
+//! Which copies are allowed, what they take, and what is told of what stays.
+
+use lanlab_files::{Class, Fault};
+use serde_json::{Value, json};
+
+use super::service_paths::{files_path, mark_path, path, remote_path};
+use super::*;
+
+const TOKEN: &str = "000102030405060708090a0b0c0d0e0f";
+
+fn spec() -> Value {
+    json!({
+        "service": {"service": "directory", "directory": "/served"},
+        "working_name": "lanlab-test-1",
+        "token": TOKEN,
+        "direction": "upload",
+        "files": {"dataset": {
+            "seed": 7, "groups": [{"count": 2, "least_bytes": 10, "most_bytes": 10}],
+        }},
+        "client": "memory",
+        "parallel_files": 3,
+        "block_bytes": 4096,
+        "sync": "none",
+        "verify": "content",
+        "retries": 2,
+    })
+}
+
+fn changed(changes: &Value) -> CopySpec {
+    let mut spec = spec();
+    for (key, value) in changes.as_object().unwrap() {
+        spec[key] = value.clone();
+    }
+    serde_json::from_value(spec).unwrap()
+}
+
+fn is_allowed(changes: &Value) -> bool {
+    check(&changed(changes)).is_ok()
+}
+
+#[test]
+fn each_limit_of_a_copy_lets_its_last_value_pass_and_no_further() {
+    let year_ns = 366 * 86_400 * 1_000_000_000_u64;
+    for (key, most) in [
+        ("parallel_files", 64_u64),
+        ("retries", 100),
+        ("block_bytes", 8 << 20),
+        ("longest_ns", year_ns),
+    ] {
+        assert!(is_allowed(&json!({key: most})), "{key}");
+        assert!(!is_allowed(&json!({key: most + 1})), "{key}");
+    }
+    for (key, least) in
+        [("parallel_files", 1_u64), ("block_bytes", 512), ("longest_ns", 1_000_000), ("depth", 1)]
+    {
+        assert!(is_allowed(&json!({key: least})), "{key}");
+        assert!(!is_allowed(&json!({key: least - 1})), "{key}");
+    }
+    // Octets under way: blocks of a size, and so many of them.
+    let under_way = |block_bytes: u64, depth: u64| {
+        is_allowed(&json!({"block_bytes": block_bytes, "depth": depth}))
+    };
+    assert!(under_way(4_096, 256) && !under_way(4_096, 257));
+    assert!(under_way(8 << 20, SESSION_BYTES / (8 << 20)));
+    assert!(!under_way(8 << 20, SESSION_BYTES / (8 << 20) + 1));
+}
+
+#[test]
+fn a_copy_takes_memory_and_a_thread_for_each_file_at_once() {
+    let cost = check(&changed(&json!({"parallel_files": 3}))).unwrap();
+    // What the services' buffers take, the names of files and the hashes of blocks.
+    let own = (1_048_576 + SESSION_BYTES + 2 * METERS_BYTES) * 3 + 33_554_432 + 67_108_864;
+    assert_eq!((cost.memory_bytes, cost.threads), (own, 3 + OWN_THREADS));
+}
+
+#[test]
+fn a_tree_is_copied_from_where_it_is() {
+    let root = if cfg!(windows) { "C:\\tree" } else { "/tree" };
+    let elsewhere = if cfg!(windows) { "C:\\other" } else { "/other" };
+    let tree = |direction: &str, client: Value| {
+        is_allowed(&json!({"files": {"tree": root}, "direction": direction, "client": client}))
+    };
+    assert!(tree("upload", json!({"directory": root})));
+    assert!(!tree("upload", json!({"directory": elsewhere})) && !tree("upload", json!("memory")));
+    assert!(tree("download", json!({"directory": elsewhere})));
+    assert!(tree("download", json!("memory")));
+    assert!(!is_allowed(&json!({"files": {"tree": "tree"}, "direction": "download"})));
+    assert!(!is_allowed(&json!({"client": {"directory": "relative"}})));
+}
+
+#[test]
+fn names_and_tokens_are_those_of_lanlab() {
+    let named = |name: &str| check_words(name, TOKEN).is_ok();
+    let letters = |count| format!("lanlab-{}", "a".repeat(count));
+    assert!(named("lanlab-a-1") && named(&letters(80)) && named("0123abCD.lab"));
+    for wrong in ["lanlab-", "lanlab-a_b", "lanlab-a.b", "0123abc.lab", "0123abcg.lab", "home", ""]
+    {
+        assert!(!named(wrong), "{wrong}");
+    }
+    assert!(!named(&letters(81)) && !named("0123abcd0.lab"));
+    let token = |token: &str| check_words("lanlab-a", token).is_ok();
+    assert!(token(TOKEN) && token(&"F".repeat(32)));
+    assert!(!token(&"0".repeat(31)) && !token(&"0".repeat(33)) && !token(&"g".repeat(32)));
+}
+
+#[test]
+fn places_at_the_service_are_below_the_directory_of_the_trial() {
+    let spec = changed(&json!({}));
+    assert_eq!(files_path(&spec).unwrap().as_str(), "lanlab-test-1/files");
+    let file = path("a/b".to_owned()).unwrap();
+    assert_eq!(remote_path(&spec, &file).unwrap().as_str(), "lanlab-test-1/files/a/b");
+    assert_eq!(mark_path("lanlab-a").unwrap().as_str(), "lanlab-a/lanlab-mark");
+    assert_eq!(mark_path("01234567.lab").unwrap().as_str(), "01234567.lab/mark.lab");
+}
+
+#[test]
+fn what_stays_is_counted_and_twenty_are_named() {
+    let at = |number: u32| path(format!("f{number}")).unwrap();
+    let mut left = NotRemoved::default();
+    assert!(left.is_none() && !left.has_refusal());
+    left.kept(&at(0));
+    assert!(!left.is_none() && !left.has_refusal());
+    left.refused(&at(1), &Fault::new(Class::Denied, "first"));
+    left.refused(&at(2), &Fault::new(Class::Denied, "second"));
+    assert!(left.has_refusal());
+    (3..25).for_each(|number| left.kept(&at(number)));
+    let told = left.described().unwrap();
+    let names: Vec<_> = (0..20).map(|number| format!("f{number}")).collect();
+    assert_eq!((told.count, told.names, told.refusal.as_deref()), (25, names, Some("first")));
+    assert!(NotRemoved::default().described().is_none());
+}
+
+#[test]
+fn only_missing_files_and_bad_names_are_no_refusal() {
+    let refused = |class| is_refusal(&Fault::new(class, "no"));
+    assert!(refused(Class::Denied) && refused(Class::Protocol));
+    assert!(!refused(Class::Missing) && !refused(Class::Name));
+}
+
+#[test]
+fn a_mark_is_that_of_its_trial_alone() {
+    use trial_directory::{MARK_LINE, is_of};
+    let mark = format!("{MARK_LINE}{TOKEN}\nf a\n");
+    assert!(is_of(&mark, TOKEN));
+    assert!(!is_of(&mark, &"0".repeat(32)) && !is_of("", TOKEN) && !is_of(TOKEN, TOKEN));
+}
