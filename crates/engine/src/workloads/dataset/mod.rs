@@ -196,3 +196,6 @@ fn forget(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
