@@ -98,8 +98,8 @@ class Engines:
         if not (self._sound.exists() and filecmp.cmp(self._mutated, self._sound, shallow=False)):
             shutil.copy2(self._mutated, self._sound)
 
-    def judge(self, mutant: dict[str, Any], diff: Path) -> str:
-        """What becomes of a fault: `same`, `missed`, or what caught it."""
+    def judge(self, mutant: dict[str, Any], diff: Path) -> tuple[str, str]:
+        """What becomes of a fault: `same`, `missed` or `caught by Python`, and by which test."""
         path = self._tree / mutant["file"]
         right = path.read_text()
         files = self._files(mutant["file"])
@@ -108,17 +108,17 @@ class Engines:
             subprocess.run(["patch", "--silent", "--no-backup-if-mismatch", path, diff], check=True)
             self._build()
             if filecmp.cmp(self._mutated, self._sound, shallow=False):
-                return "same"
+                return "same", ""
             while True:
                 failed = self._failing(self._mutated, files, left_out)
                 if failed is None:
-                    return f"tests that took {MOST_S:.0f} s"
+                    return "caught by Python", f"tests that took {MOST_S:.0f} s"
                 if not failed:
-                    return "missed"
+                    return "missed", ""
                 # A test may fail for the moment: then it says nothing.
                 is_sound = self._failing(self._sound, [failed]) == ""
                 if is_sound and self._failing(self._mutated, [failed]) != "":
-                    return failed
+                    return "caught by Python", failed
                 left_out.append(failed)
         finally:
             path.write_text(right)

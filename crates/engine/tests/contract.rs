@@ -113,6 +113,8 @@ fn a_stream_goes_from_one_engine_to_another() {
         assert!((51..=90).contains(&total), "{total}");
         assert_eq!(received["total_bytes"], total * 500);
         assert_eq!(sent["flows"].as_array().unwrap().len(), 2);
+        #[cfg(target_os = "linux")]
+        assert!(sent["host"].is_object() && received["host"].is_object());
         if transport == "udp" {
             assert_eq!(received["measured_messages"], 50);
         }
@@ -131,6 +133,11 @@ fn an_echo_comes_back() {
         assert_eq!(responded["answered_messages"], 20);
         assert_eq!((&requested["replies"], &requested["timeouts"]), (&json!(20), &json!(0)));
         assert_eq!(requested["round_trip"]["samples"], 20);
+        #[cfg(target_os = "linux")]
+        {
+            assert!(requested["host"].is_object());
+            assert_eq!(requested["tcp"].is_object(), transport == "tcp");
+        }
         assert!(requested["round_trip"]["min_ns"].as_u64().unwrap() > 0);
     }
 }

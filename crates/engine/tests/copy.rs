@@ -88,6 +88,8 @@ fn an_upload_is_measured_checked_and_removed() {
     assert_eq!(copied["operations"]["close"]["samples"], 8);
     assert_eq!(copied["connect_ns"].as_array().unwrap().len(), 3);
     assert_eq!(copied["file_time"]["samples"], 8);
+    #[cfg(target_os = "linux")]
+    assert!(copied["host"].is_object());
     let elapsed_ns = copied["elapsed_ns"].as_u64().unwrap();
     assert!(elapsed_ns > 0);
     let times = &engine.files[0];
@@ -183,6 +185,26 @@ fn a_download_is_compared_in_memory_and_on_disk() {
         assert_eq!(error["code"], "service.length", "{error}");
         engine.result(&request("copy_empty", &spec));
         assert_eq!((tree(here.path()), tree(served.path())), (vec![], vec![]));
+    }
+}
+
+#[test]
+fn a_download_is_seen_by_size_alone_or_not_at_all() {
+    for (in_memory, how) in [(true, "size"), (false, "size"), (true, "none"), (false, "none")] {
+        let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let mut engine = Engine::start();
+        let client = if in_memory { json!("memory") } else { json!({"directory": here.path()}) };
+        let mut spec = spec(served.path(), "download", dataset(json!([group(3, 5_000)])), client);
+        spec["verify"] = json!(how);
+        engine.result(&request("copy_prepare", &spec));
+        // The same number of other octets.
+        fs::write(served.path().join(NAME).join("files/f000001.dat"), vec![7; 5_000]).unwrap();
+        let line = copy(&mut engine, &spec);
+        assert_eq!(line["type"], "result", "{line}");
+        let files = if how == "size" { 3 } else { 0 };
+        let verified = json!({"how": how, "files": files, "bytes": 0});
+        assert_eq!(line["result"]["verified"], verified, "{in_memory}");
+        engine.result(&request("copy_empty", &spec));
     }
 }
 

@@ -122,11 +122,18 @@ fn idle_round_trips_take_two_frames_and_what_the_machines_take() {
     for (machine, one_way_ns) in [(json!({}), wire_ns), (machine, wire_ns + machine_ns)] {
         for changes in [json!({}), json!({"rate_requests_per_s": 100.0})] {
             let request = simulate(&echo(changes), &[machine.clone(), machine.clone()]);
-            let (roles, _) = outcomes(&mut engine, &request);
+            let (roles, world) = outcomes(&mut engine, &request);
             let round_trip = &roles[0]["round_trip"];
             assert_eq!(number(&roles[0], "replies"), 200);
             assert_eq!(number(round_trip, "min_ns"), 2 * one_way_ns);
             assert_eq!(number(round_trip, "max_ns"), 2 * one_way_ns);
+            for (role, host) in roles.iter().zip(world["hosts"].as_array().unwrap()) {
+                let (cpu, system) = (&role["cpu"], ["interrupt_ns", "protocol_ns"]);
+                assert_eq!(number(cpu, "user_ns"), number(host, "program_ns"));
+                let system_ns = system.map(|key| number(host, key)).iter().sum::<u64>();
+                assert_eq!(number(cpu, "system_ns"), system_ns);
+                assert_eq!(number(cpu, "user_ns") > 0, one_way_ns > wire_ns);
+            }
         }
     }
 }
@@ -188,6 +195,7 @@ fn round_trips_over_tcp_carry_whole_messages_of_any_size() {
         }));
         let (roles, _) = outcomes(&mut engine, &simulate(&work, &[json!({}), json!({})]));
         assert_eq!(number(&roles[0], "replies"), 20);
+        assert!(roles[0]["tcp"].is_object());
         assert!(number(&roles[1], "answered_messages") >= 20);
     }
 }
