@@ -88,8 +88,6 @@ fn an_upload_is_measured_checked_and_removed() {
     assert_eq!(copied["operations"]["close"]["samples"], 8);
     assert_eq!(copied["connect_ns"].as_array().unwrap().len(), 3);
     assert_eq!(copied["file_time"]["samples"], 8);
-    #[cfg(target_os = "linux")]
-    assert!(copied["host"].is_object());
     let elapsed_ns = copied["elapsed_ns"].as_u64().unwrap();
     assert!(elapsed_ns > 0);
     let times = &engine.files[0];

@@ -152,11 +152,8 @@ fn search(
         while let Some(size) = search.poll_send() {
             datagrams += 1;
             let payload = &octets[..(size - header) as usize];
-            let sent = socket.plain().send(payload);
-            if sent.is_err_and(|error| DatagramSocket::is_too_long(&error)) {
-                // The error may be about an earlier datagram, from a router, and is then reported
-                // once: try again. A datagram that is not sent gets no answer.
-                was_told |= socket.plain().send(payload).is_ok();
+            if is_told_of_another(|| socket.plain().send(payload)) {
+                was_told = true;
             }
         }
         let now = os::monotonic();
@@ -182,6 +179,13 @@ fn search(
         datagrams,
         elapsed_ns: os::monotonic().nanos_since(began),
     })
+}
+
+/// Send a datagram. The error that it is too long may be about an earlier one, from a router, and is
+/// then reported once: try again, and give whether that succeeded. A datagram that is not sent gets no
+/// answer.
+fn is_told_of_another(mut send: impl FnMut() -> io::Result<usize>) -> bool {
+    send().is_err_and(|error| DatagramSocket::is_too_long(&error)) && send().is_ok()
 }
 
 /// Handle an answer.
@@ -223,6 +227,25 @@ mod tests {
         assert!(is_of(&TOKEN, &datagram(7, 19)));
         assert!(!is_of(&TOKEN, &datagram(7, 18)));
         assert!(!is_of(&TOKEN, &datagram(8, 100)));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_error_that_is_gone_when_tried_again_is_about_another_datagram() {
+        // EMSGSIZE and ECONNREFUSED.
+        let (too_long, refused) = (Err(90), Err(111));
+        let told = |answers: &[Result<usize, i32>]| {
+            let mut left = answers.iter();
+            let is_told = is_told_of_another(|| {
+                let answer = left.next().expect("an answer for each datagram");
+                answer.map_err(io::Error::from_raw_os_error)
+            });
+            assert_eq!(left.next(), None, "each datagram was sent");
+            is_told
+        };
+        assert!(told(&[too_long, Ok(100)]));
+        assert!(!told(&[too_long, too_long]) && !told(&[too_long, refused]));
+        assert!(!told(&[Ok(100)]) && !told(&[refused]));
     }
 
     #[test]
