@@ -96,14 +96,7 @@ pub fn connect_datagram(
             InitiatorState::Accepted { round_trip_ns } => {
                 return Ok(Connected { socket, round_trip_ns });
             }
-            InitiatorState::GaveUp => {
-                let seconds = SETUP_NS / 1_000_000_000;
-                return Err(Failure::new(
-                    "peer.no_answer",
-                    format!("no answer from UDP port {} of {} in {seconds} s", peer.port(), peer.ip()),
-                )
-                .hint("see whether the other engine is ready, the link is up and no firewall is between"));
-            }
+            InitiatorState::GaveUp => return Err(no_answer(peer)),
             InitiatorState::Asking => {}
         }
         let timeout = initiator.poll_timeout().unwrap_or(now);
@@ -125,6 +118,13 @@ pub fn connect_datagram(
         }
         initiator.handle_timeout(os::monotonic());
     }
+}
+
+fn no_answer(peer: SocketAddr) -> Failure {
+    let (port, address, seconds) = (peer.port(), peer.ip(), SETUP_NS / 1_000_000_000);
+    let message = format!("no answer from UDP port {port} of {address} in {seconds} s");
+    Failure::new("peer.no_answer", message)
+        .hint("see whether the other engine is ready, the link is up and no firewall is between")
 }
 
 /// A socket connected to the sender that has proved its address.
@@ -231,5 +231,134 @@ impl Accepted {
             Err(error) => return Err(Failure::system("session", &error)),
         }
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::thread;
+
+    use super::*;
+    use crate::output::Output;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const TOKEN: Token = Token([7; 16]);
+
+    fn running() -> Running {
+        Running::new(1, Output::new(io::sink()))
+    }
+
+    fn bound(port: u16) -> DatagramSocket {
+        bind_datagram(HERE, port, &SocketOptions::default()).unwrap()
+    }
+
+    fn connected(port: u16, running: &Running) -> Result<Connected, Failure> {
+        let peer = SocketAddr::new(HERE, port);
+        connect_datagram(None, peer, &SocketOptions::default(), TOKEN, 3, running)
+    }
+
+    fn accepted(socket: DatagramSocket, peer: IpAddr, running: &Running) -> Accepted {
+        accept_datagram(socket, peer, TOKEN, 3, running, || Ok(())).unwrap()
+    }
+
+    #[test]
+    fn a_session_is_agreed_on_with_a_port_that_opens_late() {
+        let port = local_port(&bound(0)).unwrap();
+        let acceptor = thread::spawn(move || {
+            thread::sleep(5 * TICK);
+            let mut accepted = accepted(bound(port), HERE, &running());
+            // An answer that was lost is given again; that the peer does not ask is no error.
+            accepted.answer_again().unwrap();
+            accepted
+        });
+        let began = os::monotonic();
+        let Connected { socket, round_trip_ns } = connected(port, &running()).unwrap();
+        let took_ns = os::monotonic().nanos_since(began);
+        let accepted = acceptor.join().unwrap();
+        assert!(took_ns >= 100_000_000 && (1..took_ns).contains(&round_trip_ns), "{round_trip_ns}");
+        assert_eq!(accepted.acceptor.peer().map(|peer| peer.port()), local_port(&socket).ok());
+        // Both are connected to each other, and nothing of the agreement is left.
+        socket.plain().send(b"stream").unwrap();
+        accepted.socket.set_receive_timeout(Some(Duration::from_secs(5))).unwrap();
+        let mut octets = [0; 16];
+        assert_eq!(accepted.socket.plain().recv(&mut octets).unwrap(), 6);
+        assert_eq!(&octets[..6], b"stream");
+    }
+
+    #[test]
+    fn strangers_are_neither_answered_nor_taken_for_the_peer() {
+        let socket = bound(0);
+        let port = local_port(&socket).unwrap();
+        let (here, there) = (Arc::new(running()), Arc::new(running()));
+        let waiting = Arc::clone(&there);
+        // It waits for another host, and for a peer that is here.
+        let acceptor = thread::spawn(move || {
+            let peer = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
+            accept_datagram(socket, peer, TOKEN, 3, &waiting, || Ok(())).err().unwrap().code
+        });
+        let stopper = Arc::clone(&here);
+        let asking = thread::spawn(move || connected(port, &stopper).err().unwrap().code);
+        let stranger = UdpSocket::bind((HERE, 0)).unwrap();
+        stranger.send_to(&[0; 500], (HERE, port)).unwrap();
+        thread::sleep(10 * TICK);
+        assert!(!acceptor.is_finished() && !asking.is_finished());
+        here.cancel();
+        there.cancel();
+        assert_eq!([acceptor.join().unwrap(), asking.join().unwrap()], ["cancelled"; 2]);
+    }
+
+    #[test]
+    fn others_have_their_turn_while_it_waits_and_may_end_it() {
+        let mut turns = 0;
+        let ended = accept_datagram(bound(0), HERE, TOKEN, 3, &running(), || {
+            turns += 1;
+            if turns < 4 { Ok(()) } else { Err(Failure::cancelled()) }
+        });
+        assert_eq!((ended.err().unwrap().code, turns), ("cancelled", 4));
+    }
+
+    #[test]
+    fn what_came_before_is_thrown_away_and_only_the_peer_is_answered_again() {
+        let (socket, source) = (bound(0), UdpSocket::bind((HERE, 0)).unwrap());
+        source.connect((HERE, local_port(&socket).unwrap())).unwrap();
+        let acceptor = Acceptor::new(TOKEN, 3, 5);
+        let mut accepted = Accepted { socket: Arc::new(socket), acceptor };
+        assert!(!accepted.take_one(false).unwrap());
+        for _ in 0..3 {
+            source.send(&[0; 500]).unwrap();
+        }
+        assert!(accepted.take_one(true).unwrap());
+        let deadline = os::monotonic().plus_nanos(5_000_000_000);
+        accepted.discard(&running(), deadline).unwrap();
+        assert!(!accepted.take_one(false).unwrap());
+        source.send(&[0; 500]).unwrap();
+        accepted.answer_again().unwrap();
+        assert!(!accepted.take_one(true).unwrap());
+        let cancelled = running();
+        cancelled.cancel();
+        source.send(&[0; 500]).unwrap();
+        assert_eq!(accepted.discard(&cancelled, deadline).unwrap_err().code, "cancelled");
+    }
+
+    #[test]
+    fn addresses_and_times_are_told_as_they_are() {
+        assert_eq!(any_address(HERE), IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        assert_eq!(any_address(Ipv6Addr::LOCALHOST.into()), IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+        let failure = no_answer(SocketAddr::new(HERE, 9));
+        assert_eq!(failure.message, "no answer from UDP port 9 of 127.0.0.1 in 5 s");
+        let socket = bound(0);
+        let port = local_port(&socket).unwrap();
+        assert_eq!(port, socket.plain().local_addr().unwrap().port());
+        assert!(bind_datagram(HERE, port, &SocketOptions::default()).is_err());
+    }
+
+    #[test]
+    #[cfg(not(windows))]
+    fn only_on_windows_are_errors_of_a_datagram() {
+        for kind in [io::ErrorKind::ConnectionReset, io::ErrorKind::ConnectionRefused] {
+            assert!(!is_of_a_datagram(&kind.into()));
+        }
+        assert!(!is_of_a_datagram(&io::Error::from_raw_os_error(10_040)));
     }
 }
