@@ -124,12 +124,15 @@ class Engines:
             path.write_text(right)
 
     def _build(self) -> None:
-        subprocess.run(
+        built = subprocess.run(
             ["cargo", "build", "--quiet", "-p", "lanlab-engine"],
             cwd=self._tree,
             env=self._environment,
-            check=True,
+            capture_output=True,
+            text=True,
         )
+        if built.returncode != 0:
+            raise SystemExit(f"an engine was not built:\n{built.stderr}")
 
     def _files(self, source: str) -> list[str]:
         place = source.partition("/workloads/")[2].partition("/")[0]
