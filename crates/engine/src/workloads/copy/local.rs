@@ -247,3 +247,6 @@ pub fn compare_hashes(
     }
     Err(wrong_size(entry.path.as_str(), offset, entry.bytes))
 }
+
+#[cfg(test)]
+mod tests;

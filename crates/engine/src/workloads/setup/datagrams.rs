@@ -85,12 +85,7 @@ pub fn connect_datagram(
         }
         let now = os::monotonic();
         while let Some(message) = initiator.poll_transmit(now) {
-            match socket.plain().send(&message.emit()) {
-                // A port that is not open yet, or a link that is not up yet: asked again in time.
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
-                Err(error) => return Err(system(&error)),
-            }
+            unless_refused(socket.plain().send(&message.emit())).map_err(|error| system(&error))?;
         }
         match initiator.state() {
             InitiatorState::Accepted { round_trip_ns } => {
@@ -117,6 +112,14 @@ pub fn connect_datagram(
             Err(error) => return Err(system(&error)),
         }
         initiator.handle_timeout(os::monotonic());
+    }
+}
+
+/// What sending to a port came to that may not be open yet: it is asked again in time.
+fn unless_refused(sent: io::Result<usize>) -> io::Result<()> {
+    match sent {
+        Err(error) if error.kind() != io::ErrorKind::ConnectionRefused => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -306,6 +309,14 @@ mod tests {
         here.cancel();
         there.cancel();
         assert_eq!([acceptor.join().unwrap(), asking.join().unwrap()], ["cancelled"; 2]);
+    }
+
+    #[test]
+    fn a_port_that_is_not_open_yet_is_no_error() {
+        assert!(unless_refused(Ok(5)).is_ok());
+        assert!(unless_refused(Err(io::ErrorKind::ConnectionRefused.into())).is_ok());
+        let error = unless_refused(Err(io::ErrorKind::NetworkUnreachable.into())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NetworkUnreachable);
     }
 
     #[test]
