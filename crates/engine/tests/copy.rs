@@ -149,6 +149,33 @@ fn a_wrong_octet_is_found_wherever_it_is() {
 }
 
 #[test]
+fn an_upload_is_seen_by_size_alone_or_not_at_all() {
+    let served = TempDir::new().unwrap();
+    let mut engine = Engine::start();
+    let files = dataset(json!([group(3, 5_000)]));
+    let mut spec = spec(served.path(), "upload", files, json!("memory"));
+    engine.result(&request("copy_prepare", &spec));
+    assert_eq!(copy(&mut engine, &spec)["type"], "result");
+    let path = served.path().join(NAME).join("files/f000001.dat");
+    let mut check = |how: &str| {
+        spec["verify"] = json!(how);
+        engine.ask(&request("copy_check", &spec))
+    };
+    let verified = |how, files| json!({"how": how, "files": files, "bytes": 0});
+    fs::write(&path, vec![7; 5_000]).unwrap();
+    assert_eq!(check("content")["code"], "copy.wrong");
+    assert_eq!(check("size")["result"]["verified"], verified("size", 3));
+    fs::write(&path, vec![7; 4_999]).unwrap();
+    assert_eq!(check("size")["code"], "copy.wrong");
+    assert_eq!(check("none")["result"]["verified"], verified("none", 0));
+    fs::remove_file(&path).unwrap();
+    let missing = check("size");
+    assert_eq!(missing["message"], "`f000001.dat`: not at the service", "{missing}");
+    engine.result(&request("copy_empty", &spec));
+    assert!(tree(served.path()).is_empty());
+}
+
+#[test]
 fn a_download_is_compared_in_memory_and_on_disk() {
     for in_memory in [true, false] {
         let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());

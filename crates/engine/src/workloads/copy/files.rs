@@ -280,3 +280,6 @@ pub fn read_all(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
