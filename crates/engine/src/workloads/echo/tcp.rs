@@ -244,3 +244,6 @@ impl Replies for StreamReplies<'_> {
         Ok(Heard::Reply(self.replied - 1))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use super::*;
 use crate::messages::SocketOptions;
 
 /// 100 bytes over UDP for a second; a reply is overdue after 50 ms.
-fn spec() -> EchoSpec {
+pub fn spec() -> EchoSpec {
     EchoSpec {
         transport: Transport::Udp,
         message_size_bytes: 100,

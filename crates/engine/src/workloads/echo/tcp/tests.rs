@@ -1,0 +1,137 @@
+//! Messages over connections whose other end writes in pieces, is silent, or is gone.
+
+use std::net::TcpListener;
+use std::thread;
+
+use super::super::{plan, tests};
+use super::*;
+use crate::messages::Receive;
+use crate::output::Output;
+
+const SILENCE_NS: u64 = 150_000_000;
+
+/// A measurement that has begun: before its start there is no silence.
+fn running() -> Running {
+    let running = Running::new(1, Output::new(io::sink()));
+    let now = os::monotonic();
+    running.ready(Vec::new(), None);
+    running.arm(now.plus_nanos(1), now).unwrap();
+    running
+}
+
+/// Both ends of a connection; the first looks up every `TICK`.
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    near.set_read_timeout(Some(TICK)).unwrap();
+    near.set_write_timeout(Some(TICK)).unwrap();
+    (near, listener.accept().unwrap().0)
+}
+
+fn of_messages(message_bytes: usize, receive: Receive) -> Plan {
+    let plan = plan(&tests::spec()).unwrap();
+    Plan { message_bytes, receive, silence_ns: SILENCE_NS, ..plan }
+}
+
+const WAYS: [Receive; 3] = [Receive::Block, Receive::Poll, Receive::Spin];
+
+#[test]
+fn a_message_in_pieces_is_read_whole_and_no_further() {
+    for receive in WAYS {
+        let (near, mut far) = pair();
+        let (plan, mut message) = (of_messages(5, receive), [0; 5]);
+        let writer = thread::spawn(move || {
+            for piece in [&b"ab"[..], b"cdef", b"gh"] {
+                far.write_all(piece).unwrap();
+                thread::sleep(2 * TICK);
+            }
+            far
+        });
+        let read = |message: &mut [u8]| read_message(&near, message, &plan, &running()).unwrap();
+        assert_eq!((read(&mut message), &message), (None, b"abcde"));
+        let mut rest = [0; 3];
+        assert_eq!((read(&mut rest), &rest), (None, b"fgh"));
+        // Between two messages it ends as it should.
+        drop(writer.join().unwrap());
+        assert_eq!(read(&mut message), Some(EndedBy::Finished));
+    }
+}
+
+#[test]
+fn a_reader_says_why_no_message_will_come() {
+    for receive in WAYS {
+        let plan = of_messages(5, receive);
+        let (near, mut far) = pair();
+        let began = os::monotonic();
+        let read = || read_message(&near, &mut [0; 5], &plan, &running()).unwrap();
+        assert_eq!(read(), Some(EndedBy::Silence));
+        assert!(os::monotonic().nanos_since(began) > SILENCE_NS);
+        far.write_all(b"abc").unwrap();
+        drop(far);
+        assert_eq!(read(), Some(EndedBy::PeerClosed));
+        let (near, _far) = pair();
+        let cancelled = running();
+        cancelled.cancel();
+        let ended = read_message(&near, &mut [0; 5], &plan, &cancelled).unwrap();
+        assert_eq!(ended, Some(EndedBy::Cancelled));
+    }
+}
+
+#[test]
+fn a_writer_says_why_a_message_is_not_taken() {
+    let message = vec![7; 16 << 20];
+    let (near, far) = pair();
+    let began = os::monotonic();
+    let write = |running: &Running| write_message(&near, &message, SILENCE_NS, running).unwrap();
+    assert_eq!(write(&running()), Some(EndedBy::Silence));
+    assert!(os::monotonic().nanos_since(began) > SILENCE_NS);
+    let cancelled = running();
+    cancelled.cancel();
+    assert_eq!(write(&cancelled), Some(EndedBy::Cancelled));
+    drop(far);
+    assert_eq!(write(&running()), Some(EndedBy::PeerClosed));
+}
+
+#[test]
+fn replies_are_counted_from_their_octets() {
+    for receive in WAYS {
+        let (near, mut far) = pair();
+        let plan = of_messages(5, receive);
+        let mut replies = StreamReplies {
+            plan: &plan,
+            stream: &near,
+            message_bytes: 5,
+            buffer: vec![0; 3],
+            received: 0,
+            replied: 0,
+        };
+        let is_idle = |heard| matches!(heard, Heard::Idle);
+        assert!(is_idle(replies.next().unwrap()));
+        far.write_all(b"abcdefg").unwrap();
+        thread::sleep(TICK);
+        assert!(matches!(replies.next().unwrap(), Heard::Reply(0)));
+        assert!(is_idle(replies.next().unwrap()));
+        assert_eq!(replies.received, 2);
+        far.write_all(b"hij").unwrap();
+        thread::sleep(TICK);
+        assert!(matches!(replies.next().unwrap(), Heard::Reply(1)));
+        drop(far);
+        thread::sleep(TICK);
+        assert!(matches!(replies.next().unwrap(), Heard::Closed));
+    }
+}
+
+#[test]
+fn a_responder_answers_each_message_until_its_requester_ends() {
+    let (near, mut far) = pair();
+    let plan = of_messages(3, Receive::Block);
+    far.write_all(b"abcdef").unwrap();
+    far.shutdown(Shutdown::Write).unwrap();
+    let running = running();
+    let responded = answer(&near, &plan, &running).unwrap();
+    assert_eq!((responded.ended_by, responded.answered_messages), (EndedBy::Finished, 2));
+    let mut answers = [0; 6];
+    far.read_exact(&mut answers).unwrap();
+    assert_eq!(&answers, b"abcdef");
+    assert_eq!(running.progress.counted(), (2, 6));
+}
