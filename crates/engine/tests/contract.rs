@@ -268,7 +268,9 @@ fn an_embedded_server_takes_the_connections_that_were_asked_for() {
     };
     taken[399].set_read_timeout(Some(Duration::from_secs(9))).unwrap();
     assert!(!is_open(&taken[399]));
-    taken.iter().for_each(|connection| connection.set_nonblocking(true).unwrap());
+    for connection in &taken {
+        connection.set_nonblocking(true).unwrap();
+    }
     let open = taken.iter().filter(|connection| is_open(connection)).count();
     assert!((300..400).contains(&open), "{open}");
 }
