@@ -27,7 +27,7 @@ from lanlab.engine.measurement import ENDS, Measurement
 from lanlab.errors import EngineLost
 
 #: The version of the messages that this package speaks.
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 #: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
 _ANSWER_S = 10.0
@@ -286,7 +286,7 @@ class Engine:
         """Facts of the engine's host as they are now."""
         return self.ask({"type": "describe"})
 
-    def clock_offset(self, pings: int = 16) -> tuple[int, int]:
+    def clock_offset(self, pings: int) -> tuple[int, int]:
         """
         Offset of the engine's monotonic clock from this process's, and the bound of its error.
 

@@ -9,6 +9,7 @@ from typing import Any
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
 from lanlab.engine import Engine
 from lanlab.errors import EngineLost, LabError, UnmetNeed
+from lanlab.performers import tried_ways
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.interfaces import counters_of, interface_of, lasting_facts
 from lanlab.testbeds.base import HasMedium, Host, Testbed
@@ -68,6 +69,8 @@ class Hosts:
     def _take(self, started: Mapping[str, HostEngine]) -> None:
         self._engines |= {name: one.engine for name, one in started.items()}
         self._facts |= {name: one.facts for name, one in started.items()}
+        for one in started.values():
+            tried_ways.tell_engine(one.engine, one.facts)
 
     def revive(self) -> None:
         """
@@ -171,7 +174,8 @@ class Hosts:
         return {"lanlab-engine": ", ".join(sorted(engines))}
 
     def close(self) -> None:
-        """End every engine."""
+        """End every engine; what they found out is kept for those that follow."""
+        tried_ways.keep_of(self._engines, self._facts)
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()

@@ -79,7 +79,7 @@ class VirtualTestbed:
     name = "virtual"
     #: Each engine hears of a start within a millisecond or so; one that does not says so, and the
     #: start is tried again with twice the lead.
-    start_lead_s = 0.02
+    start_lead_s = 0.01
 
     def __init__(
         self,
