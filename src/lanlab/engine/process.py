@@ -309,12 +309,16 @@ class Engine:
         assert best is not None
         return best
 
-    def close(self) -> None:
-        """End the engine: close its input, wait, and kill it only if it does not go."""
+    def begin_to_close(self) -> None:
+        """Close its input, at which it ends; `close` waits for it."""
         self._closing.set()
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
+
+    def close(self) -> None:
+        """End the engine: close its input, wait, and kill it only if it does not go."""
+        self.begin_to_close()
         try:
             self._process.wait(timeout=_END_S)
         except subprocess.TimeoutExpired:

@@ -176,6 +176,9 @@ class Hosts:
     def close(self) -> None:
         """End every engine; what they found out is kept for those that follow."""
         tried_ways.keep_of(self._engines, self._facts)
+        # All are told to end before one is waited for.
+        for engine in self._engines.values():
+            engine.begin_to_close()
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()

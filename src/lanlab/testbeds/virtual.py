@@ -20,7 +20,7 @@ from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
 from lanlab.testbeds.medium import MEDIUM, Medium
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 from lanlab.testbeds.pcap import check_pcap
-from lanlab.testbeds.tools import Command, run_each, run_tool, tool
+from lanlab.testbeds.tools import Command, run_each, tool
 
 MIN_HOSTS = 2
 MAX_HOSTS = 256
@@ -124,6 +124,8 @@ class VirtualTestbed:
         self._devices: dict[str, tuple[str, ...]] = {}
         #: What each place had when it was made.
         self._made: dict[str, Found] = {}
+        #: Of the tools that it was made with.
+        self._versions: dict[str, str] = {}
         self._carriers_made: dict[str, dict[str, int]] = {}
         try:
             self._make(hosts, engine, pcap)
@@ -188,7 +190,11 @@ class VirtualTestbed:
             self._medium.counters()
 
     def _batch(self, namespace: Namespace, name: str, text: str) -> None:
-        run_tool((*namespace.command_prefix, tool(name), "-batch", "-"), text)
+        path = tool(name)
+        batch = Command((*namespace.command_prefix, path, "-batch", "-"), text)
+        # Beside it, as both wait for a process to begin.
+        _, version = run_each([batch, Command((path, "-V"))])
+        self._versions[name] = version.strip()
 
     def _shape(self, rate_bps: int, engine: str) -> None:
         commands = []
@@ -202,7 +208,8 @@ class VirtualTestbed:
             # With offloads on, the shaper would see packets of 64 kB that no wire carries.
             offloads = (*namespace.command_prefix, engine, "offloads", "--device")
             commands += [Command((*offloads, device, "--set", "off")) for device in devices]
-        run_each(commands)
+        *_, version = run_each([*commands, Command((tool("tc"), "-V"))])
+        self._versions["tc"] = version.strip()
 
     def _interfaces(self) -> dict[str, dict[str, dict[str, Any]]]:
         """Place, then device, to what the engine has read of it."""
@@ -222,8 +229,6 @@ class VirtualTestbed:
         return self._facts
 
     def _look(self) -> dict[str, Any]:
-        used = {"none": ("ip",), "tbf": ("ip", "tc"), "medium": ()}[self.link.shape]
-        versions = run_each(Command((tool(name), "-V")) for name in used)
         queues = {
             place: {device: interfaces[device]["queue"] for device in self._devices[place]}
             for place, interfaces in self._interfaces().items()
@@ -231,7 +236,7 @@ class VirtualTestbed:
         return {
             "system": platform.system(),
             "kernel": platform.release(),
-            **{name: version.strip() for name, version in zip(used, versions, strict=True)},
+            **self._versions,
             "privileges": self._namespaces.privileges,
             "link": self.link.to_json(),
             "queues": queues,

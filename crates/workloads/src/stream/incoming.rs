@@ -17,11 +17,9 @@ const MOST_MESSAGES: u64 = 1 << 62;
 
 /// Time that a receiver stays after the sender's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
-/// Time without a message before a receiver ends while messages are missing: late ones still count.
-/// The sender's last message is sent after all others. On a path that keeps the order none can follow
-/// it, so a shorter time is enough.
-const MISSING_TAIL_NS: u64 = 200_000_000;
-const ORDERLY_TAIL_NS: u64 = 40_000_000;
+/// The same while messages are missing and others came out of order: late ones still count. The
+/// sender's last message is sent after all others, so on a path that keeps the order none follows it.
+const DISORDERED_TAIL_NS: u64 = 200_000_000;
 
 /// What became of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,11 +133,9 @@ impl<'a> Incoming<'a> {
 
     /// How long a receiver stays after the sender's last message.
     fn tail_ns(&self) -> u64 {
-        match (self.counter.is_complete(), self.counter.counts.reordered_messages) {
-            (true, _) => TAIL_NS,
-            (false, 0) => ORDERLY_TAIL_NS,
-            (false, _) => MISSING_TAIL_NS,
-        }
+        let none_can_follow =
+            self.counter.is_complete() || self.counter.counts.reordered_messages == 0;
+        if none_can_follow { TAIL_NS } else { DISORDERED_TAIL_NS }
     }
 
     /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long
