@@ -44,6 +44,8 @@ _STDERR_LINE_BYTES = 4096
 
 
 _Line = dict[str, Any]
+#: What `Engine.describe` asks, to ask several engines at once.
+DESCRIBE: Mapping[str, object] = {"type": "describe"}
 
 
 class Engine:
@@ -274,7 +276,10 @@ class Engine:
             EngineError: The engine refused it.
             EngineLost: The engine is gone, or did not answer within that time.
         """
-        asked = self.start(request)
+        return self.answer(self.start(request), within_s)
+
+    def answer(self, asked: Measurement, within_s: float = _ANSWER_S) -> dict[str, Any]:
+        """Wait for the answer to a simple question that was sent before; errors as of `ask`."""
         try:
             return asked.result(within_s)
         except EngineLost as lost:
@@ -284,7 +289,7 @@ class Engine:
 
     def describe(self) -> dict[str, Any]:
         """Facts of the engine's host as they are now."""
-        return self.ask({"type": "describe"})
+        return self.ask(DESCRIBE)
 
     def clock_offset(self, pings: int) -> tuple[int, int]:
         """

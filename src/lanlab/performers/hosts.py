@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
-from lanlab.engine import Engine
+from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers import tried_ways
 from lanlab.performers.engine_host import EngineHost
@@ -140,14 +140,7 @@ class Hosts:
 
     def passing_facts(self) -> dict[str, Any]:
         """By host, what may change from trial to trial, and the testbed's counters, as of now."""
-        hosts: dict[str, dict[str, Any]] = {}
-        for name, engine in self._engines.items():
-            try:
-                facts = engine.describe()
-            except LabError as error:
-                hosts[name] = {"unknown": error.message}
-            else:
-                hosts[name] = {key: value for key, value in facts.items() if key not in _LASTING}
+        hosts = self._passing_facts()
         try:
             counters: dict[str, Any] = dict(self._testbed.counters())
         except LabError as error:
@@ -163,6 +156,23 @@ class Hosts:
                 counters |= {f"{host.name}/{interface}": found} if found else {}
         facts = {"hosts": hosts, "counters": counters}
         return facts if medium is None else {**facts, "medium": medium}
+
+    def _passing_facts(self) -> dict[str, dict[str, Any]]:
+        hosts: dict[str, dict[str, Any]] = {}
+        asked: dict[str, Measurement] = {}
+        for name, engine in self._engines.items():
+            try:
+                asked[name] = engine.start(DESCRIBE)
+            except LabError as error:
+                hosts[name] = {"unknown": error.message}
+        for name, question in asked.items():
+            try:
+                facts = self._engines[name].answer(question)
+            except LabError as error:
+                hosts[name] = {"unknown": error.message}
+            else:
+                hosts[name] = {key: value for key, value in facts.items() if key not in _LASTING}
+        return hosts
 
     def loss(self) -> EngineLost | None:
         """How an engine ended that should not have; `None` if all are there."""
