@@ -43,6 +43,8 @@ pub struct Incoming<'a> {
     run: Option<Run>,
     /// When something of the session came last.
     last_heard: Instant,
+    /// Whether a message came after the sender's last word.
+    is_overtaken: bool,
     /// When it is over in any case.
     latest_end: Instant,
     /// What has been counted.
@@ -66,6 +68,7 @@ impl<'a> Incoming<'a> {
             layout: Layout::of(plan.message_bytes),
             run: None,
             last_heard: start,
+            is_overtaken: false,
             latest_end: plan.latest_end(start),
             counter: Counter::new(plan, start),
         }
@@ -84,6 +87,7 @@ impl<'a> Incoming<'a> {
             return self.take_other(datagram, now);
         };
         self.last_heard = now;
+        self.is_overtaken |= self.counter.finished_at().is_some();
         match &mut self.run {
             Some(run) if run.is_continued_by(&single) => run.count += 1,
             other => {
@@ -133,9 +137,8 @@ impl<'a> Incoming<'a> {
 
     /// How long a receiver stays after the sender's last message.
     fn tail_ns(&self) -> u64 {
-        let none_can_follow =
-            self.counter.is_complete() || self.counter.counts.reordered_messages == 0;
-        if none_can_follow { TAIL_NS } else { DISORDERED_TAIL_NS }
+        let is_orderly = self.counter.counts.reordered_messages == 0 && !self.is_overtaken;
+        if self.counter.is_complete() || is_orderly { TAIL_NS } else { DISORDERED_TAIL_NS }
     }
 
     /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long
