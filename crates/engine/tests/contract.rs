@@ -200,6 +200,7 @@ fn the_schema_names_every_form_of_request() {
         "resolve",
         "serve",
         "set_up_hosts",
+        "share_ways",
         "simulate",
         "stations",
         "stations_empty",
