@@ -12,6 +12,7 @@ microseconds to wake, which a round trip waits for and no medium can help.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import statistics
 import subprocess
@@ -286,6 +287,10 @@ def counts(asked: argparse.Namespace) -> None:
 def scale(_: argparse.Namespace) -> None:
     """How long many hosts take to be made, looked at and removed."""
 
+    def look(bed: Any) -> None:
+        bed.counters()
+        bed.damage()
+
     def timed(do: Callable[[], Any]) -> tuple[float, Any]:
         begin = time.monotonic()
         made = do()
@@ -294,9 +299,9 @@ def scale(_: argparse.Namespace) -> None:
     print("\n| link | hosts | made, s | looked at, s | removed, s |\n|---|---|---|---|---|")
     for link in ("10M:hub", "100M:switch", "unshaped:switch"):
         for hosts in (2, 15, 64, 256):
-            made_s, bed = timed(lambda hosts=hosts, link=link: testbed("virtual", hosts, link))
+            made_s, bed = timed(functools.partial(testbed, "virtual", hosts, link))
             # As before and after each trial.
-            looked_s, _ = timed(lambda bed=bed: (bed.counters(), bed.damage()))
+            looked_s, _ = timed(functools.partial(look, bed))
             removed_s, _ = timed(bed.close)
             print(f"| {link} | {hosts} | {made_s:.2f} | {looked_s:.3f} | {removed_s:.2f} |")
 

@@ -15,7 +15,7 @@ from lanlab.engine import Engine, engine_path
 from lanlab.performers.engine_host import EngineHost
 from lanlab.testbeds import wiring
 from lanlab.testbeds.counters import read_interfaces
-from lanlab.testbeds.link import parse_link
+from lanlab.testbeds.link import JoinedBy, parse_link
 from lanlab.testbeds.medium import Medium
 from lanlab.testbeds.namespaces import Namespaces
 from lanlab.testbeds.tools import tool
@@ -33,7 +33,7 @@ class Lan:
         hosts: int,
         rate_bps: int | None,
         *,
-        topology: str = "cable",
+        topology: JoinedBy = "cable",
         precise: bool = False,
         loss_ratio: float = 0.0,
     ) -> None:

@@ -111,7 +111,7 @@ def offered(engine: Engine) -> list[LoadedMedium]:
 
 def _print_load(stations: int, percent: int, results: list[Mapping[str, Any]]) -> None:
     def mean(key: str) -> float:
-        return sum(result[key] for result in results) / len(results)
+        return sum(float(result[key]) for result in results) / len(results)
 
     def digits(delay_ns: float) -> int:
         return 2 if delay_ns < 1e7 else 0

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -27,6 +28,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 SPOILT = "tried again"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test finds what a user's runs have kept, or leaves anything there."""
+    place = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LANLAB_CACHE", str(place))
+        yield place
 
 
 def pytest_configure(config: pytest.Config) -> None:

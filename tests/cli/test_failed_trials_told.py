@@ -17,11 +17,16 @@ QUICK = ("--testbed", "loopback", "--warmup", "0", "--rate", "1M", "--size", "10
 
 @pytest.fixture
 def _dying_sender(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first engine to start, which is the sender's, is killed after a while; no other is."""
-    program, first = folder / "engine", folder / "first"
+    """The first engine to start, which is the sender's, is killed after a while; no other is.
+
+    Which is the first says its process number: what two shells do first is a matter of luck.
+    """
+    program, started = folder / "engine", folder / "started"
+    started.mkdir()
     program.write_text(
         "#!/bin/sh\n"
-        f'if mkdir "{first}" 2>/dev/null; then (sleep 0.9; kill -9 $$) & fi\n'
+        f'cd "{started}" && touch $$ && sleep 0.3\n'
+        "if [ $$ = $(ls | sort -n | head -n 1) ]; then (sleep 0.9; kill -9 $$) & fi\n"
         f'exec "{engine_path()}" "$@"\n'
     )
     program.chmod(0o755)

@@ -27,6 +27,7 @@ from raw_engine import (
     run_echo,
     run_stations,
     run_stream,
+    share_ways,
     simulate,
     stream_receive,
     stream_send,
@@ -79,6 +80,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
     """Real lines: every type, every kind of result, errors with and without a partial result."""
     with RawEngine() as target, RawEngine() as source:
         source.ask({"type": "describe"})
+        source.ask(share_ways(source.hello["engine_version"]))
         for transport in ("udp", "tcp"):
             # Long enough for a line of progress from each end.
             time_ns = {"amount": {"time_ns": 300_000_000}}
@@ -234,7 +236,7 @@ class _Recorder:
             id=1, is_over=True, on_progress=None, wait_ready=lambda _: {"ports": ports}
         )
 
-    def clock_offset(self) -> tuple[int, int]:
+    def clock_offset(self, pings: int) -> tuple[int, int]:
         return -12, 5
 
     is_lost = True
@@ -320,6 +322,7 @@ def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameter
         {"type": "ping"},
         {"type": "arm", "target": 7, "at_ns": 1},
         {"type": "cancel", "target": 7},
+        share_ways(),
         stream_receive(),
         stream_send([5000]),
         echo_respond(),

@@ -46,11 +46,15 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_full_synchronisation_is_asked_for_whatever_sqlite_was_built_with(
     tmp_path: Path, statements: list[str]
 ) -> None:
-    """Where the file is made, before anything is written to it, and at each opening."""
+    """Before the last change to a new file, which takes all of it to the disk while nobody sees it,
+    and at each opening."""
     with open_store(str(tmp_path / "s")) as store:
         store.create_run(a_run())
-    made = statements[statements.index("= s.new") :]
-    assert made[1] == "PRAGMA synchronous = FULL"
+    made = statements[statements.index("= s.new") : statements.index("= s?mode=rw")]
+    last = made.index("PRAGMA journal_mode = WAL")
+    assert made[last - 2 : last] == ["PRAGMA synchronous = FULL", "PRAGMA fullfsync = ON"]
+    # The version is looked at to bring the tables to it.
+    assert made.index("PRAGMA user_version") < last - 2
     opened = statements[statements.index("= s?mode=rw") :]
     asked = {
         "PRAGMA trusted_schema = OFF",

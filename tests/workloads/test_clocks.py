@@ -47,13 +47,28 @@ class Fake:
 
     def __init__(self, offset_ns: int) -> None:
         self._offset_ns = offset_ns
+        #: How many exchanges its clock was read by.
+        self.pings: list[int] = []
 
-    def clock_offset(self) -> tuple[int, int]:
+    def clock_offset(self, pings: int) -> tuple[int, int]:
+        self.pings.append(pings)
         return self._offset_ns, 50
 
 
 def an_end(offset_ns: int, boot_id: str | None) -> EngineHost:
     return EngineHost(cast("Engine", Fake(offset_ns)), "127.0.0.1", boot_id)
+
+
+@pytest.mark.parametrize(
+    ("boots", "pings"), [(("b", "b"), 4), (("b", "c"), 16), ((None, None), 16), (("b", None), 16)]
+)
+def test_clocks_of_two_kernels_are_read_more_often(
+    boots: tuple[str | None, str | None], pings: int
+) -> None:
+    """Of one kernel it is only to be told whether they are one clock."""
+    ends = [an_end(0, boot_id) for boot_id in boots]
+    read(*ends)
+    assert [cast("Fake", end.engine).pings for end in ends] == [[pings], [pings]]
 
 
 def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:

@@ -70,7 +70,7 @@ fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
 fn hello_states_versions_and_capabilities() {
     let engine = Engine::start();
     assert_eq!(engine.hello["type"], "hello");
-    assert_eq!(engine.hello["schema_version"], 7);
+    assert_eq!(engine.hello["schema_version"], 8);
     assert_eq!(engine.hello["engine_version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(engine.hello["pid"], engine.process.id());
     assert!(engine.hello["capabilities"]["batch"].is_boolean());
@@ -222,6 +222,7 @@ fn the_schema_names_every_form_of_request() {
         "resolve",
         "serve",
         "set_up_hosts",
+        "share_ways",
         "simulate",
         "stations",
         "stations_empty",

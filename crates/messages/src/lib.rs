@@ -31,6 +31,7 @@ mod stations;
 mod storage;
 mod stream;
 mod virtual_hosts;
+mod ways;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,9 +58,10 @@ pub use stations::*;
 pub use storage::*;
 pub use stream::*;
 pub use virtual_hosts::*;
+pub use ways::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
-pub const SCHEMA_VERSION: u32 = 7;
+pub const SCHEMA_VERSION: u32 = 8;
 
 /// Longest line that the engine reads, bytes, the line feed included.
 pub const MAX_LINE_BYTES: usize = 65_536;
@@ -93,6 +95,9 @@ pub enum Request {
     /// The clocks as they are now. Ends in `pong`.
     #[schemars(title = "PingRequest")]
     Ping {},
+    /// Take the ways to send and to receive that were tried before. Ends in `known_ways`.
+    #[schemars(title = "ShareWaysRequest")]
+    ShareWays(ShareWays),
     /// Receive a stream. `ready` names the ports; ends in `stream_received`.
     #[schemars(title = "StreamReceiveRequest")]
     StreamReceive(StreamReceive),
@@ -248,6 +253,9 @@ pub enum Outcome {
     /// Of `ping`.
     #[schemars(title = "PongOutcome")]
     Pong(Pong),
+    /// Of `share_ways`.
+    #[schemars(title = "KnownWaysOutcome")]
+    KnownWays(KnownWays),
     /// Of `arm`.
     #[schemars(title = "ArmedOutcome")]
     Armed(Armed),

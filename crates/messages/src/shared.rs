@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Transport protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// User Datagram Protocol.
@@ -46,10 +46,19 @@ pub struct Choice {
     pub reason: String,
     /// What was tried, over loopback, before the trial; empty if nothing had to be.
     pub candidates: Vec<Candidate>,
+    /// When it was tried, seconds since 1970 by this host's clock; absent if nothing had to be.
+    pub tried_at_s: Option<u64>,
+}
+
+impl Choice {
+    /// Where nothing had to be tried.
+    pub fn without_trial(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), candidates: Vec::new(), tried_at_s: None }
+    }
 }
 
 /// One way that was tried.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct Candidate {
     /// Its name, as in `batch` or `poll`.
     pub name: String,

@@ -2,6 +2,6 @@
 
 from lanlab.engine.locate import engine_path
 from lanlab.engine.measurement import Measurement
-from lanlab.engine.process import SCHEMA_VERSION, Engine
+from lanlab.engine.process import DESCRIBE, SCHEMA_VERSION, Engine
 
-__all__ = ["SCHEMA_VERSION", "Engine", "Measurement", "engine_path"]
+__all__ = ["DESCRIBE", "SCHEMA_VERSION", "Engine", "Measurement", "engine_path"]

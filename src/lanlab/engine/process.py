@@ -27,7 +27,7 @@ from lanlab.engine.measurement import ENDS, Measurement
 from lanlab.errors import EngineLost
 
 #: The version of the messages that this package speaks.
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 #: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
 _ANSWER_S = 10.0
@@ -44,6 +44,8 @@ _STDERR_LINE_BYTES = 4096
 
 
 _Line = dict[str, Any]
+#: What `Engine.describe` asks, to ask several engines at once.
+DESCRIBE: Mapping[str, object] = {"type": "describe"}
 
 
 class Engine:
@@ -274,7 +276,10 @@ class Engine:
             EngineError: The engine refused it.
             EngineLost: The engine is gone, or did not answer within that time.
         """
-        asked = self.start(request)
+        return self.answer(self.start(request), within_s)
+
+    def answer(self, asked: Measurement, within_s: float = _ANSWER_S) -> dict[str, Any]:
+        """Wait for the answer to a simple question that was sent before; errors as of `ask`."""
         try:
             return asked.result(within_s)
         except EngineLost as lost:
@@ -284,9 +289,9 @@ class Engine:
 
     def describe(self) -> dict[str, Any]:
         """Facts of the engine's host as they are now."""
-        return self.ask({"type": "describe"})
+        return self.ask(DESCRIBE)
 
-    def clock_offset(self, pings: int = 16) -> tuple[int, int]:
+    def clock_offset(self, pings: int) -> tuple[int, int]:
         """
         Offset of the engine's monotonic clock from this process's, and the bound of its error.
 
@@ -309,12 +314,16 @@ class Engine:
         assert best is not None
         return best
 
-    def close(self) -> None:
-        """End the engine: close its input, wait, and kill it only if it does not go."""
+    def begin_to_close(self) -> None:
+        """Close its input, at which it ends; `close` waits for it."""
         self._closing.set()
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
+
+    def close(self) -> None:
+        """End the engine: close its input, wait, and kill it only if it does not go."""
+        self.begin_to_close()
         try:
             self._process.wait(timeout=_END_S)
         except subprocess.TimeoutExpired:

@@ -7,8 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
-from lanlab.engine import Engine
+from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
+from lanlab.performers import tried_ways
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.interfaces import counters_of, interface_of, lasting_facts
 from lanlab.testbeds.base import HasMedium, Host, Testbed
@@ -68,6 +69,8 @@ class Hosts:
     def _take(self, started: Mapping[str, HostEngine]) -> None:
         self._engines |= {name: one.engine for name, one in started.items()}
         self._facts |= {name: one.facts for name, one in started.items()}
+        for one in started.values():
+            tried_ways.tell_engine(one.engine, one.facts)
 
     def revive(self) -> None:
         """
@@ -137,14 +140,7 @@ class Hosts:
 
     def passing_facts(self) -> dict[str, Any]:
         """By host, what may change from trial to trial, and the testbed's counters, as of now."""
-        hosts: dict[str, dict[str, Any]] = {}
-        for name, engine in self._engines.items():
-            try:
-                facts = engine.describe()
-            except LabError as error:
-                hosts[name] = {"unknown": error.message}
-            else:
-                hosts[name] = {key: value for key, value in facts.items() if key not in _LASTING}
+        hosts = self._passing_facts()
         try:
             counters: dict[str, Any] = dict(self._testbed.counters())
         except LabError as error:
@@ -161,6 +157,23 @@ class Hosts:
         facts = {"hosts": hosts, "counters": counters}
         return facts if medium is None else {**facts, "medium": medium}
 
+    def _passing_facts(self) -> dict[str, dict[str, Any]]:
+        hosts: dict[str, dict[str, Any]] = {}
+        asked: dict[str, Measurement] = {}
+        for name, engine in self._engines.items():
+            try:
+                asked[name] = engine.start(DESCRIBE)
+            except LabError as error:
+                hosts[name] = {"unknown": error.message}
+        for name, question in asked.items():
+            try:
+                facts = self._engines[name].answer(question)
+            except LabError as error:
+                hosts[name] = {"unknown": error.message}
+            else:
+                hosts[name] = {key: value for key, value in facts.items() if key not in _LASTING}
+        return hosts
+
     def loss(self) -> EngineLost | None:
         """How an engine ended that should not have; `None` if all are there."""
         return next((engine.lost() for engine in self._engines.values() if engine.is_lost), None)
@@ -171,7 +184,11 @@ class Hosts:
         return {"lanlab-engine": ", ".join(sorted(engines))}
 
     def close(self) -> None:
-        """End every engine."""
+        """End every engine; what they found out is kept for those that follow."""
+        tried_ways.keep_of(self._engines, self._facts)
+        # All are told to end before one is waited for.
+        for engine in self._engines.values():
+            engine.begin_to_close()
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,28 +17,14 @@ from typing import Any
 
 from lanlab import lock_files
 from lanlab.errors import RunError
+from lanlab.performers.cache_folder import cache_folder
 
 Request = dict[str, Any]
 
 
 def _folder() -> Path:
-    """Where notes lie.
-
-    Raises:
-        RunError: Its place cannot be made, or belongs to another user.
-    """
-    cache = os.environ.get("LANLAB_CACHE")
-    usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    place = Path(cache or Path(usual, "lanlab")).absolute()
-    hint = "name another place by LANLAB_CACHE"
-    try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        facts = place.lstat()
-    except OSError as error:
-        raise RunError(f"{place}: {error.strerror}", hint=hint) from None
-    if sys.platform != "win32" and (place.is_symlink() or facts.st_uid != os.getuid()):
-        raise RunError(f"{place} belongs to another user", hint=hint)
-    return place / "copies"
+    """Where notes lie. Errors as of `cache_folder`."""
+    return cache_folder() / "copies"
 
 
 @contextmanager

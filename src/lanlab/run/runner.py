@@ -8,9 +8,9 @@ every trial that has ended; Ctrl-C, an error or a lost engine loses at most the 
 from __future__ import annotations
 
 import contextlib
-import platform
 import re
 import secrets
+import sys
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
@@ -323,7 +323,7 @@ def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
 
 
 def _versions(site: Site) -> dict[str, str]:
-    return {"lanlab": __version__, "python": platform.python_version()} | site.versions()
+    return {"lanlab": __version__, "python": sys.version.split()[0]} | site.versions()
 
 
 def new_id(study_id: str) -> str:

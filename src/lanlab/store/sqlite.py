@@ -191,9 +191,13 @@ class SqliteDatabase(Database):
             os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             try:
                 with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
-                    made.execute("PRAGMA synchronous = FULL")
+                    # Nobody sees it yet, and half of one is thrown away.
+                    made.execute("PRAGMA synchronous = OFF")
                     made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                     _migrate(made)
+                    # The last change takes all before it to the disk.
+                    made.execute("PRAGMA synchronous = FULL")
+                    made.execute("PRAGMA fullfsync = ON")
                     (mode,) = made.execute("PRAGMA journal_mode = WAL").fetchone()
                 if mode != "wal":
                     raise StoreError(

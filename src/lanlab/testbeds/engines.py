@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lanlab.engine import Engine, engine_path
+from lanlab.engine import DESCRIBE, Engine, engine_path
 from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Host
 
@@ -40,7 +40,10 @@ def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:
         for host in hosts:
             if host.start_engine is None:
                 engines[host.name].greet()
-        return {name: HostEngine(engine, engine.describe()) for name, engine in engines.items()}
+        asked = {name: engine.start(DESCRIBE) for name, engine in engines.items()}
+        return {
+            name: HostEngine(engine, engine.answer(asked[name])) for name, engine in engines.items()
+        }
     except BaseException:
         for engine in engines.values():
             engine.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import socket
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +17,8 @@ MAX_HOSTS = 256
 
 def has_ipv6() -> bool:
     """Whether this machine can be reached as ::1."""
+    import socket
+
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             probe.bind(("::1", 0))
@@ -37,7 +38,7 @@ class LoopbackTestbed:
     """See `lanlab.testbeds.base.Testbed`. All hosts have the same addresses."""
 
     name = "loopback"
-    start_lead_s = 0.02
+    start_lead_s = 0.01
 
     def __init__(self, hosts: int, link: str) -> None:
         """

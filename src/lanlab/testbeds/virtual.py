@@ -20,7 +20,7 @@ from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
 from lanlab.testbeds.medium import MEDIUM, Medium
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 from lanlab.testbeds.pcap import check_pcap
-from lanlab.testbeds.tools import Command, run_each, run_tool, tool
+from lanlab.testbeds.tools import Command, run_each, tool
 
 MIN_HOSTS = 2
 MAX_HOSTS = 256
@@ -73,13 +73,24 @@ def _check_capture(pcap: Path, request: LinkRequest) -> Path:
     return check_pcap(pcap)
 
 
+#: Place, then device, to what the engine has read of it.
+_Interfaces = dict[str, dict[str, dict[str, Any]]]
+
+
+def _carriers(interfaces: _Interfaces) -> dict[str, dict[str, int]]:
+    return {
+        place: {device: each["carrier_changes"] for device, each in of_place.items()}
+        for place, of_place in interfaces.items()
+    }
+
+
 class VirtualTestbed:
     """See `lanlab.testbeds.base.Testbed`. Linux only; as root, or where user namespaces are."""
 
     name = "virtual"
     #: Each engine hears of a start within a millisecond or so; one that does not says so, and the
     #: start is tried again with twice the lead.
-    start_lead_s = 0.02
+    start_lead_s = 0.01
 
     def __init__(
         self,
@@ -124,15 +135,17 @@ class VirtualTestbed:
         self._devices: dict[str, tuple[str, ...]] = {}
         #: What each place had when it was made.
         self._made: dict[str, Found] = {}
+        #: Of the tools that it was made with.
+        self._versions: dict[str, str] = {}
         self._carriers_made: dict[str, dict[str, int]] = {}
         try:
             self._make(hosts, engine, pcap)
             if self.link.shape == "tbf" and request.rate_bps is not None:
                 self._shape(request.rate_bps, engine)
             self._made = {place: found_on(each.pid) for place, each in self._places.items()}
-            self._carriers_made = self._carriers()
-            # Here, where others wait for programs anyway.
-            self._facts = self._look()
+            interfaces = self._interfaces()
+            self._carriers_made = _carriers(interfaces)
+            self._facts = self._look(interfaces)
         except BaseException:
             self.close()
             raise
@@ -171,16 +184,19 @@ class VirtualTestbed:
             ports = [(pid, wiring.HOST_DEVICE, wiring.mac(i)) for i, pid in enumerate(pids)]
             self._medium = Medium(engine, place, ports, self.link, pcap)
             self._engine = self._medium.engine
-        elif has_bridge:
-            switch = self._places["switch"] = members[hosts]
-            self._devices["switch"] = tuple(wiring.port(i) for i in range(hosts))
-            self._batch(switch, "ip", wiring.switch_batch(pids, self._ipv6))
-            self._batch(switch, "bridge", wiring.forwarding_batch(hosts))
         else:
-            self._batch(members[0], "ip", wiring.cable_batch(members[1].pid))
-        if self._engine is None:
-            place = self._places.get("switch", members[0])
-            self._engine = Engine("network", [*place.command_prefix, engine])
+            place = members[hosts if has_bridge else 0]
+            # It begins beside the tools that join the hosts.
+            network = [*place.command_prefix, engine]
+            self._engine = Engine("network", network, is_awaited=False)
+            if has_bridge:
+                self._places["switch"] = place
+                self._devices["switch"] = tuple(wiring.port(i) for i in range(hosts))
+                self._batch(place, "ip", wiring.switch_batch(pids, self._ipv6))
+                self._batch(place, "bridge", wiring.forwarding_batch(hosts))
+            else:
+                self._batch(place, "ip", wiring.cable_batch(members[1].pid))
+            self._engine.greet()
         shaped = self.link.rate_bps is not None
         self._engine.ask(wiring.hosts_request(pids, self._ipv6, shaped))
         if self._medium is not None:
@@ -188,7 +204,11 @@ class VirtualTestbed:
             self._medium.counters()
 
     def _batch(self, namespace: Namespace, name: str, text: str) -> None:
-        run_tool((*namespace.command_prefix, tool(name), "-batch", "-"), text)
+        path = tool(name)
+        batch = Command((*namespace.command_prefix, path, "-batch", "-"), text)
+        # Beside it, as both wait for a process to begin.
+        _, version = run_each([batch, Command((path, "-V"))])
+        self._versions[name] = version.strip()
 
     def _shape(self, rate_bps: int, engine: str) -> None:
         commands = []
@@ -202,9 +222,10 @@ class VirtualTestbed:
             # With offloads on, the shaper would see packets of 64 kB that no wire carries.
             offloads = (*namespace.command_prefix, engine, "offloads", "--device")
             commands += [Command((*offloads, device, "--set", "off")) for device in devices]
-        run_each(commands)
+        *_, version = run_each([*commands, Command((tool("tc"), "-V"))])
+        self._versions["tc"] = version.strip()
 
-    def _interfaces(self) -> dict[str, dict[str, dict[str, Any]]]:
+    def _interfaces(self) -> _Interfaces:
         """Place, then device, to what the engine has read of it."""
         assert self._engine is not None
         pids = [namespace.pid for namespace in self._places.values()]
@@ -221,17 +242,15 @@ class VirtualTestbed:
         """See `Testbed.facts`; as it was made."""
         return self._facts
 
-    def _look(self) -> dict[str, Any]:
-        used = {"none": ("ip",), "tbf": ("ip", "tc"), "medium": ()}[self.link.shape]
-        versions = run_each(Command((tool(name), "-V")) for name in used)
+    def _look(self, interfaces: _Interfaces) -> dict[str, Any]:
         queues = {
-            place: {device: interfaces[device]["queue"] for device in self._devices[place]}
-            for place, interfaces in self._interfaces().items()
+            place: {device: of_place[device]["queue"] for device in self._devices[place]}
+            for place, of_place in interfaces.items()
         }
         return {
             "system": platform.system(),
             "kernel": platform.release(),
-            **{name: version.strip() for name, version in zip(used, versions, strict=True)},
+            **self._versions,
             "privileges": self._namespaces.privileges,
             "link": self.link.to_json(),
             "queues": queues,
@@ -279,15 +298,9 @@ class VirtualTestbed:
             lost = self._medium.lost(_MEDIUM_ENDS_WITHIN_S) if found else None
             found = lost or found or self._medium.damage()
         try:
-            return found or interruption_of(self._carriers_made, self._carriers())
+            return found or interruption_of(self._carriers_made, _carriers(self._interfaces()))
         except TestbedDamaged as error:
             return error.message
-
-    def _carriers(self) -> dict[str, dict[str, int]]:
-        return {
-            place: {device: each["carrier_changes"] for device, each in interfaces.items()}
-            for place, interfaces in self._interfaces().items()
-        }
 
     def close(self) -> None:
         """See `Testbed.close`; ends all that still runs on the hosts."""

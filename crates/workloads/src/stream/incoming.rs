@@ -17,11 +17,9 @@ const MOST_MESSAGES: u64 = 1 << 62;
 
 /// Time that a receiver stays after the sender's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
-/// Time without a message before a receiver ends while messages are missing: late ones still count.
-/// The sender's last message is sent after all others. On a path that keeps the order none can follow
-/// it, so a shorter time is enough.
-const MISSING_TAIL_NS: u64 = 200_000_000;
-const ORDERLY_TAIL_NS: u64 = 40_000_000;
+/// The same while messages are missing and others came out of order: late ones still count. The
+/// sender's last message is sent after all others, so on a path that keeps the order none follows it.
+const DISORDERED_TAIL_NS: u64 = 200_000_000;
 
 /// What became of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +43,8 @@ pub struct Incoming<'a> {
     run: Option<Run>,
     /// When something of the session came last.
     last_heard: Instant,
+    /// Whether a message came after the sender's last word.
+    is_overtaken: bool,
     /// When it is over in any case.
     latest_end: Instant,
     /// What has been counted.
@@ -68,6 +68,7 @@ impl<'a> Incoming<'a> {
             layout: Layout::of(plan.message_bytes),
             run: None,
             last_heard: start,
+            is_overtaken: false,
             latest_end: plan.latest_end(start),
             counter: Counter::new(plan, start),
         }
@@ -86,6 +87,7 @@ impl<'a> Incoming<'a> {
             return self.take_other(datagram, now);
         };
         self.last_heard = now;
+        self.is_overtaken |= self.counter.finished_at().is_some();
         match &mut self.run {
             Some(run) if run.is_continued_by(&single) => run.count += 1,
             other => {
@@ -135,11 +137,8 @@ impl<'a> Incoming<'a> {
 
     /// How long a receiver stays after the sender's last message.
     fn tail_ns(&self) -> u64 {
-        match (self.counter.is_complete(), self.counter.counts.reordered_messages) {
-            (true, _) => TAIL_NS,
-            (false, 0) => ORDERLY_TAIL_NS,
-            (false, _) => MISSING_TAIL_NS,
-        }
+        let is_orderly = self.counter.counts.reordered_messages == 0 && !self.is_overtaken;
+        if self.counter.is_complete() || is_orderly { TAIL_NS } else { DISORDERED_TAIL_NS }
     }
 
     /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long

@@ -47,7 +47,7 @@ pub struct Checked {
 /// What the programs do.
 #[derive(Debug)]
 pub enum Work {
-    Stream(stream::Plan),
+    Stream(Box<stream::Plan>),
     Echo(echo::Plan),
 }
 
@@ -77,7 +77,10 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
                 ip_version,
                 stream.message_size_bytes,
             )?;
-            (Work::Stream(real_stream::plan(&stream_spec(stream))?), stream.message_size_bytes)
+            (
+                Work::Stream(Box::new(real_stream::plan(&stream_spec(stream))?)),
+                stream.message_size_bytes,
+            )
         }
         SimulatedWork::Echo(echo) => {
             let reply_bytes = echo.reply_size_bytes.unwrap_or(echo.message_size_bytes);

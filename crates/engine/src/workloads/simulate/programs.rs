@@ -56,7 +56,7 @@ impl Programs {
         match (&asked.work, &checked.work) {
             (SimulatedWork::Stream(spec), Work::Stream(plan)) => {
                 let stream = Stream {
-                    plan: Rc::new(plan.clone()),
+                    plan: Rc::new(plan.as_ref().clone()),
                     sent: Rc::default(),
                     received: Rc::default(),
                     to: address(last, spec.ip_version),

@@ -27,6 +27,7 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 
+pub(crate) use choice::share as share_ways;
 pub(crate) use sent::sum_up as sum_up_sent;
 pub(crate) use tcp_receive::{Received as ReceivedBytes, Threads, sum_up as sum_up_bytes};
 pub(crate) use udp_receive::sum_up as sum_up_datagrams;
@@ -179,7 +180,7 @@ fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
     if plan.io != Io::Auto {
         return;
     }
-    let chosen = |io, reason: &str| (io, Choice { reason: reason.into(), candidates: Vec::new() });
+    let chosen = |io, reason: &str| (io, Choice::without_trial(reason));
     let (io, choice) = if spec.transport == Transport::Tcp {
         chosen(Io::Single, "over TCP a message is one write")
     } else if plan.pace.is_some() && plan.group > 1 {

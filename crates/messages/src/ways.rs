@@ -1,0 +1,61 @@
+//! What an engine has found out about ways to send and to receive on its system, so that the next
+//! engine need not try them again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Candidate, Io, Receive, Transport};
+
+/// What earlier engines found out, and a question for what is known then.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShareWays {
+    /// Of this host since it was started, at most 64. What another version of the engine found is
+    /// not used.
+    #[serde(default)]
+    pub earlier: Vec<TriedWays>,
+}
+
+/// What is known now.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct KnownWays {
+    /// Only where two rounds agreed, and other work left processors for both ends.
+    pub ways: Vec<TriedWays>,
+}
+
+/// The ways that were tried for one case.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
+pub struct TriedWays {
+    /// Version of the engine that tried them.
+    pub engine: String,
+    /// When, seconds since 1970 by this host's clock.
+    pub tried_at_s: u64,
+    /// UDP or TCP.
+    pub transport: Transport,
+    /// Size of the messages, of those that stand for all others.
+    pub message_bytes: u32,
+    /// Receive buffer that was asked for; absent: the system's.
+    pub receive_buffer_bytes: Option<u32>,
+    /// Which end's ways.
+    pub of: WaysOf,
+    /// Each way, in the order of preference where nothing arrived.
+    pub candidates: Vec<Candidate>,
+}
+
+/// The end whose ways were tried, and what the other end did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum WaysOf {
+    /// Ways to receive, beside a sender.
+    #[schemars(title = "WaysToReceive")]
+    Receive {
+        /// How it hands over its messages.
+        beside: Io,
+    },
+    /// Ways to send, beside a receiver.
+    #[schemars(title = "WaysToSend")]
+    Send {
+        /// How it waits for messages.
+        beside: Receive,
+    },
+}

@@ -1,0 +1,29 @@
+"""The folder where lanlab keeps what later runs may use: `LANLAB_CACHE`, or the user's cache."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from lanlab.errors import RunError
+
+
+def cache_folder() -> Path:
+    """The folder, made where it is missing.
+
+    Raises:
+        RunError: It cannot be made, or belongs to another user.
+    """
+    cache = os.environ.get("LANLAB_CACHE")
+    usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    place = Path(cache or Path(usual, "lanlab")).absolute()
+    hint = "name another place by LANLAB_CACHE"
+    try:
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = place.lstat()
+    except OSError as error:
+        raise RunError(f"{place}: {error.strerror}", hint=hint) from None
+    if sys.platform != "win32" and (place.is_symlink() or facts.st_uid != os.getuid()):
+        raise RunError(f"{place} belongs to another user", hint=hint)
+    return place

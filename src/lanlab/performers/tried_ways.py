@@ -1,0 +1,126 @@
+"""
+What engines have found out about ways to send and to receive, kept for the next engine.
+
+An engine that is to choose tries the ways over loopback, which takes a tenth of a second and can
+come out differently each time. What two of its rounds agreed on is kept here, on the driver's
+machine, for a day and as long as the host is not started again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.engine import Engine
+from lanlab.errors import LabError
+from lanlab.performers.cache_folder import cache_folder
+
+#: A host's processors are shared with other work, and may be throttled.
+_LASTS_S = 86_400.0
+#: Of one host; an engine takes no more.
+_MOST_WAYS = 64
+#: An engine reads no longer line, and ours has more in it.
+_MOST_TOLD_BYTES = 60_000
+_MOST_FILE_BYTES = 4 * 1024 * 1024
+#: To answer what takes a fraction of a millisecond, when all else is done.
+_ANSWER_S = 1.0
+
+_Ways = list[dict[str, Any]]
+#: By host, what is kept; each with `kept_at_s` by our clock.
+_Kept = dict[str, _Ways]
+
+
+def _key(facts: Mapping[str, Any]) -> str | None:
+    """What stands for a host: its boot, and how many of its processors may be used; `None`: it
+    cannot be recognised."""
+    boot_id = facts.get("boot_id")
+    return f"{boot_id} {facts.get('processors')}" if boot_id else None
+
+
+def tell_engine(engine: Engine, facts: Mapping[str, Any]) -> None:
+    """Tell an engine what earlier ones found out on its host. It tries the rest itself.
+
+    Args:
+        facts: Of its host.
+    """
+    key = _key(facts)
+    known = _read().get(key) if key is not None else None
+    if not known:
+        return
+    earlier = [entry["ways"] for entry in known]
+    if len(json.dumps(earlier)) <= _MOST_TOLD_BYTES:
+        # What it refuses is not what an engine tells: somebody wrote into our file.
+        with contextlib.suppress(LabError):
+            engine.ask({"type": "share_ways", "earlier": earlier})
+
+
+def keep_of(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Keep what engines have found out. What cannot be kept is tried again another time.
+
+    Args:
+        facts: Of the hosts of the engines, by the same names.
+    """
+    found: dict[str, _Ways] = {}
+    for name, engine in engines.items():
+        key = _key(facts.get(name, {}))
+        if key is not None and not engine.is_lost:
+            with contextlib.suppress(LabError):
+                found.setdefault(key, []).extend(
+                    engine.ask({"type": "share_ways"}, _ANSWER_S)["ways"]
+                )
+    if not any(found.values()):
+        return
+    kept = _read()
+    is_new = False
+    for key, ways in found.items():
+        known = kept.setdefault(key, [])
+        for one in ways:
+            # Two engines of one host may both have tried.
+            if all(_case(one) != _case(entry["ways"]) for entry in known):
+                known.append({"kept_at_s": time.time(), "ways": one})
+                is_new = True
+        del known[:-_MOST_WAYS]
+    if is_new:
+        with contextlib.suppress(LabError, OSError):
+            _write(kept)
+
+
+def _case(ways: Mapping[str, Any]) -> dict[str, Any]:
+    """What was to be found out, and by which engine."""
+    return {key: value for key, value in ways.items() if key not in ("candidates", "tried_at_s")}
+
+
+def _read() -> _Kept:
+    """What is kept and not too old; nothing if there is no file of ours."""
+    try:
+        with (cache_folder() / "ways.json").open("rb") as file:
+            kept = json.loads(file.read(_MOST_FILE_BYTES))
+        return {
+            str(key): fresh
+            for key, entries in kept.items()
+            if (fresh := [one for one in entries if one["ways"] and _is_fresh(one["kept_at_s"])])
+        }
+    except (LabError, OSError, ValueError, TypeError, KeyError, AttributeError):
+        return {}
+
+
+def _is_fresh(kept_at_s: float) -> bool:
+    # Of what lies ahead, as the clock was set back, nobody knows when it was.
+    return 0 <= time.time() - kept_at_s < _LASTS_S
+
+
+def _write(kept: _Kept) -> None:
+    folder = cache_folder()
+    part = folder / f"ways.{os.getpid()}.json"
+    # Of a process that had this number before, and was killed here.
+    part.unlink(missing_ok=True)
+    try:
+        with part.open("x") as file:
+            json.dump(kept, file)
+        part.replace(folder / "ways.json")
+    finally:
+        part.unlink(missing_ok=True)
