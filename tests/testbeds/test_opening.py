@@ -47,7 +47,12 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         def greet(self) -> None:
             told.append(f"greet {self.name}")
 
-        def describe(self) -> dict[str, Any]:
+        def start(self, request: dict[str, Any]) -> str:
+            assert request == {"type": "describe"}
+            return f"asked {self.name}"
+
+        def answer(self, asked: str) -> dict[str, Any]:
+            assert asked == f"asked {self.name}"
             return {"of": self.name}
 
         def close(self) -> None:
