@@ -46,8 +46,8 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_full_synchronisation_is_asked_for_whatever_sqlite_was_built_with(
     tmp_path: Path, statements: list[str]
 ) -> None:
-    """Before the last change to a new file, which takes all of it to the disk while nobody sees it,
-    and at each opening."""
+    """Before the last change to a new file, which takes all of it to the disk before the file has
+    its name, and at each opening."""
     with open_store(str(tmp_path / "s")) as store:
         store.create_run(a_run())
     made = statements[statements.index("= s.new") : statements.index("= s?mode=rw")]

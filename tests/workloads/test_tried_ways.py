@@ -39,7 +39,7 @@ def ways(single: float, batch: float, **others: Any) -> dict[str, Any]:
 
 
 class Fake:
-    """An engine that knows `known`, and remembers what it is told."""
+    """An engine that knows `known`, and keeps what a request says of earlier ones."""
 
     def __init__(self, *known: dict[str, Any], is_lost: bool = False) -> None:
         self.known, self.is_lost = list(known), is_lost
@@ -66,9 +66,9 @@ def keep(*engines: Fake, facts: dict[str, Any] = FACTS) -> None:
 
 
 def told_to(facts: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """What an engine of a host with such facts is told."""
+    """What a request to an engine of a host with such facts says of earlier ones."""
     engine: Any = Fake()
-    tried_ways.tell_engine(engine, facts)
+    tried_ways.tell_engines({"host0": engine}, {"host0": facts})
     told: list[dict[str, Any]] | None = engine.told
     return told
 
@@ -158,7 +158,8 @@ def test_a_lost_engine_is_not_asked_and_one_that_is_lost_then_costs_nothing(cach
 
     keep(Dying(), Fake(ways(1.0, 2.0, engine="1.0")))
     assert len(told_to(FACTS) or []) == 1
-    tried_ways.tell_engine(Dying(), FACTS)  # type: ignore[arg-type]
+    dying: Any = Dying()
+    tried_ways.tell_engines({"host0": dying}, {"host0": FACTS})
 
 
 def test_nothing_is_left_beside_the_file(cache: Path) -> None:
@@ -167,10 +168,6 @@ def test_nothing_is_left_beside_the_file(cache: Path) -> None:
     (cache / f"ways.{os.getpid()}.json").write_text("{")
     keep(Fake(ways(1.0, 2.0, engine="1.0")))
     assert [path.name for path in cache.iterdir()] == ["ways.json"]
-
-
-def planted(version: str, **rates: float) -> dict[str, Any]:
-    return ways(rates["single"], rates["batch"], engine=version)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +179,7 @@ def test_an_engine_takes_what_an_earlier_one_found_and_says_when(
     with Engine("host0", [engine_path()]) as engine:
         facts, version = engine.describe(), engine.hello["engine_version"]
     # One that is not optimised is another engine.
-    both = [planted(name, single=single, batch=batch) for name in (version, f"{version} debug")]
+    both = [ways(single, batch, engine=name) for name in (version, f"{version} debug")]
     keep(Fake(*both), facts=facts)
     hosts = Hosts(LoopbackTestbed(2, "unshaped"))
     try:

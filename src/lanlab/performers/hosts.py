@@ -69,8 +69,7 @@ class Hosts:
     def _take(self, started: Mapping[str, HostEngine]) -> None:
         self._engines |= {name: one.engine for name, one in started.items()}
         self._facts |= {name: one.facts for name, one in started.items()}
-        for one in started.values():
-            tried_ways.tell_engine(one.engine, one.facts)
+        tried_ways.tell_engines({name: self._engines[name] for name in started}, self._facts)
 
     def revive(self) -> None:
         """
@@ -186,7 +185,7 @@ class Hosts:
     def close(self) -> None:
         """End every engine; what they found out is kept for those that follow."""
         tried_ways.keep_of(self._engines, self._facts)
-        # All are told to end before one is waited for.
+        # The input of all is closed before one is waited for.
         for engine in self._engines.values():
             engine.begin_to_close()
         for engine in self._engines.values():

@@ -41,21 +41,20 @@ def _key(facts: Mapping[str, Any]) -> str | None:
     return f"{boot_id} {facts.get('processors')}" if boot_id else None
 
 
-def tell_engine(engine: Engine, facts: Mapping[str, Any]) -> None:
-    """Tell an engine what earlier ones found out on its host. It tries the rest itself.
+def tell_engines(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Tell engines what earlier ones found out on their hosts. They try the rest themselves.
 
     Args:
-        facts: Of its host.
+        facts: Of the hosts of the engines, by the same names.
     """
-    key = _key(facts)
-    known = _read().get(key) if key is not None else None
-    if not known:
-        return
-    earlier = [entry["ways"] for entry in known]
-    if len(json.dumps(earlier)) <= _MOST_TOLD_BYTES:
-        # What it refuses is not what an engine tells: somebody wrote into our file.
-        with contextlib.suppress(LabError):
-            engine.ask({"type": "share_ways", "earlier": earlier})
+    kept = _read()
+    for name, engine in engines.items():
+        key = _key(facts[name])
+        earlier = [] if key is None else [entry["ways"] for entry in kept.get(key, ())]
+        if earlier and len(json.dumps(earlier)) <= _MOST_TOLD_BYTES:
+            # What an engine refuses is not what one tells: somebody wrote into our file.
+            with contextlib.suppress(LabError):
+                engine.ask({"type": "share_ways", "earlier": earlier})
 
 
 def keep_of(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -109,7 +108,7 @@ def _read() -> _Kept:
 
 
 def _is_fresh(kept_at_s: float) -> bool:
-    # Of what lies ahead, as the clock was set back, nobody knows when it was.
+    # A time that is still to come shows that the clock was set back: the age is unknown.
     return 0 <= time.time() - kept_at_s < _LASTS_S
 
 

@@ -191,7 +191,7 @@ class SqliteDatabase(Database):
             os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             try:
                 with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
-                    # Nobody sees it yet, and half of one is thrown away.
+                    # Under this name no store is read, and an unfinished one is removed.
                     made.execute("PRAGMA synchronous = OFF")
                     made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                     _migrate(made)

@@ -84,11 +84,6 @@ def run_each(commands: Iterable[Command]) -> list[str]:
     return results
 
 
-def run_tool(argv: Sequence[str], text: str = "") -> str:
-    """Run one command and give its standard output; errors as of `run_each`."""
-    return run_each([Command(argv, text)])[0]
-
-
 def _start(command: Command) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command.argv,

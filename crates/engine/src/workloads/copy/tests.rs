@@ -1,4 +1,4 @@
-//! Which copies are allowed, what they take, and what is told of what stays.
+//! Which copies are allowed, what they cost, and what a result says of files that stay.
 
 use lanlab_files::{Class, Fault};
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ fn each_limit_of_a_copy_lets_its_last_value_pass_and_no_further() {
         assert!(is_allowed(&json!({key: least})), "{key}");
         assert!(!is_allowed(&json!({key: least - 1})), "{key}");
     }
-    // Octets under way: blocks of a size, and so many of them.
+    // Octets under way: the size of a block times the number of blocks.
     let under_way = |block_bytes: u64, depth: u64| {
         is_allowed(&json!({"block_bytes": block_bytes, "depth": depth}))
     };
