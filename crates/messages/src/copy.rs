@@ -292,7 +292,7 @@ pub struct CopyEmptied {
 }
 
 /// What of a trial could not be removed.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftBehind {
     /// Files and directories that are still there, from the directory that the service works in;
     /// those of this host by their paths. The first 20.

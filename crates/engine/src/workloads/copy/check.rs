@@ -63,7 +63,7 @@ async fn compare(
 }
 
 /// A copy that is there, but too short or too long, is wrong.
-fn short_is_wrong(trouble: CopyError, path: &ServicePath, bytes: u64) -> CopyError {
+pub fn short_is_wrong(trouble: CopyError, path: &ServicePath, bytes: u64) -> CopyError {
     match trouble {
         CopyError::Service(fault) if fault.class == lanlab_files::Class::Length => {
             let mut failure = wrong(path.as_str(), bytes);

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hash::Hasher;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -106,10 +106,7 @@ impl Files {
                     .hint("rename it: services hold text")
             })?;
             listed.push((name, found));
-            if listed.len() + self.entries.len() + self.directories.len() > MOST_FILES {
-                let message = format!("more than {MOST_FILES} files and directories");
-                return Err(Failure::new("copy.too_many", message));
-            }
+            check_count([listed.len(), self.entries.len(), self.directories.len()])?;
         }
         // The same order wherever it is run.
         listed.sort_by(|(left, _), (right, _)| left.cmp(right));
@@ -200,6 +197,15 @@ pub fn open_source(directory: &Path) -> Result<Arc<Below>, Failure> {
     Below::shared(directory).map_err(|error| of_file("open", directory, &error))
 }
 
+/// Check how many names are listed, and files and directories are known.
+fn check_count(names: [usize; 3]) -> Result<(), Failure> {
+    if names.iter().sum::<usize>() <= MOST_FILES {
+        return Ok(());
+    }
+    let message = format!("more than {MOST_FILES} files and directories");
+    Err(Failure::new("copy.too_many", message))
+}
+
 /// A file is no longer what it was when the trial began.
 pub fn changed(path: &Path) -> Failure {
     Failure::new("copy.changed", format!("{}: it changed while it was copied", path.display()))
@@ -262,15 +268,19 @@ impl Source for Truth {
 }
 
 /// Read what must be there: a file that is shorter now has changed.
-pub fn read_all(
-    file: &File,
+pub fn read_all(file: &File, path: &Path, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
+    read_whole(path, offset, buffer, |part, from| read_at(file, part, from))
+}
+
+/// The same, by a call that may give less than was asked for.
+fn read_whole(
     path: &Path,
-    offset: u64,
+    mut offset: u64,
     mut buffer: &mut [u8],
+    read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
 ) -> Result<(), Failure> {
-    let mut offset = offset;
     while !buffer.is_empty() {
-        match read_at(file, buffer, offset).map_err(|error| of_file("read", path, &error))? {
+        match read(buffer, offset).map_err(|error| of_file("read", path, &error))? {
             0 => return Err(changed(path)),
             got => {
                 offset += got as u64;

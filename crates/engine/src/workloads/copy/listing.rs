@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 
-use lanlab_clients::AnySession;
 use lanlab_files::{Class, Fault, ServicePath, Session};
 
 /// The directories of a trial at the service, each with the names in it and which are directories.
@@ -18,7 +17,7 @@ pub struct Listing {
 impl Listing {
     /// What is in the directory of a trial and in those below it, each after the one that it is in.
     pub async fn in_these(
-        session: &AnySession,
+        session: &impl Session,
         working: &ServicePath,
         below: &[ServicePath],
     ) -> Result<Self, Fault> {
@@ -31,7 +30,7 @@ impl Listing {
         Ok(seen)
     }
 
-    async fn look(&mut self, session: &AnySession, path: &ServicePath) -> Result<(), Fault> {
+    async fn look(&mut self, session: &impl Session, path: &ServicePath) -> Result<(), Fault> {
         let entries = match session.list(Some(path)).await {
             Ok(entries) => entries,
             Err(fault) if fault.class == Class::Missing => return Ok(()),

@@ -1,6 +1,5 @@
 //! What of a trial could not be removed: what it is, and what the server said to it.
 
-use lanlab_clients::AnySession;
 use lanlab_files::{Class, Fault, ServicePath, Session};
 
 use crate::messages::LeftBehind;
@@ -50,7 +49,7 @@ impl NotRemoved {
 
 /// Remove a directory; gives what the server says if it is still there, in its many ways.
 pub async fn removed_directory(
-    session: &AnySession,
+    session: &impl Session,
     path: &ServicePath,
 ) -> Result<Option<Fault>, Fault> {
     match session.remove_directory(path).await {
@@ -63,7 +62,7 @@ pub async fn removed_directory(
 
 /// Remove the directory of a trial in which there is nothing of it but, at most, its mark.
 pub async fn remove_working(
-    session: &AnySession,
+    session: &impl Session,
     working: &ServicePath,
     mark: Option<&ServicePath>,
     not_removed: &mut NotRemoved,

@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use lanlab_clients::AnySession;
 use lanlab_files::{Class, Fault, ServicePath, Session};
 use lanlab_os as os;
 
@@ -34,7 +33,7 @@ pub struct Written {
 /// A file of ours is still there when it has been asked for long enough, though the server says that
 /// it has removed it.
 pub async fn remove_written(
-    session: &AnySession,
+    session: &impl Session,
     spec: &CopySpec,
     written: &Written,
     not_removed: &mut NotRemoved,

@@ -1,10 +1,14 @@
 //! Which copies are allowed, what they cost, and what a result says of files that stay.
 
 use lanlab_files::{Class, Fault};
+use lanlab_workloads::copy::CopyError;
 use serde_json::{Value, json};
 
 use super::service_paths::{files_path, mark_path, path, remote_path};
 use super::*;
+
+mod removal;
+mod scripted;
 
 const TOKEN: &str = "000102030405060708090a0b0c0d0e0f";
 
@@ -143,4 +147,36 @@ fn a_mark_is_that_of_its_trial_alone() {
     let mark = format!("{MARK_LINE}{TOKEN}\nf a\n");
     assert!(is_of(&mark, TOKEN));
     assert!(!is_of(&mark, &"0".repeat(32)) && !is_of("", TOKEN) && !is_of(TOKEN, TOKEN));
+}
+
+#[test]
+fn only_a_wrong_length_makes_a_copy_wrong() {
+    let trouble = |class| {
+        let fault = CopyError::Service(Fault::new(class, "3 of 5 octets"));
+        check::short_is_wrong(fault, &path("a".into()).unwrap(), 5)
+    };
+    let CopyError::Own(failure) = trouble(Class::Length) else { panic!("it was taken") };
+    assert_eq!(failure.code, "copy.wrong");
+    assert_eq!(failure.message, "`a`: the copy is not whole: 3 of 5 octets");
+    assert!(
+        matches!(trouble(Class::Reset), CopyError::Service(fault) if fault.class == Class::Reset)
+    );
+}
+
+#[test]
+fn an_upload_comes_from_a_directory_and_a_download_goes_to_one() {
+    let directory = tempfile::TempDir::new().unwrap();
+    let at = |direction: &str| {
+        let spec = changed(&json!({
+            "direction": direction, "client": {"directory": directory.path()},
+        }));
+        (
+            workers::local_source(&spec).unwrap().is_some(),
+            workers::local_place(&spec).unwrap().is_some(),
+        )
+    };
+    assert_eq!((at("upload"), at("download")), ((true, false), (false, true)));
+    let spec = changed(&json!({}));
+    assert!(workers::local_source(&spec).unwrap().is_none());
+    assert!(workers::local_place(&spec).unwrap().is_none());
 }

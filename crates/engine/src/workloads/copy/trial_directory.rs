@@ -1,7 +1,7 @@
 //! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
 //! of it is touched, nor anything in it that the trial did not write.
 
-use lanlab_clients::{AnySession, connect};
+use lanlab_clients::connect;
 use lanlab_files::{Access, Class, ServicePath, Session};
 use lanlab_os as os;
 
@@ -58,11 +58,16 @@ fn mark(spec: &CopySpec, files: &Files) -> Result<Vec<u8>, Failure> {
             text.extend(["d ", directory.as_str(), "\n"]);
         }
     }
-    if text.len() > MOST_MARK_BYTES {
-        let message = format!("names of {} octets; allowed: {MOST_MARK_BYTES}", text.len());
-        return Err(Failure::new("copy.too_many", message));
-    }
+    check_mark(text.len())?;
     Ok(text.into_bytes())
+}
+
+pub fn check_mark(bytes: usize) -> Result<(), Failure> {
+    if bytes <= MOST_MARK_BYTES {
+        return Ok(());
+    }
+    let message = format!("names of {bytes} octets; allowed: {MOST_MARK_BYTES}");
+    Err(Failure::new("copy.too_many", message))
 }
 
 async fn make(
@@ -97,7 +102,7 @@ async fn make(
 
 /// Make the directory of a trial, and mark it.
 pub async fn make_marked(
-    session: &AnySession,
+    session: &impl Session,
     working_name: &str,
     mark: &[u8],
 ) -> Result<(), CopyError> {
@@ -114,14 +119,14 @@ pub async fn make_marked(
 pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
         let guard = guard(running);
-        let work = guard.unless_stopped(remove(spec));
+        let work =
+            guard.unless_stopped(async { remove(spec, connect(&spec.service).await?).await });
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     Ok(Outcome::CopyEmptied(work()?))
 }
 
-async fn remove(spec: &CopySpec) -> Result<CopyEmptied, CopyError> {
-    let session = connect(&spec.service).await?;
+pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptied, CopyError> {
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
     let mut not_removed = NotRemoved::default();
@@ -157,7 +162,7 @@ async fn remove(spec: &CopySpec) -> Result<CopyEmptied, CopyError> {
 }
 
 /// What stands in a mark.
-pub async fn read_mark(session: &AnySession, path: &ServicePath) -> Result<String, CopyError> {
+pub async fn read_mark(session: &impl Session, path: &ServicePath) -> Result<String, CopyError> {
     let file = session.open(path, Access::Read).await?;
     let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     loop {

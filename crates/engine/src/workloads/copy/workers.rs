@@ -1,7 +1,7 @@
 //! The worker threads of a copy: each with a connection of its own, all from one queue of files.
 
 use std::sync::atomic::AtomicUsize;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use lanlab_clients::{AnySession, Below, CarriedSince};
@@ -45,17 +45,22 @@ pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
     }
 }
 
+/// Where the files of an upload are at this host, unless they are made as they are sent.
+pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<Below>>, Failure> {
+    match &spec.client {
+        ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
+            open_source(&absolute(directory)?).map(Some)
+        }
+        _ => Ok(None),
+    }
+}
+
 /// Copy all files, once armed.
 pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let files = Files::find(&spec.files, running)?;
     files.check_same(spec.files_digest.as_deref())?;
     let place = local_place(spec)?;
-    let source = match &spec.client {
-        ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
-            Some(open_source(&absolute(directory)?)?)
-        }
-        _ => None,
-    };
+    let source = local_source(spec)?;
     let job = Job {
         spec,
         files: &files,

@@ -115,3 +115,24 @@ fn files_are_forgotten_as_deep_as_allowed_and_up_to_their_number() {
     let missing = root.path().join("missing");
     assert!(forget_at(&missing, 1, 1).is_err());
 }
+
+#[test]
+fn a_file_that_is_missing_or_of_another_length_is_made_again_and_no_other_fault_is_taken_for_that()
+{
+    let directory = TempDir::new().unwrap();
+    let request = request(directory.path());
+    let content = content(&request.spec, 1);
+    let mut buffer = vec![0; BLOCK_BYTES];
+    let path = directory.path().join("file");
+    let mut is = |path: &Path, size| is_right(path, content, size, &mut buffer, &running());
+    assert!(!is(&path, 3).unwrap());
+    // Right as far as it goes, and longer.
+    let mut data = vec![0; 8];
+    content.fill(0, &mut data);
+    fs::write(&path, &data).unwrap();
+    assert!(is(&path, 8).unwrap());
+    assert!(!is(&path, 7).unwrap());
+    assert!(!is(&path, 9).unwrap());
+    // A file is where its directory should be.
+    assert_eq!(is(&path.join("below"), 3).unwrap_err().code, "system.file");
+}

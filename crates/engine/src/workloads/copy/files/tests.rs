@@ -134,3 +134,27 @@ fn octets_of_a_file_are_compared_from_their_place_on() {
     fs::remove_file(root.path().join("z")).unwrap();
     assert_eq!(files.truth(3).unwrap_err().code, "copy.changed");
 }
+
+#[test]
+fn names_are_counted_up_to_the_most() {
+    assert!(check_count([MOST_FILES - 5, 2, 3]).is_ok());
+    assert!(check_count([0, 0, MOST_FILES]).is_ok());
+    for names in [[MOST_FILES - 4, 2, 3], [1, 0, MOST_FILES], [2, MOST_FILES, MOST_FILES]] {
+        assert_eq!(check_count(names).unwrap_err().code, "copy.too_many");
+    }
+}
+
+#[test]
+fn what_is_read_in_pieces_is_read_on() {
+    // Three octets a call at most, from the tenth on: its place, three times.
+    let mut buffer = [0; 8];
+    let read = |part: &mut [u8], from: u64| {
+        let got = part.len().min(3);
+        (0..got).for_each(|place| part[place] = from as u8 + place as u8);
+        Ok(got)
+    };
+    read_whole(Path::new("f"), 10, &mut buffer, read).unwrap();
+    assert_eq!(buffer, [10, 11, 12, 13, 14, 15, 16, 17]);
+    let ended = read_whole(Path::new("f"), 0, &mut buffer, |_, _| Ok(0)).unwrap_err();
+    assert_eq!(ended.code, "copy.changed");
+}
