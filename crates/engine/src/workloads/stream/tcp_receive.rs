@@ -11,6 +11,7 @@ use lanlab_workloads::stream::{ByteCounter, CpuMeter};
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
+use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
@@ -44,7 +45,7 @@ pub fn receive(
     let start = running.wait_for_start(|| Ok(()))?;
 
     let work = |share: Vec<(u16, TcpStream)>| {
-        let alone = share.len() == 1 && plan.receive == Receive::Block;
+        let alone = is_alone(share.len(), plan.receive);
         let mut shared = Shared {
             buffer: vec![0; plan.read_bytes],
             usage: ThreadUsage::default(),

@@ -146,16 +146,44 @@ fn messages_go_in_groups_as_large_as_the_rate_needs() {
 }
 
 #[test]
+fn what_a_system_cannot_do_is_not_asked_of_it() {
+    let plain_system = Capabilities { batch: false, segment: false, ..lanlab_os::capabilities() };
+    let checked = |io| {
+        let spec = StreamSpec { io, ..plain(Transport::Udp) };
+        check_io(&spec, None, &plain_system).map_err(|failure| failure.code)
+    };
+    assert_eq!(checked(Io::Auto), Ok((Io::Auto, 1)));
+    assert_eq!(checked(Io::Single), Ok((Io::Single, 1)));
+    assert_eq!(checked(Io::Batch), Err("io.batch_unsupported"));
+    assert_eq!(checked(Io::Segment), Err("io.segment_unsupported"));
+}
+
+#[test]
 fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
-    let chosen = |transport, rate: Option<f64>| {
+    let chosen = |transport, rate: Option<f64>, group: Option<usize>| {
         let rate = rate.map(Rate::MessagesPerS);
         let spec = StreamSpec { rate, ..plain(transport) };
         let mut plan = plan(&spec).unwrap();
+        plan.group = group.unwrap_or(plan.group);
         choose_sending(&mut plan, &spec);
-        (plan.io, plan.group, plan.io_choice.is_some())
+        (plan.io, plan.group, plan.io_choice.unwrap())
     };
-    assert_eq!(chosen(Transport::Tcp, None), (Io::Single, 1, true));
-    assert_eq!(chosen(Transport::Udp, Some(1_000.0)), (Io::Single, 1, true));
+    let reason_of = |transport, rate, group| {
+        let (io, group, choice) = chosen(transport, rate, group);
+        (io, group, choice.reason)
+    };
+    let (tcp, udp) = (Transport::Tcp, Transport::Udp);
+    let one_write = || "over TCP a message is one write".to_owned();
+    assert_eq!(reason_of(tcp, None, None), (Io::Single, 1, one_write()));
+    assert_eq!(reason_of(tcp, Some(1_000.0), None), (Io::Single, 1, one_write()));
+    let even = || "single messages keep the gaps of a rate even".to_owned();
+    assert_eq!(reason_of(udp, Some(1_000.0), Some(1)), (Io::Single, 1, even()));
+    assert_eq!(reason_of(udp, None, Some(1)), (Io::Single, 1, even()));
+    let fast = "no system call a message keeps up with this rate".to_owned();
+    assert_eq!(reason_of(udp, Some(200_000.0), Some(4)), (Io::Batch, 4, fast));
+    // Without a rate both ways are tried.
+    let (io, group, choice) = chosen(udp, None, Some(64));
+    assert_eq!((choice.candidates.len(), group), (2, if io == Io::Batch { 64 } else { 1 }));
     let spec = StreamSpec { io: Io::Single, ..plain(Transport::Udp) };
     let mut plan = plan(&spec).unwrap();
     choose_sending(&mut plan, &spec);

@@ -13,6 +13,7 @@ use super::alive::{Word, say_alive_during};
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
+use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
@@ -68,7 +69,7 @@ pub fn receive(
 
     let read_bytes = read_bytes(plan);
     let work = |share: Vec<(u16, (Accepted, Arc<Word>))>| {
-        let alone = share.len() == 1 && plan.receive == Receive::Block;
+        let alone = is_alone(share.len(), plan.receive);
         let mut shared = Shared::new(plan, read_bytes, request)?;
         let mut flows = Vec::with_capacity(share.len());
         for (flow, (accepted, word)) in share {
