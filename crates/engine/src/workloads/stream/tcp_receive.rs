@@ -15,8 +15,7 @@ use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived,
-    Timestamps,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
@@ -260,3 +259,6 @@ impl<'a> Receiver<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

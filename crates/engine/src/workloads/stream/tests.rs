@@ -1,10 +1,18 @@
 //! Which plans there are, and that each has an end.
 
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use lanlab_os::Readiness;
 use lanlab_units::Instant;
 use lanlab_workloads::stream::OVERTIME_NS;
 
+use super::flow_threads::Flow;
 use super::*;
 use crate::messages::{Receive, ReceiverLoad, SocketOptions, WhenLate};
+use crate::output::Output;
+use crate::running::Running;
 use proptest::prelude::*;
 
 pub fn spec(amount: Amount, rate: Option<Rate>, size: u32, flows: u16) -> StreamSpec {
@@ -41,7 +49,7 @@ fn what_cannot_be_added_up_is_refused() {
 }
 
 /// A stream that is measured for a second after no warm-up, of 100 bytes.
-fn plain(transport: Transport) -> StreamSpec {
+pub fn plain(transport: Transport) -> StreamSpec {
     StreamSpec {
         transport,
         warmup_ns: 0,
@@ -49,6 +57,35 @@ fn plain(transport: Transport) -> StreamSpec {
         silence_ns: 100_000_000,
         ..spec(Amount::TimeNs(1_000_000_000), None, 100, 1)
     }
+}
+
+/// A measurement whose driver listens to nothing.
+pub fn running() -> Running {
+    Running::new(1, Output::new(io::sink()))
+}
+
+/// Both ends of a connection.
+pub fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (near, listener.accept().unwrap().0)
+}
+
+/// Close a connection so that the other end sees it broken.
+pub fn reset(stream: TcpStream) {
+    socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    drop(stream);
+}
+
+/// That a flow, which is ready, is watched when it asks for it, and no more when it has ended.
+pub fn assert_watched_until_forgotten(flow: &impl Flow) {
+    let mut readiness = Readiness::new(2).unwrap();
+    flow.watch(&readiness, 7).unwrap();
+    let ready: Vec<usize> = readiness.wait(Duration::from_secs(10)).unwrap().collect();
+    assert_eq!(ready, [7]);
+    flow.watch(&readiness, 7).unwrap();
+    flow.forget(&readiness).unwrap();
+    assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
 }
 
 #[test]

@@ -26,6 +26,11 @@ pub fn is_alone(flows: usize, receive: Receive) -> bool {
     flows == 1 && receive == Receive::Block
 }
 
+/// Whether a sending thread has one flow alone, which may wait for room in the system's call.
+pub fn waits_for_room(flows: usize) -> bool {
+    flows == 1
+}
+
 /// How a sending thread waits for the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
@@ -196,6 +201,7 @@ mod tests {
             is_alone(2, Receive::Spin),
         ];
         assert_eq!(cases, [true, false, false, false]);
+        assert_eq!([waits_for_room(1), waits_for_room(2)], [true, false]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, StreamReceive,
     StreamReceived, Timestamps,
 };
 use crate::running::Running;

@@ -11,6 +11,7 @@ use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::sent::{cpu_of, sum_up};
+use super::turns::waits_for_room;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
@@ -44,7 +45,7 @@ pub fn send(
     let start = running.wait_for_start(|| Ok(()))?;
 
     let work = |share: Vec<(u16, DatagramSocket)>| {
-        let alone = share.len() == 1;
+        let alone = waits_for_room(share.len());
         let mut flows = share
             .iter()
             .map(|(flow, socket)| Sender::new(plan, token, *flow, socket, alone, running, start))
