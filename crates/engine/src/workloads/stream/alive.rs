@@ -92,19 +92,14 @@ mod tests {
     use std::net::UdpSocket;
     use std::time::Duration;
 
-    use lanlab_os::DatagramOptions;
-
+    use super::super::tests::datagram_pair;
     use super::*;
 
     const TOKEN: Token = Token([7; 16]);
 
     /// A receiver's word, and the sender that it is said to, which waits 10 s for one at most.
     fn word(flow: u16) -> (Arc<Word>, UdpSocket) {
-        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
-        sender.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-        let address = ([127, 0, 0, 1], 0).into();
-        let socket = DatagramSocket::bind(address, &DatagramOptions::default()).unwrap();
-        socket.plain().connect(sender.local_addr().unwrap()).unwrap();
+        let (socket, sender) = datagram_pair();
         (Arc::new(Word::new(&Arc::new(socket), TOKEN, flow)), sender)
     }
 

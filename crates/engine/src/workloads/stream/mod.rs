@@ -3,6 +3,7 @@
 mod alive;
 mod choice;
 mod flow_threads;
+mod hand_over;
 mod joined;
 mod sent;
 mod slowness;

@@ -1,10 +1,10 @@
 //! Which plans there are, and that each has an end.
 
 use std::io;
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use lanlab_os::Readiness;
+use lanlab_os::{DatagramOptions, DatagramSocket, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::stream::OVERTIME_NS;
 
@@ -69,6 +69,25 @@ pub fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     (near, listener.accept().unwrap().0)
+}
+
+/// A socket of this program, and its peer's; either sends to the other.
+pub fn datagram_pair() -> (DatagramSocket, UdpSocket) {
+    let near =
+        DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &DatagramOptions::default()).unwrap();
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    near.plain().connect(far.local_addr().unwrap()).unwrap();
+    far.connect(near.plain().local_addr().unwrap()).unwrap();
+    (near, far)
+}
+
+/// Use the processor for so long.
+pub fn work_for(cpu_ns: u64) {
+    let until_ns = lanlab_os::thread_cpu_ns() + cpu_ns;
+    while lanlab_os::thread_cpu_ns() < until_ns {
+        std::hint::spin_loop();
+    }
 }
 
 /// Close a connection so that the other end sees it broken.
@@ -247,7 +266,7 @@ fn a_receiver_left_to_the_engine_takes_datagrams_in_batches() {
     assert_eq!((receive, reason.as_deref()), (Receive::Block, Some(few)));
 }
 
-fn to_receive(spec: StreamSpec) -> StreamReceive {
+pub fn to_receive(spec: StreamSpec) -> StreamReceive {
     StreamReceive {
         spec,
         bind: [127, 0, 0, 1].into(),

@@ -3,6 +3,7 @@ use std::net::UdpSocket;
 
 use lanlab_os::Interest;
 
+use super::super::tests::work_for;
 use super::*;
 
 /// Takes its turns at every millisecond of its schedule, and notes them.
@@ -195,13 +196,6 @@ fn a_flow_has_sixteen_turns_in_a_row_at_most() {
     assert_eq!(took(16, Turn::Blocked), (Took::Part, 0, true));
     assert_eq!(took(20, Turn::Blocked), (Took::Part, 4, true));
     assert_eq!(took(3, Turn::Over), (Took::Over, 0, true));
-}
-
-fn work_for(cpu_ns: u64) {
-    let until_ns = os::thread_cpu_ns() + cpu_ns;
-    while os::thread_cpu_ns() < until_ns {
-        std::hint::spin_loop();
-    }
 }
 
 #[test]
