@@ -101,7 +101,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
         }
     };
     let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
-    let (io, group) = check_io(spec, pace, &lanlab_os::capabilities())?;
+    let (io, group) = check_io(spec, pace, lanlab_os::capabilities())?;
     Ok(Plan {
         message_bytes: spec.message_size_bytes as usize,
         amount,
@@ -140,7 +140,7 @@ fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
 fn check_io(
     spec: &StreamSpec,
     pace: Option<Pace>,
-    capabilities: &Capabilities,
+    capabilities: Capabilities,
 ) -> Result<(Io, usize), Failure> {
     let udp = spec.transport == Transport::Udp;
     // A paced sender groups no more messages than it must.

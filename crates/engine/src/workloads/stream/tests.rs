@@ -206,7 +206,7 @@ fn what_a_system_cannot_do_is_not_asked_of_it() {
     let plain_system = Capabilities { batch: false, segment: false, ..lanlab_os::capabilities() };
     let checked = |io| {
         let spec = StreamSpec { io, ..plain(Transport::Udp) };
-        check_io(&spec, None, &plain_system).map_err(|failure| failure.code)
+        check_io(&spec, None, plain_system).map_err(|failure| failure.code)
     };
     assert_eq!(checked(Io::Auto), Ok((Io::Auto, 1)));
     assert_eq!(checked(Io::Single), Ok((Io::Single, 1)));

@@ -224,7 +224,7 @@ mod tests {
         // 8 ms.
         assert_eq!(rate_and_cost(8_000.0, usage), (1_000_000.0, 750.0));
         assert_eq!(rate_and_cost(0.0, usage), (0.0, 6_000_000.0));
-        assert_eq!([messages_in(1_024, 512), messages_in(768, 512)], [2.0, 1.5]);
+        assert_eq!((messages_in(1_024, 512), messages_in(768, 512)), (2.0, 1.5));
     }
 
     #[test]

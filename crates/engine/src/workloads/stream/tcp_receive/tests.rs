@@ -41,16 +41,16 @@ fn what_is_read_is_counted_to_the_octet() {
     let plan = of(|s| s.amount = Amount::Messages(6));
     let (running, (near, mut far)) = (running(), pair());
     let mut shared = shared(&plan);
-    let mut receiver = Receiver::new(&plan, near, false, &running, os::monotonic());
+    let mut flow = Receiver::new(&plan, near, false, &running, os::monotonic());
     for (octets, messages) in [(250, 2), (300, 5), (50, 6)] {
         far.write_all(&vec![7; octets]).unwrap();
-        assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Again);
+        assert_eq!(turn(&mut flow, &mut shared).unwrap(), Turn::Again);
         assert_eq!(running.progress.counted().0, messages);
     }
     assert_eq!((running.progress.counted(), shared.receive_calls), ((6, 600), 3));
     drop(far);
-    assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Over);
-    let received = receiver.finish();
+    assert_eq!(turn(&mut flow, &mut shared).unwrap(), Turn::Over);
+    let received = flow.finish();
     assert_eq!((received.ended_by, received.total_bytes), (EndedBy::Finished, 600));
     assert_eq!((received.facts.window_bytes, received.facts.measured_messages), (600, 6));
     assert!(received.receive_buffer_bytes > 0);

@@ -175,6 +175,7 @@ fn a_buffer_takes_a_message_a_word_and_what_is_too_long() {
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn the_system_joins_and_stamps_datagrams_where_that_is_asked_for() {
+    use Timestamps::{Kernel, Program};
     let prepared = |io, timestamps| {
         let plan = Plan { io, timestamps, ..plan(&spec()).unwrap() };
         let (socket, far) = datagram_pair();
@@ -192,7 +193,6 @@ fn the_system_joins_and_stamps_datagrams_where_that_is_asked_for() {
         // Room for joined datagrams is made.
         ((0..looks).any(&mut is_stamped), buffer() != before)
     };
-    use Timestamps::{Kernel, Program};
     assert_eq!(prepared(Io::Segment, Program), (false, true));
     assert_eq!(prepared(Io::Batch, Program), (false, false));
     assert_eq!(prepared(Io::Batch, Kernel), (true, false));
