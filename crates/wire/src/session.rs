@@ -41,6 +41,9 @@ mod field {
 pub const QUESTION_LEN: usize = field::PADDING.end;
 /// Length of an answer, and of every message that is not answered, octets: the shortest.
 pub const ANSWER_LEN: usize = field::SECOND.end;
+/// Octets to receive a message in: one more than the longest has, so that what is too long differs
+/// from it.
+pub const RECEIVE_LEN: usize = QUESTION_LEN + 1;
 
 const MAGIC: [u8; 6] = *b"lanlab";
 /// In version 1 answers were as long as questions.
@@ -281,6 +284,7 @@ mod tests {
         assert_eq!(say(&golden()[..63]), "session: need 64 octets, got 63");
         let mut bytes = golden();
         bytes.push(0);
+        assert_eq!(bytes.len(), RECEIVE_LEN);
         assert_eq!(say(&bytes), "session: field `length` at octet 64 has forbidden value 0x41");
         bytes[7] = 9;
         assert_eq!(say(&bytes), "session: field `length` at octet 48 has forbidden value 0x41");

@@ -202,3 +202,6 @@ fn send_on_schedule<'a>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -106,8 +106,7 @@ fn read_message(
                 }
                 rest(plan);
             }
-            Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
-            Err(error) => return Err(Failure::system("read", &error)),
+            Err(error) => return broken("read", &error).map(Some),
         }
     }
     Ok(None)
@@ -138,11 +137,18 @@ fn write_message(
                     return Ok(Some(EndedBy::Silence));
                 }
             }
-            Err(error) if is_closed(&error) => return Ok(Some(EndedBy::PeerClosed)),
-            Err(error) => return Err(Failure::system("write", &error)),
+            Err(error) => return broken("write", &error).map(Some),
         }
     }
     Ok(None)
+}
+
+/// What a connection comes to on which `what` has failed.
+fn broken(what: &str, error: &io::Error) -> Result<EndedBy, Failure> {
+    if is_closed(error) {
+        return Ok(EndedBy::PeerClosed);
+    }
+    Err(Failure::system(what, error))
 }
 
 /// Send requests and time their replies.
@@ -233,10 +239,10 @@ impl Replies for StreamReplies<'_> {
                     rest(self.plan);
                     return Ok(Heard::Idle);
                 }
-                Err(error) if is_closed(&error) || error.kind() == io::ErrorKind::NotConnected => {
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => {
                     return Ok(Heard::Closed);
                 }
-                Err(error) => return Err(Failure::system("read a reply", &error)),
+                Err(error) => return broken("read a reply", &error).map(|_| Heard::Closed),
             }
         }
         self.received = 0;

@@ -123,3 +123,11 @@ fn only_a_regular_end_is_no_failure() {
     let others = [code(EndedBy::Failed), code(EndedBy::Cancelled)];
     assert_eq!(others, [Some("system.call"), Some("cancelled")]);
 }
+
+#[test]
+fn a_polling_end_sleeps_when_nothing_is_there() {
+    let plan = plan(&EchoSpec { receive: Receive::Poll, ..spec() }).unwrap();
+    let began = os::monotonic();
+    (0..5).for_each(|_| rest(&plan));
+    assert!(os::monotonic().nanos_since(began) >= 5 * POLL_NS);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_os::{DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
-use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
+use lanlab_wire::session::{Kind, Message, QUESTION_LEN, RECEIVE_LEN, Token};
 use lanlab_workloads::echo::{
     Asked, CONFIRM_NS, Handed, Heard, Next, Plan, ReplyReader, RequestWriter, Responder,
 };
@@ -59,7 +59,7 @@ fn answer(
     socket
         .set_receive_timeout(Some(TICK))
         .map_err(|error| Failure::system("receive time-out", &error))?;
-    let mut batch = ReceiveBatch::plain(plan.message_bytes.max(QUESTION_LEN) + 1);
+    let mut batch = ReceiveBatch::plain(buffer_bytes(plan));
     let before = os::thread_usage();
     let say = |kind| {
         // What is lost is asked for again.
@@ -75,23 +75,25 @@ fn answer(
             }
             Next::Over(ended_by) => break ended_by,
         }
-        match socket.receive_batch(&mut batch, plan.waits_in_call()) {
-            Ok(_) => {}
-            Err(error) if is_idle(&error) => {
+        match there(socket.receive_batch(&mut batch, plan.waits_in_call()), "receive")? {
+            There::Datagram => {}
+            There::Nothing => {
                 responder.idle(os::monotonic());
                 rest(plan);
                 continue;
             }
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            There::ClosedPort => {
                 responder.closed();
                 continue;
             }
-            Err(error) => return Err(Failure::system("receive", &error)),
         }
         let Some(received) = batch.received().next() else { continue };
         match responder.take(received.bytes, now) {
             // The reply is dropped without room: the responder waits for no requester.
-            Asked::Echo => responder.handed(send_back(socket, received.bytes)?),
+            Asked::Echo => {
+                let sent = socket.send_one(received.bytes, false);
+                responder.handed(handed(sent, false, "answer")?);
+            }
             Asked::Say(kind) => say(kind),
             Asked::Nothing => {}
         }
@@ -106,25 +108,43 @@ fn answer(
     })
 }
 
-fn send_back(socket: &DatagramSocket, datagram: &[u8]) -> Result<Handed, Failure> {
-    match socket.send_one(datagram, false) {
-        Ok(()) => Ok(Handed::Sent),
-        Err(error) if is_no_room(&error) || is_idle(&error) => Ok(Handed::Refused),
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Handed::Closed),
-        Err(error) => Err(Failure::system("answer", &error)),
+/// What a look at a socket found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum There {
+    Datagram,
+    Nothing,
+    /// The peer has closed its port.
+    ClosedPort,
+}
+
+/// What came of receiving, which is `what`.
+fn there(received: io::Result<usize>, what: &str) -> Result<There, Failure> {
+    match received {
+        Ok(_) => Ok(There::Datagram),
+        Err(error) if is_idle(&error) => Ok(There::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(There::ClosedPort),
+        Err(error) => Err(Failure::system(what, &error)),
     }
 }
 
-/// Send requests and time their replies.
-pub fn request(
-    request: &EchoRequest,
-    plan: &Plan,
-    token: Token,
-    running: &Running,
-) -> Result<EchoRequested, Failure> {
-    let peer = SocketAddr::new(request.peer, request.port);
-    let connected = connect_datagram(request.bind, peer, &request.spec.socket, token, 0, running)?;
-    let socket = connected.socket;
+/// What came of sending, which is `what`. Who has not `waited` for room is refused without it.
+fn handed(sent: io::Result<()>, waited: bool, what: &str) -> Result<Handed, Failure> {
+    match sent {
+        Ok(()) => Ok(Handed::Sent),
+        Err(error) if is_no_room(&error) => Ok(Handed::Refused),
+        Err(error) if !waited && is_idle(&error) => Ok(Handed::Refused),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Handed::Closed),
+        Err(error) => Err(Failure::system(what, &error)),
+    }
+}
+
+/// A buffer takes a message of the condition and of the session, and shows one that is too long.
+fn buffer_bytes(plan: &Plan) -> usize {
+    plan.message_bytes.max(QUESTION_LEN) + 1
+}
+
+/// Have the system tell of requests and replies what the plan asks for.
+fn prepare(socket: &DatagramSocket, plan: &Plan) -> Result<(), Failure> {
     if plan.timestamps == Timestamps::Kernel {
         socket
             .enable_kernel_timestamps(true)
@@ -137,7 +157,20 @@ pub fn request(
             let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
             socket.set_receive_timeout(Some(timeout))
         })
-        .map_err(|error| Failure::system("socket options", &error))?;
+        .map_err(|error| Failure::system("socket options", &error))
+}
+
+/// Send requests and time their replies.
+pub fn request(
+    request: &EchoRequest,
+    plan: &Plan,
+    token: Token,
+    running: &Running,
+) -> Result<EchoRequested, Failure> {
+    let peer = SocketAddr::new(request.peer, request.port);
+    let connected = connect_datagram(request.bind, peer, &request.spec.socket, token, 0, running)?;
+    let socket = connected.socket;
+    prepare(&socket, plan)?;
     running.ready(Vec::new(), Some(connected.round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
     let mut requests = DatagramRequests {
@@ -147,7 +180,7 @@ pub fn request(
         message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
         sent: 0,
     };
-    let buffer_bytes = plan.message_bytes.max(QUESTION_LEN) + 1;
+    let buffer_bytes = buffer_bytes(plan);
     let mut replies = DatagramReplies {
         plan,
         socket: &socket,
@@ -172,7 +205,7 @@ fn agree_on_end(socket: &DatagramSocket, token: Token) -> Result<EndedBy, Failur
     let finish = Kind::Finish { first_measured: 0, sent_messages: 0 };
     let finish = Message { token, flow: 0, kind: finish }.emit();
     let mut closing = Closing::new(os::monotonic(), CONFIRM_NS, CONFIRM_NS, CONFIRM_NS);
-    let mut buffer = [0; QUESTION_LEN + 1];
+    let mut buffer = [0; RECEIVE_LEN];
     loop {
         let now = os::monotonic();
         match closing.next(now) {
@@ -189,22 +222,35 @@ fn agree_on_end(socket: &DatagramSocket, token: Token) -> Result<EndedBy, Failur
             }
             ClosingStep::Over(ended_by) => return Ok(ended_by),
         }
-        match socket.plain().recv(&mut buffer) {
-            Ok(length) => {
-                if let Ok(message) = Message::parse(&buffer[..length])
-                    && message.token.matches(&token)
-                    && matches!(message.kind, Kind::Finished { .. })
-                {
-                    closing.confirm();
-                }
-            }
-            // The responder has closed its port and cannot confirm.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                return Ok(EndedBy::Unconfirmed);
-            }
-            // Replies that come late, and are too long for this buffer, are errors on Windows.
-            Err(_) => {}
+        let received = socket.plain().recv(&mut buffer);
+        match answer_to_end(received.map(|length| &buffer[..length]), token) {
+            EndAnswer::Confirmed => closing.confirm(),
+            EndAnswer::ClosedPort => return Ok(EndedBy::Unconfirmed),
+            EndAnswer::None => {}
         }
+    }
+}
+
+/// What a responder says to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EndAnswer {
+    Confirmed,
+    /// The responder has closed its port and cannot confirm.
+    ClosedPort,
+    None,
+}
+
+fn answer_to_end(received: io::Result<&[u8]>, token: Token) -> EndAnswer {
+    match received {
+        Ok(octets) => match Message::parse(octets) {
+            Ok(Message { token: its, kind: Kind::Finished { .. }, .. }) if its.matches(&token) => {
+                EndAnswer::Confirmed
+            }
+            _ => EndAnswer::None,
+        },
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => EndAnswer::ClosedPort,
+        // Replies that come late, and are too long for this buffer, are errors on Windows.
+        Err(_) => EndAnswer::None,
     }
 }
 
@@ -221,12 +267,7 @@ impl Requests for DatagramRequests<'_> {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure> {
         self.writer.write(sequence, now, &mut self.message);
         self.sent = self.sent.wrapping_add(1);
-        match self.socket.send_one(&self.message, true) {
-            Ok(()) => Ok(Handed::Sent),
-            Err(error) if is_no_room(&error) => Ok(Handed::Refused),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Handed::Closed),
-            Err(error) => Err(Failure::system("send a request", &error)),
-        }
+        handed(self.socket.send_one(&self.message, true), true, "send a request")
     }
 
     fn say_alive(&mut self) {
@@ -256,18 +297,18 @@ struct DatagramReplies<'a> {
 
 impl Replies for DatagramReplies<'_> {
     fn next(&mut self) -> Result<Heard, Failure> {
-        match self.socket.receive_batch(&mut self.batch, self.plan.waits_in_call()) {
-            Ok(_) => {
+        let received = self.socket.receive_batch(&mut self.batch, self.plan.waits_in_call());
+        match there(received, "receive a reply")? {
+            There::Datagram => {
                 let Some(received) = self.batch.received().next() else { return Ok(Heard::Idle) };
                 self.kernel_arrived_ns = received.kernel_realtime_ns;
                 Ok(self.reader.read(received.bytes))
             }
-            Err(error) if is_idle(&error) => {
+            There::Nothing => {
                 rest(self.plan);
                 Ok(Heard::Idle)
             }
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(Heard::Closed),
-            Err(error) => Err(Failure::system("receive a reply", &error)),
+            There::ClosedPort => Ok(Heard::Closed),
         }
     }
 
@@ -275,3 +316,6 @@ impl Replies for DatagramReplies<'_> {
         self.kernel_arrived_ns
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,3 +86,61 @@ pub fn say_alive_during<T>(
     said.unwrap_or_else(|panic| resume_unwind(panic));
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
+    use super::super::tests::datagram_pair;
+    use super::*;
+
+    const TOKEN: Token = Token([7; 16]);
+
+    /// A receiver's word, and the sender that it is said to, which waits 10 s for one at most.
+    fn word(flow: u16) -> (Arc<Word>, UdpSocket) {
+        let (socket, sender) = datagram_pair();
+        (Arc::new(Word::new(&Arc::new(socket), TOKEN, flow)), sender)
+    }
+
+    fn heard(sender: &UdpSocket) -> Message {
+        let mut buffer = [0; 100];
+        let length = sender.recv(&mut buffer).unwrap();
+        Message::parse(&buffer[..length]).unwrap()
+    }
+
+    #[test]
+    fn a_flow_says_how_much_has_come_until_it_ends() {
+        let (word, sender) = word(3);
+        word.received(41);
+        word.say_alive();
+        word.end();
+        word.say_alive();
+        word.say(Kind::Marked { first_measured: 5 });
+        let of = |kind| Message { token: TOKEN, flow: 3, kind };
+        assert_eq!(heard(&sender), of(Kind::Alive { received_messages: 41 }));
+        assert_eq!(heard(&sender), of(Kind::Marked { first_measured: 5 }));
+    }
+
+    #[test]
+    fn every_flow_is_said_to_be_alive_again_and_again() {
+        let ((one, sender), (two, other)) = (word(0), word(1));
+        let work = || (0..3).map(|_| [heard(&sender).flow, heard(&other).flow]).collect::<Vec<_>>();
+        let start = os::monotonic();
+        let flows = say_alive_during(&[one, two], 1_000_000, start, work);
+        assert_eq!(flows, [[0, 1]; 3]);
+        assert!(os::monotonic().nanos_since(start) >= 2_000_000, "once in a millisecond");
+    }
+
+    #[test]
+    fn nothing_is_said_before_the_start() {
+        let (word, sender) = word(0);
+        sender.set_nonblocking(true).unwrap();
+        let start = os::monotonic().plus_nanos(3_600_000_000_000);
+        let is_silent = say_alive_during(&[word], 1_000_000, start, || {
+            std::thread::sleep(Duration::from_millis(20));
+            sender.recv(&mut [0; 100]).is_err()
+        });
+        assert!(is_silent);
+    }
+}

@@ -64,7 +64,7 @@ pub fn receive(spec: &StreamSpec, messages_per_s: Option<f64>) -> (Receive, Opti
         let reason = format!("{rate:.0} messages/s are few: it waits in the system's call");
         return (Receive::Block, Some(Choice::without_trial(reason)));
     }
-    let sender = if spec.io == Io::Auto { Io::Batch } else { spec.io };
+    let sender = sender_beside(spec);
     let case = Case::of(spec, WaysOf::Receive { beside: sender });
     let found = tried(case, |way| try_once(case, sender, WAYS_TO_RECEIVE[way].1));
     let (chosen, choice) = decide(found, messages_per_s, 0);
@@ -74,11 +74,21 @@ pub fn receive(spec: &StreamSpec, messages_per_s: Option<f64>) -> (Receive, Opti
 /// Whether a sender without a rate over UDP hands over single messages or batches, where that is
 /// left to the engine.
 pub fn send(spec: &StreamSpec) -> (Io, Choice) {
-    let receiver = if spec.receive == Receive::Auto { Receive::Poll } else { spec.receive };
+    let receiver = receiver_beside(spec);
     let case = Case::of(spec, WaysOf::Send { beside: receiver });
     let found = tried(case, |way| try_once(case, WAYS_TO_SEND[way].1, receiver));
     let (chosen, choice) = decide(found, None, 0);
     (WAYS_TO_SEND[chosen].1, choice)
+}
+
+/// How a sender sends beside which ways to receive are tried.
+fn sender_beside(spec: &StreamSpec) -> Io {
+    if spec.io == Io::Auto { Io::Batch } else { spec.io }
+}
+
+/// How a receiver waits beside which ways to send are tried.
+fn receiver_beside(spec: &StreamSpec) -> Receive {
+    if spec.receive == Receive::Auto { Receive::Poll } else { spec.receive }
 }
 
 impl Case {
@@ -145,11 +155,21 @@ fn tried(case: Case, once: impl Fn(usize) -> io::Result<(f64, f64)>) -> Found {
     if let Some(found) = memory.of(case) {
         return found.clone();
     }
-    let names = ways_of(case.of);
-    let has_room = Cell::new(true);
+    // A thread to send, this one, and one to receive.
+    let found = try_ways(ways_of(case.of), || host::has_room_for(2), once);
+    memory.add(case, found.clone());
+    found
+}
+
+/// Try each way in turn. It is not sure what is found while the host has no room for both threads.
+fn try_ways(
+    names: &[&str],
+    host_has_room: impl Fn() -> bool,
+    once: impl Fn(usize) -> io::Result<(f64, f64)>,
+) -> Found {
+    let had_room = Cell::new(true);
     let (rounds, agreed) = rounds(names, |way| {
-        // A thread to send, this one, and one to receive.
-        has_room.set(has_room.get() && host::has_room_for(2));
+        had_room.set(had_room.get() && host_has_room());
         once(way)
     });
     let candidates = names
@@ -161,10 +181,8 @@ fn tried(case: Case, once: impl Fn(usize) -> io::Result<(f64, f64)>) -> Found {
             candidate(name, (rate, cost))
         })
         .collect();
-    let is_sure = agreed && has_room.get();
-    let found = Found { candidates, is_sure, tried_at_s: now_s(), earlier: false };
-    memory.add(case, found.clone());
-    found
+    let is_sure = agreed && had_room.get();
+    Found { candidates, is_sure, tried_at_s: now_s(), earlier: false }
 }
 
 fn now_s() -> u64 {
@@ -216,193 +234,4 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::messages::Amount;
-    use crate::workloads::stream::segments_at_once;
-
-    fn candidate(name: &str, messages_per_s: f64, cpu_ns_per_message: f64) -> Candidate {
-        super::candidate(name, (messages_per_s, cpu_ns_per_message))
-    }
-
-    fn found(candidates: Vec<Candidate>) -> Found {
-        Found { candidates, is_sure: true, tried_at_s: 1_700_000_000, earlier: false }
-    }
-
-    /// Rounds by way and whether two agreed, where way `w` carries `rates[w][n]` in its round `n`, at
-    /// the same cost each.
-    fn rounds_of(rates: &[&[f64]]) -> (Vec<usize>, bool) {
-        let counts: Vec<std::cell::Cell<usize>> = rates.iter().map(|_| 0.into()).collect();
-        let (found, agreed) = rounds(&["a", "b"], |way| {
-            let round = counts[way].replace(counts[way].get() + 1);
-            Ok((rates[way][round], 1000.0 + way as f64))
-        });
-        (found.iter().map(Vec::len).collect(), agreed)
-    }
-
-    #[test]
-    fn two_rounds_that_agree_decide() {
-        assert_eq!(rounds_of(&[&[100.0, 100.0], &[200.0, 190.0]]), (vec![1, 2], true));
-        assert_eq!(rounds_of(&[&[150.0, 140.0], &[200.0, 190.0]]), (vec![2, 2], true));
-    }
-
-    #[test]
-    fn two_rounds_that_differ_have_a_third() {
-        let rates: [&[f64]; 2] = [&[200.0, 150.0, 180.0], &[150.0, 200.0, 150.0]];
-        assert_eq!(rounds_of(&rates), (vec![3, 3], false));
-    }
-
-    #[test]
-    fn a_way_that_failed_once_is_tried_again() {
-        let tries = std::cell::Cell::new(0);
-        let (found, agreed) = rounds(&["a"], |_| {
-            tries.set(tries.get() + 1);
-            if tries.get() == 1 { Err(io::Error::other("once")) } else { Ok((1.0, 1.0)) }
-        });
-        assert_eq!((tries.get(), found[0].len(), agreed), (3, 2, true));
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_lies_between_the_middle_two() {
-        let of = |values: &[f64]| median(values.iter().copied());
-        assert_eq!((of(&[]), of(&[3.0]), of(&[5.0, 3.0])), (0.0, 3.0, 4.0));
-        assert_eq!((of(&[9.0, 1.0, 2.0]), of(&[9.0, 1.0, 2.0, 4.0])), (2.0, 3.0));
-    }
-
-    #[test]
-    fn the_fastest_way_is_taken_and_said() {
-        let ways = vec![
-            candidate("block", 200_000.0, 9_000.0),
-            candidate("poll", 310_000.0, 4_000.0),
-            candidate("spin", 250_000.0, 6_000.0),
-        ];
-        let (chosen, choice) = decide(found(ways), None, 0);
-        assert_eq!((chosen, choice.tried_at_s), (1, Some(1_700_000_000)));
-        assert!(choice.reason.contains("poll carries 310000 messages/s"), "{}", choice.reason);
-        assert!(choice.reason.contains("block 200000, spin 250000"), "{}", choice.reason);
-    }
-
-    #[test]
-    fn of_ways_as_fast_the_cheapest_is_taken() {
-        let ways =
-            vec![candidate("spin", 350_000.0, 6_000.0), candidate("poll", 310_000.0, 4_000.0)];
-        assert_eq!(decide(found(ways), None, 0).0, 1);
-    }
-
-    #[test]
-    fn what_an_earlier_engine_tried_says_when() {
-        let ways = || vec![candidate("single", 200.0, 1.0), candidate("batch", 100.0, 1.0)];
-        let before = Found { tried_at_s: now_s() - 725, earlier: true, ..found(ways()) };
-        let (chosen, choice) = decide(before, None, 0);
-        assert_eq!(chosen, 0);
-        assert!(choice.reason.ends_with("; batch 100 (tried 12 min before)"), "{}", choice.reason);
-        // The clock may have been set back.
-        let ahead = Found { tried_at_s: now_s() + 3600, earlier: true, ..found(ways()) };
-        assert!(decide(ahead, None, 0).1.reason.ends_with("(tried 0 min before)"));
-    }
-
-    #[test]
-    fn at_a_rate_the_plain_way_stays_if_it_has_room_to_spare() {
-        let ways =
-            || vec![candidate("block", 200_000.0, 9_000.0), candidate("poll", 310_000.0, 4_000.0)];
-        assert_eq!(decide(found(ways()), Some(90_000.0), 0).0, 0);
-        assert_eq!(decide(found(ways()), Some(150_000.0), 0).0, 1);
-    }
-
-    #[test]
-    fn without_a_trial_the_plain_way_is_taken() {
-        let nothing = vec![candidate("block", 0.0, 0.0), candidate("poll", 0.0, 0.0)];
-        let (chosen, choice) = decide(found(nothing), None, 0);
-        assert_eq!(chosen, 0);
-        assert!(choice.reason.contains("nothing could be tried"), "{}", choice.reason);
-    }
-
-    #[test]
-    fn joined_messages_are_tried_at_their_own_size() {
-        let tried_with = |io, message_size_bytes| {
-            let spec = StreamSpec {
-                transport: Transport::Udp,
-                io,
-                message_size_bytes,
-                ..crate::workloads::stream::tests::spec(Amount::TimeNs(1), None, 100, 1)
-            };
-            Case::of(&spec, WaysOf::Receive { beside: io }).message_bytes
-        };
-        assert_eq!(tried_with(Io::Segment, 1408), 1408);
-        assert_eq!(tried_with(Io::Segment, 64), 64);
-        assert_eq!(tried_with(Io::Batch, 1408), SMALL_BYTES);
-        assert_eq!(tried_with(Io::Batch, 9000), LARGE_BYTES);
-        assert_eq!((segments_at_once(1408), segments_at_once(64)), (46, 64));
-    }
-
-    fn spec(receive: Receive, io: Io) -> StreamSpec {
-        let plain = crate::workloads::stream::tests::spec(Amount::TimeNs(1), None, 100, 1);
-        StreamSpec { transport: Transport::Udp, receive, io, ..plain }
-    }
-
-    #[test]
-    fn a_way_that_was_asked_for_is_taken_without_a_choice() {
-        for way in [Receive::Block, Receive::Poll, Receive::Spin] {
-            let (taken, choice) = super::receive(&spec(way, Io::Auto), None);
-            assert!(taken == way && choice.is_none());
-        }
-    }
-
-    #[test]
-    fn few_messages_are_waited_for_in_the_system_s_call() {
-        let (taken, choice) = super::receive(&spec(Receive::Auto, Io::Auto), Some(20_000.0));
-        let choice = choice.unwrap();
-        assert!(taken == Receive::Block && choice.candidates.is_empty());
-        assert_eq!(choice.reason, "20000 messages/s are few: it waits in the system's call");
-        let (_, choice) = super::receive(&spec(Receive::Auto, Io::Auto), Some(20_001.0));
-        assert_eq!(choice.unwrap().candidates.len(), 3);
-    }
-
-    #[test]
-    fn the_way_that_is_said_is_the_way_that_is_taken() {
-        let (taken, choice) = super::receive(&spec(Receive::Auto, Io::Single), None);
-        let (name, _) = WAYS_TO_RECEIVE.into_iter().find(|(_, way)| *way == taken).unwrap();
-        assert!(choice.unwrap().reason.starts_with(name));
-        let (taken, choice) = send(&spec(Receive::Auto, Io::Auto));
-        let name = if taken == Io::Batch { "batch" } else { "single" };
-        assert!(choice.reason.starts_with(name), "{}", choice.reason);
-        assert_eq!(choice.candidates.len(), 2);
-    }
-
-    #[test]
-    fn a_way_as_slow_as_its_bound_is_equal_or_tried_again() {
-        // 85 % of the fastest is as fast; below 60 % it is hopeless.
-        let cheap = |rate| {
-            let ways = [candidate("fast", 200.0, 9.0), candidate("cheap", rate, 1.0)];
-            best_of(ways.iter().enumerate())
-        };
-        assert_eq!((cheap(170.0), cheap(169.0)), (Some(1), Some(0)));
-        assert_eq!(best_of([candidate("none", 0.0, 1.0)].iter().enumerate()), None);
-        assert_eq!(rounds_of(&[&[120.0, 110.0], &[200.0, 190.0]]).0, [2, 2]);
-        assert_eq!(rounds_of(&[&[119.0, 110.0], &[200.0, 190.0]]).0, [1, 2]);
-        // Twice the rate is room to spare.
-        let ways = || found(vec![candidate("block", 200.0, 9.0), candidate("poll", 310.0, 4.0)]);
-        assert_eq!(decide(ways(), Some(100.0), 0).0, 0);
-        assert_eq!(decide(ways(), Some(100.1), 0).0, 1);
-    }
-
-    #[test]
-    fn every_way_can_be_tried() {
-        let case = |transport, of| Case {
-            transport,
-            message_bytes: SMALL_BYTES,
-            receive_buffer_bytes: None,
-            of,
-        };
-        for transport in [Transport::Udp, Transport::Tcp] {
-            for receive in [Receive::Block, Receive::Poll, Receive::Spin] {
-                // A round is short: on a busy host nothing may arrive in one.
-                let arrives = |_| {
-                    let case = case(transport, WaysOf::Send { beside: receive });
-                    try_once(case, Io::Single, receive).unwrap().0 > 0.0
-                };
-                assert!((0..20).any(arrives), "{transport:?} {receive:?}");
-            }
-        }
-    }
-}
+mod tests;

@@ -3,8 +3,6 @@
 //! A thread with one flow may wait in the system's own call. One with several asks which of them
 //! are ready; what a flow does when its turn comes is the same.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 use std::thread;
 use std::time::Duration;
@@ -15,23 +13,16 @@ use lanlab_units::Instant;
 use lanlab_workloads::stream::CpuMeter;
 
 use super::Plan;
+use super::turns::{Agenda, Look, Looks, Pause, is_alone};
 use crate::messages::{EndedBy, Failure, HostWindow, Receive};
 use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
 
-/// How often a flow that nothing is to be read from or written to has its turn all the same, to
-/// see whether it shall stop.
-const CHECK_NS: u64 = 10_000_000;
-/// With many flows less often: looking must not be what costs.
-const CHECK_PER_FLOW_NS: u64 = 500_000;
-const LONGEST_CHECK_NS: u64 = 100_000_000;
 /// How long a polling receiver sleeps. Longer needs larger socket buffers, shorter more wake-ups.
 const POLL_NS: u64 = 200_000;
 /// Turns that a flow has in a row at most, so that others have theirs.
 const TURNS_IN_A_ROW: usize = 16;
-/// Up to so many flows it is cheaper to ask each than to ask which are ready.
-const FEW_FLOWS: usize = 4;
 
 /// What a flow did when it had its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,10 +175,6 @@ fn readiness_failure(error: &io::Error) -> Failure {
     Failure::system("waiting for sockets", error)
 }
 
-fn check_interval_ns(flows: usize) -> u64 {
-    (flows as u64 * CHECK_PER_FLOW_NS).clamp(CHECK_NS, LONGEST_CHECK_NS)
-}
-
 /// Drive one flow that waits by itself until it has ended.
 fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
     let mut waiter = Waiter::new();
@@ -227,54 +214,30 @@ fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(),
     }
     let mut readiness = Readiness::new(flows.len()).map_err(|error| readiness_failure(&error))?;
     let mut waiter = Waiter::new();
-    // A flow is queued with the time of its next turn, or waits for room, or has ended.
-    let mut queue: BinaryHeap<Reverse<(Instant, usize)>> =
-        (0..flows.len()).map(|index| Reverse((Instant::ZERO, index))).collect();
-    let mut waiting = vec![false; flows.len()];
-    let (mut waiting_count, mut left) = (0_usize, flows.len());
-    let check_ns = check_interval_ns(flows.len());
-    let mut next_check = os::monotonic().plus_nanos(check_ns);
-    while left > 0 {
+    let mut agenda = Agenda::new(flows.len(), os::monotonic());
+    while !agenda.is_over() {
         let mut now = os::monotonic();
-        let due = queue.peek().map_or(next_check, |Reverse((due, _))| *due);
-        if due > now && waiting_count == 0 {
-            now = waiter.wait_until(due);
-        } else if waiting_count > 0 {
-            let wait_ns = due.min(next_check).nanos_since(now);
-            let ready = readiness
-                .wait(Duration::from_nanos(wait_ns))
-                .map_err(|error| readiness_failure(&error))?;
-            now = os::monotonic();
-            for index in ready {
-                if std::mem::take(&mut waiting[index]) {
-                    waiting_count -= 1;
-                    queue.push(Reverse((now, index)));
-                }
-            }
-            if now >= next_check {
-                next_check = now.plus_nanos(check_ns);
-                for (index, waiting) in waiting.iter_mut().enumerate() {
-                    if std::mem::take(waiting) {
-                        queue.push(Reverse((now, index)));
-                    }
-                }
-                waiting_count = 0;
+        match agenda.pause(now) {
+            Pause::None => {}
+            Pause::Until(due) => now = waiter.wait_until(due),
+            Pause::ForRoom(wait_ns) => {
+                let ready = readiness
+                    .wait(Duration::from_nanos(wait_ns))
+                    .map_err(|error| readiness_failure(&error))?;
+                now = os::monotonic();
+                ready.for_each(|index| agenda.has_room(index, now));
+                agenda.check(now);
             }
         }
-        let Some(Reverse((due, index))) = queue.peek().copied() else { continue };
-        if due > now {
-            continue;
-        }
-        queue.pop();
+        let Some(index) = agenda.due(now) else { continue };
         match flows[index].turn(now, shared)? {
-            Turn::Again => queue.push(Reverse((now, index))),
-            Turn::Wait { until, .. } => queue.push(Reverse((until, index))),
+            Turn::Again => agenda.queue(index, now),
+            Turn::Wait { until, .. } => agenda.queue(index, until),
             Turn::Blocked => {
                 flows[index].watch(&readiness, index).map_err(|error| readiness_failure(&error))?;
-                waiting[index] = true;
-                waiting_count += 1;
+                agenda.wait_for_room(index);
             }
-            Turn::Over => left -= 1,
+            Turn::Over => agenda.end(),
         }
     }
     Ok(())
@@ -286,66 +249,81 @@ pub fn drive_receivers<F: Flow>(
     shared: &mut F::Shared,
     receive: Receive,
 ) -> Result<(), Failure> {
-    if receive != Receive::Poll
-        && receive != Receive::Spin
-        && let [flow] = flows
-    {
-        return drive_alone(flow, shared);
+    if is_alone(flows.len(), receive) {
+        return drive_alone(&mut flows[0], shared);
     }
-    let few = flows.len() <= FEW_FLOWS && receive != Receive::Block;
+    let mut looks = Looks::new(flows.len(), receive);
     let mut readiness = Readiness::new(flows.len()).map_err(|error| readiness_failure(&error))?;
-    // To be watched costs something for each packet.
-    for (index, flow) in flows.iter().enumerate().filter(|_| !few) {
-        flow.watch(&readiness, index).map_err(|error| readiness_failure(&error))?;
+    if looks.watches() {
+        for (index, flow) in flows.iter().enumerate() {
+            flow.watch(&readiness, index).map_err(|error| readiness_failure(&error))?;
+        }
     }
-    let check_ns = check_interval_ns(flows.len());
     let (mut over, mut left) = (vec![false; flows.len()], flows.len());
-    let mut next_check = Instant::ZERO;
     let mut ready: Vec<usize> = Vec::with_capacity(flows.len());
-    let mut drained = true;
+    let mut is_drained = true;
     while left > 0 {
         let mut now = os::monotonic();
-        if receive == Receive::Poll && drained {
+        if looks.sleeps(is_drained) {
             os::sleep_until(now.plus_nanos(POLL_NS));
             now = os::monotonic();
         }
         ready.clear();
-        if now >= next_check || few {
-            // All of them: each sees whether it shall stop.
-            next_check = now.plus_nanos(check_ns);
-            ready.extend((0..flows.len()).filter(|index| !over[*index]));
-        } else {
-            let wait_ns = if receive == Receive::Block { next_check.nanos_since(now) } else { 0 };
-            let found = readiness
-                .wait(Duration::from_nanos(wait_ns))
-                .map_err(|error| readiness_failure(&error))?;
-            ready.extend(found.filter(|index| !over[*index]));
-            now = os::monotonic();
+        match looks.next(now) {
+            Look::All => ready.extend((0..flows.len()).filter(|index| !over[*index])),
+            Look::Ready(wait_ns) => {
+                let found = readiness
+                    .wait(Duration::from_nanos(wait_ns))
+                    .map_err(|error| readiness_failure(&error))?;
+                ready.extend(found.filter(|index| !over[*index]));
+                now = os::monotonic();
+            }
         }
-        drained = true;
+        is_drained = true;
         for index in ready.iter().copied() {
-            for turn in 1..=TURNS_IN_A_ROW {
-                match flows[index].turn(now, shared)? {
-                    Turn::Again => {
-                        drained &= turn < TURNS_IN_A_ROW;
-                        now = os::monotonic();
-                    }
-                    Turn::Wait { .. } | Turn::Blocked => break,
-                    Turn::Over => {
-                        over[index] = true;
-                        left -= 1;
-                        if !few {
-                            flows[index]
-                                .forget(&readiness)
-                                .map_err(|error| readiness_failure(&error))?;
-                        }
-                        break;
+            match take_turns(&mut flows[index], &mut now, shared)? {
+                Took::All => {}
+                Took::Part => is_drained = false,
+                Took::Over => {
+                    over[index] = true;
+                    left -= 1;
+                    if looks.watches() {
+                        flows[index]
+                            .forget(&readiness)
+                            .map_err(|error| readiness_failure(&error))?;
                     }
                 }
             }
         }
     }
     Ok(())
+}
+
+/// What several turns of a receiving flow came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Took {
+    /// Nothing is left to be read for now.
+    All,
+    /// There may be more.
+    Part,
+    /// It has ended.
+    Over,
+}
+
+/// Let a flow read what is there, up to its turns in a row.
+fn take_turns<F: Flow>(
+    flow: &mut F,
+    now: &mut Instant,
+    shared: &mut F::Shared,
+) -> Result<Took, Failure> {
+    for _ in 0..TURNS_IN_A_ROW {
+        match flow.turn(*now, shared)? {
+            Turn::Again => *now = os::monotonic(),
+            Turn::Wait { .. } | Turn::Blocked => return Ok(Took::All),
+            Turn::Over => return Ok(Took::Over),
+        }
+    }
+    Ok(Took::Part)
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 mod alive;
 mod choice;
 mod flow_threads;
+mod hand_over;
 mod joined;
 mod sent;
 mod slowness;
 mod tcp_receive;
 mod tcp_send;
+mod turns;
 mod udp_receive;
 mod udp_send;
 
+use lanlab_os::Capabilities;
 use lanlab_units::Pace;
 use lanlab_wire::session::Token;
 use lanlab_workloads::stream::{LONGEST_NS, Plan};
@@ -98,7 +101,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
         }
     };
     let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
-    let (io, group) = check_io(spec, pace)?;
+    let (io, group) = check_io(spec, pace, lanlab_os::capabilities())?;
     Ok(Plan {
         message_bytes: spec.message_size_bytes as usize,
         amount,
@@ -134,8 +137,11 @@ fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
 
 /// Check how messages pass between program and system, and find how many at once. What is left to
 /// the engine stays `auto` here.
-fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failure> {
-    let capabilities = lanlab_os::capabilities();
+fn check_io(
+    spec: &StreamSpec,
+    pace: Option<Pace>,
+    capabilities: Capabilities,
+) -> Result<(Io, usize), Failure> {
     let udp = spec.transport == Transport::Udp;
     // A paced sender groups no more messages than it must.
     let paced_group = pace.map(|pace| {

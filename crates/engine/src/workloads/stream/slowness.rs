@@ -18,13 +18,17 @@ const MOST_RIVALS: u64 = 16;
 
 /// Check what is asked for.
 pub fn check(load: &ReceiverLoad) -> Result<(), Failure> {
+    check_on(load, os::capabilities().thread_usage)
+}
+
+fn check_on(load: &ReceiverLoad, has_thread_usage: bool) -> Result<(), Failure> {
     check_range("load.work_ns", load.work_ns, 0, MOST_WORK_NS)?;
     check_range("load.rivals", load.rivals.into(), 0, MOST_RIVALS)?;
     match load.quota_ratio {
         Some(ratio) if !(0.01..=1.0).contains(&ratio) => {
             Err(Failure::value("load.quota_ratio", ratio, "0.01 to 1"))
         }
-        _ if !os::capabilities().thread_usage && *load != ReceiverLoad::default() => {
+        _ if !has_thread_usage && *load != ReceiverLoad::default() => {
             Err(Failure::new("load.unsupported", "no CPU time of threads on this system"))
         }
         _ => Ok(()),
@@ -81,15 +85,22 @@ impl Slowness {
     }
 
     fn keep_to_quota(&mut self, ratio: f64) {
-        let (now, used_ns) = (os::monotonic(), os::thread_cpu_ns());
+        if let Some(end) = self.rest_until(ratio, os::monotonic(), os::thread_cpu_ns()) {
+            os::sleep_until(end);
+            self.period = Some((os::monotonic(), os::thread_cpu_ns()));
+        }
+    }
+
+    /// The end of the present stretch, if its quota is used up at `now`, when the thread has used
+    /// `used_ns` of CPU time.
+    fn rest_until(&mut self, ratio: f64, now: Instant, used_ns: u64) -> Option<Instant> {
         let (began, used_then_ns) = *self.period.get_or_insert((now, used_ns));
         let end = began.plus_nanos(PERIOD_NS);
         if now >= end {
             self.period = Some((now, used_ns));
-        } else if (used_ns - used_then_ns) as f64 >= ratio * PERIOD_NS as f64 {
-            os::sleep_until(end);
-            self.period = Some((os::monotonic(), os::thread_cpu_ns()));
+            return None;
         }
+        ((used_ns - used_then_ns) as f64 >= ratio * PERIOD_NS as f64).then_some(end)
     }
 
     /// CPU time that was spent on messages on purpose.
@@ -139,6 +150,31 @@ mod tests {
     }
 
     #[test]
+    fn a_quota_is_used_up_by_its_share_of_ten_milliseconds() {
+        let mut slowness = slowness(ReceiverLoad { quota_ratio: Some(0.25), ..Default::default() });
+        let mut rest_until_us = |now_us: u64, used_us: u64| {
+            let end =
+                slowness.rest_until(0.25, Instant::from_nanos(1_000 * now_us), 1_000 * used_us);
+            end.map(|end| end.as_nanos() / 1_000)
+        };
+        // The stretch begins at 1 ms, with 700 ms of CPU time used: 2.5 ms more are its quota.
+        assert_eq!(rest_until_us(1_000, 700_000), None);
+        assert_eq!(rest_until_us(5_000, 702_499), None);
+        assert_eq!(rest_until_us(10_999, 702_500), Some(11_000));
+        assert_eq!(rest_until_us(11_000, 702_600), None, "a new stretch begins");
+        assert_eq!(rest_until_us(20_000, 705_099), None);
+        assert_eq!(rest_until_us(20_000, 705_100), Some(21_000));
+    }
+
+    #[test]
+    fn a_load_needs_the_cpu_time_of_threads() {
+        let work = ReceiverLoad { work_ns: 1, ..Default::default() };
+        let code = |load, has_usage| check_on(load, has_usage).map_err(|failure| failure.code);
+        assert_eq!(code(&work, false), Err("load.unsupported"));
+        assert_eq!([code(&ReceiverLoad::default(), false), code(&work, true)], [Ok(()), Ok(())]);
+    }
+
+    #[test]
     fn what_is_out_of_range_is_refused() {
         let refused = |load: ReceiverLoad| check(&load).unwrap_err().message;
         assert!(
@@ -167,15 +203,21 @@ mod tests {
     }
 
     #[test]
+    fn without_a_load_a_message_costs_nothing() {
+        let mut slowness = slowness(ReceiverLoad::default());
+        slowness.after(5);
+        assert_eq!(slowness.worked_ns(), 0);
+    }
+
+    #[test]
     fn rivals_take_the_processor_until_the_end() {
-        let used = |slowness: Slowness| {
-            let before_ns = os::process_cpu_ns().unwrap();
-            thread::sleep(std::time::Duration::from_millis(30));
-            drop(slowness);
-            os::process_cpu_ns().unwrap() - before_ns
-        };
         let rivals = slowness(ReceiverLoad { rivals: 2, ..Default::default() });
         assert_eq!(rivals.rivals.len(), 2);
-        assert!(used(rivals) > 5_000_000);
+        thread::sleep(std::time::Duration::from_millis(30));
+        assert!(!rivals.rivals.iter().any(JoinHandle::is_finished));
+        let over = Arc::clone(&rivals.over);
+        drop(rivals);
+        // A thread that has ended does not hold it any more.
+        assert!(over.load(Ordering::Relaxed) && Arc::strong_count(&over) == 1);
     }
 }

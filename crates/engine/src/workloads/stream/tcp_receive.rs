@@ -11,11 +11,11 @@ use lanlab_workloads::stream::{ByteCounter, CpuMeter};
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::slowness::Slowness;
+use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Receive, StreamReceive, StreamReceived,
-    Timestamps,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, StreamReceive, StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
@@ -44,7 +44,7 @@ pub fn receive(
     let start = running.wait_for_start(|| Ok(()))?;
 
     let work = |share: Vec<(u16, TcpStream)>| {
-        let alone = share.len() == 1 && plan.receive == Receive::Block;
+        let alone = is_alone(share.len(), plan.receive);
         let mut shared = Shared {
             buffer: vec![0; plan.read_bytes],
             usage: ThreadUsage::default(),
@@ -259,3 +259,6 @@ impl<'a> Receiver<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use lanlab_units::Instant;
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::sent::{cpu_of, sum_up};
+use super::turns::waits_for_room;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
@@ -49,7 +50,7 @@ pub fn send(
     let start = running.wait_for_start(|| Ok(()))?;
 
     let work = |share: Vec<(u16, TcpStream)>| {
-        let alone = share.len() == 1;
+        let alone = waits_for_room(share.len());
         let mut flows: Vec<_> = share
             .into_iter()
             .map(|(flow, stream)| Sender::new(plan, flow, stream, alone, running, start))
@@ -329,3 +330,6 @@ impl<'a> Sender<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

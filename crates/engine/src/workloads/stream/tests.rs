@@ -1,10 +1,18 @@
 //! Which plans there are, and that each has an end.
 
+use std::io;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use lanlab_os::{DatagramOptions, DatagramSocket, Readiness};
 use lanlab_units::Instant;
 use lanlab_workloads::stream::OVERTIME_NS;
 
+use super::flow_threads::Flow;
 use super::*;
 use crate::messages::{Receive, ReceiverLoad, SocketOptions, WhenLate};
+use crate::output::Output;
+use crate::running::Running;
 use proptest::prelude::*;
 
 pub fn spec(amount: Amount, rate: Option<Rate>, size: u32, flows: u16) -> StreamSpec {
@@ -41,7 +49,7 @@ fn what_cannot_be_added_up_is_refused() {
 }
 
 /// A stream that is measured for a second after no warm-up, of 100 bytes.
-fn plain(transport: Transport) -> StreamSpec {
+pub fn plain(transport: Transport) -> StreamSpec {
     StreamSpec {
         transport,
         warmup_ns: 0,
@@ -49,6 +57,54 @@ fn plain(transport: Transport) -> StreamSpec {
         silence_ns: 100_000_000,
         ..spec(Amount::TimeNs(1_000_000_000), None, 100, 1)
     }
+}
+
+/// A measurement whose driver listens to nothing.
+pub fn running() -> Running {
+    Running::new(1, Output::new(io::sink()))
+}
+
+/// Both ends of a connection.
+pub fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (near, listener.accept().unwrap().0)
+}
+
+/// A socket of this program, and its peer's; either sends to the other.
+pub fn datagram_pair() -> (DatagramSocket, UdpSocket) {
+    let near =
+        DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &DatagramOptions::default()).unwrap();
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    near.plain().connect(far.local_addr().unwrap()).unwrap();
+    far.connect(near.plain().local_addr().unwrap()).unwrap();
+    (near, far)
+}
+
+/// Use the processor for so long.
+pub fn work_for(cpu_ns: u64) {
+    let until_ns = lanlab_os::thread_cpu_ns() + cpu_ns;
+    while lanlab_os::thread_cpu_ns() < until_ns {
+        std::hint::spin_loop();
+    }
+}
+
+/// Close a connection so that the other end sees it broken.
+pub fn reset(stream: TcpStream) {
+    socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    drop(stream);
+}
+
+/// That a flow, which is ready, is watched when it asks for it, and no more when it has ended.
+pub fn assert_watched_until_forgotten(flow: &impl Flow) {
+    let mut readiness = Readiness::new(2).unwrap();
+    flow.watch(&readiness, 7).unwrap();
+    let ready: Vec<usize> = readiness.wait(Duration::from_secs(10)).unwrap().collect();
+    assert_eq!(ready, [7]);
+    flow.watch(&readiness, 7).unwrap();
+    flow.forget(&readiness).unwrap();
+    assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
 }
 
 #[test]
@@ -146,16 +202,44 @@ fn messages_go_in_groups_as_large_as_the_rate_needs() {
 }
 
 #[test]
+fn what_a_system_cannot_do_is_not_asked_of_it() {
+    let plain_system = Capabilities { batch: false, segment: false, ..lanlab_os::capabilities() };
+    let checked = |io| {
+        let spec = StreamSpec { io, ..plain(Transport::Udp) };
+        check_io(&spec, None, plain_system).map_err(|failure| failure.code)
+    };
+    assert_eq!(checked(Io::Auto), Ok((Io::Auto, 1)));
+    assert_eq!(checked(Io::Single), Ok((Io::Single, 1)));
+    assert_eq!(checked(Io::Batch), Err("io.batch_unsupported"));
+    assert_eq!(checked(Io::Segment), Err("io.segment_unsupported"));
+}
+
+#[test]
 fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
-    let chosen = |transport, rate: Option<f64>| {
+    let chosen = |transport, rate: Option<f64>, group: Option<usize>| {
         let rate = rate.map(Rate::MessagesPerS);
         let spec = StreamSpec { rate, ..plain(transport) };
         let mut plan = plan(&spec).unwrap();
+        plan.group = group.unwrap_or(plan.group);
         choose_sending(&mut plan, &spec);
-        (plan.io, plan.group, plan.io_choice.is_some())
+        (plan.io, plan.group, plan.io_choice.unwrap())
     };
-    assert_eq!(chosen(Transport::Tcp, None), (Io::Single, 1, true));
-    assert_eq!(chosen(Transport::Udp, Some(1_000.0)), (Io::Single, 1, true));
+    let reason_of = |transport, rate, group| {
+        let (io, group, choice) = chosen(transport, rate, group);
+        (io, group, choice.reason)
+    };
+    let (tcp, udp) = (Transport::Tcp, Transport::Udp);
+    let one_write = || "over TCP a message is one write".to_owned();
+    assert_eq!(reason_of(tcp, None, None), (Io::Single, 1, one_write()));
+    assert_eq!(reason_of(tcp, Some(1_000.0), None), (Io::Single, 1, one_write()));
+    let even = || "single messages keep the gaps of a rate even".to_owned();
+    assert_eq!(reason_of(udp, Some(1_000.0), Some(1)), (Io::Single, 1, even()));
+    assert_eq!(reason_of(udp, None, Some(1)), (Io::Single, 1, even()));
+    let fast = "no system call a message keeps up with this rate".to_owned();
+    assert_eq!(reason_of(udp, Some(200_000.0), Some(4)), (Io::Batch, 4, fast));
+    // Without a rate both ways are tried.
+    let (io, group, choice) = chosen(udp, None, Some(64));
+    assert_eq!((choice.candidates.len(), group), (2, if io == Io::Batch { 64 } else { 1 }));
     let spec = StreamSpec { io: Io::Single, ..plain(Transport::Udp) };
     let mut plan = plan(&spec).unwrap();
     choose_sending(&mut plan, &spec);
@@ -182,7 +266,7 @@ fn a_receiver_left_to_the_engine_takes_datagrams_in_batches() {
     assert_eq!((receive, reason.as_deref()), (Receive::Block, Some(few)));
 }
 
-fn to_receive(spec: StreamSpec) -> StreamReceive {
+pub fn to_receive(spec: StreamSpec) -> StreamReceive {
     StreamReceive {
         spec,
         bind: [127, 0, 0, 1].into(),

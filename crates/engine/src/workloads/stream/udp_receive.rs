@@ -2,9 +2,10 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{BATCH_MESSAGES, Interest, Readiness, ReceiveBatch, Usage};
+use lanlab_os::{BATCH_MESSAGES, DatagramSocket, Interest, Readiness, ReceiveBatch, Usage};
 use lanlab_units::Instant;
 use lanlab_wire::session::QUESTION_LEN;
 use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
@@ -13,16 +14,15 @@ use super::alive::{Word, say_alive_during};
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::joined::{self, JOINED_BYTES};
 use super::slowness::Slowness;
+use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, Receive, StreamReceive,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, Intervals, Io, StreamReceive,
     StreamReceived, Timestamps,
 };
 use crate::running::Running;
-use crate::workloads::setup::{
-    Accepted, TICK, accept_datagram, bind_datagram, is_idle, local_port,
-};
+use crate::workloads::setup::{Accepted, accept_datagram, bind_datagram, is_idle, local_port};
 use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meters};
 
 /// How often a receiver looks whether it shall stop.
@@ -38,16 +38,7 @@ pub fn receive(
     let mut ports = super::ports_of(request, plan.flows);
     for _ in 0..plan.flows {
         let socket = ports.take(|port| bind_datagram(request.bind, port, &request.spec.socket))?;
-        if plan.io == Io::Segment {
-            joined::enable(&socket, request.spec.socket.receive_buffer_bytes)
-                .map_err(|error| Failure::system("joined reception", &error))?;
-        }
-        socket.enable_drop_counts().map_err(|error| Failure::system("counts of drops", &error))?;
-        if plan.timestamps == Timestamps::Kernel {
-            socket
-                .enable_kernel_timestamps(false)
-                .map_err(|error| Failure::system("the kernel's time stamps", &error))?;
-        }
+        prepare(&socket, plan, request.spec.socket.receive_buffer_bytes)?;
         sockets.push(socket);
     }
     let ports = sockets.iter().map(local_port).collect::<Result<_, _>>()?;
@@ -68,13 +59,13 @@ pub fn receive(
 
     let read_bytes = read_bytes(plan);
     let work = |share: Vec<(u16, (Accepted, Arc<Word>))>| {
-        let alone = share.len() == 1 && plan.receive == Receive::Block;
+        let alone = is_alone(share.len(), plan.receive);
         let mut shared = Shared::new(plan, read_bytes, request)?;
         let mut flows = Vec::with_capacity(share.len());
         for (flow, (accepted, word)) in share {
             if alone {
                 word.socket
-                    .set_receive_timeout(Some(TICK / 2))
+                    .set_receive_timeout(Some(Duration::from_nanos(CHECK_NS)))
                     .map_err(|error| Failure::system("receive time-out", &error))?;
             }
             let incoming = Incoming::new(plan, token, flow, accepted.acceptor, start);
@@ -103,6 +94,21 @@ pub fn receive(
     let received = sum_up(plan, flows, &meters, cpu, buffers, host);
     let (_, ended) = worst_end(std::iter::once(received.ended_by));
     Ok((received, failure.or(ended)))
+}
+
+/// Have the system tell of datagrams what the plan asks for.
+fn prepare(socket: &DatagramSocket, plan: &Plan, asked_bytes: Option<u32>) -> Result<(), Failure> {
+    if plan.io == Io::Segment {
+        joined::enable(socket, asked_bytes)
+            .map_err(|error| Failure::system("joined reception", &error))?;
+    }
+    socket.enable_drop_counts().map_err(|error| Failure::system("counts of drops", &error))?;
+    if plan.timestamps == Timestamps::Kernel {
+        socket
+            .enable_kernel_timestamps(false)
+            .map_err(|error| Failure::system("the kernel's time stamps", &error))?;
+    }
+    Ok(())
 }
 
 fn answer_all_again(accepted: &mut [Accepted]) -> Result<(), Failure> {
@@ -228,20 +234,8 @@ impl Flow for Receiver<'_> {
             self.stop(ended_by, now, &mut shared.meters);
             return Ok(Turn::Over);
         }
-        match self.word.socket.receive_batch(&mut shared.batch, self.alone) {
-            Ok(_) => {
-                self.take_batch(shared);
-                Ok(Turn::Again)
-            }
-            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
-            // Only the sender's own port can answer so: it has closed it.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let Some(ended_by) = self.incoming.closed() else { return Ok(Turn::Blocked) };
-                self.stop(ended_by, now, &mut shared.meters);
-                Ok(Turn::Over)
-            }
-            Err(error) => Err(Failure::system("receive", &error)),
-        }
+        let received = self.word.socket.receive_batch(&mut shared.batch, self.alone);
+        self.take(received, now, shared)
     }
 
     fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
@@ -273,6 +267,29 @@ impl<'a> Receiver<'a> {
             next_check: Instant::ZERO,
             is_over: false,
             ended_by: EndedBy::Silence,
+        }
+    }
+
+    /// Take in what came of receiving.
+    fn take(
+        &mut self,
+        received: io::Result<usize>,
+        now: Instant,
+        shared: &mut Shared,
+    ) -> Result<Turn, Failure> {
+        match received {
+            Ok(_) => {
+                self.take_batch(shared);
+                Ok(Turn::Again)
+            }
+            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
+            // Only the sender's own port can answer so: it has closed it.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                let Some(ended_by) = self.incoming.closed() else { return Ok(Turn::Blocked) };
+                self.stop(ended_by, now, &mut shared.meters);
+                Ok(Turn::Over)
+            }
+            Err(error) => Err(Failure::system("receive", &error)),
         }
     }
 
@@ -351,3 +368,6 @@ impl<'a> Receiver<'a> {
         self.incoming.counter.close(now, self.word.socket.dropped().ok(), meters);
     }
 }
+
+#[cfg(test)]
+mod tests;

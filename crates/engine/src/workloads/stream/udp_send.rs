@@ -7,10 +7,12 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_os::{DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
-use lanlab_wire::session::{Kind, Message, QUESTION_LEN, Token};
+use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
+use super::hand_over::hand_over;
 use super::sent::{cpu_of, sum_up};
+use super::turns::waits_for_room;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
@@ -44,7 +46,7 @@ pub fn send(
     let start = running.wait_for_start(|| Ok(()))?;
 
     let work = |share: Vec<(u16, DatagramSocket)>| {
-        let alone = share.len() == 1;
+        let alone = waits_for_room(share.len());
         let mut flows = share
             .iter()
             .map(|(flow, socket)| Sender::new(plan, token, *flow, socket, alone, running, start))
@@ -135,13 +137,17 @@ impl<'a> Sender<'a> {
             self.outgoing.write(index as u64, now, shared.batch.message(index));
         }
         // Never in the system's call: how long there was no room is a result.
-        let taken = match self.plan.io {
-            Io::Segment if count > 1 => {
-                self.socket.send_segments(&shared.batch, count, false).map(|()| count)
-            }
-            Io::Batch => self.socket.send_batch(&mut shared.batch, count, false),
-            _ => self.socket.send_one(shared.batch.message(0), false).map(|()| 1),
-        };
+        let taken = hand_over(self.socket, &mut shared.batch, (self.plan.io, count), false);
+        self.take(taken, now, shared)
+    }
+
+    /// Take in what came of handing messages over.
+    fn take(
+        &mut self,
+        taken: io::Result<usize>,
+        now: Instant,
+        shared: &mut Shared,
+    ) -> Result<Turn, Failure> {
         match taken {
             Ok(messages) => {
                 self.outgoing.took(messages as u64, now, &mut shared.meters);
@@ -186,22 +192,36 @@ impl<'a> Sender<'a> {
 
     /// Take in what the receiver has said.
     fn hear(&mut self, now: Instant) -> Result<(), Failure> {
-        let mut buffer = [0; QUESTION_LEN + 1];
+        let mut buffer = [0; RECEIVE_LEN];
         loop {
-            match self.socket.try_receive(&mut buffer) {
-                Ok(None) => return Ok(()),
-                Ok(Some(length)) => {
-                    if let Ok(message) = Message::parse(&buffer[..length]) {
-                        self.outgoing.heard(&message, now);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    self.outgoing.closed();
-                    return Ok(());
-                }
-                Err(error) if is_idle(&error) => {}
-                Err(error) => return Err(Failure::system("session", &error)),
+            let received = self.socket.try_receive(&mut buffer);
+            let word = received.map(|length| length.map(|length| &buffer[..length]));
+            if !self.take_word(word, now)? {
+                return Ok(());
             }
+        }
+    }
+
+    /// Take in what came of listening; whether there may be more.
+    fn take_word(
+        &mut self,
+        word: io::Result<Option<&[u8]>>,
+        now: Instant,
+    ) -> Result<bool, Failure> {
+        match word {
+            Ok(None) => Ok(false),
+            Ok(Some(octets)) => {
+                if let Ok(message) = Message::parse(octets) {
+                    self.outgoing.heard(&message, now);
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                self.outgoing.closed();
+                Ok(false)
+            }
+            Err(error) if is_idle(&error) => Ok(true),
+            Err(error) => Err(Failure::system("session", &error)),
         }
     }
 }
@@ -219,20 +239,4 @@ fn said(sent: io::Result<usize>) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_that_is_not_taken_for_the_moment_is_no_failure() {
-        use io::ErrorKind::{ConnectionRefused, Interrupted, NetworkUnreachable, WouldBlock};
-        assert!(said(Ok(40)).is_ok());
-        let is_failure = [WouldBlock, Interrupted, ConnectionRefused, NetworkUnreachable]
-            .map(|kind| said(Err(kind.into())).is_err());
-        assert_eq!(is_failure, [false, false, false, true]);
-        #[cfg(target_os = "linux")]
-        {
-            // ENOBUFS.
-            assert!(said(Err(io::Error::from_raw_os_error(105))).is_ok());
-        }
-    }
-}
+mod tests;

@@ -135,3 +135,61 @@ fn a_responder_answers_each_message_until_its_requester_ends() {
     assert_eq!(&answers, b"abcdef");
     assert_eq!(running.progress.counted(), (2, 6));
 }
+
+/// Close a connection so that the other end sees it broken.
+fn reset(stream: TcpStream) {
+    socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    drop(stream);
+}
+
+fn replies_of<'a>(plan: &'a Plan, stream: &'a TcpStream) -> StreamReplies<'a> {
+    let (message_bytes, buffer) = (plan.message_bytes, vec![0; plan.message_bytes]);
+    StreamReplies { plan, stream, message_bytes, buffer, received: 0, replied: 0 }
+}
+
+#[test]
+fn a_broken_connection_is_closed() {
+    for receive in WAYS {
+        let plan = Plan { silence_ns: 10_000_000_000, ..of_messages(5, receive) };
+        let (near, far) = pair();
+        reset(far);
+        let ended = read_message(&near, &mut [0; 5], &plan, &running()).unwrap();
+        assert_eq!(ended, Some(EndedBy::PeerClosed));
+        let (near, far) = pair();
+        reset(far);
+        // What broke it may be on its way.
+        let mut replies = replies_of(&plan, &near);
+        let mut heard = (0..1_000_000).map(|_| replies.next().unwrap());
+        assert_eq!(heard.find(|heard| *heard != Heard::Idle), Some(Heard::Closed));
+    }
+}
+
+#[test]
+fn an_error_that_closes_no_connection_is_a_failure() {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected, PermissionDenied};
+    let of = |kind: io::ErrorKind| broken("read", &kind.into()).ok();
+    assert_eq!([of(BrokenPipe), of(ConnectionReset)], [Some(EndedBy::PeerClosed); 2]);
+    assert_eq!([of(NotConnected), of(PermissionDenied)], [None, None]);
+    // To a requester a connection that has been broken is closed.
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    let stream: TcpStream = socket.into();
+    let plan = of_messages(5, Receive::Block);
+    assert_eq!(replies_of(&plan, &stream).next().unwrap(), Heard::Closed);
+    assert!(read_message(&stream, &mut [0; 5], &plan, &running()).is_err());
+}
+
+#[test]
+fn a_large_message_is_written_whole_to_a_slow_reader() {
+    let message: Vec<u8> = (0..2_000_003).map(|place| (place % 251) as u8).collect();
+    let (near, mut far) = pair();
+    let reader = thread::spawn(move || {
+        let mut octets = vec![0; 2_000_003];
+        // Meanwhile the writer fills what room there is.
+        thread::sleep(2 * TICK);
+        far.read_exact(&mut octets).map(|()| octets).unwrap()
+    });
+    let ended = write_message(&near, &message, 10_000_000_000, &running()).unwrap();
+    assert_eq!(ended, None);
+    drop(near);
+    assert!(reader.join().unwrap() == message);
+}

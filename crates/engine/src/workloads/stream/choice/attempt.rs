@@ -16,8 +16,9 @@ use crate::messages::{Failure, Io, Receive, Transport};
 use crate::workloads::padding;
 use crate::workloads::setup::is_idle;
 use crate::workloads::stream::flow_threads::{self, Flow, Turn};
+use crate::workloads::stream::hand_over::{group_of, hand_over};
 use crate::workloads::stream::joined::{self, JOINED_BYTES};
-use crate::workloads::stream::segments_at_once;
+use crate::workloads::stream::turns::is_alone;
 
 /// Messages received per second and CPU time of both threads for each, nanoseconds.
 pub(super) fn try_once(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, f64)> {
@@ -25,8 +26,22 @@ pub(super) fn try_once(case: Case, sender: Io, receive: Receive) -> io::Result<(
         Transport::Udp => datagrams(case, sender, receive)?,
         Transport::Tcp => octets(case, receive)?,
     };
+    Ok(rate_and_cost(messages, usage))
+}
+
+/// Of a round: messages per second, and CPU time for each, nanoseconds.
+fn rate_and_cost(messages: f64, usage: Usage) -> (f64, f64) {
     let cpu_ns = (usage.user_ns + usage.system_ns) as f64;
-    Ok((messages * 1e9 / ROUND_NS as f64, cpu_ns / messages.max(1.0)))
+    (messages * 1e9 / ROUND_NS as f64, cpu_ns / messages.max(1.0))
+}
+
+/// What came of receiving; `None` if nothing was there.
+fn unless_idle(received: io::Result<usize>) -> Result<Option<usize>, Failure> {
+    match received {
+        Ok(received) => Ok(Some(received)),
+        Err(error) if is_idle(&error) => Ok(None),
+        Err(error) => Err(Failure::system("receive", &error)),
+    }
 }
 
 fn on_loopback<T>(open: impl Fn(SocketAddr) -> io::Result<T>) -> io::Result<T> {
@@ -73,15 +88,11 @@ impl Flow for CountingDatagrams {
         if now >= self.end {
             return Ok(Turn::Over);
         }
-        match self.socket.receive_batch(batch, self.alone) {
-            Ok(_) => {
-                self.messages +=
-                    batch.received().map(|each| each.datagrams().count() as u64).sum::<u64>();
-                Ok(Turn::Again)
-            }
-            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
-            Err(error) => Err(Failure::system("receive", &error)),
+        if unless_idle(self.socket.receive_batch(batch, self.alone))?.is_none() {
+            return Ok(Turn::Blocked);
         }
+        self.messages += batch.received().map(|each| each.datagrams().count() as u64).sum::<u64>();
+        Ok(Turn::Again)
     }
 
     fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
@@ -93,29 +104,30 @@ impl Flow for CountingDatagrams {
     }
 }
 
-fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage)> {
+/// The receiving socket of a case, and the size of its buffers.
+fn receiving_socket(case: Case, sender: Io) -> io::Result<(DatagramSocket, usize)> {
     let options = DatagramOptions {
         receive_buffer_bytes: case.receive_buffer_bytes.map(|bytes| bytes as usize),
         ..DatagramOptions::default()
     };
     let socket = on_loopback(|address| DatagramSocket::bind(address, &options))?;
+    socket.set_receive_timeout(Some(Duration::from_millis(1)))?;
+    if sender == Io::Segment {
+        joined::enable(&socket, case.receive_buffer_bytes)?;
+        return Ok((socket, JOINED_BYTES));
+    }
+    Ok((socket, case.message_bytes + 1))
+}
+
+fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage)> {
+    let (socket, buffer_bytes) = receiving_socket(case, sender)?;
     let address = socket.plain().local_addr()?;
     let own = SocketAddr::new(address.ip(), 0);
     let source = DatagramSocket::bind(own, &DatagramOptions::default())?;
     source.plain().connect(address)?;
-    socket.set_receive_timeout(Some(Duration::from_millis(1)))?;
-    let segment = sender == Io::Segment;
-    let group = match sender {
-        Io::Single => 1,
-        Io::Segment => segments_at_once(case.message_bytes),
-        _ => os::BATCH_MESSAGES,
-    };
-    if segment {
-        joined::enable(&socket, case.receive_buffer_bytes)?;
-    }
-    let buffer_bytes = if segment { JOINED_BYTES } else { case.message_bytes + 1 };
+    let group = group_of(sender, case.message_bytes);
     let end = os::monotonic().plus_nanos(ROUND_NS);
-    let alone = receive == Receive::Block;
+    let alone = is_alone(1, receive);
     let flow = CountingDatagrams { socket, alone, end, messages: 0 };
     let (flow, usage) = receive_during(
         flow,
@@ -124,11 +136,7 @@ fn datagrams(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, Usage
         || {
             let mut messages = SendBatch::new(group, case.message_bytes, padding());
             while os::monotonic() < end {
-                match sender {
-                    Io::Segment if group > 1 => source.send_segments(&messages, group, true)?,
-                    Io::Batch => drop(source.send_batch(&mut messages, group, true)?),
-                    _ => source.send_one(messages.message(0), true)?,
-                }
+                hand_over(&source, &mut messages, (sender, group), true)?;
             }
             Ok(())
         },
@@ -151,14 +159,13 @@ impl Flow for CountingOctets {
         } else {
             os::receive_now(&self.stream, buffer)
         };
-        match outcome {
-            Ok(0) => Ok(Turn::Over),
-            Ok(octets) => {
+        match unless_idle(outcome)? {
+            None => Ok(Turn::Blocked),
+            Some(0) => Ok(Turn::Over),
+            Some(octets) => {
                 self.octets += octets as u64;
                 Ok(Turn::Again)
             }
-            Err(error) if is_idle(&error) => Ok(Turn::Blocked),
-            Err(error) => Err(Failure::system("read", &error)),
         }
     }
 
@@ -175,7 +182,7 @@ fn octets(case: Case, receive: Receive) -> io::Result<(f64, Usage)> {
     let listener = on_loopback(TcpListener::bind)?;
     let source = TcpStream::connect(listener.local_addr()?)?;
     let (stream, _) = listener.accept()?;
-    let flow = CountingOctets { stream, alone: receive == Receive::Block, octets: 0 };
+    let flow = CountingOctets { stream, alone: is_alone(1, receive), octets: 0 };
     let (flow, usage) = receive_during(
         flow,
         || vec![0; 1_048_576],
@@ -189,5 +196,94 @@ fn octets(case: Case, receive: Receive) -> io::Result<(f64, Usage)> {
             source.shutdown(Shutdown::Write)
         },
     )?;
-    Ok((flow.octets as f64 / case.message_bytes as f64, usage))
+    Ok((messages_in(flow.octets, case.message_bytes), usage))
+}
+
+fn messages_in(octets: u64, message_bytes: usize) -> f64 {
+    octets as f64 / message_bytes as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::messages::WaysOf;
+    use crate::workloads::stream::tests::{assert_watched_until_forgotten, datagram_pair, pair};
+
+    const CASE: Case = Case {
+        transport: Transport::Udp,
+        message_bytes: 512,
+        receive_buffer_bytes: None,
+        of: WaysOf::Send { beside: Receive::Block },
+    };
+
+    #[test]
+    fn a_round_is_told_by_the_second_and_by_the_message() {
+        let usage = Usage { user_ns: 4_000_000, system_ns: 2_000_000, ..Usage::default() };
+        // 8 ms.
+        assert_eq!(rate_and_cost(8_000.0, usage), (1_000_000.0, 750.0));
+        assert_eq!(rate_and_cost(0.0, usage), (0.0, 6_000_000.0));
+        assert_eq!((messages_in(1_024, 512), messages_in(768, 512)), (2.0, 1.5));
+    }
+
+    #[test]
+    fn nothing_to_receive_is_no_failure_and_another_error_is_one() {
+        use io::ErrorKind::{PermissionDenied, WouldBlock};
+        let of = |received| unless_idle(received).ok();
+        assert_eq!([of(Ok(3)), of(Err(WouldBlock.into()))], [Some(Some(3)), Some(None)]);
+        assert_eq!(of(Err(PermissionDenied.into())), None);
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    fn a_receiver_has_the_buffers_of_its_case() {
+        let buffers = |receive_buffer_bytes, sender| {
+            let case = Case { receive_buffer_bytes, ..CASE };
+            let (socket, bytes) = receiving_socket(case, sender).unwrap();
+            (socket2::SockRef::from(socket.plain()).recv_buffer_size().unwrap(), bytes)
+        };
+        let plain = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let usual = socket2::SockRef::from(&plain).recv_buffer_size().unwrap();
+        assert_eq!(buffers(None, Io::Single), (usual, 513));
+        // Linux tells twice what it was asked for (socket(7)).
+        assert_eq!(buffers(Some(100_000), Io::Batch), (200_000, 513));
+        assert_eq!(buffers(Some(100_000), Io::Segment), (200_000, 65_536));
+        let (joined, _) = buffers(None, Io::Segment);
+        assert!(joined > usual, "room for joined datagrams: {joined}");
+    }
+
+    #[test]
+    fn every_way_carries_messages_and_says_what_they_cost() {
+        use Receive::{Block, Poll, Spin};
+        let datagrams = [Io::Single, Io::Batch, Io::Segment].map(|sender| (Transport::Udp, sender));
+        for (transport, sender) in [&datagrams[..], &[(Transport::Tcp, Io::Single)]].concat() {
+            if sender == Io::Segment && !os::capabilities().segment {
+                continue;
+            }
+            for receive in [Block, Poll, Spin] {
+                // A round is short: on a busy host nothing may arrive in one.
+                let carries = |_| {
+                    let (rate, cost) =
+                        try_once(Case { transport, ..CASE }, sender, receive).unwrap();
+                    // A message in a round of 8 ms is 125 in a second.
+                    let is_whole = transport == Transport::Tcp || rate % 125.0 == 0.0;
+                    assert!(is_whole && rate >= 0.0 && cost >= 0.0, "{rate} at {cost}");
+                    rate > 125.0 && (cost > 0.0 || !os::capabilities().thread_usage)
+                };
+                assert!((0..50).any(carries), "{transport:?} {sender:?} {receive:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn flows_that_count_are_watched_until_they_are_forgotten() {
+        let (socket, far) = datagram_pair();
+        far.send(b"one").unwrap();
+        let (alone, end) = (false, Instant::ZERO);
+        assert_watched_until_forgotten(&CountingDatagrams { socket, alone, end, messages: 0 });
+        let (stream, mut far) = pair();
+        far.write_all(b"one").unwrap();
+        assert_watched_until_forgotten(&CountingOctets { stream, alone, octets: 0 });
+    }
 }

@@ -208,6 +208,8 @@ mod tests {
         assert!(missing.contains(r#"ways ["single"]"#), "{missing}");
         let below = changed(|ways| ways.candidates[0].messages_per_s = -1.0);
         assert!(below.contains("below 0"), "{below}");
+        let most = vec![told(CASE, found(1.0, 2.0, true)).remove(0); MOST_KNOWN];
+        assert!(Memory::default().learn(most).is_ok());
         let many = vec![told(CASE, found(1.0, 2.0, true)).remove(0); MOST_KNOWN + 1];
         let refused = Memory::default().learn(many).unwrap_err();
         assert_eq!(refused.code, "ways.invalid");

@@ -1,3 +1,9 @@
+use std::cell::Cell;
+use std::net::UdpSocket;
+
+use lanlab_os::Interest;
+
+use super::super::tests::work_for;
 use super::*;
 
 /// Takes its turns at every millisecond of its schedule, and notes them.
@@ -47,4 +53,168 @@ fn flows_of_one_thread_take_turns_by_their_schedules() {
     drive_senders(&mut flows, &mut turns).unwrap();
     assert_eq!(turns.len(), 20);
     assert!(turns.is_sorted(), "{turns:?}");
+}
+
+/// Has nothing to do at each of its turns, and then ends. It counts how often it was watched.
+struct Idle {
+    left: u32,
+    watched: Cell<u32>,
+    forgotten: Cell<u32>,
+}
+
+fn idle(turns: u32) -> Idle {
+    Idle { left: turns, watched: Cell::new(0), forgotten: Cell::new(0) }
+}
+
+impl Flow for Idle {
+    type Shared = Vec<Instant>;
+
+    fn turn(&mut self, now: Instant, turns: &mut Vec<Instant>) -> Result<Turn, Failure> {
+        if self.left == 0 {
+            return Ok(Turn::Over);
+        }
+        turns.push(now);
+        self.left -= 1;
+        Ok(Turn::Blocked)
+    }
+
+    fn watch(&self, _: &Readiness, _: usize) -> io::Result<()> {
+        self.watched.set(self.watched.get() + 1);
+        Ok(())
+    }
+
+    fn forget(&self, _: &Readiness) -> io::Result<()> {
+        self.forgotten.set(self.forgotten.get() + 1);
+        Ok(())
+    }
+}
+
+#[test]
+fn the_system_watches_flows_where_that_is_cheaper_than_asking_each() {
+    use Receive::{Block, Poll, Spin};
+    let cases = [(1, Block, 0), (2, Block, 1), (1, Spin, 0), (4, Poll, 0), (5, Poll, 1)];
+    for (count, receive, times) in cases {
+        let mut flows: Vec<Idle> = (0..count).map(|_| idle(2)).collect();
+        drive_receivers(&mut flows, &mut Vec::new(), receive).unwrap();
+        for flow in &flows {
+            let found = (flow.left, flow.watched.get(), flow.forgotten.get());
+            assert_eq!(found, (0, times, times), "{count} flows, {receive:?}");
+        }
+    }
+}
+
+#[test]
+fn a_polling_receiver_sleeps_between_its_looks() {
+    let mut turns = Vec::new();
+    drive_receivers(&mut [idle(5)], &mut turns, Receive::Poll).unwrap();
+    assert!(turns.windows(2).all(|pair| pair[1].nanos_since(pair[0]) >= POLL_NS), "{turns:?}");
+}
+
+#[test]
+fn a_sender_that_is_blocked_is_watched_and_has_its_turn_again() {
+    let mut flows = [idle(2), idle(1)];
+    let mut turns = Vec::new();
+    drive_senders(&mut flows, &mut turns).unwrap();
+    assert_eq!(flows.map(|flow| (flow.left, flow.watched.get())), [(0, 2), (0, 1)]);
+    assert_eq!(turns.len(), 3);
+}
+
+/// A flow that always has something to read, and one that never has, and ends after it. They count
+/// their turns in the place of their number.
+struct Busy {
+    index: usize,
+    socket: UdpSocket,
+}
+
+const BUSY_TURNS: usize = 10_000;
+
+impl Flow for Busy {
+    type Shared = [usize; 2];
+
+    fn turn(&mut self, _: Instant, turns: &mut [usize; 2]) -> Result<Turn, Failure> {
+        let is_over = turns[0] == BUSY_TURNS;
+        turns[self.index] += usize::from(!is_over);
+        Ok(match self.index {
+            _ if is_over => Turn::Over,
+            0 => Turn::Again,
+            _ => Turn::Blocked,
+        })
+    }
+
+    fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()> {
+        readiness.watch(&self.socket, key, Interest::Read)
+    }
+
+    fn forget(&self, readiness: &Readiness) -> io::Result<()> {
+        readiness.forget(&self.socket)
+    }
+}
+
+#[test]
+fn a_flow_that_is_ready_is_asked_and_others_wait_for_the_check() {
+    let flow = |index| Busy { index, socket: UdpSocket::bind("127.0.0.1:0").unwrap() };
+    let mut flows = [flow(0), flow(1)];
+    flows[1].socket.send_to(b"one", flows[0].socket.local_addr().unwrap()).unwrap();
+    let mut turns = [0; 2];
+    drive_receivers(&mut flows, &mut turns, Receive::Block).unwrap();
+    // With a check for each look of 16 turns the idle one would have had 625.
+    assert!(turns[0] == BUSY_TURNS && turns[1] < 100, "{turns:?}");
+}
+
+/// Has something to do at so many turns.
+struct Reading(usize, Turn);
+
+impl Flow for Reading {
+    type Shared = ();
+
+    fn turn(&mut self, _: Instant, (): &mut ()) -> Result<Turn, Failure> {
+        if self.0 == 0 {
+            return Ok(self.1);
+        }
+        self.0 -= 1;
+        Ok(Turn::Again)
+    }
+
+    fn watch(&self, _: &Readiness, _: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn forget(&self, _: &Readiness) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_flow_has_sixteen_turns_in_a_row_at_most() {
+    let took = |turns, then| {
+        let (mut flow, mut now) = (Reading(turns, then), Instant::ZERO);
+        let took = take_turns(&mut flow, &mut now, &mut ()).unwrap();
+        (took, flow.0, now > Instant::ZERO)
+    };
+    assert_eq!(took(0, Turn::Blocked), (Took::All, 0, false));
+    assert_eq!(took(15, Turn::Blocked), (Took::All, 0, true));
+    assert_eq!(took(16, Turn::Blocked), (Took::Part, 0, true));
+    assert_eq!(took(20, Turn::Blocked), (Took::Part, 4, true));
+    assert_eq!(took(3, Turn::Over), (Took::Over, 0, true));
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn the_cpu_time_of_a_thread_is_that_between_its_first_flow_and_its_last() {
+    let total_ns = |usage: &ThreadUsage| usage.used().user_ns + usage.used().system_ns;
+    let mut usage = ThreadUsage::default();
+    usage.end();
+    assert_eq!(total_ns(&usage), 0, "nothing was measured");
+    usage.begin();
+    work_for(20_000_000);
+    usage.begin();
+    work_for(20_000_000);
+    usage.end();
+    // The system counts to a tick.
+    assert!(total_ns(&usage) >= 20_000_000, "{:?}", usage.used());
+    let user_ns = usage.used().user_ns;
+    usage.leave_out(1_000);
+    assert_eq!(usage.used().user_ns, user_ns.saturating_sub(1_000));
+    usage.leave_out(u64::MAX);
+    assert_eq!(usage.used().user_ns, 0);
 }

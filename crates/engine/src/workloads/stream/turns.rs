@@ -1,0 +1,305 @@
+//! Which flow of a thread has its turn, and how the thread waits for it: no socket here, and time is
+//! an argument.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use lanlab_units::Instant;
+
+use crate::messages::Receive;
+
+/// How often a flow that nothing is to be read from or written to has its turn all the same, to
+/// see whether it shall stop.
+const CHECK_NS: u64 = 10_000_000;
+/// With many flows less often: looking must not be what costs.
+const CHECK_PER_FLOW_NS: u64 = 500_000;
+const LONGEST_CHECK_NS: u64 = 100_000_000;
+/// Up to so many flows it is cheaper to ask each than to ask which are ready.
+const FEW_FLOWS: usize = 4;
+
+fn check_interval_ns(flows: usize) -> u64 {
+    (flows as u64 * CHECK_PER_FLOW_NS).clamp(CHECK_NS, LONGEST_CHECK_NS)
+}
+
+/// Whether a receiving thread has one flow alone, which may wait in the system's call.
+pub fn is_alone(flows: usize, receive: Receive) -> bool {
+    flows == 1 && receive == Receive::Block
+}
+
+/// Whether a sending thread has one flow alone, which may wait for room in the system's call.
+pub fn waits_for_room(flows: usize) -> bool {
+    flows == 1
+}
+
+/// How a sending thread waits for the next turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// Not at all.
+    None,
+    /// Until then, to the microsecond.
+    Until(Instant),
+    /// So many nanoseconds at most for room to write.
+    ForRoom(u64),
+}
+
+/// The flows of a sending thread: each is queued with the time of its next turn, or waits for room,
+/// or has ended.
+#[derive(Debug)]
+pub struct Agenda {
+    queue: BinaryHeap<Reverse<(Instant, usize)>>,
+    waiting: Vec<bool>,
+    waiting_count: usize,
+    left: usize,
+    check_ns: u64,
+    next_check: Instant,
+}
+
+impl Agenda {
+    /// All flows are due.
+    pub fn new(flows: usize, now: Instant) -> Self {
+        let check_ns = check_interval_ns(flows);
+        Self {
+            queue: (0..flows).map(|flow| Reverse((Instant::ZERO, flow))).collect(),
+            waiting: vec![false; flows],
+            waiting_count: 0,
+            left: flows,
+            check_ns,
+            next_check: now.plus_nanos(check_ns),
+        }
+    }
+
+    /// Whether all flows have ended.
+    pub fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// How to wait at `now`.
+    pub fn pause(&self, now: Instant) -> Pause {
+        let due = self.queue.peek().map_or(self.next_check, |Reverse((due, _))| *due);
+        if self.waiting_count > 0 {
+            Pause::ForRoom(due.min(self.next_check).nanos_since(now))
+        } else if due > now {
+            Pause::Until(due)
+        } else {
+            Pause::None
+        }
+    }
+
+    /// A flow that waits has room: it is due.
+    pub fn has_room(&mut self, flow: usize, now: Instant) {
+        if std::mem::take(&mut self.waiting[flow]) {
+            self.waiting_count -= 1;
+            self.queue.push(Reverse((now, flow)));
+        }
+    }
+
+    /// Now and then all flows that wait are due, to see whether they shall stop.
+    pub fn check(&mut self, now: Instant) {
+        if now >= self.next_check {
+            self.next_check = now.plus_nanos(self.check_ns);
+            for flow in 0..self.waiting.len() {
+                self.has_room(flow, now);
+            }
+        }
+    }
+
+    /// The flow whose turn it is at `now`. What becomes of it is to be said by one of the following.
+    pub fn due(&mut self, now: Instant) -> Option<usize> {
+        let (due, flow) = self.queue.peek()?.0;
+        if due > now {
+            return None;
+        }
+        self.queue.pop();
+        Some(flow)
+    }
+
+    /// The next turn of the flow is at `at`.
+    pub fn queue(&mut self, flow: usize, at: Instant) {
+        self.queue.push(Reverse((at, flow)));
+    }
+
+    /// The flow waits for room.
+    pub fn wait_for_room(&mut self, flow: usize) {
+        self.waiting[flow] = true;
+        self.waiting_count += 1;
+    }
+
+    /// The flow has ended.
+    pub fn end(&mut self) {
+        self.left -= 1;
+    }
+}
+
+/// Which flows a receiving thread asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// All of them: each sees whether it shall stop.
+    All,
+    /// Those that are ready within so many nanoseconds.
+    Ready(u64),
+}
+
+/// How a receiving thread with `receive` looks after its flows.
+#[derive(Debug)]
+pub struct Looks {
+    receive: Receive,
+    few: bool,
+    check_ns: u64,
+    next_check: Instant,
+}
+
+impl Looks {
+    pub fn new(flows: usize, receive: Receive) -> Self {
+        let few = flows <= FEW_FLOWS && receive != Receive::Block;
+        Self { receive, few, check_ns: check_interval_ns(flows), next_check: Instant::ZERO }
+    }
+
+    /// Whether the system is asked which flows are ready. To be watched costs something for each
+    /// packet.
+    pub fn watches(&self) -> bool {
+        !self.few
+    }
+
+    /// Whether the thread sleeps first, if the last look left nothing to be read.
+    pub fn sleeps(&self, is_drained: bool) -> bool {
+        is_drained && self.receive == Receive::Poll
+    }
+
+    /// Which flows are asked at `now`.
+    pub fn next(&mut self, now: Instant) -> Look {
+        if self.few || now >= self.next_check {
+            self.next_check = now.plus_nanos(self.check_ns);
+            Look::All
+        } else if self.receive == Receive::Block {
+            Look::Ready(self.next_check.nanos_since(now))
+        } else {
+            Look::Ready(0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_nanos(1_000_000 * ms)
+    }
+
+    #[test]
+    fn many_flows_are_checked_less_often() {
+        let ms = |flows| check_interval_ns(flows) / 1_000_000;
+        assert_eq!([1, 20, 40, 200, 1_000].map(ms), [10, 10, 20, 100, 100]);
+    }
+
+    #[test]
+    fn one_flow_alone_waits_in_the_system_s_call_if_it_blocks() {
+        let cases = [
+            is_alone(1, Receive::Block),
+            is_alone(2, Receive::Block),
+            is_alone(1, Receive::Poll),
+            is_alone(2, Receive::Spin),
+        ];
+        assert_eq!(cases, [true, false, false, false]);
+        assert_eq!([waits_for_room(1), waits_for_room(2)], [true, false]);
+    }
+
+    #[test]
+    fn the_flow_that_is_due_first_has_its_turn_first() {
+        let mut agenda = Agenda::new(2, ms(100));
+        assert_eq!(agenda.pause(ms(100)), Pause::None);
+        assert_eq!([agenda.due(ms(100)), agenda.due(ms(100))], [Some(0), Some(1)]);
+        agenda.queue(0, ms(107));
+        agenda.queue(1, ms(105));
+        assert_eq!(agenda.pause(ms(104)), Pause::Until(ms(105)));
+        assert_eq!(agenda.due(ms(104)), None);
+        // On time is not too early.
+        assert_eq!(agenda.pause(ms(105)), Pause::None);
+        assert_eq!([agenda.due(ms(105)), agenda.due(ms(106))], [Some(1), None]);
+        assert_eq!(agenda.due(ms(120)), Some(0));
+    }
+
+    #[test]
+    fn a_flow_that_waits_for_room_does_not_hold_up_others() {
+        let mut agenda = Agenda::new(3, ms(100));
+        for flow in 0..3 {
+            assert_eq!(agenda.due(ms(100)), Some(flow));
+        }
+        agenda.wait_for_room(0);
+        agenda.wait_for_room(1);
+        // The check is at 110 ms.
+        assert_eq!(agenda.pause(ms(101)), Pause::ForRoom(9_000_000));
+        agenda.queue(2, ms(104));
+        assert_eq!(agenda.pause(ms(101)), Pause::ForRoom(3_000_000));
+        assert_eq!(agenda.pause(ms(104)), Pause::ForRoom(0), "room is looked for all the same");
+        agenda.has_room(1, ms(102));
+        // The system may say so again.
+        agenda.has_room(1, ms(102));
+        assert_eq!([agenda.due(ms(102)), agenda.due(ms(102))], [Some(1), None]);
+        agenda.queue(1, ms(109));
+        assert_eq!(agenda.pause(ms(103)), Pause::ForRoom(1_000_000));
+        agenda.has_room(0, ms(103));
+        assert_eq!(agenda.due(ms(103)), Some(0));
+        agenda.queue(0, ms(108));
+        // Nobody waits for room any more: the next turn is met to the microsecond.
+        assert_eq!(agenda.pause(ms(103)), Pause::Until(ms(104)));
+    }
+
+    #[test]
+    fn flows_that_wait_for_room_are_asked_at_a_check() {
+        let mut agenda = Agenda::new(2, ms(100));
+        assert_eq!([agenda.due(ms(100)), agenda.due(ms(100))], [Some(0), Some(1)]);
+        agenda.wait_for_room(0);
+        agenda.wait_for_room(1);
+        agenda.check(ms(109));
+        assert_eq!(agenda.due(ms(109)), None);
+        agenda.check(ms(110));
+        assert_eq!([agenda.due(ms(110)), agenda.due(ms(110))], [Some(0), Some(1)]);
+        agenda.wait_for_room(0);
+        agenda.check(ms(119));
+        assert_eq!((agenda.due(ms(119)), agenda.pause(ms(119))), (None, Pause::ForRoom(1_000_000)));
+        agenda.check(ms(121));
+        assert_eq!(agenda.due(ms(121)), Some(0));
+        // Without a flow in the queue the next look is the next check.
+        assert_eq!(agenda.pause(ms(121)), Pause::Until(ms(131)));
+    }
+
+    #[test]
+    fn it_is_over_when_all_flows_have_ended() {
+        let mut agenda = Agenda::new(2, ms(0));
+        agenda.end();
+        assert!(!agenda.is_over());
+        agenda.end();
+        assert!(agenda.is_over());
+    }
+
+    #[test]
+    fn few_flows_are_asked_each_unless_they_block() {
+        let watches = |flows| {
+            [Receive::Block, Receive::Poll, Receive::Spin]
+                .map(|receive| Looks::new(flows, receive).watches())
+        };
+        assert_eq!((watches(2), watches(4)), ([true, false, false], [true, false, false]));
+        assert_eq!(watches(5), [true; 3]);
+        let mut few = Looks::new(4, Receive::Spin);
+        assert_eq!([few.next(ms(100)), few.next(ms(101))], [Look::All; 2]);
+    }
+
+    #[test]
+    fn many_flows_are_asked_when_they_are_ready_and_at_checks() {
+        for (receive, longest_ns) in [(Receive::Block, 9_000_000), (Receive::Spin, 0)] {
+            let mut looks = Looks::new(5, receive);
+            assert_eq!(looks.next(ms(100)), Look::All);
+            assert_eq!(looks.next(ms(101)), Look::Ready(longest_ns));
+            assert_eq!([looks.next(ms(110)), looks.next(ms(120))], [Look::All; 2]);
+        }
+    }
+
+    #[test]
+    fn a_polling_thread_sleeps_once_all_is_read() {
+        let sleeps =
+            |receive| [false, true].map(|is_drained| Looks::new(1, receive).sleeps(is_drained));
+        assert_eq!(sleeps(Receive::Poll), [false, true]);
+        assert_eq!([sleeps(Receive::Block), sleeps(Receive::Spin)], [[false; 2]; 2]);
+    }
+}
