@@ -86,6 +86,10 @@ fn check_port(request: &Serve) -> Result<(), Failure> {
     ports.take(|port| listen(request.bind, port, &SocketOptions::default())).map(drop)
 }
 
+fn bounds(request: &Serve) -> Bounds {
+    Bounds { connections: request.connections as usize, ..Bounds::default() }
+}
+
 fn run(
     request: &Serve,
     root: PathBuf,
@@ -111,9 +115,7 @@ fn run(
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let (start, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
-        let connections = request.connections as usize;
-        let bounds = Bounds { connections, ..Bounds::default() };
-        let serving = servers::serve_within(&offer, &bounds).await.map_err(failure_of)?;
+        let serving = servers::serve_within(&offer, &bounds(request)).await.map_err(failure_of)?;
         running.serving(
             serving.port(),
             Served {
@@ -201,6 +203,8 @@ mod tests {
         let task = serve(asked(folder.path().to_str().unwrap())).ok().unwrap();
         let taken = Cost { memory_bytes: 268_435_456, threads: OWN_THREADS + 12 };
         assert_eq!(task.cost, taken);
+        let many = Serve { connections: 10_000, ..asked("/") };
+        assert_eq!(bounds(&many).connections, 10_000);
     }
 
     #[test]
