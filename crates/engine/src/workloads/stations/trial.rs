@@ -75,8 +75,8 @@ pub fn work_with<C: Connector + Clone + Send>(
             running.tell_readings(count, &octets);
         }
         if let Some(slices) = of_thread.slices.filter(|_| stationed.thinned.is_some()) {
-            for octets in slices.octets().chunks(slices::CELL_BYTES * slices::CELLS_A_LINE) {
-                running.tell_slices((octets.len() / slices::CELL_BYTES) as u32, octets);
+            for (cells, octets) in lines_of_cells(&slices.octets()) {
+                running.tell_slices(cells, octets);
             }
         }
     }
@@ -86,6 +86,12 @@ pub fn work_with<C: Connector + Clone + Send>(
         _ => None,
     };
     conclude(Outcome::Stationed(Box::new(stationed)), failure)
+}
+
+/// The cells of a thread, by lines: how many, and their octets.
+fn lines_of_cells(octets: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let lines = octets.chunks(slices::CELL_BYTES * slices::CELLS_A_LINE);
+    lines.map(|line| ((line.len() / slices::CELL_BYTES) as u32, line))
 }
 
 fn none_left(ended: &[crate::messages::StationEnded]) -> Failure {
@@ -306,5 +312,13 @@ mod tests {
         assert_eq!(of(1001, own, 1), [(vec![3, 4, 5, 6, 7], 1001)]);
         // Each has room for one.
         assert_eq!(of(2, own, 5).iter().map(|share| share.1).collect::<Vec<_>>(), [1; 5]);
+    }
+
+    #[test]
+    fn a_line_has_no_more_cells_than_fit() {
+        let octets = vec![7; 48 * (2 * 13_000 + 5)];
+        let lines = lines_of_cells(&octets).map(|(cells, line)| (cells, line.len()));
+        assert_eq!(lines.collect::<Vec<_>>(), [(13_000, 624_000), (13_000, 624_000), (5, 240)]);
+        assert_eq!(lines_of_cells(&[]).count(), 0);
     }
 }
