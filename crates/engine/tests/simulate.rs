@@ -103,6 +103,7 @@ fn a_tcp_transfer_of_so_many_bytes_ends_with_all_of_them_in_spite_of_loss() {
     request["world"]["medium"]["loss_ratio"] = json!(0.02);
     let (roles, world) = outcomes(&mut engine, &request);
     assert_eq!(number(&roles[1], "window_bytes"), 400_000);
+    assert_eq!(number(&roles[1]["flows"][0], "measured_messages"), 800);
     assert_eq!(roles[1]["ended_by"], "finished");
     assert!(number(&world["medium"][0], "lost_chance_frames") > 0);
     assert!(number(&roles[0]["flows"][0]["tcp"], "retransmitted_segments") > 0);
@@ -270,14 +271,20 @@ fn a_world_without_an_end_is_stopped_by_its_bounds() {
         request
     };
     let cases = [
-        (json!({"events": 1000}), "simulate.events", "events"),
-        (json!({"virtual_time_ns": 1_000_000}), "simulate.time", "time"),
+        (json!({"events": 1000}), "simulate.events", "events", "after 1000 events and 0."),
+        (
+            json!({"virtual_time_ns": 1_000_000}),
+            "simulate.time",
+            "time",
+            "after 0.001 s of virtual",
+        ),
     ];
-    for (bounds, code, end) in cases {
+    for (bounds, code, end, when) in cases {
         let line = engine.ask(&endless(bounds));
         assert_eq!(line["code"], code);
         assert_eq!(line["partial"]["world"]["ended"], end);
         assert!(line["message"].as_str().unwrap().contains("not come to its end"), "{line}");
+        assert!(line["message"].as_str().unwrap().contains(when), "{line}");
     }
 }
 

@@ -63,7 +63,7 @@ pub fn compute(request: MediumLoad) -> Result<Task, Failure> {
 /// Run the load. Ends early when cancelled.
 fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
     let end_ns = request.warmup_ns.saturating_add(request.duration_ns);
-    let slice_ns = (SLICE_BITS * 1_000_000_000 / request.rate_bps).max(1);
+    let slice_ns = slice_ns(request.rate_bps);
     let mut recording = request.pcap.as_deref().map(PcapFile::create).transpose()?;
     let mut now_ns = 0_u64;
     while now_ns < end_ns {
@@ -79,6 +79,11 @@ fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
     }
     let failure = recording.and_then(|file| file.end().err());
     conclude(outcome(&load.report(), load.counts().collisions), failure)
+}
+
+/// Virtual time between two checks for cancellation.
+fn slice_ns(rate_bps: u64) -> u64 {
+    (SLICE_BITS * 1_000_000_000 / rate_bps).max(1)
 }
 
 /// Write a frame of the load to a file.
@@ -269,6 +274,12 @@ mod tests {
     fn stations_have_the_addresses_of_a_virtual_lan() {
         assert_eq!(address(0), [2, 0x77, 0, 0, 0, 1]);
         assert_eq!(address(255), [2, 0x77, 0, 0, 1, 0]);
+    }
+
+    #[test]
+    fn it_looks_for_a_cancellation_after_ten_million_bits() {
+        assert_eq!([1_000, 10_000_000].map(slice_ns), [10_000_000_000_000, 1_000_000_000]);
+        assert_eq!(slice_ns(100_000_000_000), 100_000);
     }
 
     fn running() -> Running {

@@ -49,13 +49,18 @@ fn ports_of(request: &PathMtuAnswer) -> Ports {
 /// A socket that sends no fragments.
 fn open(address: IpAddr, port: u16) -> Result<DatagramSocket, Failure> {
     let socket = bind_datagram(address, port, &SocketOptions::default())?;
-    socket.enable_path_probing().map_err(|error| match error.kind() {
-        io::ErrorKind::Unsupported => {
-            Failure::new("path_mtu.unsupported", "no datagrams of a stated size on this system")
-        }
-        _ => Failure::system("path probing", &error),
-    })?;
+    socket.enable_path_probing().map_err(|error| not_probing(&error))?;
     Ok(socket)
+}
+
+fn not_probing(error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::Unsupported {
+        return Failure::new(
+            "path_mtu.unsupported",
+            "no datagrams of a stated size on this system",
+        );
+    }
+    Failure::system("path probing", error)
 }
 
 /// Answer until cancelled.
@@ -87,8 +92,7 @@ fn answer_all(
     let mut buffer = vec![0; LONGEST];
     while !running.is_cancelled() {
         if os::monotonic() >= deadline {
-            let seconds = ANSWER_NS / 1_000_000_000;
-            return Ok(Failure::new("peer.no_answer", format!("not ended within {seconds} s")));
+            return Ok(not_ended());
         }
         // An answer that is too long does not arrive; the other end notices that.
         let Ok((length, from)) = socket.plain().recv_from(&mut buffer) else { continue };
@@ -98,6 +102,11 @@ fn answer_all(
         }
     }
     Ok(Failure::cancelled())
+}
+
+fn not_ended() -> Failure {
+    let seconds = ANSWER_NS / 1_000_000_000;
+    Failure::new("peer.no_answer", format!("not ended within {seconds} s"))
 }
 
 /// Whether a datagram belongs to the session, and is long enough that no answer is longer.
@@ -163,10 +172,11 @@ fn search(
             .map_err(|error| Failure::system("receive time-out", &error))?;
         match socket.plain().recv(&mut buffer) {
             Ok(length) => take(&mut search, token, &buffer[..length], header),
-            Err(error) if DatagramSocket::is_too_long(&error) => was_told = true,
-            Err(error) if is_idle(&error) => {}
-            // The port is not open, or a router has no route. Later datagrams may still be answered.
-            Err(_) => os::sleep_until(now.plus_nanos(1_000_000)),
+            Err(error) => match told_by(&error) {
+                Told::TooLong => was_told = true,
+                Told::Nothing => {}
+                Told::NotThere => os::sleep_until(now.plus_nanos(1_000_000)),
+            },
         }
         search.handle_timeout(os::monotonic());
     }
@@ -179,6 +189,27 @@ fn search(
         datagrams,
         elapsed_ns: os::monotonic().nanos_since(began),
     })
+}
+
+/// What an error of a receive tells.
+#[derive(Debug, PartialEq, Eq)]
+enum Told {
+    /// A router has told that a datagram was too long for its next link.
+    TooLong,
+    /// Nothing came in time.
+    Nothing,
+    /// The port is not open, or a router has no route. Later datagrams may still be answered.
+    NotThere,
+}
+
+fn told_by(error: &io::Error) -> Told {
+    if DatagramSocket::is_too_long(error) {
+        Told::TooLong
+    } else if is_idle(error) {
+        Told::Nothing
+    } else {
+        Told::NotThere
+    }
 }
 
 /// Send a datagram. The error that it is too long may be about an earlier one, from a router, and is
@@ -209,7 +240,43 @@ mod tests {
 
     use super::*;
 
+    use std::io::Write;
+    use std::net::Ipv4Addr;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::thread;
+
+    use crate::output::Output;
+
     const TOKEN: Token = Token([7; TOKEN_LEN]);
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    fn running() -> Running {
+        Running::new(1, Output::new(io::sink()))
+    }
+
+    /// Lines of an engine, as they come.
+    struct Lines(Sender<Vec<u8>>);
+
+    impl Write for Lines {
+        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+            let _ = self.0.send(octets.to_vec());
+            Ok(octets.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The port that the next `ready` names.
+    fn port_of(lines: &Receiver<Vec<u8>>) -> u16 {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\n") {
+            line.extend(lines.recv_timeout(Duration::from_secs(20)).unwrap());
+        }
+        let line: serde_json::Value = serde_json::from_slice(&line).unwrap();
+        u16::try_from(line["ports"][0].as_u64().unwrap()).unwrap()
+    }
 
     #[test]
     fn headers_and_the_packet_that_every_path_carries_are_those_of_the_protocol() {
@@ -263,5 +330,64 @@ mod tests {
         assert_eq!(search.found(), Some((bounds(576), bounds(576))));
         take(&mut search, &TOKEN, &[7; 1472], 28);
         assert_eq!(search.found(), Some((bounds(1500), bounds(1500))));
+    }
+
+    #[test]
+    fn what_an_error_tells_is_known_by_its_kind() {
+        let kinds = [io::ErrorKind::WouldBlock, io::ErrorKind::ConnectionRefused];
+        assert_eq!(kinds.map(|kind| told_by(&kind.into())), [Told::Nothing, Told::NotThere]);
+        #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+        assert_eq!(told_by(&io::Error::from_raw_os_error(90)), Told::TooLong);
+        let codes = [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied]
+            .map(|kind| not_probing(&kind.into()).code);
+        assert_eq!(codes[0], "path_mtu.unsupported");
+        assert_ne!(codes[1], codes[0]);
+        assert_eq!(not_ended().message, "not ended within 30 s");
+    }
+
+    #[test]
+    fn an_end_takes_a_buffer_for_each_way() {
+        assert_eq!((COST.memory_bytes, COST.threads), (131_072, OWN_THREADS));
+    }
+
+    /// Both ends on this host, whose network within carries any packet.
+    #[test]
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
+        let (lines, told) = channel();
+        let (here, there) = (running(), Running::new(2, Output::new(Lines(lines))));
+        let session = "07".repeat(16);
+        let (port, last_port) = (0, 0);
+        let answer =
+            PathMtuAnswer { session: session.clone(), bind: HERE, port, last_port, peer: HERE };
+        let all = Some(PacketBounds { least_bytes: 1500, most_bytes: 1500 });
+        let (probed, sent, answered, ended) = thread::scope(|scope| {
+            let answering = scope.spawn(|| {
+                let mut datagrams = 0;
+                let ended = answer_all(&answer, &TOKEN, &there, &mut datagrams);
+                (datagrams, ended)
+            });
+            let (most_bytes, within_ns, port) = (1500, 10_000_000_000, port_of(&told));
+            let probe =
+                PathMtuProbe { session, bind: HERE, peer: HERE, port, most_bytes, within_ns };
+            let (mut sent, mut left) = (0, 20);
+            let probed = loop {
+                let probed = search(&probe, &TOKEN, &here).unwrap();
+                // The first round is of the largest packet and of one that every path carries.
+                assert!((2..100).contains(&probed.datagrams), "{probed:?}");
+                sent += probed.datagrams;
+                left -= 1;
+                // An answering end that has to wait for a processor answers late.
+                if left == 0 || (probed.there, probed.back) == (all, all) {
+                    break probed;
+                }
+            };
+            there.cancel();
+            let (answered, ended) = answering.join().unwrap();
+            (probed, sent, answered, ended.unwrap())
+        });
+        assert_eq!((probed.there, probed.back, probed.was_told), (all, all, false));
+        assert!((2..=sent).contains(&answered), "{answered} of {sent}");
+        assert_eq!(ended.code, "cancelled");
     }
 }

@@ -64,3 +64,43 @@ impl PcapFile {
             .map_err(|error| Failure::system(format!("`{}`", self.path), &error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_as_long_as_it_says_and_has_each_frame() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frames.pcap");
+        let path = path.to_str().unwrap();
+        let mut file = PcapFile::create(path).unwrap();
+        // A header of 24 octets, and 16 before each frame.
+        assert_eq!(file.written_bytes(), 24);
+        file.add(1, &[7; 60]);
+        assert_eq!(file.written_bytes(), 24 + 16 + 60);
+        file.add(2, &[8; 100]);
+        assert_eq!(file.written_bytes(), 24 + 16 + 60 + 16 + 100);
+        file.end().unwrap();
+        let octets = std::fs::read(path).unwrap();
+        assert_eq!(octets.len(), 216);
+        assert_eq!((&octets[40..100], &octets[116..]), (&[7; 60][..], &[8; 100][..]));
+        assert_eq!(PcapFile::create(path).err().map(|failure| failure.code), Some("system.call"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_cannot_be_written_is_an_error_at_the_end() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut file = PcapFile {
+            file: BufWriter::new(full),
+            path: "/dev/full".to_owned(),
+            octets: Vec::new(),
+            written_bytes: 0,
+            written: Ok(()),
+        };
+        file.add(1, &[7; 60]);
+        let failure = file.end().unwrap_err();
+        assert!(failure.message.starts_with("`/dev/full`: "), "{failure}");
+    }
+}

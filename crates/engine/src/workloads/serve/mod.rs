@@ -86,6 +86,10 @@ fn check_port(request: &Serve) -> Result<(), Failure> {
     ports.take(|port| listen(request.bind, port, &SocketOptions::default())).map(drop)
 }
 
+fn bounds(request: &Serve) -> Bounds {
+    Bounds { connections: request.connections as usize, ..Bounds::default() }
+}
+
 fn run(
     request: &Serve,
     root: PathBuf,
@@ -111,9 +115,7 @@ fn run(
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let (start, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
-        let connections = request.connections as usize;
-        let bounds = Bounds { connections, ..Bounds::default() };
-        let serving = servers::serve_within(&offer, &bounds).await.map_err(failure_of)?;
+        let serving = servers::serve_within(&offer, &bounds(request)).await.map_err(failure_of)?;
         running.serving(
             serving.port(),
             Served {
@@ -139,7 +141,11 @@ fn run(
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::net::{Ipv4Addr, TcpListener};
     use std::time::Duration;
+
+    use lanlab_files::LinkPlace;
+    use lanlab_os::RawLinkPlace;
 
     use super::*;
 
@@ -173,5 +179,67 @@ mod tests {
         assert_eq!(descriptors(ServiceKind::Smb, 10_000), 20_000);
         assert_eq!(descriptors(ServiceKind::Ftps, 100), 300);
         assert_eq!(descriptors(ServiceKind::S3, 0), 0);
+    }
+
+    fn asked(root: &str) -> Serve {
+        Serve {
+            service: ServiceKind::Smb,
+            root: root.to_owned(),
+            bind: Ipv4Addr::LOCALHOST.into(),
+            port: 0,
+            credentials: None,
+            carrier: Carrier::Tcp,
+            link: None,
+            station_name: None,
+            read_only: false,
+            requires_signatures: false,
+            connections: 0,
+        }
+    }
+
+    #[test]
+    fn a_server_takes_its_memory_and_the_threads_that_serve_and_read_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let task = serve(asked(folder.path().to_str().unwrap())).ok().unwrap();
+        let taken = Cost { memory_bytes: 268_435_456, threads: OWN_THREADS + 12 };
+        assert_eq!(task.cost, taken);
+        let many = Serve { connections: 10_000, ..asked("/") };
+        assert_eq!(bounds(&many).connections, 10_000);
+    }
+
+    #[test]
+    fn only_a_server_of_smb_1_has_a_station_and_needs_its_link_and_name() {
+        let offered = |service, carrier, link: Option<i32>, name: Option<&str>| {
+            let request = Serve {
+                service,
+                carrier,
+                link: link.map(LinkPlace::Descriptor),
+                station_name: name.map(str::to_owned),
+                ..asked("/")
+            };
+            station_of(&request).map(|station| station.map(|station| (station.place, station.name)))
+        };
+        let (smb1, nbf, tcp) = (ServiceKind::Smb1, Carrier::Nbf, Carrier::Tcp);
+        let station = (RawLinkPlace::Descriptor(1_000_009), "SERVER".to_owned());
+        assert_eq!(offered(smb1, nbf, Some(1_000_009), Some("SERVER")), Ok(Some(station)));
+        assert_eq!(offered(smb1, tcp, None, None), Ok(None));
+        for (service, carrier, link, name) in [
+            (ServiceKind::Smb, nbf, Some(1_000_009), Some("SERVER")),
+            (smb1, nbf, None, Some("SERVER")),
+            (smb1, nbf, Some(1_000_009), None),
+            (smb1, tcp, Some(1_000_009), Some("SERVER")),
+        ] {
+            let failure = offered(service, carrier, link, name).unwrap_err();
+            assert!(failure.message.starts_with("`carrier`: "), "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_taken_is_refused_before_a_server_begins() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let request = Serve { port, ..asked("/") };
+        assert_eq!(check_port(&request).unwrap_err().code, "bind.in_use");
+        assert_eq!(check_port(&asked("/")), Ok(()));
     }
 }

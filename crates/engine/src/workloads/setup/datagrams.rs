@@ -104,15 +104,28 @@ pub fn connect_datagram(
                     initiator.handle(&message, os::monotonic());
                 }
             }
-            Err(error) if is_idle(&error) => {}
-            // The port is not open: the peer may be about to open it.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                os::sleep_until(os::monotonic().plus_nanos(1_000_000));
+            Err(error) => {
+                let pause_ns = pause_ns_after(error).map_err(|error| system(&error))?;
+                os::sleep_until(os::monotonic().plus_nanos(pause_ns));
             }
-            Err(error) => return Err(system(&error)),
         }
         initiator.handle_timeout(os::monotonic());
     }
+}
+
+/// How long to wait after a receive that gave nothing. That the port is not open comes at once: the peer
+/// may be about to open it.
+fn pause_ns_after(error: io::Error) -> io::Result<u64> {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => Ok(1_000_000),
+        _ if is_idle(&error) => Ok(0),
+        _ => Err(error),
+    }
+}
+
+/// Pass over that nothing came, or what is nobody's matter.
+fn unless_idle(error: io::Error) -> io::Result<()> {
+    if is_idle(&error) || is_of_a_datagram(&error) { Ok(()) } else { Err(error) }
 }
 
 /// What sending to a port came to that may not be open yet: it is asked again in time.
@@ -176,8 +189,7 @@ pub fn accept_datagram(
             }
             // Nobody but the peer is answered.
             Ok(_) => {}
-            Err(error) if is_idle(&error) || is_of_a_datagram(&error) => {}
-            Err(error) => return Err(system(&error)),
+            Err(error) => unless_idle(error).map_err(|error| system(&error))?,
         }
     };
     if let Some(from) = acceptor.peer() {
@@ -230,8 +242,9 @@ impl Accepted {
                 }
             }
             Ok(Some(_)) => {}
-            Err(error) if is_idle(&error) || is_of_a_datagram(&error) => {}
-            Err(error) => return Err(Failure::system("session", &error)),
+            Err(error) => {
+                unless_idle(error).map_err(|error| Failure::system("session", &error))?;
+            }
         }
         Ok(true)
     }
@@ -241,6 +254,8 @@ impl Accepted {
 mod tests {
     use std::net::UdpSocket;
     use std::thread;
+
+    use lanlab_wire::session::Kind;
 
     use super::*;
     use crate::output::Output;
@@ -320,6 +335,56 @@ mod tests {
     }
 
     #[test]
+    fn an_error_that_says_nothing_of_the_session_does_not_end_it() {
+        use io::ErrorKind::{
+            ConnectionRefused, Interrupted, NetworkUnreachable, TimedOut, WouldBlock,
+        };
+        let pause = |kind: io::ErrorKind| pause_ns_after(kind.into()).ok();
+        assert_eq!([WouldBlock, TimedOut, Interrupted].map(pause), [Some(0); 3]);
+        assert_eq!([ConnectionRefused, NetworkUnreachable].map(pause), [Some(1_000_000), None]);
+        let passed = [WouldBlock, TimedOut, Interrupted, NetworkUnreachable]
+            .map(|kind| unless_idle(kind.into()).is_ok());
+        assert_eq!(passed, [true, true, true, false]);
+    }
+
+    /// What the peer asks of a receiver, and what it hears of it.
+    fn answer(asking: &UdpSocket) -> Option<Message> {
+        let mut octets = [0; 100];
+        let length = asking.recv(&mut octets).ok()?;
+        Some(Message::parse(&octets[..length]).unwrap())
+    }
+
+    #[test]
+    fn only_a_question_that_is_no_longer_than_its_kind_is_answered_also_again() {
+        let socket = bound(0);
+        let asking = UdpSocket::bind((HERE, 0)).unwrap();
+        asking.connect((HERE, local_port(&socket).unwrap())).unwrap();
+        asking.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let acceptor = thread::spawn(move || accepted(socket, HERE, &running()));
+        let ask = |kind| {
+            let message = Message { token: TOKEN, flow: 3, kind };
+            // A longer one has no answer, so that the only one is that to the other.
+            asking.send(&[&message.emit()[..], &[0]].concat()).unwrap();
+            asking.send(&message.emit()).unwrap();
+        };
+        ask(Kind::Hello { nonce: 5 });
+        let challenge = answer(&asking).unwrap();
+        let Kind::Challenge { cookie } = challenge.kind else { panic!("{challenge:?}") };
+        ask(Kind::Prove { cookie, nonce: 5 });
+        assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });
+        let mut accepted = acceptor.join().unwrap();
+        // The peer has not heard that.
+        ask(Kind::Prove { cookie, nonce: 5 });
+        accepted.answer_again().unwrap();
+        assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });
+        // What is only thrown away is not answered.
+        ask(Kind::Prove { cookie, nonce: 5 });
+        accepted.discard(&running(), os::monotonic().plus_nanos(5_000_000_000)).unwrap();
+        asking.set_nonblocking(true).unwrap();
+        assert_eq!(answer(&asking), None);
+    }
+
+    #[test]
     fn others_have_their_turn_while_it_waits_and_may_end_it() {
         let mut turns = 0;
         let ended = accept_datagram(bound(0), HERE, TOKEN, 3, &running(), || {
@@ -343,7 +408,9 @@ mod tests {
         let deadline = os::monotonic().plus_nanos(5_000_000_000);
         accepted.discard(&running(), deadline).unwrap();
         assert!(!accepted.take_one(false).unwrap());
-        source.send(&[0; 500]).unwrap();
+        for _ in 0..3 {
+            source.send(&[0; 500]).unwrap();
+        }
         accepted.answer_again().unwrap();
         assert!(!accepted.take_one(true).unwrap());
         let cancelled = running();

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::IpAddr;
+use std::path::Path;
 
 use crate::messages::{Failure, Transport};
 
@@ -104,8 +105,7 @@ fn holders(transport: Transport, ports: std::ops::RangeInclusive<u16>) -> Vec<St
             let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
             let holds = fs::read_dir(entry.path().join("fd")).ok()?.any(|descriptor| {
                 let target = descriptor.ok().and_then(|it| fs::read_link(it.path()).ok());
-                target
-                    .is_some_and(|target| inodes.iter().any(|inode| target.as_os_str() == &**inode))
+                target.is_some_and(|target| is_one_of(&target, &inodes))
             });
             let name = fs::read_to_string(entry.path().join("comm")).ok()?;
             holds.then(|| format!("{}, process {pid}", name.trim()))
@@ -114,6 +114,11 @@ fn holders(transport: Transport, ports: std::ops::RangeInclusive<u16>) -> Vec<St
     found.sort();
     found.truncate(MOST_NAMED);
     found
+}
+
+/// Whether a link of a process's descriptor is to one of these sockets.
+fn is_one_of(target: &Path, sockets: &[String]) -> bool {
+    sockets.iter().any(|socket| target == Path::new(socket))
 }
 
 /// The inodes of sockets whose local port is one of these, in a table as `/proc/net/udp`: a line of
@@ -196,5 +201,19 @@ mod tests {
         let mut ports = Ports::new(Transport::Udp, HERE, (port, port), 1);
         let hint = ports.take(in_use).unwrap_err().hint.unwrap();
         assert!(hint.contains(&format!("process {}", std::process::id())), "{hint}");
+    }
+
+    #[test]
+    fn a_process_holds_the_sockets_that_its_descriptors_are() {
+        let sockets = ["socket:[17]".to_owned(), "socket:[4]".to_owned()];
+        let found = ["socket:[4]", "socket:[41]", "/dev/null"]
+            .map(|target| is_one_of(Path::new(target), &sockets));
+        assert_eq!(found, [true, false, false]);
+        let table = "  sl  local_address rem_address st tx rx tr uid timeout inode\n\
+            0: 0100007F:1451 00000000:0000 07 0:0 00:0 0 0 0 4 2 x 0\n\
+            1: 0100007F:1452 00000000:0000 07 0:0 00:0 0 0 0 5 2 x 0\n\
+            2: 0100007F:1451 00000000:0000 07 0:0 00:0 0 0 0 0 2 x 0\n";
+        assert_eq!(inodes_of(table, &(5201..=5201)), ["4"]);
+        assert_eq!(inodes_of(table, &(5201..=5202)), ["4", "5"]);
     }
 }

@@ -32,8 +32,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
         Ok(socket)
     };
     let socket = build().map_err(|error| Failure::system("TCP socket", &error))?;
-    let controls = &options.congestion_controls;
-    if let Some(name) = controls.get(flow as usize % controls.len().max(1)) {
+    if let Some(name) = congestion_control_of(&options.congestion_controls, flow) {
         os::set_congestion_control(&socket, name).map_err(|error| {
             Failure::new(
                 "socket.congestion_control",
@@ -43,6 +42,11 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
         })?;
     }
     Ok(socket)
+}
+
+/// The congestion control of a flow: each has the next name, and after the last the first again.
+fn congestion_control_of(names: &[String], flow: u16) -> Option<&String> {
+    names.get(flow as usize % names.len().max(1))
 }
 
 /// Listen for the flows of a session over TCP.
@@ -96,11 +100,7 @@ impl Opening {
             match (&mut &self.stream).read(&mut self.octets[self.filled..]) {
                 Ok(0) => return Opened::Foreign,
                 Ok(octets) => self.filled += octets,
-                Err(error) if is_idle(&error) => {
-                    let late = os::monotonic() >= self.deadline;
-                    return if late { Opened::Foreign } else { Opened::Not };
-                }
-                Err(_) => return Opened::Foreign,
+                Err(error) => return not_read(&error, os::monotonic() >= self.deadline),
             }
         }
         match Message::parse(&self.octets) {
@@ -129,6 +129,11 @@ impl Opening {
     }
 }
 
+/// Where an opening is of which nothing could be read.
+fn not_read(error: &io::Error, is_late: bool) -> Opened {
+    if is_idle(error) && !is_late { Opened::Not } else { Opened::Foreign }
+}
+
 /// Accept the `flows` connections of a session: from the peer, and with its token.
 pub fn accept_streams(
     listener: &TcpListener,
@@ -152,10 +157,7 @@ pub fn accept_streams(
                     opening.push_back(one);
                 }
             }
-            Err(error) if is_idle(&error) => {}
-            // It was gone before it was accepted (accept(2)).
-            Err(error) if is_closed(&error) => {}
-            Err(error) => return Err(Failure::system("accept", &error)),
+            Err(error) => unless_gone(&error)?,
         }
         for _ in 0..opening.len() {
             let Some(mut one) = opening.pop_front() else { break };
@@ -171,14 +173,27 @@ pub fn accept_streams(
                 }
             }
         }
-        if opening.len() > MAX_OPENING {
-            opening.pop_front();
-        }
+        make_room(&mut opening);
         if idle {
             os::sleep_until(os::monotonic().plus_nanos(1_000_000));
         }
     }
     Ok(streams.into_iter().flatten().collect())
+}
+
+/// Pass over that no connection is there, or that it was gone before it was accepted (accept(2)).
+fn unless_gone(error: &io::Error) -> Result<(), Failure> {
+    if is_idle(error) || is_closed(error) {
+        return Ok(());
+    }
+    Err(Failure::system("accept", error))
+}
+
+/// Leave out the oldest of too many.
+fn make_room<T>(opening: &mut VecDeque<T>) {
+    if opening.len() > MAX_OPENING {
+        opening.pop_front();
+    }
 }
 
 /// Open a flow to a receiver over TCP, which proves both addresses by its own handshake.
@@ -205,12 +220,10 @@ pub fn connect_stream(
         (&stream).write_all(&hello.emit())?;
         let mut octets = [0; ANSWER_LEN];
         read_answer(&stream, &mut octets, sent_at.plus_nanos(SETUP_NS), running)?;
-        match Message::parse(&octets) {
-            Ok(reply) if reply.kind == Kind::Accept { nonce } && reply.token.matches(&token) => {
-                Ok((stream, os::monotonic().nanos_since(sent_at)))
-            }
-            _ => Err(io::ErrorKind::InvalidData.into()),
+        if !is_acceptance(&octets, nonce, token) {
+            return Err(io::ErrorKind::InvalidData.into());
         }
+        Ok((stream, os::monotonic().nanos_since(sent_at)))
     };
     connect().map_err(|error| {
         if running.is_cancelled() {
@@ -229,6 +242,12 @@ pub fn connect_stream(
         )
         .hint("see whether the other engine is ready, the link is up and no firewall is between")
     })
+}
+
+/// Whether an answer is that of the peer to this question.
+fn is_acceptance(octets: &[u8], nonce: u64, token: Token) -> bool {
+    Message::parse(octets)
+        .is_ok_and(|reply| reply.kind == Kind::Accept { nonce } && reply.token.matches(&token))
 }
 
 /// Read all of `octets` before `deadline`, unless the driver wants the end.
@@ -364,5 +383,115 @@ mod tests {
         assert_eq!((sent.data_segments_sent, received.data_segments_received), (1, 1));
         let usual = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
         assert_eq!(sent.congestion_control.as_deref(), Some(usual.trim()));
+    }
+
+    #[test]
+    fn flows_have_congestion_controls_in_turn() {
+        let names = ["reno", "cubic", "bbr"].map(str::to_owned);
+        let of = |names: &'static [&str], flow| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            congestion_control_of(&names, flow).cloned()
+        };
+        let found = [0, 1, 2, 3, 7].map(|flow| congestion_control_of(&names, flow).unwrap());
+        assert_eq!(found, ["reno", "cubic", "bbr", "reno", "cubic"]);
+        assert_eq!((of(&[], 0), of(&[], 5)), (None, None));
+        assert_eq!(of(&["reno"], 5).as_deref(), Some("reno"));
+    }
+
+    const TOKEN: Token = Token([7; 16]);
+
+    fn message(token: Token, kind: Kind) -> Vec<u8> {
+        Message { token, flow: 3, kind }.emit().to_vec()
+    }
+
+    #[test]
+    fn only_the_answer_to_the_own_question_is_an_acceptance() {
+        let is = |token, kind| is_acceptance(&message(token, kind), 5, TOKEN);
+        assert!(is(TOKEN, Kind::Accept { nonce: 5 }));
+        assert!(!is(TOKEN, Kind::Accept { nonce: 6 }));
+        assert!(!is(Token([8; 16]), Kind::Accept { nonce: 5 }));
+        assert!(!is(TOKEN, Kind::Challenge { cookie: 5 }));
+        assert!(!is_acceptance(&[7; ANSWER_LEN], 5, TOKEN));
+    }
+
+    #[test]
+    fn only_a_connection_that_is_gone_is_passed_over() {
+        use io::ErrorKind::{ConnectionAborted, Interrupted, OutOfMemory, WouldBlock};
+        let passed = [WouldBlock, Interrupted, ConnectionAborted, OutOfMemory]
+            .map(|kind| unless_gone(&kind.into()).is_ok());
+        assert_eq!(passed, [true, true, true, false]);
+    }
+
+    #[test]
+    fn the_oldest_of_too_many_connections_makes_room() {
+        let mut opening: VecDeque<usize> = (0..64).collect();
+        make_room(&mut opening);
+        assert_eq!((opening.len(), opening.front()), (64, Some(&0)));
+        opening.push_back(64);
+        make_room(&mut opening);
+        assert_eq!((opening.len(), opening.front(), opening.back()), (64, Some(&1), Some(&64)));
+        opening.truncate(3);
+        make_room(&mut opening);
+        assert_eq!(opening, [1, 2, 3]);
+    }
+
+    /// An opening whose other end has sent these octets, and that end.
+    fn opening(octets: &[u8]) -> (Opening, TcpStream) {
+        let (near, far) = pair();
+        (&far).write_all(octets).unwrap();
+        let mut opening = Opening::new(near).unwrap();
+        opening.deadline = in_a_minute();
+        (opening, far)
+    }
+
+    #[test]
+    fn an_opening_is_read_as_it_comes_and_is_that_of_its_session() {
+        let question = message(TOKEN, Kind::Hello { nonce: 5 });
+        let (mut one, far) = opening(&question[..40]);
+        assert!(matches!(one.read(TOKEN), Opened::Not));
+        (&far).write_all(&question[40..]).unwrap();
+        let Opened::Flow(asked) = one.read(TOKEN) else { panic!("not opened") };
+        assert_eq!((asked.flow, asked.kind), (3, Kind::Hello { nonce: 5 }));
+        // What follows the question is of the stream.
+        (&far).write_all(b"stream").unwrap();
+        let stream = one.accept(&asked, &SocketOptions::default()).unwrap();
+        let mut answer = [0; ANSWER_LEN];
+        (&far).read_exact(&mut answer).unwrap();
+        assert!(is_acceptance(&answer, 5, TOKEN));
+        let mut octets = [0; 6];
+        (&stream).read_exact(&mut octets).unwrap();
+        assert_eq!(&octets, b"stream");
+    }
+
+    #[test]
+    fn what_does_not_open_as_ours_is_foreign() {
+        let other = Token([8; 16]);
+        let prove = message(TOKEN, Kind::Prove { cookie: 1, nonce: 5 });
+        for question in [message(other, Kind::Hello { nonce: 5 }), prove, vec![0; QUESTION_LEN]] {
+            let (mut one, _far) = opening(&question);
+            assert!(matches!(one.read(TOKEN), Opened::Foreign), "{question:?}");
+        }
+        let (mut late, _far) = opening(&[1; 10]);
+        late.deadline = os::monotonic();
+        assert!(matches!(late.read(TOKEN), Opened::Foreign));
+        let (mut ended, far) = opening(&[1; 10]);
+        drop(far);
+        assert!(matches!(ended.read(TOKEN), Opened::Foreign));
+    }
+
+    /// Closed without a pause, a connection with unread octets is reset (RFC 2525, section 2.17).
+    #[test]
+    fn a_connection_that_is_reset_is_not_waited_for() {
+        let (near, far) = pair();
+        (&near).write_all(&[1]).unwrap();
+        far.peek(&mut [0]).unwrap();
+        drop(far);
+        let error = read_answer(&near, &mut [0], in_a_minute(), &running()).unwrap_err();
+        assert!(is_closed(&error), "{error}");
+        let is_waited_for =
+            |kind: io::ErrorKind, is_late| matches!(not_read(&kind.into(), is_late), Opened::Not);
+        assert!(is_waited_for(io::ErrorKind::WouldBlock, false));
+        assert!(!is_waited_for(io::ErrorKind::WouldBlock, true));
+        assert!(!is_waited_for(io::ErrorKind::ConnectionReset, false));
     }
 }

@@ -278,4 +278,4 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, message_bytes: u32) -> u
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

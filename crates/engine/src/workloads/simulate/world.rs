@@ -73,29 +73,30 @@ fn run_slices(
         let virtual_s = world.facts().now.as_nanos() as f64 / 1e9;
         return match ended {
             Ended::ProgramsDone => (SimulationEnd::ProgramsDone, None),
-            Ended::Events if running.is_cancelled() => {
-                (SimulationEnd::Cancelled, Some(Failure::cancelled()))
-            }
-            Ended::Events
-                if file.is_some_and(|file| file.borrow().written_bytes() > MOST_PCAP_BYTES) =>
-            {
-                let message = format!(
-                    "the file of frames has more than {MOST_PCAP_BYTES} bytes after {virtual_s} s of \
-                     virtual time"
-                );
-                let failure = Failure::new("simulate.pcap_too_long", message)
-                    .hint("simulate less time, or without `pcap`");
-                (SimulationEnd::Events, Some(failure))
-            }
-            Ended::Events if events < most_events => continue,
             Ended::Events => {
-                let message = format!(
-                    "the world has not come to its end after {most_events} events and {virtual_s} s of \
-                     virtual time"
-                );
-                let failure = Failure::new("simulate.events", message)
-                    .hint("ask for less, or allow more by `world.bounds.events`");
-                (SimulationEnd::Events, Some(failure))
+                let written = file.map_or(0, |file| file.borrow().written_bytes());
+                match next_after(events, most_events, written, running.is_cancelled()) {
+                    Next::Slice => continue,
+                    Next::Cancelled => (SimulationEnd::Cancelled, Some(Failure::cancelled())),
+                    Next::FileTooLong => {
+                        let message = format!(
+                            "the file of frames has more than {MOST_PCAP_BYTES} bytes after {virtual_s} \
+                             s of virtual time"
+                        );
+                        let failure = Failure::new("simulate.pcap_too_long", message)
+                            .hint("simulate less time, or without `pcap`");
+                        (SimulationEnd::Events, Some(failure))
+                    }
+                    Next::NoMoreEvents => {
+                        let message = format!(
+                            "the world has not come to its end after {most_events} events and \
+                             {virtual_s} s of virtual time"
+                        );
+                        let failure = Failure::new("simulate.events", message)
+                            .hint("ask for less, or allow more by `world.bounds.events`");
+                        (SimulationEnd::Events, Some(failure))
+                    }
+                }
             }
             Ended::Time => {
                 let message = format!(
@@ -121,6 +122,27 @@ fn run_slices(
     }
 }
 
+/// What follows on the events of a slice.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Slice,
+    Cancelled,
+    FileTooLong,
+    NoMoreEvents,
+}
+
+fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: bool) -> Next {
+    if is_cancelled {
+        Next::Cancelled
+    } else if written_bytes > MOST_PCAP_BYTES {
+        Next::FileTooLong
+    } else if events < most_events {
+        Next::Slice
+    } else {
+        Next::NoMoreEvents
+    }
+}
+
 fn tcp(asked: &SimulatedMachine) -> TcpProfile {
     let tcp = &asked.tcp;
     TcpProfile {
@@ -129,5 +151,52 @@ fn tcp(asked: &SimulatedMachine) -> TcpProfile {
         send_buffer_bytes: asked.send_buffer_bytes as usize,
         delayed_ack_ns: (tcp.delayed_ack_ns > 0).then_some(tcp.delayed_ack_ns),
         nagle: tcp.nagle,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::SimulatedTcp;
+    use crate::output::Output;
+    use crate::workloads::simulate::check::check;
+    use crate::workloads::simulate::check::tests::request;
+
+    #[test]
+    fn a_world_goes_on_until_its_bounds_or_the_drivers_wish() {
+        assert_eq!(next_after(100_000, 100_001, 2_147_483_648, false), Next::Slice);
+        assert_eq!(next_after(100_000, 100_001, 2_147_483_649, false), Next::FileTooLong);
+        assert_eq!(next_after(100_000, 100_000, 0, false), Next::NoMoreEvents);
+        assert_eq!(next_after(100_000, 100_001, 2_147_483_649, true), Next::Cancelled);
+    }
+
+    #[test]
+    fn without_a_delay_acknowledgements_are_not_delayed() {
+        let delay = |delayed_ack_ns| {
+            let tcp = SimulatedTcp { delayed_ack_ns, ..SimulatedTcp::default() };
+            super::tcp(&SimulatedMachine { tcp, ..SimulatedMachine::default() }).delayed_ack_ns
+        };
+        assert_eq!([0, 1_000].map(delay), [None, Some(1_000)]);
+    }
+
+    /// In several slices, each of which is counted once.
+    #[test]
+    fn progress_is_all_that_was_received() {
+        let request = request(&[
+            ("/work/message_size_bytes", "2"),
+            ("/work/amount", r#"{"time_ns": 5000000000}"#),
+        ]);
+        let checked = check(&request).unwrap();
+        let running = Running::new(1, Output::new(std::io::sink()));
+        let Ok(Outcome::Simulated(found)) = run(&request, &checked, &running) else {
+            panic!("no result")
+        };
+        assert!(found.world.events > 2 * SLICE_EVENTS, "{}", found.world.events);
+        let crate::messages::RoleOutcome::StreamReceived(received) = &found.outcomes[1] else {
+            panic!("no receiver")
+        };
+        let messages = received.total_messages;
+        assert!(messages > 74_000, "{messages}");
+        assert_eq!(running.progress.counted(), (messages, 2 * messages));
     }
 }

@@ -47,13 +47,87 @@ impl Clock for ThreadClock {
     /// Let others go on now and then, where a service answers at once; after the first operation in
     /// any case.
     async fn give_way(&self, is_first: bool) {
-        match self {
-            Self::Shared(_) if is_first => tokio::task::yield_now().await,
-            Self::Shared(_) => tokio::task::consume_budget().await,
+        match self.way(is_first) {
+            Way::Task => tokio::task::yield_now().await,
+            Way::SpentTask => tokio::task::consume_budget().await,
+            Way::Thread => std::thread::yield_now(),
+            Way::None => {}
+        }
+    }
+}
+
+/// How a station lets others go on.
+#[derive(Debug, PartialEq, Eq)]
+enum Way {
+    Task,
+    /// Once it has done as much at a stretch as the runtime allows.
+    SpentTask,
+    Thread,
+    None,
+}
+
+impl ThreadClock {
+    fn way(&self, is_first: bool) -> Way {
+        match (self, is_first) {
+            (Self::Shared(_), true) => Way::Task,
+            (Self::Shared(_), false) => Way::SpentTask,
             // Of more threads than processors each would have its share of one, some milliseconds,
             // before the last of them had begun.
-            Self::Alone(_) if is_first => std::thread::yield_now(),
-            Self::Alone(_) => {}
+            (Self::Alone(_), true) => Way::Thread,
+            (Self::Alone(_), false) => Way::None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+    use crate::workloads::copy::runtime;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn alone() -> ThreadClock {
+        ThreadClock::Alone(Waiter::new().into())
+    }
+
+    fn is_ready_at_once(future: impl Future<Output = ()>) -> bool {
+        pin!(future).poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    #[test]
+    fn a_thread_of_one_station_waits_until_its_moment() {
+        let clock = alone();
+        for wait_ns in [100_000, 10_000_000, 50_000_000] {
+            let at = clock.now().plus_nanos(wait_ns);
+            assert!(is_ready_at_once(clock.wait_until(at, || false)));
+            assert!(os::monotonic() >= at, "{wait_ns}");
+        }
+    }
+
+    #[test]
+    fn a_thread_that_waits_long_looks_whether_it_still_should() {
+        let (clock, looks) = (alone(), Cell::new(0));
+        let at = clock.now().plus_nanos(60 * SECOND_NS);
+        let is_over = || looks.replace(looks.get() + 1) == 2;
+        assert!(is_ready_at_once(clock.wait_until(at, is_over)));
+        assert_eq!(looks.get(), 3);
+        assert!(os::monotonic().nanos_since(at) == 0);
+    }
+
+    #[test]
+    fn a_station_gives_way_after_its_first_operation_and_of_many_on_a_thread_later_too() {
+        let runtime = runtime().unwrap();
+        let _guard = runtime.enter();
+        let shared = ThreadClock::Shared(Timers::new().unwrap());
+        let ways = [true, false].map(|is_first| (shared.way(is_first), alone().way(is_first)));
+        assert_eq!(ways, [(Way::Task, Way::Thread), (Way::SpentTask, Way::None)]);
+        assert!(!is_ready_at_once(shared.give_way(true)));
+        assert!(is_ready_at_once(shared.give_way(false)));
+        assert!(is_ready_at_once(alone().give_way(true)));
     }
 }

@@ -12,8 +12,7 @@ const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Refuse more stations than this process may have descriptors, and this host ports, for.
 pub fn check(target: &Target, stations: u32) -> Result<(), Failure> {
-    let needed = descriptors_each(target) * u64::from(stations);
-    descriptors::provide(needed, &format!("{stations} stations"))?;
+    descriptors::provide(descriptors(target, stations), &format!("{stations} stations"))?;
     if target.address.is_some()
         && let Ok(range) = fs::read_to_string(PORT_RANGE)
         && let Some(ports) = ports_in(&range)
@@ -32,6 +31,11 @@ fn check_ports(stations: u32, ports: u64) -> Result<(), Failure> {
     let hint = "widen the range, as by `sysctl net.ipv4.ip_local_port_range=\"1024 65535\"`, \
                 or ask for fewer stations";
     Err(Failure::new("stations.ports", message).hint(hint))
+}
+
+/// Descriptors of all stations.
+fn descriptors(target: &Target, stations: u32) -> u64 {
+    descriptors_each(target) * u64::from(stations)
 }
 
 /// Descriptors that a station has at once at most.
@@ -75,5 +79,9 @@ mod tests {
         assert_eq!(descriptors_each(&target("nfs", r#","port":2049"#)), 1);
         assert_eq!(descriptors_each(&target("ftp", "")), 2);
         assert_eq!(descriptors_each(&target("smb", "")), 1);
+        assert_eq!(descriptors_each(&target("memory", "")), 0);
+        assert_eq!(descriptors(&target("ftp", ""), 500), 1000);
+        // No host has as many descriptors and ports.
+        assert!(check(&target("nfs", ""), u32::MAX).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use lanlab_clients::{AnySession, connect};
-use lanlab_files::{Access, Class, Fault, ServicePath, Session};
+use lanlab_files::{Access, Class, Entry, Fault, ServicePath, Session};
 use lanlab_os as os;
 
 use lanlab_workloads::Guard;
@@ -13,6 +13,7 @@ use lanlab_workloads::copy::{CopyError, lanes};
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::{blocks, paths};
 
+use super::trial::of_station;
 use crate::messages::{
     Failure, Outcome, StationSync, StationsEmptied, StationsPrepared, StationsSpec,
 };
@@ -47,15 +48,11 @@ async fn make(
     spec: &StationsSpec,
     guard: &Guard<'_, RuntimeClock>,
 ) -> Result<(u64, u64), CopyError> {
-    let service = of_station(spec, 0);
+    let service = of_station(&spec.service, 0);
     let session = connect(&service).await?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
     make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
-    let manner = session.capabilities();
-    if spec.sync == StationSync::Each && manner.in_order {
-        let allowed = "`none`, as this service has no word for that";
-        return Err(Failure::value("sync", "each", allowed).into());
-    }
+    check_sync(spec.sync, session.capabilities().in_order)?;
     session.make_directory(&path(format!("{}/files", spec.working_name))?).await?;
     let pattern = Pattern::new(spec.seed);
     let next = Cell::new(0);
@@ -79,10 +76,25 @@ async fn make(
     Ok((files.get(), bytes.get()))
 }
 
+/// A service that moves whole files has no word for bringing one to its disk.
+fn check_sync(sync: StationSync, in_order: bool) -> Result<(), Failure> {
+    if sync == StationSync::Each && in_order {
+        let allowed = "`none`, as this service has no word for that";
+        return Err(Failure::value("sync", "each", allowed));
+    }
+    Ok(())
+}
+
+/// Blocks that are written at once.
+fn blocks_at_once(service_block_bytes: u32, message: usize) -> u32 {
+    let blocks = (service_block_bytes as usize).min(MOST_PIECE_BYTES) / message;
+    blocks.max(1) as u32
+}
+
 /// Write one file: all blocks of a station from the first on or, of whole files, one of them.
-async fn write(
+async fn write<S: Session>(
     spec: &StationsSpec,
-    session: &AnySession,
+    session: &S,
     path: &ServicePath,
     station: u32,
     first: u32,
@@ -92,8 +104,7 @@ async fn write(
     let manner = session.capabilities();
     let message = spec.message_size_bytes as usize;
     let count = if manner.in_order { 1 } else { blocks(spec, false) };
-    let at_once = (manner.block_bytes as usize).min(MOST_PIECE_BYTES) / message;
-    let at_once = at_once.max(1) as u32;
+    let at_once = blocks_at_once(manner.block_bytes, message);
     let size_bytes = u64::from(count) * message as u64;
     let file = session.open(path, Access::Create { size_bytes }).await?;
     let mut done = 0;
@@ -131,7 +142,7 @@ async fn by_hands(
     hand: impl AsyncFn(AnySession) -> Result<(), CopyError>,
 ) -> Result<(), CopyError> {
     let first = RefCell::new(Some(first));
-    let service = of_station(spec, 0);
+    let service = of_station(&spec.service, 0);
     let one = async || -> Result<(), CopyError> {
         let there = first.borrow_mut().take();
         let session = match there {
@@ -141,15 +152,6 @@ async fn by_hands(
         hand(session).await
     };
     lanes::all((0..HANDS.min(spec.stations)).map(|_| one()).collect()).await
-}
-
-/// The service as a station has it.
-fn of_station(spec: &StationsSpec, station: u32) -> lanlab_files::Target {
-    let mut target = spec.service.clone();
-    if let Some(credentials) = &mut target.credentials {
-        credentials.user = credentials.user.replace(super::trial::STATION, &station.to_string());
-    }
-    target
 }
 
 /// Remove what the trial wrote.
@@ -163,7 +165,7 @@ pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
 }
 
 async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
-    let session = connect(&of_station(spec, 0)).await?;
+    let session = connect(&of_station(&spec.service, 0)).await?;
     let mark_path = mark_path(&spec.working_name)?;
     let working = path(spec.working_name.clone())?;
     let mut not_removed = NotRemoved::default();
@@ -191,15 +193,16 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
             for path in file_paths(spec, station, &session)? {
                 match session.remove(&path).await {
                     Ok(()) => removed.set(removed.get() + 1),
-                    Err(fault) if fault.class.is_passing() => return Err(fault.into()),
-                    Err(fault) => _ = said.borrow_mut().insert(path.name().to_owned(), fault),
+                    Err(fault) => {
+                        _ = said.borrow_mut().insert(path.name().to_owned(), lasting(fault)?);
+                    }
                 }
             }
         }
         Ok(session.end().await?)
     };
     by_hands(spec, session, hand).await?;
-    let session = connect(&of_station(spec, 0)).await?;
+    let session = connect(&of_station(&spec.service, 0)).await?;
     remove_files(spec, &session, &said.into_inner(), &mut not_removed).await?;
     if not_removed.has_refusal() {
         // By its mark it can be removed another time.
@@ -210,6 +213,11 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     }
     session.end().await?;
     Ok(emptied(removed.get(), not_removed))
+}
+
+/// What a server has said of a file, unless it may say something else when it is asked again.
+fn lasting(fault: Fault) -> Result<Fault, Fault> {
+    if fault.class.is_passing() { Err(fault) } else { Ok(fault) }
 }
 
 /// Remove the directory of the files, which are removed but for those of which the server has `said`
@@ -240,25 +248,61 @@ async fn remove_files(
         }
         let entries = session.list(Some(&directory)).await?;
         let is_late = os::monotonic() >= until;
-        let held = |name: &String| ours.contains(name) && !said.contains_key(name);
-        if let Some(entry) = entries.iter().find(|entry| held(&entry.name)) {
-            if is_late {
-                return Err(held_open(&format!("{directory}/{}", entry.name)).into());
-            }
-        } else if is_late || !entries.is_empty() {
-            for entry in &entries {
-                if let Some(fault) = said.get(&entry.name) {
-                    not_removed.refused(&path(format!("{directory}/{}", entry.name))?, fault);
+        match why_it_stays(first_held(&entries, &ours, said), entries.is_empty(), is_late) {
+            Stays::Awhile => {}
+            Stays::Held(name) => return Err(held_open(&format!("{directory}/{name}")).into()),
+            Stays::ForOthers => {
+                for entry in &entries {
+                    if let Some(fault) = said.get(&entry.name) {
+                        not_removed.refused(&path(format!("{directory}/{}", entry.name))?, fault);
+                    }
                 }
+                if is_refused_itself(entries.is_empty(), fault.class) {
+                    not_removed.refused(&directory, &fault);
+                } else {
+                    not_removed.kept(&directory);
+                }
+                return Ok(());
             }
-            // What else is left is not ours.
-            if entries.is_empty() && fault.class != Class::Exists {
-                not_removed.refused(&directory, &fault);
-            } else {
-                not_removed.kept(&directory);
-            }
-            return Ok(());
         }
         tokio::time::sleep(HELD_LOOK).await;
     }
 }
+
+/// The first of our files that is there though the server has said nothing of it.
+fn first_held<'a>(
+    entries: &'a [Entry],
+    ours: &HashSet<String>,
+    said: &HashMap<String, Fault>,
+) -> Option<&'a str> {
+    let mut names = entries.iter().map(|entry| entry.name.as_str());
+    names.find(|name| ours.contains(*name) && !said.contains_key(*name))
+}
+
+/// Why a directory of files that are removed is still there.
+#[derive(Debug, PartialEq, Eq)]
+enum Stays<'a> {
+    /// It may be gone at the next look.
+    Awhile,
+    /// A file is still held open.
+    Held(&'a str),
+    /// For what the server does not remove, or what is not ours.
+    ForOthers,
+}
+
+fn why_it_stays(held: Option<&str>, is_empty: bool, is_late: bool) -> Stays<'_> {
+    match held {
+        Some(name) if is_late => Stays::Held(name),
+        None if is_late || !is_empty => Stays::ForOthers,
+        _ => Stays::Awhile,
+    }
+}
+
+/// Whether it is the directory itself that the server does not remove. What is left in one that only
+/// looks empty is not ours.
+fn is_refused_itself(is_empty: bool, class: Class) -> bool {
+    is_empty && class != Class::Exists
+}
+
+#[cfg(test)]
+mod tests;

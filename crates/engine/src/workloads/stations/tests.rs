@@ -8,13 +8,16 @@ use std::sync::atomic::Ordering;
 use lanlab_files::{ServiceKind, Target};
 use lanlab_os as os;
 use lanlab_workloads::stations::example::spec;
+use lanlab_workloads::stations::pattern::Pattern;
+use lanlab_workloads::stations::slices;
 
+use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{
     Arrivals, BlockAccess, OpenLoop, OwnStations, StationOperation, StationsEnd, StationsSpec,
     StationsUntil,
 };
 use hostile_server::Malice;
-use trial::{Reading, Trial, trial, trial_until};
+use trial::{Reading, Trial, cancelled_at_once, plain_trial, trial, trial_until};
 
 fn with_stations(stations: u32, spec: StationsSpec) -> StationsSpec {
     StationsSpec { stations, own: OwnStations { first: 0, count: stations }, ..spec }
@@ -333,4 +336,77 @@ fn a_cancelled_trial_keeps_what_it_has() {
     assert_eq!(trial.stationed.ended_by, StationsEnd::Cancelled);
     assert!(!trial.readings.is_empty());
     assert!(os::monotonic().nanos_since(began) < 10_000_000_000);
+}
+
+/// Each has a thread of its own, which its calls keep.
+#[test]
+fn stations_of_a_directory_work_and_wait_on_threads_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut spec = with_stations(3, StationsSpec { think_ns: 500_000, ..spec() });
+    spec.service.service = ServiceKind::Directory;
+    spec.service.directory = folder.path().to_str().unwrap().to_owned();
+    let trial = plain_trial(&spec);
+    assert_eq!((trial.code, trial.stationed.ended_by), (None, StationsEnd::Readings));
+    assert_eq!((trial.readings.len(), trial.stationed.errors.len()), (300, 0));
+    assert_eq!(trial.stationed.checked.blocks, 300);
+    for station in 0..3 {
+        let own: Vec<_> =
+            trial.readings.iter().filter(|reading| reading.station == station).collect();
+        assert_eq!(own.len(), 100);
+        assert!(own.windows(2).all(|pair| pair[1].start_ns >= pair[0].end_ns + 500_000));
+    }
+}
+
+#[test]
+fn a_server_that_takes_its_time_to_connect_is_waited_for() {
+    let trial = trial("slow", Malice::Slow, with_stations(2, spec()));
+    assert_eq!((trial.code, trial.readings.len()), (None, 200));
+    assert!(trial.stationed.setup.elapsed_ns >= 200_000_000, "{:?}", trial.stationed.setup);
+}
+
+#[test]
+fn a_trial_is_cancelled_while_it_connects() {
+    let ended = cancelled_at_once("deaf", Malice::Deaf, with_stations(2, spec())).unwrap_err();
+    assert_eq!(ended.failure.code, "cancelled");
+    assert!(ended.outcome.is_none());
+}
+
+#[test]
+fn a_trial_is_cancelled_while_its_stations_think() {
+    let until = StationsUntil { time_ns: Some(86_400_000_000_000), ..StationsUntil::default() };
+    let thinks = StationsSpec { until, think_ns: 3_600_000_000_000, ..spec() };
+    let thinking = trial_until("thinking", Malice::None, with_stations(3, thinks), Some(200));
+    assert_eq!(thinking.code, Some("cancelled"));
+    assert_eq!(thinking.stationed.ended_by, StationsEnd::Cancelled);
+}
+
+#[test]
+fn memory_and_threads_are_those_of_stations_readings_and_files() {
+    let fixed_bytes = Pattern::memory_bytes() + 1_048_576;
+    let cost = |spec: &StationsSpec| super::check(spec).unwrap();
+    // A message and a connection of 48 KiB, 100 readings of 40 bytes, and the file itself.
+    let taken = 750 + 49_152 + 4_000 + 75_000 + fixed_bytes;
+    assert_eq!(cost(&spec()), Cost { memory_bytes: taken, threads: OWN_THREADS + 1 });
+    // Three stations of ten are this host's. Each has a count for each of ten blocks, and sums.
+    let mut far = StationsSpec {
+        stations: 10,
+        own: OwnStations { first: 4, count: 3 },
+        operation: StationOperation::Write,
+        message_size_bytes: 1_000,
+        file_size_bytes: 10_000,
+        most_readings: 500,
+        until: StationsUntil { time_ns: Some(1_000_000_000), ..StationsUntil::default() },
+        threads: Some(2),
+        ..spec()
+    };
+    far.service.service = ServiceKind::Nfs;
+    let each = 1_000 + 40 + slices::STATION_BYTES + 49_152;
+    let taken = 3 * each + 20_000 + fixed_bytes;
+    assert_eq!(cost(&far), Cost { memory_bytes: taken, threads: OWN_THREADS + 2 });
+    far.threads = Some(64);
+    assert_eq!(cost(&far).threads, OWN_THREADS + 3);
+    // Where each station has a thread, 64 KiB of its stack are used.
+    far.service.service = ServiceKind::Directory;
+    let taken = 3 * (each - 49_152 + 65_536) + 20_000 + fixed_bytes;
+    assert_eq!(cost(&far), Cost { memory_bytes: taken, threads: OWN_THREADS + 3 });
 }

@@ -87,8 +87,7 @@ impl Timers {
 
     fn note(&self, sleeper: Sleeper) {
         let mut sleepers = self.sleepers.borrow_mut();
-        let is_first = sleepers.peek().is_none_or(|first| sleeper.wake_at < first.wake_at);
-        if is_first {
+        if is_first(&sleepers, sleeper.wake_at) {
             self.alarm.set(sleeper.wake_at);
         }
         sleepers.push(sleeper);
@@ -125,6 +124,11 @@ impl Timers {
             sleeper.waker.wake();
         }
     }
+}
+
+/// Whether one that is to be woken then is before all that wait, so that the alarm is set anew.
+fn is_first(sleepers: &BinaryHeap<Sleeper>, wake_at: Instant) -> bool {
+    sleepers.peek().is_none_or(|first| wake_at < first.wake_at)
 }
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
@@ -211,5 +215,145 @@ mod alarm {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::task::Wake;
+
+    use super::*;
+    use crate::workloads::copy::runtime;
+
+    #[derive(Default)]
+    struct Bell(AtomicU32);
+
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn sleeper(wake_at_ns: u64, bell: &Arc<Bell>) -> Sleeper {
+        let waker = Waker::from(Arc::clone(bell));
+        Sleeper { wake_at: Instant::from_nanos(wake_at_ns), waker }
+    }
+
+    /// Timers of a thread, and how often each of those that wait on them was woken.
+    fn with_sleepers<const N: usize>(
+        at_ns: [u64; N],
+        test: impl FnOnce(&Timers, &dyn Fn() -> [u32; N]),
+    ) {
+        let runtime = runtime().unwrap();
+        let _guard = runtime.enter();
+        let timers = Timers::new().unwrap();
+        let bells: [Arc<Bell>; N] = std::array::from_fn(|_| Arc::default());
+        for (at_ns, bell) in at_ns.iter().zip(&bells) {
+            timers.note(sleeper(*at_ns, bell));
+        }
+        test(&timers, &|| std::array::from_fn(|number| bells[number].0.load(Relaxed)));
+    }
+
+    #[test]
+    fn the_first_to_be_woken_is_the_greatest() {
+        let bell = Arc::default();
+        let [early, late] = [10, 20].map(|at_ns| sleeper(at_ns, &bell));
+        assert_eq!(early.cmp(&late), Ordering::Greater);
+        assert_eq!(late.partial_cmp(&early), Some(Ordering::Less));
+        assert!(early == sleeper(10, &bell) && early != late);
+    }
+
+    #[test]
+    fn the_alarm_is_set_anew_only_by_one_that_is_before_all_others() {
+        let mut sleepers = BinaryHeap::new();
+        let is_first = |sleepers: &BinaryHeap<Sleeper>, at_ns| {
+            super::is_first(sleepers, Instant::from_nanos(at_ns))
+        };
+        assert!(is_first(&sleepers, 30));
+        let bell = Arc::default();
+        sleepers.extend([30, 20, 40].map(|at_ns| sleeper(at_ns, &bell)));
+        assert_eq!(
+            [19, 20, 21, 50].map(|at_ns| is_first(&sleepers, at_ns)),
+            [true, false, false, false]
+        );
+    }
+
+    #[test]
+    fn who_is_due_is_woken_once_and_nobody_else() {
+        with_sleepers([30, 20, 50, 40], |timers, woken| {
+            timers.wake(Instant::from_nanos(19));
+            assert_eq!(woken(), [0, 0, 0, 0]);
+            timers.wake(Instant::from_nanos(30));
+            assert_eq!(woken(), [1, 1, 0, 0]);
+            timers.wake(Instant::from_nanos(45));
+            assert_eq!(woken(), [1, 1, 0, 1]);
+            timers.wake_all();
+            assert_eq!(woken(), [1, 1, 1, 1]);
+            timers.wake(Instant::from_nanos(60));
+            assert_eq!(woken(), [1, 1, 1, 1]);
+        });
+    }
+
+    #[test]
+    fn a_thread_learns_how_late_it_is_woken() {
+        with_sleepers([1_000_000, 9_000_000], |timers, _| {
+            let margin_ns = || timers.margin.borrow().least_ns();
+            let before_ns = margin_ns();
+            // Nobody is due yet.
+            timers.wake(Instant::from_nanos(999_999));
+            assert_eq!(margin_ns(), before_ns);
+            // Later than the margin allows for: it becomes an eighth wider.
+            timers.wake(Instant::from_nanos(2_000_000));
+            assert_eq!(margin_ns(), before_ns + before_ns / 8);
+        });
+    }
+
+    /// The alarm that a later one has set is set anew for the first.
+    #[test]
+    fn each_of_many_is_woken_at_its_moment() {
+        let runtime = runtime().unwrap();
+        runtime.block_on(tokio::task::LocalSet::new().run_until(async {
+            let timers = Timers::new().unwrap();
+            let bell = tokio::task::spawn_local(Rc::clone(&timers).run());
+            let begin = os::monotonic();
+            let mut waiting = tokio::task::JoinSet::new();
+            for wait_ms in [30, 10, 60_000, 20, 0] {
+                let (timers, at) = (Rc::clone(&timers), begin.plus_nanos(wait_ms * 1_000_000));
+                waiting.spawn_local(async move {
+                    timers.wait_until(at, || false).await;
+                    assert!(os::monotonic() >= at);
+                    wait_ms
+                });
+            }
+            let mut ended = Vec::new();
+            for _ in 0..4 {
+                ended.push(waiting.join_next().await.unwrap().unwrap());
+            }
+            ended.sort_unstable();
+            assert_eq!(ended, [0, 10, 20, 30]);
+            bell.abort();
+        }));
+    }
+
+    #[test]
+    fn who_is_woken_for_the_end_does_not_wait_for_its_moment() {
+        let runtime = runtime().unwrap();
+        runtime.block_on(tokio::task::LocalSet::new().run_until(async {
+            let timers = Timers::new().unwrap();
+            let at = os::monotonic().plus_nanos(3_600_000_000_000);
+            let is_over = Rc::new(std::cell::Cell::new(false));
+            let (waiting, seen) = (Rc::clone(&timers), Rc::clone(&is_over));
+            let waits = tokio::task::spawn_local(async move {
+                waiting.wait_until(at, || seen.get()).await;
+            });
+            tokio::task::yield_now().await;
+            assert!(!waits.is_finished());
+            is_over.set(true);
+            timers.wake_all();
+            waits.await.unwrap();
+            assert!(os::monotonic() < at);
+        }));
     }
 }

@@ -1,12 +1,13 @@
 //! A trial of stations from the outside: threads begun, started together, watched, and joined.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use lanlab_clients::{AnySession, CarriedSince, connect};
-use lanlab_files::Target;
+use lanlab_files::{Credentials, Target};
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::stations::{Connector, Job, ThreadTotals, Times, Watch, Worked, joined};
@@ -20,7 +21,7 @@ use crate::running::{Measured, Running};
 /// How often it is looked how far stations are, and whether that is enough.
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
 /// What stands in a user's name for the number of the station.
-pub const STATION: &str = "{station}";
+const STATION: &str = "{station}";
 /// Stack of a thread of one station: there are up to a thousand.
 const STACK_BYTES: usize = 1 << 20;
 
@@ -34,16 +35,20 @@ impl Connector for ServiceConnector {
     type Session = AnySession;
 
     async fn connect(&self, station: u32) -> lanlab_files::Result<AnySession> {
-        match &self.target.credentials {
-            Some(credentials) if credentials.user.contains(STATION) => {
-                let mut target = (*self.target).clone();
-                let mut credentials = credentials.clone();
-                credentials.user = credentials.user.replace(STATION, &station.to_string());
-                target.credentials = Some(credentials);
-                connect(&target).await
-            }
-            _ => connect(&self.target).await,
+        connect(&of_station(&self.target, station)).await
+    }
+}
+
+/// The service as a station has it.
+pub fn of_station(target: &Target, station: u32) -> Cow<'_, Target> {
+    match &target.credentials {
+        Some(credentials) if credentials.user.contains(STATION) => {
+            let mut own = target.clone();
+            let user = credentials.user.replace(STATION, &station.to_string());
+            own.credentials = Some(Credentials { user, ..credentials.clone() });
+            Cow::Owned(own)
         }
+        _ => Cow::Borrowed(target),
     }
 }
 
@@ -70,8 +75,8 @@ pub fn work_with<C: Connector + Clone + Send>(
             running.tell_readings(count, &octets);
         }
         if let Some(slices) = of_thread.slices.filter(|_| stationed.thinned.is_some()) {
-            for octets in slices.octets().chunks(slices::CELL_BYTES * slices::CELLS_A_LINE) {
-                running.tell_slices((octets.len() / slices::CELL_BYTES) as u32, octets);
+            for (cells, octets) in lines_of_cells(&slices.octets()) {
+                running.tell_slices(cells, octets);
             }
         }
     }
@@ -81,6 +86,12 @@ pub fn work_with<C: Connector + Clone + Send>(
         _ => None,
     };
     conclude(Outcome::Stationed(Box::new(stationed)), failure)
+}
+
+/// The cells of a thread, by lines: how many, and their octets.
+fn lines_of_cells(octets: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let lines = octets.chunks(slices::CELL_BYTES * slices::CELLS_A_LINE);
+    lines.map(|line| ((line.len() / slices::CELL_BYTES) as u32, line))
 }
 
 fn none_left(ended: &[crate::messages::StationEnded]) -> Failure {
@@ -112,10 +123,10 @@ fn run<C: Connector + Clone + Send>(
             let own_totals = Arc::new(ThreadTotals::default());
             let worker = Worker {
                 stations,
-                connects: (usize::from(job.spec.connects_at_once) / count).max(1),
+                connects: connects_each(job.spec.connects_at_once, count),
                 room,
                 step: count as u32,
-                is_crowded: count > processors,
+                is_crowded: is_crowded(count, processors),
                 job: Arc::clone(job),
                 totals: Arc::clone(&own_totals),
                 connected: connected.clone(),
@@ -170,6 +181,16 @@ fn run<C: Connector + Clone + Send>(
             Times { setup_ns, elapsed_ns, host, is_cpu_known: os::capabilities().thread_usage },
         ))
     })
+}
+
+/// Connections that each of so many threads may be making at once.
+fn connects_each(connects_at_once: u16, threads: usize) -> usize {
+    (usize::from(connects_at_once) / threads).max(1)
+}
+
+/// Whether there are more threads than can run at once.
+fn is_crowded(threads: usize, processors: usize) -> bool {
+    threads > processors
 }
 
 /// Wait until all threads are connected, then for the start; gives when they were, too.
@@ -241,4 +262,63 @@ fn shares(spec: &StationsSpec) -> Vec<(Vec<u32>, usize)> {
             (stations, share.max(1) as usize)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use lanlab_workloads::stations::example::spec;
+
+    use super::*;
+    use crate::messages::OwnStations;
+
+    #[test]
+    fn a_station_has_its_number_in_the_name_of_its_user() {
+        let of = |user: &str| {
+            let credentials = Credentials {
+                user: user.to_owned(),
+                secret: "secret".to_owned(),
+                domain: Some("LAB".to_owned()),
+            };
+            let target = Target { credentials: Some(credentials), ..spec().service };
+            let found = of_station(&target, 17);
+            let is_own = matches!(found, Cow::Owned(_));
+            let found = found.into_owned().credentials.unwrap();
+            assert_eq!((found.secret.as_str(), found.domain.as_deref()), ("secret", Some("LAB")));
+            (found.user, is_own)
+        };
+        assert_eq!(of("user{station}"), ("user17".to_owned(), true));
+        assert_eq!(of("user"), ("user".to_owned(), false));
+        assert!(of_station(&spec().service, 17).credentials.is_none());
+    }
+
+    #[test]
+    fn threads_share_the_connections_that_may_be_made_at_once() {
+        let each = [(16, 1), (16, 3), (4, 2), (1, 8)]
+            .map(|(at_once, threads)| connects_each(at_once, threads));
+        assert_eq!(each, [16, 5, 2, 1]);
+        let crowded = [1, 2, 3].map(|threads| is_crowded(threads, 2));
+        assert_eq!(crowded, [false, false, true]);
+    }
+
+    #[test]
+    fn threads_share_stations_in_turn_and_the_readings_by_their_number() {
+        let of = |most_readings, own, threads| {
+            let until = crate::messages::StationsUntil { time_ns: Some(1), ..Default::default() };
+            let threads = Some(threads);
+            shares(&StationsSpec { stations: 10, own, most_readings, until, threads, ..spec() })
+        };
+        let own = OwnStations { first: 3, count: 5 };
+        assert_eq!(of(1001, own, 2), [(vec![3, 5, 7], 600), (vec![4, 6], 400)]);
+        assert_eq!(of(1001, own, 1), [(vec![3, 4, 5, 6, 7], 1001)]);
+        // Each has room for one.
+        assert_eq!(of(2, own, 5).iter().map(|share| share.1).collect::<Vec<_>>(), [1; 5]);
+    }
+
+    #[test]
+    fn a_line_has_no_more_cells_than_fit() {
+        let octets = vec![7; 48 * (2 * 13_000 + 5)];
+        let lines = lines_of_cells(&octets).map(|(cells, line)| (cells, line.len()));
+        assert_eq!(lines.collect::<Vec<_>>(), [(13_000, 624_000), (13_000, 624_000), (5, 240)]);
+        assert_eq!(lines_of_cells(&[]).count(), 0);
+    }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::messages::{Command, Request};
 
 /// A request with `changes` of its values: paths in it, and the JSON there.
-fn asked(changes: &[(&str, &str)]) -> Result<Checked, Failure> {
+pub fn request(changes: &[(&str, &str)]) -> Simulate {
     let mut request = serde_json::json!({
         "type": "simulate", "seed": 1,
         "world": {
@@ -27,7 +27,11 @@ fn asked(changes: &[(&str, &str)]) -> Result<Checked, Failure> {
     let command: Command =
         serde_json::from_value(serde_json::json!({"id": 1, "request": request})).unwrap();
     let Request::Simulate(request) = command.request else { panic!("another request") };
-    check(&request)
+    *request
+}
+
+fn asked(changes: &[(&str, &str)]) -> Result<Checked, Failure> {
+    check(&request(changes))
 }
 
 #[test]
@@ -100,4 +104,65 @@ fn a_world_too_big_for_memory_is_refused_before_it_begins() {
     ]);
     let refused = checked.unwrap().cost.check_beside(Cost::default()).unwrap_err();
     assert_eq!(refused.code, "request.too_large");
+}
+
+const ECHO: &str = r#"{
+    "workload": "echo", "transport": "tcp", "ip_version": 4, "message_size_bytes": 500,
+    "reply_size_bytes": 700, "amount": {"requests": 10}, "timeout_ns": 1000000000, "warmup_ns": 0,
+    "outstanding_requests": 12
+}"#;
+
+#[test]
+fn memory_is_that_of_the_world_and_of_what_nodes_and_programs_keep() {
+    let machines = r#"[
+        {"receive_buffer_bytes": 1000, "send_buffer_bytes": 20000, "tcp": {"window_bytes": 9000}},
+        {"receive_buffer_bytes": 3000, "send_buffer_bytes": 30000, "tcp": {"window_bytes": 8400}}
+    ]"#;
+    let of_nodes = |changes: &[(&str, &str)]| {
+        let request = request(changes);
+        let checked = check(&request).unwrap();
+        checked.cost.memory_bytes - world_plan(&request, checked.medium).memory_bytes()
+    };
+    // Twice both buffers and both windows, four messages, and meters of 1 MiB.
+    let stream_bytes = 2 * (1_000 + 20_000 + 18_000) + 2 * (3_000 + 30_000 + 16_800) + 2 * 4 * 500;
+    assert_eq!(of_nodes(&[("/world/machines", machines)]), stream_bytes + 2 * 1_048_576);
+    // The reply is the longer message, and 12 requests are on their way, of 32 bytes each.
+    let echo_bytes = stream_bytes + 2 * 4 * 200 + 2 * 12 * 32;
+    let echo = [("/world/machines", machines), ("/work", ECHO)];
+    assert_eq!(of_nodes(&echo), echo_bytes + 2 * 1_048_576);
+}
+
+#[test]
+fn each_limit_of_a_world_lets_its_last_value_pass_and_no_further() {
+    for (path, last, beyond) in [
+        ("/world/medium/switch_queue_bytes", "16777216", "16777217"),
+        ("/world/machines/0/receive_buffer_bytes", "16777216", "16777217"),
+        ("/world/machines/0/send_buffer_bytes", "16777216", "16777217"),
+        ("/world/machines/0/tcp/window_bytes", "1048576", "1048577"),
+        ("/world/machines/0/tcp/window_bytes", "536", "535"),
+        ("/world/machines/0/tcp/delayed_ack_ns", "500000000", "499999999"),
+        ("/world/machines/0/tcp/mss_bytes", "1460", "1461"),
+        ("/work/message_size_bytes", "1472", "1473"),
+    ] {
+        assert!(asked(&[(path, last)]).is_ok(), "{path}: {last}");
+        let failure = asked(&[(path, beyond)]).unwrap_err();
+        let key = path.rsplit('/').next().unwrap();
+        assert!(failure.message.contains(key), "{path}: {failure}");
+    }
+    let over_6 = |path, value| asked(&[("/work/ip_version", "6"), (path, value)]).is_ok();
+    let mss = "/world/machines/0/tcp/mss_bytes";
+    assert!(over_6(mss, "1440") && !over_6(mss, "1441"));
+    let size = "/work/message_size_bytes";
+    assert!(over_6(size, "1452") && !over_6(size, "1453"));
+}
+
+#[test]
+fn over_tcp_no_more_is_on_its_way_than_the_smallest_window_or_buffer_holds() {
+    // 12 replies of 700 bytes are 8400.
+    let window =
+        |bytes: &str| asked(&[("/work", ECHO), ("/world/machines/1/tcp/window_bytes", bytes)]);
+    assert!(window("8400").is_ok());
+    let failure = window("8399").unwrap_err();
+    let message = "`work.outstanding_requests`: found 12; allowed: 8399 bytes in all over tcp";
+    assert!(failure.message.starts_with(message), "{failure}");
 }

@@ -33,6 +33,10 @@ pub enum Malice {
     Reluctant,
     /// There is no space.
     Full,
+    /// A connection takes several looks of who waits for it.
+    Slow,
+    /// It never says whether it takes a connection.
+    Deaf,
 }
 
 /// What a malicious server remembers.
@@ -67,7 +71,12 @@ impl Connector for Hostile {
         }
         let open = self.memory.open.fetch_add(1, Ordering::Relaxed) + 1;
         self.memory.most_open.fetch_max(open, Ordering::Relaxed);
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        let pause_ms = match self.malice {
+            Malice::Slow => 200,
+            Malice::Deaf => 3_600_000,
+            _ => 1,
+        };
+        tokio::time::sleep(Duration::from_millis(pause_ms)).await;
         self.memory.open.fetch_sub(1, Ordering::Relaxed);
         let inner = connect(&self.target).await?;
         let (malice, memory) = (self.malice, Arc::clone(&self.memory));

@@ -1,6 +1,7 @@
 //! A whole trial against a hostile server, and what a driver receives of it.
 
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -66,13 +67,44 @@ pub fn trial_until(
     cancel: Option<u64>,
 ) -> Trial {
     spec.service.directory = name.to_owned();
-    let lines = Lines::default();
-    let running = Running::new(1, Output::new(lines.clone()));
-    assert!(prepare(&spec, &running).is_ok());
     let memory = Arc::<Memory>::default();
     let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
-    let measured: Measured = thread::scope(|scope| {
+    let work = |running: &Running| whole_trial::work_with(&spec, running, &hostile);
+    run(&spec, cancel, memory, work)
+}
+
+/// The same as a driver asks for it, in the service that the specification names.
+pub fn plain_trial(spec: &StationsSpec) -> Trial {
+    run(spec, None, Arc::default(), |running| whole_trial::work(spec, running))
+}
+
+/// Cancel a trial while it connects; gives why it ended.
+pub fn cancelled_at_once(name: &str, malice: Malice, mut spec: StationsSpec) -> Measured {
+    spec.service.directory = name.to_owned();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    let memory = Arc::<Memory>::default();
+    let hostile = Hostile { target: spec.service.clone(), malice, memory: Arc::clone(&memory) };
+    thread::scope(|scope| {
         let working = scope.spawn(|| whole_trial::work_with(&spec, &running, &hostile));
+        while memory.connects.load(Ordering::Relaxed) == 0 && !working.is_finished() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        running.cancel();
+        working.join().unwrap()
+    })
+}
+
+fn run(
+    spec: &StationsSpec,
+    cancel: Option<u64>,
+    memory: Arc<Memory>,
+    work: impl FnOnce(&Running) -> Measured + Send,
+) -> Trial {
+    let lines = Lines::default();
+    let running = Running::new(1, Output::new(lines.clone()));
+    assert!(prepare(spec, &running).is_ok());
+    let measured: Measured = thread::scope(|scope| {
+        let working = scope.spawn(|| work(&running));
         let deadline = os::monotonic().plus_nanos(20_000_000_000);
         while !working.is_finished() && os::monotonic() < deadline {
             let now = os::monotonic();

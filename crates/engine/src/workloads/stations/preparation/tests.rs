@@ -1,0 +1,313 @@
+use std::cell::RefCell;
+
+use lanlab_files::{Facts, Result as FileResult, TransferCapabilities};
+use lanlab_workloads::stations::example;
+
+use super::*;
+use crate::messages::OwnStations;
+use crate::output::Output;
+use crate::running::Failed;
+
+fn running() -> Running {
+    Running::new(1, Output::new(std::io::sink()))
+}
+
+/// A trial of three stations with files of 1000 blocks, below a name of its own in the memory that all
+/// tests share.
+fn spec(name: &str) -> StationsSpec {
+    let mut spec = StationsSpec {
+        stations: 3,
+        own: OwnStations { first: 0, count: 3 },
+        file_size_bytes: 750_000,
+        ..example::spec()
+    };
+    spec.service.directory = format!("preparation of {name}");
+    spec
+}
+
+fn prepared(spec: &StationsSpec) -> StationsPrepared {
+    match prepare(spec, &running()) {
+        Ok(Outcome::StationsPrepared(prepared)) => prepared,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn emptied(spec: &StationsSpec) -> Result<StationsEmptied, Box<Failed>> {
+    empty(spec, &running()).map(|outcome| match outcome {
+        Outcome::StationsEmptied(emptied) => emptied,
+        other => panic!("{other:?}"),
+    })
+}
+
+/// Do something at the service.
+fn at_service<T>(
+    spec: &StationsSpec,
+    work: impl AsyncFnOnce(&AnySession) -> FileResult<T>,
+) -> FileResult<T> {
+    let work = async { work(&connect(&spec.service).await?).await };
+    runtime().unwrap().block_on(work)
+}
+
+fn files(spec: &StationsSpec) -> Vec<(String, u64)> {
+    let folder = path(format!("{}/files", spec.working_name)).unwrap();
+    let mut entries =
+        at_service(spec, async |session: &AnySession| session.list(Some(&folder)).await).unwrap();
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    entries.into_iter().map(|entry| (entry.name, entry.size_bytes)).collect()
+}
+
+fn file(spec: &StationsSpec, name: &str) -> ServicePath {
+    path(format!("{}/files/{name}", spec.working_name)).unwrap()
+}
+
+fn block(spec: &StationsSpec, station: u32, block: u32) -> Vec<u8> {
+    let mut octets = vec![0; spec.message_size_bytes as usize];
+    Pattern::new(spec.seed).fill(Place { station, block, generation: 0 }, &mut octets);
+    octets
+}
+
+#[test]
+fn each_station_has_a_file_of_all_its_blocks() {
+    let (spec, running) = (spec("files"), running());
+    let Ok(Outcome::StationsPrepared(prepared)) = prepare(&spec, &running) else { panic!() };
+    assert_eq!((prepared.files, prepared.bytes), (3, 3 * 750_000));
+    assert_eq!(running.progress.counted(), (3, 3 * 750_000));
+    let names = ["s00000.dat", "s00001.dat", "s00002.dat"];
+    assert_eq!(files(&spec), names.map(|name| (name.to_owned(), 750_000)));
+    for (station, name) in (0..).zip(names) {
+        let octets = at_service(&spec, async |session: &AnySession| {
+            let file = session.open(&file(&spec, name), Access::Read).await?;
+            let mut octets = vec![0; 750_000];
+            assert_eq!(session.read_at(&file, 0, &mut octets).await?, 750_000);
+            Ok(octets)
+        });
+        // The service takes 349 blocks at once.
+        for (number, found) in (0..).zip(octets.unwrap().chunks_exact(750)) {
+            assert!(found == block(&spec, station, number), "{name}: block {number}");
+        }
+    }
+    emptied(&spec).unwrap();
+}
+
+#[test]
+fn what_a_trial_wrote_is_removed_and_counted() {
+    let spec = spec("what is removed");
+    prepared(&spec);
+    let found = emptied(&spec).unwrap();
+    assert_eq!((found.removed_files, found.is_gone), (3, true));
+    assert!(found.left.is_none());
+    let everything = at_service(&spec, async |session: &AnySession| session.list(None).await);
+    assert!(everything.unwrap().is_empty());
+    // Then there is nothing, which is no error.
+    let again = emptied(&spec).unwrap();
+    assert_eq!((again.removed_files, again.is_gone), (0, true));
+}
+
+#[test]
+fn what_is_not_there_any_more_is_not_counted() {
+    let spec = spec("one that is gone");
+    prepared(&spec);
+    let gone = file(&spec, "s00001.dat");
+    at_service(&spec, async |session: &AnySession| session.remove(&gone).await).unwrap();
+    let found = emptied(&spec).unwrap();
+    assert_eq!((found.removed_files, found.is_gone), (2, true));
+}
+
+#[test]
+fn what_others_put_there_is_left() {
+    let spec = spec("a foreign file");
+    prepared(&spec);
+    // It is named as that of the next station would be.
+    let foreign = file(&spec, "s00003.dat");
+    at_service(&spec, async |session: &AnySession| {
+        let file = session.open(&foreign, Access::Create { size_bytes: 0 }).await?;
+        session.close(file).await
+    })
+    .unwrap();
+    let found = emptied(&spec).unwrap();
+    assert_eq!((found.removed_files, found.is_gone), (3, false));
+    let left = found.left.unwrap();
+    assert_eq!(left.names, ["lanlab-test/files", "lanlab-test"]);
+    assert_eq!(left.refusal, None);
+    assert_eq!(files(&spec), [("s00003.dat".to_owned(), 0)]);
+}
+
+#[test]
+fn the_directory_of_another_trial_is_left_as_it_is() {
+    let spec = spec("another trial");
+    prepared(&spec);
+    let other = StationsSpec { token: "1".repeat(32), ..spec.clone() };
+    assert_eq!(emptied(&other).unwrap_err().failure.code, "copy.not_ours");
+    assert_eq!(files(&spec).len(), 3);
+    assert_eq!(emptied(&spec).unwrap().removed_files, 3);
+}
+
+/// It is not that the mark is missing.
+#[test]
+fn a_mark_that_cannot_be_read_is_an_error() {
+    let spec = spec("an unreadable mark");
+    let (working, mark) = (path("lanlab-test".to_owned()), mark_path("lanlab-test"));
+    at_service(&spec, async |session: &AnySession| {
+        session.make_directory(&working.unwrap()).await?;
+        session.make_directory(&mark.unwrap()).await
+    })
+    .unwrap();
+    assert_eq!(emptied(&spec).unwrap_err().failure.code, "service.exists");
+}
+
+/// A service that keeps what it is told.
+#[derive(Default)]
+struct Scribe {
+    in_order: bool,
+    created: RefCell<Vec<u64>>,
+    written: RefCell<Vec<(u64, Vec<u8>)>>,
+    synced: Cell<u32>,
+    closed: Cell<u32>,
+}
+
+impl Session for Scribe {
+    type File = ();
+
+    fn capabilities(&self) -> TransferCapabilities {
+        TransferCapabilities {
+            in_order: self.in_order,
+            block_bytes: 1500,
+            depth: 1,
+            blocking: false,
+            can_update: true,
+            can_create: true,
+        }
+    }
+
+    fn facts(&self) -> Facts {
+        unimplemented!()
+    }
+
+    async fn open(&self, _: &ServicePath, access: Access) -> FileResult<()> {
+        let Access::Create { size_bytes } = access else { panic!("{access:?}") };
+        self.created.borrow_mut().push(size_bytes);
+        Ok(())
+    }
+
+    async fn read_at(&self, (): &(), _: u64, _: &mut [u8]) -> FileResult<usize> {
+        unimplemented!()
+    }
+
+    async fn write_at(&self, (): &(), offset: u64, data: &[u8]) -> FileResult<()> {
+        self.written.borrow_mut().push((offset, data.to_vec()));
+        Ok(())
+    }
+
+    async fn sync(&self, (): &()) -> FileResult<()> {
+        self.synced.set(self.synced.get() + 1);
+        Ok(())
+    }
+
+    async fn close(&self, (): ()) -> FileResult<()> {
+        self.closed.set(self.closed.get() + 1);
+        Ok(())
+    }
+
+    async fn remove(&self, _: &ServicePath) -> FileResult<()> {
+        unimplemented!()
+    }
+
+    async fn list(&self, _: Option<&ServicePath>) -> FileResult<Vec<Entry>> {
+        unimplemented!()
+    }
+
+    async fn make_directory(&self, _: &ServicePath) -> FileResult<()> {
+        unimplemented!()
+    }
+
+    async fn remove_directory(&self, _: &ServicePath) -> FileResult<()> {
+        unimplemented!()
+    }
+
+    async fn end(self) -> FileResult<()> {
+        Ok(())
+    }
+}
+
+/// What is written of a file of station 2 with five blocks, and how long it is said to be.
+fn written(scribe: &Scribe, spec: &StationsSpec, first: u32) -> u64 {
+    let (pattern, path) = (Pattern::new(spec.seed), path("file".to_owned()).unwrap());
+    let mut piece = Vec::new();
+    let write = write(spec, scribe, &path, 2, first, &pattern, &mut piece);
+    runtime().unwrap().block_on(write).ok().unwrap()
+}
+
+#[test]
+fn a_file_is_written_in_pieces_that_the_service_takes() {
+    let spec = StationsSpec { file_size_bytes: 3750, ..spec("pieces") };
+    let scribe = Scribe::default();
+    assert_eq!(written(&scribe, &spec, 0), 3750);
+    assert_eq!(scribe.created.take(), [3750]);
+    let [one, two, three, four, five] = [0, 1, 2, 3, 4].map(|number| block(&spec, 2, number));
+    let pieces = [(0, [one, two].concat()), (1500, [three, four].concat()), (3000, five)];
+    assert!(scribe.written.take() == pieces);
+    assert_eq!((scribe.synced.get(), scribe.closed.get()), (0, 1));
+}
+
+#[test]
+fn of_whole_files_each_is_one_block() {
+    let spec = StationsSpec { file_size_bytes: 3750, ..spec("whole files") };
+    let scribe = Scribe { in_order: true, ..Scribe::default() };
+    assert_eq!(written(&scribe, &spec, 3), 750);
+    assert_eq!(scribe.created.take(), [750]);
+    assert!(scribe.written.take() == [(0, block(&spec, 2, 3))]);
+}
+
+#[test]
+fn a_file_is_brought_to_the_disk_only_if_that_is_asked_for() {
+    let spec = StationsSpec { sync: StationSync::Each, ..spec("sync") };
+    let scribe = Scribe::default();
+    written(&scribe, &spec, 0);
+    assert_eq!(scribe.synced.get(), 1);
+    let (each, none) = (StationSync::Each, StationSync::None);
+    let found = [(none, false), (none, true), (each, false), (each, true)]
+        .map(|(sync, in_order)| check_sync(sync, in_order).is_ok());
+    assert_eq!(found, [true, true, true, false]);
+}
+
+#[test]
+fn pieces_are_no_longer_than_service_and_memory_allow_but_have_a_block() {
+    for (service_bytes, message, blocks) in [
+        (65_536, 750, 87),
+        (1 << 30, 750, 1_398),
+        (65_536, 65_536, 1),
+        (512, 750, 1),
+        (1_000, 1, 1_000),
+    ] {
+        assert_eq!(blocks_at_once(service_bytes, message), blocks, "{service_bytes}, {message}");
+    }
+}
+
+#[test]
+fn a_directory_that_stays_has_its_reason() {
+    let entries = ["other", "s00000.dat", "s00001.dat"].map(|name| Entry {
+        name: name.to_owned(),
+        size_bytes: 0,
+        is_directory: false,
+    });
+    let ours = HashSet::from(["s00000.dat".to_owned(), "s00001.dat".to_owned()]);
+    let said = |names: &[&str]| {
+        let fault = || Fault::new(Class::Denied, "no");
+        names.iter().map(|name| ((*name).to_owned(), fault())).collect::<HashMap<_, _>>()
+    };
+    assert_eq!(first_held(&entries, &ours, &said(&[])), Some("s00000.dat"));
+    assert_eq!(first_held(&entries, &ours, &said(&["s00000.dat"])), Some("s00001.dat"));
+    assert_eq!(first_held(&entries, &ours, &said(&["s00000.dat", "s00001.dat"])), None);
+    assert_eq!(first_held(&entries[..1], &ours, &said(&[])), None);
+
+    assert_eq!(why_it_stays(Some("a"), false, false), Stays::Awhile);
+    assert_eq!(why_it_stays(Some("a"), false, true), Stays::Held("a"));
+    assert_eq!(why_it_stays(None, false, false), Stays::ForOthers);
+    assert_eq!(why_it_stays(None, true, false), Stays::Awhile);
+    assert_eq!(why_it_stays(None, true, true), Stays::ForOthers);
+
+    assert!(is_refused_itself(true, Class::Denied) && !is_refused_itself(true, Class::Exists));
+    assert!(!is_refused_itself(false, Class::Denied));
+    assert!(lasting(Fault::new(Class::Denied, "no")).is_ok());
+    assert!(lasting(Fault::new(Class::Reset, "reset")).is_err());
+}
