@@ -64,6 +64,7 @@ fn each_limit_of_a_copy_lets_its_last_value_pass_and_no_further() {
     let under_way = |block_bytes: u64, depth: u64| {
         is_allowed(&json!({"block_bytes": block_bytes, "depth": depth}))
     };
+    assert!(under_way(4 << 20, 3) && !under_way(4 << 20, 4));
     assert!(under_way(4_096, 256) && !under_way(4_096, 257));
     assert!(under_way(8 << 20, SESSION_BYTES / (8 << 20)));
     assert!(!under_way(8 << 20, SESSION_BYTES / (8 << 20) + 1));
@@ -179,4 +180,20 @@ fn an_upload_comes_from_a_directory_and_a_download_goes_to_one() {
     let spec = changed(&json!({}));
     assert!(workers::local_source(&spec).unwrap().is_none());
     assert!(workers::local_place(&spec).unwrap().is_none());
+}
+
+#[test]
+fn a_copy_that_never_waits_lets_others_of_its_thread_go_on() {
+    use lanlab_workloads::Clock;
+    let mut work = std::pin::pin!(async {
+        for _ in 0..10_000 {
+            clock::RuntimeClock.give_way(false).await;
+        }
+    });
+    let mut polls = 0;
+    runtime().unwrap().block_on(std::future::poll_fn(|context| {
+        polls += 1;
+        work.as_mut().poll(context)
+    }));
+    assert!(polls > 10, "{polls}");
 }

@@ -156,12 +156,22 @@ pub fn drop_caches(request: &DropCaches) -> Result<Task, Failure> {
 }
 
 fn forget_all(directory: &Path, running: &Running) -> Result<CachesDropped, Failure> {
-    let Err(error) = os::drop_all_caches() else {
+    let mut left = MOST_FILES;
+    let of_files = || forget(directory, MOST_DEPTH, &mut left, running);
+    forgotten(os::drop_all_caches(), of_files, running)
+}
+
+/// What was forgotten: everything, unless that was refused; else files, unless they are refused, too.
+fn forgotten(
+    everything: io::Result<()>,
+    of_files: impl FnOnce() -> Result<(), Failure>,
+    running: &Running,
+) -> Result<CachesDropped, Failure> {
+    let Err(error) = everything else {
         return Ok(CachesDropped { of: DroppedOf::Everything, reason: None });
     };
     let reason = format!("/proc/sys/vm/drop_caches: {error}");
-    let mut left = MOST_FILES;
-    Ok(match forget(directory, MOST_DEPTH, &mut left, running) {
+    Ok(match of_files() {
         Ok(()) => CachesDropped { of: DroppedOf::Files, reason: Some(reason) },
         Err(error) if running.is_cancelled() => return Err(error),
         Err(error) => CachesDropped {

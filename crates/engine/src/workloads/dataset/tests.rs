@@ -136,3 +136,20 @@ fn a_file_that_is_missing_or_of_another_length_is_made_again_and_no_other_fault_
     // A file is where its directory should be.
     assert_eq!(is(&path.join("below"), 3).unwrap_err().code, "system.file");
 }
+
+#[test]
+fn what_is_forgotten_is_told_with_what_was_refused() {
+    let refused = || Err(io::ErrorKind::PermissionDenied.into());
+    let failure = || Err(Failure::new("system.file", "no such directory"));
+    let cancelled = running();
+    cancelled.cancel();
+    let all = forgotten(Ok(()), failure, &running()).unwrap();
+    assert_eq!((all.of, all.reason), (DroppedOf::Everything, None));
+    let files = forgotten(refused(), || Ok(()), &cancelled).unwrap();
+    let reason = "/proc/sys/vm/drop_caches: permission denied";
+    assert_eq!((files.of, files.reason.as_deref()), (DroppedOf::Files, Some(reason)));
+    let nothing = forgotten(refused(), failure, &running()).unwrap();
+    let reason = format!("{reason}; no such directory");
+    assert_eq!((nothing.of, nothing.reason), (DroppedOf::Nothing, Some(reason)));
+    assert_eq!(forgotten(refused(), failure, &cancelled).unwrap_err().code, "system.file");
+}

@@ -189,3 +189,17 @@ fn the_directory_of_a_trial_must_not_be_there() {
     assert!(place.make(&dataset()).is_err());
     assert!(Place::new(&root.path().join("none"), path("lanlab-1")).is_err());
 }
+
+/// The null device has nothing to bring to a disk, and says so (fsync(2): EINVAL).
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_is_brought_to_the_disk_where_that_was_asked_for() {
+    let close = |sync| {
+        let path = PathBuf::from("/dev/null");
+        let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        Sink::File { file, path }.close(sync)
+    };
+    assert_eq!(close(CopySync::None), Ok(None));
+    let failure = close(CopySync::File).unwrap_err();
+    assert!(failure.message.contains("close"), "{}", failure.message);
+}
