@@ -3,7 +3,7 @@
 use std::net::UdpSocket;
 use std::thread;
 
-use lanlab_wire::session::Token;
+use lanlab_wire::session::{Kind, Message, Token};
 use lanlab_workloads::handshake::Acceptor;
 
 use super::super::plan;
@@ -56,6 +56,30 @@ fn take(receiver: &mut Receiver, shared: &mut Shared, far: &UdpSocket, numbers: 
         thread::sleep(Duration::from_millis(1));
     }
     panic!("{numbers:?} did not come in 10 s");
+}
+
+#[test]
+fn a_sender_that_has_not_heard_that_it_is_accepted_is_told_again() {
+    let of = |kind| Message { token: TOKEN, flow: 2, kind };
+    let (mut accepted, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let (socket, far) = datagram_pair();
+        let (from, now) = (far.local_addr().unwrap(), os::monotonic());
+        let mut acceptor = Acceptor::new(TOKEN, 2, 1);
+        let challenge = acceptor.handle(&of(Kind::Hello { nonce: 9 }), from, now).unwrap();
+        let Kind::Challenge { cookie } = challenge.kind else { panic!("{challenge:?}") };
+        let proof = of(Kind::Prove { cookie, nonce: 9 });
+        let accept = acceptor.handle(&proof, from, now).unwrap();
+        far.send(&proof.emit()).unwrap();
+        accepted.push(Accepted { socket: Arc::new(socket), acceptor });
+        others.push((far, accept));
+    }
+    answer_all_again(&mut accepted).unwrap();
+    for (far, accept) in others {
+        let mut answer = [0; 100];
+        let length = far.recv(&mut answer).unwrap();
+        assert_eq!(Message::parse(&answer[..length]), Ok(accept));
+    }
 }
 
 #[test]
