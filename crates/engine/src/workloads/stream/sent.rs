@@ -77,14 +77,15 @@ fn gaps<U>(threads: &[SharedMeters<U>]) -> Option<Distribution> {
 #[cfg(test)]
 mod tests {
     use super::super::plan;
-    use super::super::tests::{spec, work_for};
+    use super::super::tests::spec;
     use super::*;
     use crate::messages::{Amount, EndedBy};
-    use lanlab_workloads::stream::CpuMeter;
 
     #[test]
     #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     fn cpu_time_of_threads_adds_up() {
+        use super::super::tests::work_for;
+        use lanlab_workloads::stream::CpuMeter;
         let thread = || {
             let mut meters = SharedMeters::<ThreadUsage>::new();
             meters.usage.begin();
