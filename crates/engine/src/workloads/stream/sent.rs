@@ -81,6 +81,26 @@ mod tests {
     use super::*;
     use crate::messages::{Amount, EndedBy};
 
+    #[test]
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    fn cpu_time_of_threads_adds_up() {
+        use super::super::tests::work_for;
+        use lanlab_workloads::stream::CpuMeter;
+        let thread = || {
+            let mut meters = SharedMeters::<ThreadUsage>::new();
+            meters.usage.begin();
+            work_for(30_000_000);
+            meters.usage.end();
+            meters
+        };
+        let threads = [thread(), thread()];
+        let all = cpu_of(&threads);
+        let used_ns = |meters: &SharedMeters<ThreadUsage>| meters.usage.used().user_ns;
+        assert_eq!(all.user_ns, used_ns(&threads[0]) + used_ns(&threads[1]));
+        // The system counts to a tick.
+        assert!(all.user_ns + all.system_ns >= 30_000_000, "{all:?}");
+    }
+
     /// A flow whose counts are `unit` times 1, 2, 3 and so on.
     fn flow(unit: u64, ended_by: EndedBy) -> Sent {
         Sent {

@@ -120,6 +120,7 @@ impl Drop for Slowness {
 
 #[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
 mod tests {
+    use super::super::tests::work_for;
     use super::*;
 
     fn slowness(load: ReceiverLoad) -> Slowness {
@@ -131,11 +132,13 @@ mod tests {
     #[test]
     fn work_takes_its_time_for_each_message() {
         let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
-        let before = os::monotonic();
+        // What the thread did before is no work on messages.
+        work_for(20_000_000);
+        let before_ns = os::thread_cpu_ns();
         slowness.after(5);
-        // It may be held up; it never works for less, nor longer than it says.
-        let elapsed_ns = os::monotonic().nanos_since(before);
-        assert!((5_000_000..=elapsed_ns).contains(&slowness.worked_ns()), "{elapsed_ns}");
+        // It never works for less, nor longer than it says.
+        let used_ns = os::thread_cpu_ns() - before_ns;
+        assert!((5_000_000..=used_ns).contains(&slowness.worked_ns()), "{used_ns}");
     }
 
     #[test]

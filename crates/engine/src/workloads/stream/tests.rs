@@ -83,6 +83,7 @@ pub fn datagram_pair() -> (DatagramSocket, UdpSocket) {
 }
 
 /// Use the processor for so long.
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 pub fn work_for(cpu_ns: u64) {
     let until_ns = lanlab_os::thread_cpu_ns() + cpu_ns;
     while lanlab_os::thread_cpu_ns() < until_ns {
@@ -104,7 +105,10 @@ pub fn assert_watched_until_forgotten(flow: &impl Flow) {
     assert_eq!(ready, [7]);
     flow.watch(&readiness, 7).unwrap();
     flow.forget(&readiness).unwrap();
-    assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
+    // Elsewhere all are looked at again and again.
+    if cfg!(all(target_os = "linux", not(lanlab_portable))) {
+        assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
+    }
 }
 
 #[test]

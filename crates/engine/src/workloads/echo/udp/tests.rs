@@ -6,7 +6,6 @@ use lanlab_os::DatagramOptions;
 
 use super::super::{plan, tests::spec};
 use super::*;
-use crate::messages::EchoSpec;
 
 const TOKEN: Token = Token([7; 16]);
 
@@ -108,7 +107,7 @@ fn a_requester_says_that_it_is_there() {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn a_request_is_stamped_where_that_is_asked_for() {
     for timestamps in [Timestamps::Kernel, Timestamps::Program] {
-        let plan = plan(&EchoSpec { timestamps, ..spec() }).unwrap();
+        let plan = plan(&crate::messages::EchoSpec { timestamps, ..spec() }).unwrap();
         let (near, far) = pair();
         prepare(&near, &plan).unwrap();
         let mut requests = requests(&plan, &near);
@@ -128,7 +127,7 @@ fn a_request_is_stamped_where_that_is_asked_for() {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn a_reply_is_stamped_where_that_is_asked_for() {
     for timestamps in [Timestamps::Kernel, Timestamps::Program] {
-        let plan = plan(&EchoSpec { timestamps, ..spec() }).unwrap();
+        let plan = plan(&crate::messages::EchoSpec { timestamps, ..spec() }).unwrap();
         let (near, far) = pair();
         prepare(&near, &plan).unwrap();
         let (mut reply, writer) = (vec![0; 100], RequestWriter::new(&plan, TOKEN));

@@ -205,8 +205,6 @@ fn messages_in(octets: u64, message_bytes: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::net::UdpSocket;
-
     use super::*;
     use crate::messages::WaysOf;
     use crate::workloads::stream::tests::{assert_watched_until_forgotten, datagram_pair, pair};
@@ -243,7 +241,7 @@ mod tests {
             let (socket, bytes) = receiving_socket(case, sender).unwrap();
             (socket2::SockRef::from(socket.plain()).recv_buffer_size().unwrap(), bytes)
         };
-        let plain = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let plain = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let usual = socket2::SockRef::from(&plain).recv_buffer_size().unwrap();
         assert_eq!(buffers(None, Io::Single), (usual, 513));
         // Linux tells twice what it was asked for (socket(7)).

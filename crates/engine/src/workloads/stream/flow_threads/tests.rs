@@ -1,9 +1,10 @@
 use std::cell::Cell;
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 use std::net::UdpSocket;
 
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 use lanlab_os::Interest;
 
-use super::super::tests::work_for;
 use super::*;
 
 /// Takes its turns at every millisecond of its schedule, and notes them.
@@ -121,13 +122,16 @@ fn a_sender_that_is_blocked_is_watched_and_has_its_turn_again() {
 
 /// A flow that always has something to read, and one that never has, and ends after it. They count
 /// their turns in the place of their number.
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 struct Busy {
     index: usize,
     socket: UdpSocket,
 }
 
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 const BUSY_TURNS: usize = 10_000;
 
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 impl Flow for Busy {
     type Shared = [usize; 2];
 
@@ -151,6 +155,7 @@ impl Flow for Busy {
 }
 
 #[test]
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn a_flow_that_is_ready_is_asked_and_others_wait_for_the_check() {
     let flow = |index| Busy { index, socket: UdpSocket::bind("127.0.0.1:0").unwrap() };
     let mut flows = [flow(0), flow(1)];
@@ -201,6 +206,7 @@ fn a_flow_has_sixteen_turns_in_a_row_at_most() {
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn the_cpu_time_of_a_thread_is_that_between_its_first_flow_and_its_last() {
+    use super::super::tests::work_for;
     let total_ns = |usage: &ThreadUsage| usage.used().user_ns + usage.used().system_ns;
     let mut usage = ThreadUsage::default();
     usage.end();

@@ -77,6 +77,7 @@ fn one_flow_alone_hands_over_a_batch_in_one_call() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn messages_that_go_in_parts_arrive_whole() {
     for (io, alone) in
         [(Io::Single, true), (Io::Single, false), (Io::Batch, true), (Io::Batch, false)]

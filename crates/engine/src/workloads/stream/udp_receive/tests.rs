@@ -3,25 +3,24 @@
 use std::net::UdpSocket;
 use std::thread;
 
-use lanlab_wire::session::Token;
+use lanlab_wire::session::{Kind, Message, Token};
 use lanlab_workloads::handshake::Acceptor;
 
 use super::super::plan;
 use super::super::tests::{
-    assert_watched_until_forgotten, datagram_pair, plain, running, to_receive, work_for,
+    assert_watched_until_forgotten, datagram_pair, plain, running, to_receive,
 };
 use super::*;
 use crate::messages::{Amount, ReceiverLoad, StreamSpec, Transport};
 
 const TOKEN: Token = Token([7; 16]);
-const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Messages of four bytes, which are their numbers.
 fn spec() -> StreamSpec {
     StreamSpec {
         message_size_bytes: 4,
         amount: Amount::Messages(1_000),
-        io: Io::Batch,
+        io: if os::capabilities().batch { Io::Batch } else { Io::Single },
         ..plain(Transport::Udp)
     }
 }
@@ -59,6 +58,30 @@ fn take(receiver: &mut Receiver, shared: &mut Shared, far: &UdpSocket, numbers: 
 }
 
 #[test]
+fn a_sender_that_has_not_heard_that_it_is_accepted_is_told_again() {
+    let of = |kind| Message { token: TOKEN, flow: 2, kind };
+    let (mut accepted, mut others) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let (socket, far) = datagram_pair();
+        let (from, now) = (far.local_addr().unwrap(), os::monotonic());
+        let mut acceptor = Acceptor::new(TOKEN, 2, 1);
+        let challenge = acceptor.handle(&of(Kind::Hello { nonce: 9 }), from, now).unwrap();
+        let Kind::Challenge { cookie } = challenge.kind else { panic!("{challenge:?}") };
+        let proof = of(Kind::Prove { cookie, nonce: 9 });
+        let accept = acceptor.handle(&proof, from, now).unwrap();
+        far.send(&proof.emit()).unwrap();
+        accepted.push(Accepted { socket: Arc::new(socket), acceptor });
+        others.push((far, accept));
+    }
+    answer_all_again(&mut accepted).unwrap();
+    for (far, accept) in others {
+        let mut answer = [0; 100];
+        let length = far.recv(&mut answer).unwrap();
+        assert_eq!(Message::parse(&answer[..length]), Ok(accept));
+    }
+}
+
+#[test]
 fn what_is_taken_in_is_counted_and_told() {
     let (plan, running) = (plan(&spec()).unwrap(), running());
     let mut shared = shared(&plan, ReceiverLoad::default());
@@ -90,6 +113,8 @@ fn each_message_is_worked_on_and_that_work_is_left_out() {
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn cpu_time_counts_from_the_measured_part_on() {
+    use super::super::tests::work_for;
+    const HOUR_NS: u64 = 3_600_000_000_000;
     let (plan, running, now) = (plan(&spec()).unwrap(), running(), os::monotonic());
     // Either a message or a check shows that it has begun.
     for by_check in [false, true] {
@@ -123,7 +148,8 @@ fn a_flow_looks_every_ten_milliseconds_whether_it_shall_stop() {
     assert_eq!(receiver.turn(next.minus_nanos(1), &mut shared).unwrap(), Turn::Blocked);
     assert_eq!(receiver.turn(next, &mut shared).unwrap(), Turn::Over);
     assert_eq!((receiver.is_over, receiver.ended_by), (true, EndedBy::Cancelled));
-    assert!(receiver.incoming.counter.counts.socket_dropped.is_some());
+    let are_told = receiver.incoming.counter.counts.socket_dropped.is_some();
+    assert_eq!(are_told, os::capabilities().socket_drop_reports);
     // The silence is 100 ms.
     let running = super::super::tests::running();
     let (mut receiver, _far) = flow(&plan, &running, now);
