@@ -123,7 +123,7 @@ fn pause_ns_after(error: io::Error) -> io::Result<u64> {
     }
 }
 
-/// Pass over that nothing came, or what is nobody's matter.
+/// Ignore that nothing came, or an error that is about one datagram alone.
 fn unless_idle(error: io::Error) -> io::Result<()> {
     if is_idle(&error) || is_of_a_datagram(&error) { Ok(()) } else { Err(error) }
 }

@@ -181,7 +181,7 @@ pub fn accept_streams(
     Ok(streams.into_iter().flatten().collect())
 }
 
-/// Pass over that no connection is there, or that it was gone before it was accepted (accept(2)).
+/// Ignore that no connection is there, or that it was gone before it was accepted (accept(2)).
 fn unless_gone(error: &io::Error) -> Result<(), Failure> {
     if is_idle(error) || is_closed(error) {
         return Ok(());

@@ -301,7 +301,7 @@ mod tests {
         with_sleepers([1_000_000, 9_000_000], |timers, _| {
             let margin_ns = || timers.margin.borrow().least_ns();
             let before_ns = margin_ns();
-            // Nobody is due yet.
+            // No sleeper is due yet.
             timers.wake(Instant::from_nanos(999_999));
             assert_eq!(margin_ns(), before_ns);
             // Later than the margin allows for: it becomes an eighth wider.
