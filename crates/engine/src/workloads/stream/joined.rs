@@ -25,7 +25,7 @@ pub fn enable(socket: &DatagramSocket, asked_bytes: Option<u32>) -> io::Result<(
     Ok(())
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
 mod tests {
     use super::*;
     use lanlab_os::DatagramOptions;

@@ -130,7 +130,7 @@ fn the_time_in_which_nothing_is_taken_is_counted() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn a_receiver_that_acknowledges_nothing_for_too_long_is_silent() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
