@@ -8,7 +8,7 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_os::{DatagramOptions, DatagramSocket};
 use lanlab_units::Instant;
-use lanlab_wire::session::{Message, QUESTION_LEN, Token};
+use lanlab_wire::session::{Message, RECEIVE_LEN, Token};
 use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState, SETUP_NS};
 
 use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_idle, random_u64};
@@ -78,7 +78,7 @@ pub fn connect_datagram(
         .map_err(|error| Failure::system(format!("connect to {peer}"), &error))?;
     let system = |error: &io::Error| Failure::system(format!("session with {peer}"), error);
     let mut initiator = Initiator::new(token, flow, random_u64()?, os::monotonic());
-    let mut buffer = [0; QUESTION_LEN + 1];
+    let mut buffer = [0; RECEIVE_LEN];
     loop {
         if running.is_cancelled() {
             return Err(Failure::cancelled());
@@ -160,7 +160,7 @@ pub fn accept_datagram(
     mut while_waiting: impl FnMut() -> Result<(), Failure>,
 ) -> Result<Accepted, Failure> {
     let mut acceptor = Acceptor::new(token, flow, random_u64()?);
-    let mut buffer = [0; QUESTION_LEN + 1];
+    let mut buffer = [0; RECEIVE_LEN];
     let deadline = os::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
     let system = |error: &io::Error| Failure::system("session set-up", error);
     socket.set_receive_timeout(Some(TICK)).map_err(|error| system(&error))?;
@@ -230,7 +230,7 @@ impl Accepted {
 
     /// Take a datagram from the socket, if one is there.
     fn take_one(&mut self, answer: bool) -> Result<bool, Failure> {
-        let mut buffer = [0; QUESTION_LEN + 1];
+        let mut buffer = [0; RECEIVE_LEN];
         match self.socket.try_receive(&mut buffer) {
             Ok(None) => return Ok(false),
             Ok(Some(length)) if answer => {
