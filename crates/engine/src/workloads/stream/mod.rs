@@ -309,4 +309,4 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -2,23 +2,11 @@
 
 use std::net::UdpSocket;
 
-use lanlab_os::DatagramOptions;
-
 use super::super::{plan, tests::spec};
 use super::*;
+use crate::workloads::stream::tests::datagram_pair;
 
 const TOKEN: Token = Token([7; 16]);
-
-/// A socket of this program, and its peer's; either sends to the other.
-fn pair() -> (DatagramSocket, UdpSocket) {
-    let near =
-        DatagramSocket::bind(([127, 0, 0, 1], 0).into(), &DatagramOptions::default()).unwrap();
-    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
-    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    near.plain().connect(far.local_addr().unwrap()).unwrap();
-    far.connect(near.plain().local_addr().unwrap()).unwrap();
-    (near, far)
-}
 
 fn heard(far: &UdpSocket) -> Message {
     let mut buffer = [0; 200];
@@ -73,7 +61,7 @@ fn the_end_is_confirmed_by_the_session_s_answer_alone() {
 
 #[test]
 fn an_end_that_nobody_confirms_is_unconfirmed() {
-    let (near, far) = pair();
+    let (near, far) = datagram_pair();
     assert_eq!(agree_on_end(&near, TOKEN).unwrap(), EndedBy::Unconfirmed);
     let kind = Kind::Finish { first_measured: 0, sent_messages: 0 };
     let finish = Message { token: TOKEN, flow: 0, kind };
@@ -82,7 +70,7 @@ fn an_end_that_nobody_confirms_is_unconfirmed() {
     drop(far);
     assert_eq!(agree_on_end(&near, TOKEN).unwrap(), EndedBy::Unconfirmed);
     // The answer may be there before it is asked for.
-    let (near, far) = pair();
+    let (near, far) = datagram_pair();
     let kind = Kind::Finished { received_messages: 9 };
     far.send(&Message { token: TOKEN, flow: 0, kind }.emit()).unwrap();
     assert_eq!(agree_on_end(&near, TOKEN).unwrap(), EndedBy::Finished);
@@ -95,7 +83,7 @@ fn requests<'a>(plan: &Plan, socket: &'a DatagramSocket) -> DatagramRequests<'a>
 
 #[test]
 fn a_requester_says_that_it_is_there() {
-    let (near, far) = pair();
+    let (near, far) = datagram_pair();
     let mut requests = requests(&plan(&spec()).unwrap(), &near);
     requests.say_alive();
     let kind = Kind::Alive { received_messages: 0 };
@@ -108,7 +96,7 @@ fn a_requester_says_that_it_is_there() {
 fn a_request_is_stamped_where_that_is_asked_for() {
     for timestamps in [Timestamps::Kernel, Timestamps::Program] {
         let plan = plan(&crate::messages::EchoSpec { timestamps, ..spec() }).unwrap();
-        let (near, far) = pair();
+        let (near, far) = datagram_pair();
         prepare(&near, &plan).unwrap();
         let mut requests = requests(&plan, &near);
         assert_eq!(requests.send(0, os::monotonic()).unwrap(), Handed::Sent);
@@ -128,7 +116,7 @@ fn a_request_is_stamped_where_that_is_asked_for() {
 fn a_reply_is_stamped_where_that_is_asked_for() {
     for timestamps in [Timestamps::Kernel, Timestamps::Program] {
         let plan = plan(&crate::messages::EchoSpec { timestamps, ..spec() }).unwrap();
-        let (near, far) = pair();
+        let (near, far) = datagram_pair();
         prepare(&near, &plan).unwrap();
         let (mut reply, writer) = (vec![0; 100], RequestWriter::new(&plan, TOKEN));
         let mut replies = DatagramReplies {
