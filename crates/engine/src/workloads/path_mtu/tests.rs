@@ -1,0 +1,81 @@
+//! How sizes are told from answers and errors.
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+mod two_ends;
+
+use lanlab_units::Instant;
+
+use super::*;
+
+const TOKEN: Token = Token([7; TOKEN_LEN]);
+
+#[test]
+fn headers_and_the_packet_that_every_path_carries_are_those_of_the_protocol() {
+    assert_eq!(sizes_of(IpAddr::from([127, 0, 0, 1])), (28, 576));
+    assert_eq!(sizes_of(IpAddr::from([0_u16; 8])), (48, 1280));
+}
+
+#[test]
+fn only_a_datagram_of_the_session_that_is_longer_than_its_answer_is_answered() {
+    let datagram = |token: u8, length: usize| {
+        let mut octets = vec![0; length];
+        octets[..TOKEN_LEN].fill(token);
+        octets
+    };
+    assert!(is_of(&TOKEN, &datagram(7, 19)));
+    assert!(!is_of(&TOKEN, &datagram(7, 18)));
+    assert!(!is_of(&TOKEN, &datagram(8, 100)));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_error_that_is_gone_when_tried_again_is_about_another_datagram() {
+    // EMSGSIZE and ECONNREFUSED.
+    let (too_long, refused) = (Err(90), Err(111));
+    let told = |answers: &[Result<usize, i32>]| {
+        let mut left = answers.iter();
+        let is_told = is_told_of_another(|| {
+            let answer = left.next().expect("an answer for each datagram");
+            answer.map_err(io::Error::from_raw_os_error)
+        });
+        assert_eq!(left.next(), None, "each datagram was sent");
+        is_told
+    };
+    assert!(told(&[too_long, Ok(100)]));
+    assert!(!told(&[too_long, too_long]) && !told(&[too_long, refused]));
+    assert!(!told(&[Ok(100)]) && !told(&[refused]));
+}
+
+#[test]
+fn a_short_answer_tells_what_came_and_a_long_one_that_it_passes_back() {
+    let mut search = PathSearch::new(576, 1500, Instant::ZERO, u64::MAX);
+    let short = |token: u8, length: u16| [&[token; TOKEN_LEN][..], &length.to_be_bytes()].concat();
+    take(&mut search, &TOKEN, &short(8, 548), 28);
+    take(&mut search, &TOKEN, &[7; 3], 28);
+    assert_eq!(search.found(), None);
+    take(&mut search, &TOKEN, &short(7, 548), 28);
+    let bounds = |least| Bounds { least, most: 1500 };
+    assert_eq!(search.found(), Some((bounds(576), bounds(0))));
+    take(&mut search, &TOKEN, &[7; 548], 28);
+    assert_eq!(search.found(), Some((bounds(576), bounds(576))));
+    take(&mut search, &TOKEN, &[7; 1472], 28);
+    assert_eq!(search.found(), Some((bounds(1500), bounds(1500))));
+}
+
+#[test]
+fn what_an_error_tells_is_known_by_its_kind() {
+    let kinds = [io::ErrorKind::WouldBlock, io::ErrorKind::ConnectionRefused];
+    assert_eq!(kinds.map(|kind| told_by(&kind.into())), [Told::Nothing, Told::NotThere]);
+    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
+    assert_eq!(told_by(&io::Error::from_raw_os_error(90)), Told::TooLong);
+    let codes = [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied]
+        .map(|kind| not_probing(&kind.into()).code);
+    assert_eq!(codes[0], "path_mtu.unsupported");
+    assert_ne!(codes[1], codes[0]);
+    assert_eq!(not_ended().message, "not ended within 30 s");
+}
+
+#[test]
+fn an_end_takes_a_buffer_for_each_way() {
+    assert_eq!((COST.memory_bytes, COST.threads), (131_072, OWN_THREADS));
+}
