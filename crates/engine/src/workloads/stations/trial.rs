@@ -183,7 +183,7 @@ fn run<C: Connector + Clone + Send>(
     })
 }
 
-/// Connections that each of so many threads may be making at once.
+/// Connections that each of `threads` threads may be making at once.
 fn connects_each(connects_at_once: u16, threads: usize) -> usize {
     (usize::from(connects_at_once) / threads).max(1)
 }

@@ -8,13 +8,12 @@ use lanlab_units::Instant;
 
 use crate::messages::Receive;
 
-/// How often a flow that nothing is to be read from or written to has its turn all the same, to
-/// see whether it shall stop.
+/// A flow with nothing to read or write has its turn this often, to see whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
 /// With many flows less often: looking must not be what costs.
 const CHECK_PER_FLOW_NS: u64 = 500_000;
 const LONGEST_CHECK_NS: u64 = 100_000_000;
-/// Up to so many flows it is cheaper to ask each than to ask which are ready.
+/// Up to this many flows it is cheaper to ask each than to ask which are ready.
 const FEW_FLOWS: usize = 4;
 
 fn check_interval_ns(flows: usize) -> u64 {
@@ -38,7 +37,7 @@ pub enum Pause {
     None,
     /// Until then, to the microsecond.
     Until(Instant),
-    /// So many nanoseconds at most for room to write.
+    /// For room to write, at most this many nanoseconds.
     ForRoom(u64),
 }
 
@@ -135,7 +134,7 @@ impl Agenda {
 pub enum Look {
     /// All of them: each sees whether it shall stop.
     All,
-    /// Those that are ready within so many nanoseconds.
+    /// Those that are ready within this many nanoseconds.
     Ready(u64),
 }
 

@@ -7,7 +7,7 @@ use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Session, TransferCapabilities,
 };
 
-/// How a call is answered in place of being done.
+/// How a call is answered that is not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Fault(Class),
@@ -21,7 +21,7 @@ pub struct Scripted {
     pub entries: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
     /// Calls with their paths, and of writing and reading the offset.
     pub calls: RefCell<Vec<String>>,
-    /// Of a call with its path, how it is answered and how many times.
+    /// Calls with their paths, how they are answered and how many times.
     answers: RefCell<Vec<(String, Answer, usize)>>,
 }
 
@@ -35,7 +35,7 @@ impl Scripted {
         served
     }
 
-    /// Answer the next calls of this kind so.
+    /// Answer the next `times` of these calls in this way.
     pub fn answers(self, call: &str, answer: Answer, times: usize) -> Self {
         self.answers.borrow_mut().push((call.to_owned(), answer, times));
         self

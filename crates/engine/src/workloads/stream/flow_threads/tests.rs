@@ -166,7 +166,7 @@ fn a_flow_that_is_ready_is_asked_and_others_wait_for_the_check() {
     assert!(turns[0] == BUSY_TURNS && turns[1] < 100, "{turns:?}");
 }
 
-/// Has something to do at so many turns.
+/// Has something to do at this many turns. Those after them give the second.
 struct Reading(usize, Turn);
 
 impl Flow for Reading {
