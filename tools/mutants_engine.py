@@ -43,7 +43,7 @@ _TESTS = {
     "workloads/test_receive_modes workloads/test_lost_datagrams engine/test_hostile_peers "
     "workloads/test_every_size cli/test_outstanding",
     "medium_load.rs": "engine/test_engine_medium_load",
-    "path_mtu.rs": "engine/test_engine_paths testbeds/test_ssh_paths",
+    "path_mtu": "engine/test_engine_paths testbeds/test_ssh_paths",
     "pcap_file.rs": "engine/test_engine_simulate",
     "recorded.rs": "engine/test_engine_simulate cli/test_serve_netbeui cli/test_netbeui_commands",
     "serve": "cli/test_serve cli/test_own_server cli/test_serve_netbeui "
