@@ -30,6 +30,15 @@ impl NotRemoved {
         }
     }
 
+    /// A directory stays in which nothing of the trial is left.
+    pub fn stays(&mut self, directory: &ServicePath, is_empty: bool, fault: &Fault) {
+        if is_refused_itself(is_empty, fault.class) {
+            self.refused(directory, fault);
+        } else {
+            self.kept(directory);
+        }
+    }
+
     /// Whether the server has refused anything.
     pub fn has_refusal(&self) -> bool {
         self.refusal.is_some()
@@ -45,6 +54,12 @@ impl NotRemoved {
         let Self { names, count, refusal } = self;
         (count > 0).then_some(LeftBehind { names, count, refusal })
     }
+}
+
+/// Whether it is the directory itself that the server does not remove. What is left in one that only
+/// looks empty is not ours.
+pub fn is_refused_itself(is_empty: bool, class: Class) -> bool {
+    is_empty && class != Class::Exists
 }
 
 /// Remove a directory; gives what the server says if it is still there, in its many ways.
@@ -85,10 +100,8 @@ pub async fn remove_working(
     {
         not_removed.refused(mark, &fault);
         not_removed.kept(working);
-    } else if entries.is_empty() && fault.class != Class::Exists {
-        not_removed.refused(working, &fault);
     } else {
-        not_removed.kept(working);
+        not_removed.stays(working, entries.is_empty(), &fault);
     }
     Ok(())
 }

@@ -85,13 +85,7 @@ pub async fn remove_written(
                     not_removed.refused(file, &said[file]);
                 }
                 for directory in directories.iter().rev().filter(|path| said.contains_key(path)) {
-                    // One that was put in its place has something in it that no listing shows.
-                    let fault = &said[directory];
-                    if seen.is_empty(directory) && fault.class != Class::Exists {
-                        not_removed.refused(directory, fault);
-                    } else {
-                        not_removed.kept(directory);
-                    }
+                    not_removed.stays(directory, seen.is_empty(directory), &said[directory]);
                 }
                 return Ok(removed.len() as u64);
             }

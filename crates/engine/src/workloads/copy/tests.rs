@@ -197,3 +197,10 @@ fn a_copy_that_never_waits_lets_others_of_its_thread_go_on() {
     }));
     assert!(polls > 10, "{polls}");
 }
+
+#[test]
+fn a_directory_is_refused_itself_if_nothing_is_in_it() {
+    use not_removed::is_refused_itself;
+    assert!(is_refused_itself(true, Class::Denied) && !is_refused_itself(true, Class::Exists));
+    assert!(!is_refused_itself(false, Class::Denied));
+}

@@ -1,4 +1,4 @@
-//! How sizes are told from answers and errors.
+//! What answers and errors say of sizes.
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod two_ends;

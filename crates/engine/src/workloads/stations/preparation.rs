@@ -257,11 +257,7 @@ async fn remove_files(
                         not_removed.refused(&path(format!("{directory}/{}", entry.name))?, fault);
                     }
                 }
-                if is_refused_itself(entries.is_empty(), fault.class) {
-                    not_removed.refused(&directory, &fault);
-                } else {
-                    not_removed.kept(&directory);
-                }
+                not_removed.stays(&directory, entries.is_empty(), &fault);
                 return Ok(());
             }
         }
@@ -296,12 +292,6 @@ fn why_it_stays(held: Option<&str>, is_empty: bool, is_late: bool) -> Stays<'_> 
         None if is_late || !is_empty => Stays::ForOthers,
         _ => Stays::Awhile,
     }
-}
-
-/// Whether it is the directory itself that the server does not remove. What is left in one that only
-/// looks empty is not ours.
-fn is_refused_itself(is_empty: bool, class: Class) -> bool {
-    is_empty && class != Class::Exists
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::super::{plan, tests};
 use super::*;
 use crate::messages::Receive;
 use crate::output::Output;
+use crate::workloads::stream::tests::reset;
 
 const SILENCE_NS: u64 = 150_000_000;
 
@@ -134,12 +135,6 @@ fn a_responder_answers_each_message_until_its_requester_ends() {
     far.read_exact(&mut answers).unwrap();
     assert_eq!(&answers, b"abcdef");
     assert_eq!(running.progress.counted(), (2, 6));
-}
-
-/// Close a connection so that the other end sees it broken.
-fn reset(stream: TcpStream) {
-    socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
-    drop(stream);
 }
 
 fn replies_of<'a>(plan: &'a Plan, stream: &'a TcpStream) -> StreamReplies<'a> {

@@ -155,7 +155,7 @@ fn a_mark_that_cannot_be_read_is_an_error() {
     assert_eq!(emptied(&spec).unwrap_err().failure.code, "service.exists");
 }
 
-/// A service that keeps what it is told.
+/// A service that keeps what is written.
 #[derive(Default)]
 struct Scribe {
     in_order: bool,
@@ -306,8 +306,6 @@ fn a_directory_that_stays_has_its_reason() {
     assert_eq!(why_it_stays(None, true, false), Stays::Awhile);
     assert_eq!(why_it_stays(None, true, true), Stays::ForOthers);
 
-    assert!(is_refused_itself(true, Class::Denied) && !is_refused_itself(true, Class::Exists));
-    assert!(!is_refused_itself(false, Class::Denied));
     assert!(lasting(Fault::new(Class::Denied, "no")).is_ok());
     assert!(lasting(Fault::new(Class::Reset, "reset")).is_err());
 }
