@@ -115,4 +115,4 @@ pub fn check_words(name: &str, token: &str) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

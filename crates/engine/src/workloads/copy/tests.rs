@@ -8,7 +8,7 @@ use super::service_paths::{files_path, mark_path, path, remote_path};
 use super::*;
 
 mod removal;
-mod scripted;
+pub mod scripted;
 
 const TOKEN: &str = "000102030405060708090a0b0c0d0e0f";
 

@@ -19,7 +19,11 @@ pub enum Answer {
 pub struct Scripted {
     /// What is in a file; `None` of a directory.
     pub entries: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
-    /// Calls with their paths, and of writing and reading the offset.
+    /// What was written, by its offset.
+    pub writes: RefCell<Vec<(u64, Vec<u8>)>>,
+    pub in_order: bool,
+    pub block_bytes: u32,
+    /// Calls with their paths, of creating with the size, and of writing with the offset.
     pub calls: RefCell<Vec<String>>,
     /// Calls with their paths, how they are answered and how many times.
     answers: RefCell<Vec<(String, Answer, usize)>>,
@@ -82,8 +86,8 @@ impl Session for &Scripted {
 
     fn capabilities(&self) -> TransferCapabilities {
         TransferCapabilities {
-            in_order: false,
-            block_bytes: 1 << 16,
+            in_order: self.in_order,
+            block_bytes: self.block_bytes,
             depth: 1,
             blocking: true,
             can_update: false,
@@ -102,7 +106,10 @@ impl Session for &Scripted {
     }
 
     async fn open(&self, path: &ServicePath, access: Access) -> Result<String> {
-        self.begin(&format!("open {path}"))?;
+        self.begin(&match access {
+            Access::Create { size_bytes } => format!("create {path} {size_bytes}"),
+            _ => format!("open {path}"),
+        })?;
         let mut entries = self.entries.borrow_mut();
         if access != Access::Read {
             entries.insert(path.as_str().to_owned(), Some(Vec::new()));
@@ -122,6 +129,7 @@ impl Session for &Scripted {
 
     async fn write_at(&self, file: &String, offset: u64, data: &[u8]) -> Result<()> {
         self.begin(&format!("write {file} {offset}"))?;
+        self.writes.borrow_mut().push((offset, data.to_vec()));
         let mut entries = self.entries.borrow_mut();
         let whole = entries.get_mut(file).unwrap().as_mut().unwrap();
         whole.resize(whole.len().max(offset as usize + data.len()), 0);
@@ -129,11 +137,13 @@ impl Session for &Scripted {
         Ok(())
     }
 
-    async fn sync(&self, _: &String) -> Result<()> {
+    async fn sync(&self, file: &String) -> Result<()> {
+        self.begin(&format!("sync {file}"))?;
         Ok(())
     }
 
-    async fn close(&self, _: String) -> Result<()> {
+    async fn close(&self, file: String) -> Result<()> {
+        self.begin(&format!("close {file}"))?;
         Ok(())
     }
 

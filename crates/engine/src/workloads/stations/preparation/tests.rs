@@ -1,12 +1,11 @@
-use std::cell::RefCell;
-
-use lanlab_files::{Facts, Result as FileResult, TransferCapabilities};
+use lanlab_files::Result as FileResult;
 use lanlab_workloads::stations::example;
 
 use super::*;
 use crate::messages::OwnStations;
 use crate::output::Output;
 use crate::running::Failed;
+use crate::workloads::copy::tests::scripted::Scripted;
 
 fn running() -> Running {
     Running::new(1, Output::new(std::io::sink()))
@@ -155,115 +154,48 @@ fn a_mark_that_cannot_be_read_is_an_error() {
     assert_eq!(emptied(&spec).unwrap_err().failure.code, "service.exists");
 }
 
-/// A service that keeps what is written.
-#[derive(Default)]
-struct Scribe {
-    in_order: bool,
-    created: RefCell<Vec<u64>>,
-    written: RefCell<Vec<(u64, Vec<u8>)>>,
-    synced: Cell<u32>,
-    closed: Cell<u32>,
-}
-
-impl Session for Scribe {
-    type File = ();
-
-    fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: self.in_order,
-            block_bytes: 1500,
-            depth: 1,
-            blocking: false,
-            can_update: true,
-            can_create: true,
-        }
-    }
-
-    fn facts(&self) -> Facts {
-        unimplemented!()
-    }
-
-    async fn open(&self, _: &ServicePath, access: Access) -> FileResult<()> {
-        let Access::Create { size_bytes } = access else { panic!("{access:?}") };
-        self.created.borrow_mut().push(size_bytes);
-        Ok(())
-    }
-
-    async fn read_at(&self, (): &(), _: u64, _: &mut [u8]) -> FileResult<usize> {
-        unimplemented!()
-    }
-
-    async fn write_at(&self, (): &(), offset: u64, data: &[u8]) -> FileResult<()> {
-        self.written.borrow_mut().push((offset, data.to_vec()));
-        Ok(())
-    }
-
-    async fn sync(&self, (): &()) -> FileResult<()> {
-        self.synced.set(self.synced.get() + 1);
-        Ok(())
-    }
-
-    async fn close(&self, (): ()) -> FileResult<()> {
-        self.closed.set(self.closed.get() + 1);
-        Ok(())
-    }
-
-    async fn remove(&self, _: &ServicePath) -> FileResult<()> {
-        unimplemented!()
-    }
-
-    async fn list(&self, _: Option<&ServicePath>) -> FileResult<Vec<Entry>> {
-        unimplemented!()
-    }
-
-    async fn make_directory(&self, _: &ServicePath) -> FileResult<()> {
-        unimplemented!()
-    }
-
-    async fn remove_directory(&self, _: &ServicePath) -> FileResult<()> {
-        unimplemented!()
-    }
-
-    async fn end(self) -> FileResult<()> {
-        Ok(())
-    }
+/// A service that takes pieces of two blocks.
+fn scripted(in_order: bool) -> Scripted {
+    let mut session = Scripted::default();
+    (session.in_order, session.block_bytes) = (in_order, 1500);
+    session
 }
 
 /// What is written of a file of station 2 with five blocks, and how long it is said to be.
-fn written(scribe: &Scribe, spec: &StationsSpec, first: u32) -> u64 {
+fn written(session: &Scripted, spec: &StationsSpec, first: u32) -> u64 {
     let (pattern, path) = (Pattern::new(spec.seed), path("file".to_owned()).unwrap());
     let mut piece = Vec::new();
-    let write = write(spec, scribe, &path, 2, first, &pattern, &mut piece);
+    let write = write(spec, &session, &path, 2, first, &pattern, &mut piece);
     runtime().unwrap().block_on(write).ok().unwrap()
 }
 
 #[test]
 fn a_file_is_written_in_pieces_that_the_service_takes() {
     let spec = StationsSpec { file_size_bytes: 3750, ..spec("pieces") };
-    let scribe = Scribe::default();
-    assert_eq!(written(&scribe, &spec, 0), 3750);
-    assert_eq!(scribe.created.take(), [3750]);
+    let session = scripted(false);
+    assert_eq!(written(&session, &spec, 0), 3750);
+    assert_eq!(session.called("create file 3750"), 1);
     let [one, two, three, four, five] = [0, 1, 2, 3, 4].map(|number| block(&spec, 2, number));
     let pieces = [(0, [one, two].concat()), (1500, [three, four].concat()), (3000, five)];
-    assert!(scribe.written.take() == pieces);
-    assert_eq!((scribe.synced.get(), scribe.closed.get()), (0, 1));
+    assert!(session.writes.take() == pieces);
+    assert_eq!((session.called("sync file"), session.called("close file")), (0, 1));
 }
 
 #[test]
 fn of_whole_files_each_is_one_block() {
     let spec = StationsSpec { file_size_bytes: 3750, ..spec("whole files") };
-    let scribe = Scribe { in_order: true, ..Scribe::default() };
-    assert_eq!(written(&scribe, &spec, 3), 750);
-    assert_eq!(scribe.created.take(), [750]);
-    assert!(scribe.written.take() == [(0, block(&spec, 2, 3))]);
+    let session = scripted(true);
+    assert_eq!(written(&session, &spec, 3), 750);
+    assert_eq!(session.called("create file 750"), 1);
+    assert!(session.writes.take() == [(0, block(&spec, 2, 3))]);
 }
 
 #[test]
 fn a_file_is_brought_to_the_disk_only_if_that_is_asked_for() {
     let spec = StationsSpec { sync: StationSync::Each, ..spec("sync") };
-    let scribe = Scribe::default();
-    written(&scribe, &spec, 0);
-    assert_eq!(scribe.synced.get(), 1);
+    let session = scripted(false);
+    written(&session, &spec, 0);
+    assert_eq!(session.called("sync file"), 1);
     let (each, none) = (StationSync::Each, StationSync::None);
     let found = [(none, false), (none, true), (each, false), (each, true)]
         .map(|(sync, in_order)| check_sync(sync, in_order).is_ok());
