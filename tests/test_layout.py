@@ -1,0 +1,18 @@
+"""What lets pytest collect any part of the tests: no two modules have one name."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+TESTS = Path(__file__).parent
+
+
+def test_no_two_modules_have_one_name() -> None:
+    """Test folders are no packages: a second module of a name is an import file mismatch."""
+    places = defaultdict(list)
+    for module in TESTS.rglob("*.py"):
+        if module.name != "conftest.py":
+            places[module.name].append(str(module.relative_to(TESTS)))
+    assert len(places) > 300
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
