@@ -4,7 +4,9 @@
 # what was executed; fails if something did not hold, and says which octets show it.
 #
 #   tools/fuzz.sh [SECONDS] [TARGET...]
+#   tools/fuzz.sh --list                   the names of the targets
 #
+# All targets are one program, which FUZZ_TARGET tells what to feed (fuzz/fuzz_targets/targets.rs).
 # It needs neither cargo-fuzz nor a nightly compiler, but a C++ compiler for libFuzzer. With
 # FUZZ_TOOLCHAIN=nightly FUZZ_SANITIZER=address it also finds wrong accesses to memory. What is new
 # is kept in $FUZZ_CORPUS/TARGET if that is set, else thrown away.
@@ -12,15 +14,11 @@ set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 seconds=${1:-10}
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || {
+[[ $seconds == --list || $seconds =~ ^[1-9][0-9]*$ ]] || {
     echo "error: SECONDS: found \`$seconds\`; allowed: a whole number from 1" >&2
     exit 2
 }
 shift || true
-readonly all=(probe session engine_line session_machines tally host_texts ip_frames
-    ftp_answers http_answers nfs_answers nfs_calls s3_requests sftp_messages
-    smb1_client smb1_messages smb1_server nbf_frames nbf_station heard_frames)
-targets=("${@:-${all[@]}}")
 readonly memory_mib=512 timeout_s=5
 # What a driver's line may be is 64 KiB; a little more shows what is done with a longer one. A line of
 # FTP may be 4 KiB.
@@ -46,6 +44,19 @@ toolchain=()
 built=target/fuzz-$sanitizer
 RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --locked \
     --release --manifest-path fuzz/Cargo.toml --target "$host"
+readonly program=$built/$host/release/targets
+mapfile -t all < <(FUZZ_TARGET=list "$program")
+if [[ $seconds == --list ]]; then
+    printf '%s\n' "${all[@]}"
+    exit
+fi
+targets=("${@:-${all[@]}}")
+for target in "${targets[@]}"; do
+    if [[ " ${all[*]} " != *" $target "* ]]; then
+        echo "error: TARGET: found \`$target\`; allowed: ${all[*]}" >&2
+        exit 2
+    fi
+done
 
 # Where files are memory, a target that serves a directory does not wait for a disk.
 files=/tmp
@@ -62,7 +73,7 @@ feed() {
     [[ $target != ftp_answers ]] || length=$longest_dialogue
     # An address sanitizer keeps what is freed for a while.
     [[ $sanitizer == none ]] || memory=$((4 * memory_mib))
-    if ! TMPDIR=$scratch "$built/$host/release/$target" "$corpus" "fuzz/corpus/$target" \
+    if ! TMPDIR=$scratch FUZZ_TARGET=$target "$program" "$corpus" "fuzz/corpus/$target" \
         -max_total_time="$seconds" -timeout="$timeout_s" -rss_limit_mb="$memory" \
         -max_len="$length" -artifact_prefix="fuzz/artifacts/$target/" -print_final_stats=1 \
         >"$log" 2>&1; then

@@ -1,3 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| lanlab_engine::fuzz_checks::engine_line(octets));

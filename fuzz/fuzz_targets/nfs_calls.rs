@@ -1,6 +1,0 @@
-#![no_main]
-
-#[path = "../file_services.rs"]
-mod file_services;
-
-libfuzzer_sys::fuzz_target!(|octets: &[u8]| file_services::nfs_calls(octets));
