@@ -4,7 +4,7 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test snapshots lint messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
+.PHONY: help setup tour test test-long snapshots lint messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
@@ -18,7 +18,7 @@ MUTANTS ?=
 CARGO_FLAGS := --workspace --locked
 
 help: ## Print this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 18
 
 setup: ## Build .venv with the engine, the packages and lanlab
 	@bash tools/setup.sh
@@ -26,9 +26,13 @@ setup: ## Build .venv with the engine, the packages and lanlab
 tour: setup ## Run two studies on a virtual LAN and write the report
 	@$(BIN)/lanlab tour
 
-test: setup ## Run every test, Rust and Python
+test: setup ## Run every test that decides correctness, Rust and Python
 	$(BIN)/python tools/test_rust.py
 	bash tools/test_python.sh $(PYTEST)
+
+test-long: setup ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
+	LANLAB_LONG=all $(MAKE) test
+	bash tools/test_long.sh all
 
 snapshots: setup ## Accept the wording of today: read the diff of tests/cli/__snapshots__ after it
 	$(BIN)/python -m pytest tests/cli/test_*_texts.py --snapshot-update

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Prints which tests did not simply pass, run by `.ci/run`; an error if they are many, or skipped for a
-# reason that such a machine does not have:
+# Prints which tests did not simply pass, and which files took more than their budget, run by `.ci/run`;
+# an error if the former are many, or skipped for a reason that such a machine does not have, or if there
+# is any of the latter:
 #
 #     tools/check_test_log.sh LOG
 #
@@ -8,8 +9,14 @@
 set -euo pipefail
 
 # Tests that failed, and passed when they were tried again. A host that takes the processors away fails
-# some; a regression that shows now and then fails more.
-readonly MOST_TRIED_AGAIN=8
+# one; a regression that shows now and then fails more.
+readonly MOST_TRIED_AGAIN=2
+
+# Processor seconds that a file of tests may take; exceptions are in tests/slow_files.txt. Beside other
+# tests, and waiting, it may last three times that.
+readonly BUDGET_S=5
+readonly MOST_WALL_PER_BUDGET=3
+readonly slow_files=$(dirname -- "${BASH_SOURCE[0]}")/../tests/slow_files.txt
 
 # Why a test may be skipped there, as in the lines of pytest and of crates/servers/tests/peer_programs.
 readonly MAY_BE_SKIPPED=(
@@ -49,6 +56,23 @@ echo "skipped: $skipped tests"
 wrong=$(grep '^SKIPPED ' "$log" | grep -vF "$(printf '%s\n' "${MAY_BE_SKIPPED[@]}")" || true)
 if [[ -n $wrong ]]; then
     printf 'error: skipped for a reason that is not in tools/check_test_log.sh:\n%s\n' "$wrong" >&2
+    exit 1
+fi
+# Lines of tests/conftest.py: FILE 7.2 s 3.1 s tests/…, wall time and processor time.
+over=$(awk -v budget="$BUDGET_S" -v per_budget="$MOST_WALL_PER_BUDGET" '
+    NR == FNR { if ($1 ~ /^[0-9]/) allowed[$2] = $1; next }
+    /^FILE / { wall[$6] += $2; processor[$6] += $4 }
+    END {
+        for (file in wall) {
+            may = file in allowed ? allowed[file] : budget
+            if (processor[file] > may || wall[file] > per_budget * may)
+                printf "%s: %.1f s, of processors %.1f s; budget: %d s\n", \
+                    file, wall[file], processor[file], may
+        }
+    }' "$slow_files" "$log")
+if [[ -n $over ]]; then
+    printf 'error: files of tests over their budget; make them quicker, mark tests `long`, or give %s\n%s\n' \
+        'the reason in tests/slow_files.txt:' "$over" >&2
     exit 1
 fi
 if ((again > MOST_TRIED_AGAIN)); then

@@ -5,41 +5,18 @@
 #
 # First those that measure, one after the other, with nothing beside them; then the others, which
 # compute or wait, side by side. What fails there runs once more with nothing beside it.
-# With arguments pytest runs once, as they say.
+# LANLAB_LONG adds long tests: `all` of them, or share `K/N`. With arguments pytest runs once, as they say.
 set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 [[ $# -eq 0 ]] || exec .venv/bin/pytest "$@"
 
-# Where something is measured that a busy machine could change, and what there does not.
-readonly alone=(tests/bench tests/engine tests/run tests/testbeds tests/workloads)
-readonly beside=(
-    tests/bench/test_{copy_clients,soak,soaks_that_run}.py
-    tests/engine/test_{engine_bad_requests,engine_contract,engine_process,lying_engine}.py
-    tests/engine/test_hostile_crowds.py
-    tests/run/test_{failed_trials,installed_servers,new_run,resume_run,simulated_run}.py
-    tests/testbeds/servers
-    tests/testbeds/test_{ray,ssh,ssh_faults}.py
-    tests/workloads/test_copy{,_cut,_kept,_refused,_wrong}.py
-    tests/workloads/test_{driver_programs,exchange,lock_files,lying_results}.py
-    tests/workloads/test_station_{steady,sums}.py
-)
-# A file is one worker's. Those that take longest come first, so that none is begun near the end.
-readonly longest=(
-    tests/bench/test_soaks_that_run.py
-    tests/faults
-    tests/testbeds/servers
-    tests/testbeds/test_{ray,ssh,ssh_faults}.py
-    tests/engine/test_hostile_crowds.py
-    tests/workloads/test_copy{,_cut,_wrong,_kept}.py
-)
-others=("${longest[@]}" "${beside[@]}" src)
-shopt -s nullglob
-for path in tests/*/ tests/test_*.py; do
-    [[ " ${alone[*]} " == *" ${path%/} "* ]] || others+=("$path")
-done
-# Two for a processor: most of what the others take is waiting, for servers, clocks and processes.
+readonly long=--long=${LANLAB_LONG:-none}
+readonly measuring='figures or alone'
+# Two for a processor: most of what these tests take is waiting, for servers, clocks and processes.
 workers=$(.venv/bin/python -c 'import os; print(2 * min(6, os.cpu_count() or 1))')
+# A file is one worker's. Those that take longest come first, so that none is begun near the end.
+mapfile -t slow < <(awk '$1 !~ /^#/ && NF { print $2 }' tests/slow_files.txt)
 
 # Runs a part; how long it took stands in a line of its own, for .ci/run.
 part() {
@@ -51,6 +28,7 @@ part() {
 }
 
 # What is skipped is named, with the reason, and what takes longest.
-part "Python, one after the other" .venv/bin/pytest -rs --durations=20 "${alone[@]}" \
-    "${beside[@]/#/--ignore=}"
-part "Python, side by side" bash tools/test_side_by_side.sh "$workers" "${others[@]}"
+export LANLAB_FILE_TIMES=1
+part "Python, one after the other" .venv/bin/pytest -rs --durations=10 "$long" -m "$measuring" tests
+part "Python, side by side" bash tools/test_side_by_side.sh "$workers" "$long" \
+    -m "not ($measuring)" "${slow[@]}" tests src

@@ -3,6 +3,8 @@ Runs the Rust tests, run by `make test`:
 
     tools/test_rust.py [ARGUMENT OF CARGO TEST ...]
 
+Long tests are `#[ignore = "long: …"]`; LANLAB_LONG adds them: `all`, or share `K/N`.
+
 As of the Python tests (tests/support/quiet_machine.py): a test that failed while the host under
 this machine took its processors away is tried again, twice at most, and that is printed. How much
 the host took is known for each program of tests, of its worst five seconds.
@@ -15,6 +17,7 @@ import re
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,6 +72,19 @@ def run(arguments: list[str]) -> Outcome:
     return Outcome(process.wait(), failed, begun, ended)
 
 
+def long_tests(of_cargo: list[str], choice: str) -> list[str]:
+    """Names of the long tests of a choice: `all`, `none` or `K/N`."""
+    if choice == "none":
+        return []
+    command = [*CARGO_TEST, *of_cargo, "--", "--ignored", "--list", "--format", "terse"]
+    listed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    names = re.findall(r"^(\S+): test$", listed, re.MULTILINE)
+    if choice == "all":
+        return names
+    share, shares = map(int, choice.split("/"))
+    return [name for name in names if zlib.crc32(name.encode()) % shares == share]
+
+
 def main(arguments: list[str]) -> int:
     """Run the tests, and again what may have failed for the machine; the exit code."""
     split = arguments.index("--") if "--" in arguments else len(arguments)
@@ -94,6 +110,13 @@ def main(arguments: list[str]) -> int:
             break
         outcome = again
     print(f"TOOK {time.monotonic() - built_s:.0f} s  Rust, running", flush=True)
+    chosen = long_tests(of_cargo, os.environ.get("LANLAB_LONG", "none"))
+    if chosen and outcome.code == 0:
+        began_s = time.monotonic()
+        for name in chosen:
+            print(f"LONG Rust {name}", flush=True)
+        outcome = run([*of_cargo, "--", "--ignored", "--exact", *chosen])
+        print(f"TOOK {time.monotonic() - began_s:.0f} s  Rust, long", flush=True)
     return outcome.code
 
 

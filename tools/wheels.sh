@@ -5,8 +5,8 @@
 #     tools/wheels.sh FOLDER [PROJECT, as in crates/engine]
 #
 # from the tree that it stands in, with the .venv of `make setup`. The same bytes need the same
-# sources, rustc, linker and system; what else could get in (the folder of the tree, the home of
-# cargo, the time) is kept out. Only compiles what the engine's wheel is then made of, without .venv:
+# sources, rustc, linker and system; what else could get in (the home of cargo, the time) is kept out.
+# Cargo names files of the tree from its root. Only compiles what the engine's wheel is then made of, without .venv:
 #
 #     tools/wheels.sh --compile
 set -euo pipefail
@@ -23,9 +23,10 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 # Times in an archive: those of the commit; without git, the earliest that a zip file has.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 315532800)}
 export SOURCE_DATE_EPOCH
-# Panics and debug sections name files: these begin alike everywhere. (cargo's `trim-paths` will do
-# it once it is stable.)
-export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$root=/lanlab"$'\x1f'"--remap-path-prefix=$cargo_home=/cargo"
+# Panics name files: these begin alike everywhere. (cargo's `trim-paths` will do it once it is stable.)
+# The folder of the tree is no part of the flags, so that crates of others that were built for one tree
+# are good for another (.ci/run).
+export CARGO_ENCODED_RUSTFLAGS="--remap-path-prefix=$cargo_home=/cargo"
 unset RUSTFLAGS
 # Linked to no library, so that the engine runs on any Linux of its architecture: it is copied to hosts
 # that are measured. With a target named, what runs at compile time is built as ever.

@@ -1,4 +1,7 @@
-"""`tools/check_test_log.sh`: few tests may be tried again or skipped, and each is printed."""
+"""
+`tools/check_test_log.sh`: few tests may be tried again or skipped, and each is printed; no file of
+tests takes more than its budget.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +27,15 @@ def checked(folder: Path, *lines: str) -> tuple[int, str]:
 
 def test_what_is_tried_again_is_counted_by_test_and_bounded(tmp_path: Path) -> None:
     """Two attempts of one test are one test; Rust and Python count together."""
-    again = [f"AGAIN tests/a.py::test_{i}[x: y]: the host took 4.0% of it" for i in range(7)]
+    again = [f"AGAIN tests/a.py::test_{i}[x: y]: the host took 4.0% of it" for i in range(1)]
     rust = "AGAIN Rust a::b: the host took 2.1% of a processor's time"
     code, said = checked(tmp_path, *again, *again, rust)
     assert code == 0
-    assert "tried again: 8 tests; allowed: 8" in said
+    assert "tried again: 2 tests; allowed: 2" in said
     assert all(line in said for line in (*again, rust))
     beside = "AGAIN tests/a.py::test_b: it failed beside other tests, and passed alone"
     code, said = checked(tmp_path, *again, rust, beside)
-    assert (code, "tried again: 9 tests" in said) == (1, True)
+    assert (code, "tried again: 3 tests" in said) == (1, True)
 
 
 def test_what_is_skipped_is_skipped_for_a_known_reason(tmp_path: Path) -> None:
@@ -51,3 +54,37 @@ def test_a_log_without_either_is_fine(tmp_path: Path) -> None:
     """Zero of both."""
     code, said = checked(tmp_path)
     assert (code, said.count(" 0 tests")) == (0, 2)
+
+
+@pytest.mark.parametrize("times", ["14.9 s 5.0 s", "5.1 s 0.1 s"])
+def test_a_file_within_its_budget_is_fine(tmp_path: Path, times: str) -> None:
+    """Five seconds of the processors; beside other tests it lasts longer."""
+    assert checked(tmp_path, f"FILE {times} tests/b.py")[0] == 0
+
+
+@pytest.mark.parametrize("times", ["4.0 s 5.2 s", "15.1 s 0.1 s"])
+def test_a_file_over_its_budget_is_named(tmp_path: Path, times: str) -> None:
+    """A new test that takes long is seen the day it comes."""
+    code, said = checked(tmp_path, f"FILE {times} tests/b.py", "FILE 0.1 s 0.1 s tests/c.py")
+    assert code == 1
+    assert said.splitlines()[-1].startswith("tests/b.py: ")
+    assert said.endswith("budget: 5 s\n")
+
+
+def test_parts_of_a_file_add_up(tmp_path: Path) -> None:
+    """Some of its tests run alone, and some beside others."""
+    assert checked(tmp_path, *["FILE 3.0 s 2.6 s tests/b.py"] * 2)[0] == 1
+
+
+def test_a_file_with_a_reason_has_its_own_budget(tmp_path: Path) -> None:
+    """Each exception is a file that is there, and more than the common budget."""
+    exceptions = [
+        line.split()
+        for line in (SCRIPT.parents[1] / "tests/slow_files.txt").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    for seconds, path, *reason in exceptions:
+        assert (SCRIPT.parents[1] / path).is_file(), path
+        assert int(seconds) > 5 and reason, path
+        assert checked(tmp_path, f"FILE 1.0 s {seconds}.0 s {path}")[0] == 0
+        assert checked(tmp_path, f"FILE 1.0 s {seconds}.1 s {path}")[0] == 1

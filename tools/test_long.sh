@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Runs what `make test` leaves out for its time, run by `make test-long` and `.ci/run`:
+#
+#     tools/test_long.sh all | TURN, a number from 0
+#
+# A turn is one of six parts, so that six landings in a row have run all of it. What ran is printed.
+# Tests that are marked long run in `make test`, by LANLAB_LONG: `.ci/run` gives it a fourth in each of
+# turns 2 to 5.
+set -euo pipefail
+
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+readonly usage='usage: tools/test_long.sh all | TURN'
+readonly choice=${1:?$usage}
+[[ $choice =~ ^(all|[0-9]+)$ ]] || { echo "$usage" >&2 && exit 2; }
+readonly TURNS=6 FUZZ_S=60
+
+# The engine as it is delivered, from nothing; in turns CI's own is built without LTO.
+release_build() {
+    local place
+    place=$(mktemp -d "${TMPDIR:-/tmp}/lanlab-release.XXXXXX")
+    env -u CARGO_PROFILE_RELEASE_LTO -u CARGO_PROFILE_RELEASE_CODEGEN_UNITS \
+        CARGO_TARGET_DIR="$place" bash tools/wheels.sh --compile
+    find "$place" -name lanlab-engine -type f -exec {} schema \; | head -c 100 | grep -q '{'
+    rm -rf -- "$place"
+}
+
+# Targets number K, K + 4, K + 8 … of the fuzzer: each share a fourth of them.
+fuzz_share() {
+    local targets
+    mapfile -t targets < <(bash tools/fuzz.sh --list | awk -v share="$1" '(NR - 1) % 4 == share')
+    bash tools/fuzz.sh "$FUZZ_S" "${targets[@]}"
+}
+
+# A sample of small faults, other ones each day. A missed one is printed and no failure: it asks for a
+# test (docs/reliability.md).
+mutants() {
+    local code=0
+    nice -n 19 .venv/bin/python tools/mutants.py "$@" --seed "$(date +%j)" || code=$?
+    [[ $code -le 1 ]]
+}
+
+part() {
+    printf 'LONG %s\n' "$*"
+    "$@"
+}
+
+case $choice in
+all)
+    part release_build
+    part bash tools/reproducible.sh
+    part bash tools/fuzz.sh "$FUZZ_S"
+    part mutants statistics findings losses store --count 40
+    ;;
+*)
+    case $((choice % TURNS)) in
+    0) part release_build ;;
+    1) part bash tools/reproducible.sh ;;
+    2) part fuzz_share 0 && part mutants statistics --count 5 ;;
+    3) part fuzz_share 1 && part mutants findings --count 5 ;;
+    4) part fuzz_share 2 && part mutants losses --count 5 ;;
+    5) part fuzz_share 3 && part mutants store --count 5 ;;
+    esac
+    ;;
+esac
