@@ -40,8 +40,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known."""
-    config.addinivalue_line("markers", "figures: the subject is a figure of this machine")
+    """Make the marks known."""
+    for mark in (
+        "figures: the subject is a figure of this machine",
+        "alone: nothing may run beside it",
+        "long: left out of `make test`, run by `make test-long`",
+    ):
+        config.addinivalue_line("markers", mark)
 
 
 @pytest.hookimpl(tryfirst=True)
