@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from case import Case, Random
 
 from lanlab.analysis.statistics import (
     Margin,
@@ -28,29 +28,6 @@ from lanlab.analysis.statistics import (
     two_lines,
     welch,
 )
-
-Random = np.random.Generator
-
-
-@dataclass(frozen=True)
-class Case:
-    """One thing to be simulated: how often something happens."""
-
-    kind: str
-    name: str
-    #: Makes one draw, and says whether it happened.
-    happens: Callable[[Random], bool]
-    #: What theory, or the claim, says of the share of draws; in between is right.
-    low: float
-    high: float
-    draws: int = 3_000
-
-    def share(self, times: int = 1) -> float:
-        """The share in which it happened, of `times` as many draws as the bounds are made for."""
-        # One stream for each case, whatever cases stand before it.
-        random = np.random.default_rng([20261121, *self.name.encode()])
-        draws = times * self.draws
-        return sum(self.happens(random) for _ in range(draws)) / draws
 
 
 def _mean_held(n: int) -> Callable[[Random], bool]:
@@ -302,7 +279,9 @@ CASES = (
     Case(WRONG, "drift, slope", _slope_is_wrong, 0.04, 0.06, 2_000),
     Case(WRONG, "drift, tau", _tau_is_wrong, 0.02, 0.06, 1_500),
     Case(WRONG, "decline after a peak, 6 flat levels", _decline_is_wrong, 0.0, 0.05, 1_500),
-    Case(WRONG, "no difference, 5 trials, then more", _wrong_in_either_look, 0.05, 0.12, 600),
+    Case(
+        WRONG, "no difference, 5 trials, then more", _wrong_in_either_look, 0.05, 0.12, 600, few=150
+    ),
     Case(PLANNED, f"5 % at cv 5 %: {_TO_DETECT} trials", _detected, 0.78, 0.83, 3_000),
     Case(
         PLANNED, f"the same by block: {_TO_DETECT_BY_BLOCK}", _detected_by_block, 0.78, 0.83, 4_000
@@ -323,5 +302,13 @@ CASES = (
         0.83,
         4_000,
     ),
-    Case(PLANNED, "6 % seen by 5 that were undecided: more", _decided_after_all, 0.75, 1.0, 600),
+    Case(
+        PLANNED,
+        "6 % seen by 5 that were undecided: more",
+        _decided_after_all,
+        0.75,
+        1.0,
+        600,
+        few=150,
+    ),
 )

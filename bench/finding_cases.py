@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from coverage_cases import Case, Random
+from case import Case, Random
 
 from lanlab.analysis.findings import judge
 from lanlab.analysis.findings.evidence import Cell
@@ -108,12 +108,24 @@ def _what_is_so_is_shown(random: Random) -> bool:
 
 
 FINDING_CASES = (
-    Case("false verdict", "6 findings, 4 equal conditions", _none_differs, 0.0, 0.05, 1_000),
-    Case("false verdict", "3 times alike, at the margin", _at_the_margin, 0.0, 0.05, 1_000),
-    Case("false verdict", "7 findings, 3 of them so", _some_differ, 0.0, 0.05, 600),
-    Case("false verdict", "the greatest of 20 equal", _greatest_of_twenty, 0.0, 0.05, 400),
     Case(
-        "false verdict", "greatest over least of 6 equal", _greatest_against_least, 0.0, 0.05, 400
+        "false verdict", "6 findings, 4 equal conditions", _none_differs, 0.0, 0.05, 1_000, few=100
     ),
-    Case("right verdict", "all 3 that are so, cv 2 %", _what_is_so_is_shown, 0.75, 1.0, 600),
+    Case(
+        "false verdict", "3 times alike, at the margin", _at_the_margin, 0.0, 0.05, 1_000, few=100
+    ),
+    Case("false verdict", "7 findings, 3 of them so", _some_differ, 0.0, 0.05, 600, few=100),
+    Case("false verdict", "the greatest of 20 equal", _greatest_of_twenty, 0.0, 0.05, 400, few=100),
+    Case(
+        "false verdict",
+        "greatest over least of 6 equal",
+        _greatest_against_least,
+        0.0,
+        0.05,
+        400,
+        few=100,
+    ),
+    Case(
+        "right verdict", "all 3 that are so, cv 2 %", _what_is_so_is_shown, 0.75, 1.0, 600, few=100
+    ),
 )

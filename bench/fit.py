@@ -9,6 +9,7 @@ beside the simulated ones.
 
     python bench/fit.py manford-kolahi            # fits, writes, prints
     python bench/fit.py manford-kolahi --check    # writes nothing, prints how far off they are
+    python bench/fit.py manford-kolahi --check --only rtt.    # of those whose names begin so
 """
 
 from __future__ import annotations
@@ -146,10 +147,12 @@ class Laboratory:
                     break
         return found
 
-    def accuracy(self, simulation: Simulation) -> list[Accuracy]:
-        """Every printed value that the conditions speak of."""
-        cells = self.cells(simulation, self.conditions)
-        return accuracies(self.loaded.published, simulation, cells)
+    def accuracy(self, simulation: Simulation, only: str = "") -> list[Accuracy]:
+        """Every printed value that the conditions speak of and whose name begins with `only`."""
+        ids = [value.id for value in self.loaded.published.value if value.id.startswith(only)]
+        conditions = self.needed(simulation, ids) if only else self.conditions
+        found = accuracies(self.loaded.published, simulation, self.cells(simulation, conditions))
+        return [one for one in found if one.value.id.startswith(only)]
 
 
 def _key(condition: Condition, trial: SimulatedTrial) -> str:
@@ -331,7 +334,12 @@ def main() -> None:
     parser.add_argument("study", help="name of a study, or path of a study file")
     parser.add_argument("--scale", default="quick", help="scale that is simulated")
     parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument(
+        "--only", default="", metavar="PREFIX", help="simulate only printed values named so"
+    )
     given = parser.parse_args()
+    if given.only and not given.check:
+        parser.error("--only needs --check: a fit takes all values")
     loaded = load_study(given.study)
     if loaded.study.simulation is None:
         sys.exit(f"{given.study}: no machines.toml")
@@ -347,7 +355,7 @@ def main() -> None:
                 old, new = _value(before, one), _value(simulation, one)
                 print(f"{one!s:40} {old:10.5g} -> {new:10.5g}")
             write(loaded.path.with_name("machines.toml"), simulation, free)
-        print_accuracy(lab.accuracy(simulation))
+        print_accuracy(lab.accuracy(simulation, given.only))
         print(f"{lab.simulated} trials were simulated")
 
 

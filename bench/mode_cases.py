@@ -7,7 +7,7 @@ Trials in two modes: one in five 30 % slower, alone or as a spell that lasts for
 from __future__ import annotations
 
 import numpy as np
-from coverage_cases import Case, Random
+from case import Case, Random
 
 from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
 from lanlab.analysis.statistics import condition_mean, two_modes
@@ -70,7 +70,9 @@ def _seen(random: Random, spread: float, length: float) -> bool:
 
 def _single(n: int, length: float) -> Case:
     name = f"better or worse, {n} and {n} trials, modes that last {length:g}"
-    return Case("two modes", name, lambda r: _called_better(r, n, 1, length), 0.0, 0.06, 1_000)
+    return Case(
+        "two modes", name, lambda r: _called_better(r, n, 1, length), 0.0, 0.06, 1_000, few=100
+    )
 
 
 def _mean_is_held(random: Random, n: int, length: float) -> bool:
@@ -94,6 +96,7 @@ def _in_blocks(n: int, conditions: int, length: float, most: float) -> Case:
         0.0,
         most,
         1_000,
+        few=100,
     )
 
 
@@ -113,6 +116,7 @@ MODE_CASES = (
         0.06,
         0.2,
         1_000,
+        few=100,
     ),
     _single(3, 1.25),
     _single(10, 1.25),
@@ -126,6 +130,7 @@ MODE_CASES = (
         0.06,
         0.2,
         500,
+        few=100,
     ),
     Case(
         "two modes",
@@ -134,6 +139,7 @@ MODE_CASES = (
         0.0,
         0.06,
         300,
+        few=60,
     ),
     Case("two modes", "seen, 12 conditions of 3", lambda r: _seen(r, _SD, 1.25), 0.9, 1.0, 1_000),
     Case(

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from case import Case, Random
 from numpy.typing import NDArray
 
 from lanlab.analysis.comparison import LEVEL, Basis, Compared, Sample, compared, judged
@@ -21,7 +21,6 @@ from lanlab.analysis.run_spread import LEAST_DF, SPAN
 from lanlab.analysis.statistics import KnownSpread
 from lanlab.run.alternate import order_of_turn
 
-Random = np.random.Generator
 Floats = NDArray[np.float64]
 
 CONDITIONS = 6
@@ -209,22 +208,10 @@ def shown(effect: float, load: Load, turns: int = _TURNS) -> Callable[[Random], 
     return happens
 
 
-@dataclass(frozen=True)
-class Case:
-    """One thing to be simulated: how often something happens."""
-
-    kind: str
-    name: str
-    happens: Callable[[Random], bool]
-    low: float
-    high: float
-    draws: int = 200
-
-    def share(self, times: int = 1) -> float:
-        """The share in which it happened, of `times` as many draws as the bounds are made for."""
-        random = np.random.default_rng([20261123, *self.kind.encode(), *self.name.encode()])
-        draws = times * self.draws
-        return sum(self.happens(random) for _ in range(draws)) / draws
+def _case(kind: str, name: str, happens: Callable[[Random], bool], low: float, high: float) -> Case:
+    # Each draw plans further trials of six conditions: few have to do.
+    seed = (20261123, *kind.encode())
+    return Case(kind, name, happens, low, high, draws=200, few=60, seed=seed)
 
 
 LOADS: tuple[tuple[str, Load], ...] = (
@@ -240,15 +227,17 @@ LOADS: tuple[tuple[str, Load], ...] = (
 IN_TURNS, OTHERS = "same setting, 5 turns: any claim", "same setting, one run each, 10 others"
 OLD, SHOWN = "same setting, one run each by trials: wrong", "claim shown"
 CASES = (
-    *(Case(IN_TURNS, name, in_turns(load), 0.0, 0.09) for name, load in LOADS),
-    Case(IN_TURNS, "load that lasts 3 minutes, 3 turns", in_turns(remembered(3), 3), 0.0, 0.09),
-    Case(IN_TURNS, "load that lasts 3 minutes, 10 turns", in_turns(remembered(3), 10), 0.0, 0.09),
-    *(Case(OTHERS, name, by_other_runs(load), 0.0, 0.1) for name, load in LOADS),
-    Case(
+    *(_case(IN_TURNS, name, in_turns(load), 0.0, 0.09) for name, load in LOADS),
+    _case(IN_TURNS, "load that lasts 3 minutes, 3 turns", in_turns(remembered(3), 3), 0.0, 0.09),
+    _case(IN_TURNS, "load that lasts 3 minutes, 10 turns", in_turns(remembered(3), 10), 0.0, 0.09),
+    *(_case(OTHERS, name, by_other_runs(load), 0.0, 0.1) for name, load in LOADS),
+    _case(
         OLD, "load that lasts 15 minutes, a minute apart", by_trials(remembered(15), 1), 0.03, 0.14
     ),
-    Case(
+    _case(
         OLD, "load that lasts 15 minutes, half an hour", by_trials(remembered(15), 30), 0.36, 0.62
     ),
-    Case(SHOWN, "10 %, load that lasts 15 minutes, 5 turns", shown(1.1, remembered(15)), 0.95, 1.0),
+    _case(
+        SHOWN, "10 %, load that lasts 15 minutes, 5 turns", shown(1.1, remembered(15)), 0.95, 1.0
+    ),
 )

@@ -19,7 +19,7 @@ if not BENCH.is_dir():
     pytest.skip("the bench is not part of what is installed", allow_module_level=True)
 sys.path.insert(0, str(BENCH))
 
-from coverage_cases import Case  # noqa: E402
+from case import Case  # noqa: E402
 from mode_cases import MODE_CASES  # noqa: E402
 
 STUDY = Study.model_validate({"schema": 1, "id": "s", "title": "S"})
@@ -30,6 +30,14 @@ SLOW = [value * 0.7 for value in FAST]
 @pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
 def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
     """Seeds are fixed: it fails after a change, not by chance."""
+    low, high = case.few_bounds
+    assert low <= case.few_share() <= high
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
+def test_of_all_draws_it_happens_as_often_as_is_claimed(case: Case) -> None:
+    """As above, within the bounds of the claim itself."""
     assert case.low <= case.share() <= case.high
 
 

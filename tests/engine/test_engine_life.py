@@ -16,9 +16,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from quiet_machine import figure_test
 from raw_engine import Line, RawEngine, run_echo, run_stream
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals")
+#: How soon an engine ends is what is asked here.
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(os.name != "posix", reason="needs signals"),
+]
 
 #: Long beyond any test.
 FOR_EVER: Line = {"amount": {"time_ns": 3_600_000_000_000}}
@@ -194,6 +199,7 @@ def test_an_engine_whose_output_nobody_reads_ends() -> None:
     process.stdin.close()
 
 
+@figure_test
 def test_an_engine_starts_quickly() -> None:
     """From its start to its first line: 20 ms, the best of five, for others measure here too."""
     times_s = []

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from every_one import check_each
 
 from lanlab.figures.registry import FIGURES
 from lanlab.studies import PublishedValue, Study, known_studies, load_study
@@ -58,7 +59,7 @@ MEMORY_UNITS = {"K": 2**10, "KB": 2**10, "kbyte": 2**10, "MB": 2**20, "GB": 2**3
 DISC_UNITS = {"MB": 10**6, "Mbyte": 10**6, "GB": 10**9}
 
 VALUES = [
-    pytest.param(value, id=f"{name}:{value.id}")
+    (f"{name}:{value.id}", value)
     for name in known_studies()
     for value in load_study(name).published.value
 ]
@@ -76,60 +77,72 @@ def test_every_published_number_is_there_once(name: str) -> None:
     assert len({value.id for value in values}) == len(values)
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_si_follows_from_the_printed_value_and_unit(value: PublishedValue) -> None:
-    if value.metric in ("ram_bytes", "cache_bytes"):
-        unit, factor = "bytes", float(MEMORY_UNITS[value.unit])
-    elif value.metric in ("disk_bytes", "dataset_bytes"):
-        unit, factor = "bytes", float(DISC_UNITS[value.unit])
-    elif value.unit in UNITS:
-        unit, factor = UNITS[value.unit]
-    else:  # a count of something, or a bare name such as "Category 5e"
-        unit, factor = value.si_unit, 1.0
+def test_si_follows_from_the_printed_value_and_unit() -> None:
+    def check(value: PublishedValue) -> None:
+        if value.metric in ("ram_bytes", "cache_bytes"):
+            unit, factor = "bytes", float(MEMORY_UNITS[value.unit])
+        elif value.metric in ("disk_bytes", "dataset_bytes"):
+            unit, factor = "bytes", float(DISC_UNITS[value.unit])
+        elif value.unit in UNITS:
+            unit, factor = UNITS[value.unit]
+        else:  # a count of something, or a bare name such as "Category 5e"
+            unit, factor = value.si_unit, 1.0
 
-    assert value.si_unit == unit
-    # A derived number keeps more digits than its value shows.
-    tolerance = 1e-3 if value.kind == "derived" else 1e-12
-    assert value.si == pytest.approx(value.value * factor, rel=tolerance)
+        assert value.si_unit == unit
+        # A derived number keeps more digits than its value shows.
+        tolerance = 1e-3 if value.kind == "derived" else 1e-12
+        assert value.si == pytest.approx(value.value * factor, rel=tolerance)
+
+    check_each(VALUES, check)
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_the_printed_characters_hold_the_value(value: PublishedValue) -> None:
+def test_the_printed_characters_hold_the_value() -> None:
     """Words for numbers apart, the value can be read off what is kept as printed."""
     words = {
         0: "none", 0.1: "10%", 0.5: "half", 1.0: "full|whole|one", 2: "two|twice", 3: "three",
         4: "four", 5: "five", 7: "seven", 100: "Pro/100", 1_000_000: "one million", 1160: "1,160",
     }  # fmt: skip
-    if value.kind == "derived":
-        assert value.published == ""
-        return
-    plain = str(int(value.value)) if value.value == int(value.value) else f"{value.value:g}"
-    spelled = (plain, *words.get(value.value, "").split("|"))
-    # Digits may stand apart, as thousands do or by the scan's fault.
-    printed = (value.published.lower(), value.published.replace(" ", ""))
 
-    assert any(form and form.lower() in text for form in spelled for text in printed)
+    def check(value: PublishedValue) -> None:
+        if value.kind == "derived":
+            assert value.published == ""
+            return
+        plain = str(int(value.value)) if value.value == int(value.value) else f"{value.value:g}"
+        spelled = (plain, *words.get(value.value, "").split("|"))
+        # Digits may stand apart, as thousands do or by the scan's fault.
+        printed = (value.published.lower(), value.published.replace(" ", ""))
+
+        assert any(form and form.lower() in text for form in spelled for text in printed)
+
+    check_each(VALUES, check)
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_what_is_printed_with_about_or_almost_is_marked_so(value: PublishedValue) -> None:
+def test_what_is_printed_with_about_or_almost_is_marked_so() -> None:
     """And nothing else is, but numbers whose "about" stands before another of the same sentence."""
-    says_about = re.search(r"about \S|approximate|around|~", value.published) is not None
-    if value.id not in ("x.ratiopcat", "x.ratioibm", "t2.linux_win"):
-        assert (value.bound == "~") == says_about
-    assert (value.bound == "<~") == ("almost" in value.published)
-    assert (value.status in ("approximate", "column uncertain")) == (value.bound in ("~", "<~"))
+
+    def check(value: PublishedValue) -> None:
+        says_about = re.search(r"about \S|approximate|around|~", value.published) is not None
+        if value.id not in ("x.ratiopcat", "x.ratioibm", "t2.linux_win"):
+            assert (value.bound == "~") == says_about
+        assert (value.bound == "<~") == ("almost" in value.published)
+        assert (value.status in ("approximate", "column uncertain")) == (value.bound in ("~", "<~"))
+
+    check_each(VALUES, check)
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_a_number_of_a_metric_has_the_unit_of_the_metric(value: PublishedValue) -> None:
-    units = {
-        key: metric.unit for entry in WORKLOADS.values() for key, metric in entry.metrics.items()
-    }
-    if value.statistic in ("ratio", "gain", "deficit", "share_of_link"):
-        assert value.si_unit == "ratio"
-    elif value.metric in units:
-        assert value.si_unit == units[value.metric]
+def test_a_number_of_a_metric_has_the_unit_of_the_metric() -> None:
+    def check(value: PublishedValue) -> None:
+        units = {
+            key: metric.unit
+            for entry in WORKLOADS.values()
+            for key, metric in entry.metrics.items()
+        }
+        if value.statistic in ("ratio", "gain", "deficit", "share_of_link"):
+            assert value.si_unit == "ratio"
+        elif value.metric in units:
+            assert value.si_unit == units[value.metric]
+
+    check_each(VALUES, check)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from every_one import check_each
 
 from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, known_studies, load_study
 from lanlab.studies.expressions import evaluate
@@ -65,8 +66,7 @@ def number_of(row: Row) -> PublishedValue | MissingValue:
     return PRINTED[row["study"], row["id"]]
 
 
-def named(row: Row) -> str:
-    return f"{row['study']}:{row['id']}"
+NAMED_NUMBERS = [(f"{row['study']}:{row['id']}", row) for row in NUMBERS]
 
 
 def test_all_526_numbers_are_there_and_no_other() -> None:
@@ -75,8 +75,12 @@ def test_all_526_numbers_are_there_and_no_other() -> None:
     assert sum(len(list(study.published.printed)) for study in STUDIES.values()) == 526
 
 
-@pytest.mark.parametrize("row", NUMBERS, ids=named)
-def test_a_number_is_what_was_printed(row: Row) -> None:
+def test_every_number_is_what_was_printed() -> None:
+    check_each(NAMED_NUMBERS, check_printed)
+
+
+def check_printed(row: Row) -> None:
+    """Hold one number against its row: characters, value, status, unit and bound."""
     found = number_of(row)
 
     assert found.published == row["published"]
@@ -97,8 +101,14 @@ def test_a_number_is_what_was_printed(row: Row) -> None:
             assert (getattr(found, key) or ()) == bounds
 
 
-@pytest.mark.parametrize("row", [row for row in NUMBERS if row["value"]], ids=named)
-def test_the_value_in_our_unit_is_that_of_the_reference(row: Row) -> None:
+def test_every_value_in_our_unit_is_that_of_the_reference() -> None:
+    with_value = [(name, row) for name, row in NAMED_NUMBERS if row["value"]]
+    assert len(with_value) > 500
+    check_each(with_value, check_unit)
+
+
+def check_unit(row: Row) -> None:
+    """Hold one value in lanlab's unit against its row."""
     found = number_of(row)
 
     assert isinstance(found, PublishedValue)
@@ -168,7 +178,7 @@ def test_all_66_discrepancies_are_there_with_kind_severity_and_correction() -> N
 
 
 RECOMPUTED = [
-    pytest.param(study, expression, id=f"{name}:{key}")
+    (f"{name}:{key}", (study, expression))
     for name, study in STUDIES.items()
     for key, expression in [
         *((one.id, one.recompute) for one in study.published.discrepancy),
@@ -178,11 +188,13 @@ RECOMPUTED = [
 ]
 
 
-@pytest.mark.parametrize(("study", "expression"), RECOMPUTED)
-def test_what_is_stated_recomputes_from_the_printed_numbers(
-    study: LoadedStudy, expression: str
-) -> None:
-    assert evaluate(expression, study.published.numbers().__getitem__) is True
+def test_what_is_stated_recomputes_from_the_printed_numbers() -> None:
+    def check(stated: tuple[LoadedStudy, str]) -> None:
+        study, expression = stated
+        assert evaluate(expression, study.published.numbers().__getitem__) is True
+
+    assert len(RECOMPUTED) > 50
+    check_each(RECOMPUTED, check)
 
 
 @pytest.mark.parametrize("name", STUDIES)

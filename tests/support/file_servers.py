@@ -9,10 +9,11 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from lanlab.engine import Engine
 from lanlab.errors import EngineError
@@ -22,6 +23,29 @@ SECRET = "s3cret &/ word"
 EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s")
 #: Those of them that know users.
 WITH_USERS = tuple(service for service in EMBEDDED if service != "nfs")
+#: Three that differ in kind, thrice: files as streams of their own, files by blocks, HTTP.
+KINDS = (("ftp", "sftp", "s3s"), ("ftp", "nfs", "webdavs"), ("ftps", "smb", "webdav"))
+
+
+def each_at_three(
+    *faults: tuple[object, ...], services: Iterable[str] = EMBEDDED
+) -> list[ParameterSet]:
+    """
+    Each fault at all services, as parameters of a test.
+
+    Three services, of each kind one, are for the ordinary tests, others for each fault, and the
+    plain directory; the rest is for the long ones.
+    """
+    return [
+        pytest.param(
+            *fault,
+            service,
+            marks=() if service in ("directory", *KINDS[turn % len(KINDS)]) else pytest.mark.long,
+            id="-".join(map(str, (*fault, service))),
+        )
+        for turn, fault in enumerate(faults)
+        for service in services
+    ]
 
 
 class Served:

@@ -55,6 +55,8 @@ def start(code: str) -> subprocess.Popen[str]:
     return child
 
 
+# Any testbed that is opened beside it would end them first.
+@pytest.mark.alone
 def test_the_next_testbed_ends_what_a_killed_one_left(open_bed: Open) -> None:
     """Stopped processes do not see their input end; they are found by their mark."""
     open_bed("virtual", 2, "unshaped").close()

@@ -76,6 +76,7 @@ def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, floa
     }
 
 
+@figure_test
 def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
     """Less than 1 kB/s, headers of Ethernet, IP, TCP and ssh included."""
     command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "6")

@@ -221,6 +221,8 @@ def ahead() -> Iterator[Engine]:
         yield engine
 
 
+# How near the clocks are known, and how close the starts are, are times.
+@pytest.mark.alone
 @pytest.mark.parametrize("sends", [True, False], ids=["sender ahead", "receiver ahead"])
 def test_a_time_namespace_is_seen_although_the_boot_is_the_same(pair: Pair, sends: bool) -> None:
     """The offset is found, the start is common all the same, and nothing is lost."""

@@ -83,7 +83,9 @@ def test_a_killed_engine_ends_the_copy(killed: int) -> None:
                 begun.set()
                 os.kill(pair.engines[killed].pid, signal.SIGKILL)
 
-        exchange = copy(pair.engines, on_progress, service="ftp", dataset="1x20GB", medium="memory")
+        exchange = copy(
+            pair.engines, on_progress, service="ftp", dataset="20000x1kB", medium="memory"
+        )
         assert begun.is_set()
         assert isinstance(exchange.error, EngineLost | EngineError), exchange.error
         if isinstance(exchange.error, EngineLost):

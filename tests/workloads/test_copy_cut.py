@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from copying import before_request, copy, failure_of, metrics_of
-from file_servers import EMBEDDED, Relay, Served
+from file_servers import EMBEDDED, Relay, Served, each_at_three
 from quiet_machine import figure_test
 from trial_running import Pair
 
@@ -27,8 +27,9 @@ def faults(exchange: TrialOutcome) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("direction", ["upload", "download"])
-@pytest.mark.parametrize("service", RELAYED)
+@pytest.mark.parametrize(
+    ("direction", "service"), each_at_three(("upload",), ("download",), services=RELAYED)
+)
 def test_a_cut_in_mid_file_is_tried_again_and_counted(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:
@@ -51,8 +52,9 @@ def test_a_cut_in_mid_file_is_tried_again_and_counted(
     assert not list(tmp_path.glob("lanlab-*"))
 
 
-@pytest.mark.parametrize("direction", ["upload", "download"])
-@pytest.mark.parametrize("service", RELAYED)
+@pytest.mark.parametrize(
+    ("direction", "service"), each_at_three(("upload",), ("download",), services=RELAYED)
+)
 def test_what_is_cut_every_time_is_given_up_after_the_retries(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:

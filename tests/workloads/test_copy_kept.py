@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from copying import before_request, copy, failure_of, metrics_of
-from file_servers import EMBEDDED, Served
+from file_servers import EMBEDDED, Served, each_at_three
 from small_disks import on_mount
 from trial_running import Pair
 
@@ -90,8 +90,12 @@ def test_what_strangers_put_into_the_directory_of_a_trial_stays(
 
 
 @needs_links
-@pytest.mark.parametrize("where", ["files", "files/f000000.dat", "working"])
-@pytest.mark.parametrize("service", ["directory", *EMBEDDED])
+@pytest.mark.parametrize(
+    ("where", "service"),
+    each_at_three(
+        ("files",), ("files/f000000.dat",), ("working",), services=("directory", *EMBEDDED)
+    ),
+)
 def test_what_links_lead_to_stays(
     pair: Pair,
     tmp_path: Path,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from copying import before_request, copy, failure_of, metrics_of
-from file_servers import EMBEDDED, Relay, Served
+from file_servers import Relay, Served, each_at_three
 from trial_running import Pair
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -36,8 +36,7 @@ def at_the_server(root: Path) -> Path:
     return found
 
 
-@pytest.mark.parametrize("octet", [0, 150_001, BYTES - 1])
-@pytest.mark.parametrize("service", EMBEDDED)
+@pytest.mark.parametrize(("octet", "service"), each_at_three((0,), (150_001,), (BYTES - 1,)))
 def test_a_bit_that_changed_after_an_upload(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, octet: int
 ) -> None:
@@ -53,9 +52,10 @@ def test_a_bit_that_changed_after_an_upload(
     assert list(root.iterdir()) == []
 
 
-@pytest.mark.parametrize("change", [-1, 1])
-@pytest.mark.parametrize("verify", ["content", "size"])
-@pytest.mark.parametrize("service", EMBEDDED)
+@pytest.mark.parametrize(
+    ("change", "verify", "service"),
+    each_at_three((-1, "content"), (1, "content"), (-1, "size"), (1, "size")),
+)
 def test_a_copy_that_is_shorter_or_longer(
     pair: Pair,
     tmp_path: Path,
@@ -96,8 +96,7 @@ def test_a_file_that_is_gone_when_it_is_compared(
         assert failure_of(exchange).code == code
 
 
-@pytest.mark.parametrize("medium", ["memory", "disk"])
-@pytest.mark.parametrize("service", EMBEDDED)
+@pytest.mark.parametrize(("medium", "service"), each_at_three(("memory",), ("disk",)))
 def test_a_bit_that_changed_before_a_download(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, medium: str
 ) -> None:

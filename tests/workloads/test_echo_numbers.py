@@ -33,6 +33,8 @@ LOOPS: dict[str, dict[str, Any]] = {
 }
 
 
+# A reply that comes after 100 ms is late, whatever the test did.
+@pytest.mark.alone
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_happens_on_the_path_has_a_name_each(pair: Pair, loop: str) -> None:
     """One request and two replies are lost, one of each comes again, and one reply is late."""
@@ -89,6 +91,7 @@ def stalled(pair: Pair, **parameters: Any) -> Trial:
     return trial
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_a_schedule_shows_a_stall_in_all_that_it_delays(pair: Pair, transport: str) -> None:
@@ -104,6 +107,7 @@ def test_a_schedule_shows_a_stall_in_all_that_it_delays(pair: Pair, transport: s
     assert trial.metrics["rtt_min_ns"] < 0.1 * stall_ns
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_a_closed_loop_shows_a_stall_once(pair: Pair) -> None:
     """That is what a closed loop leaves out; the same stall, in one round trip of thousands."""

@@ -182,6 +182,7 @@ def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: floa
     assert lost - 5 <= trial.target["socket_dropped_datagrams"] <= lost + 100
 
 
+@figure_test
 def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
     """What waits in the sender's queue when the time is over comes, but too late to count."""
     parameters = {"message_size_bytes": 500, "rate_bps": "20M", "time_s": 0.4, "warmup_s": 0.1}

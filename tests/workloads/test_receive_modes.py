@@ -59,6 +59,7 @@ def test_every_way_to_wait_for_a_reply_gets_it(pair: Pair, transport: str, recei
         assert trial.metrics["rtt_p50_ns"] > 150_000
 
 
+@figure_test
 def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> None:
     """That is what they are: at ten messages a second nothing else needs a processor."""
     used = {}
@@ -126,6 +127,7 @@ def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
     assert 0.15 < ratio < 0.35, f"received {ratio:.2f}"
 
 
+@figure_test
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="processors are bound on Linux")
 def test_rivals_take_the_receivers_processor(pair: Pair) -> None:
     """With three threads that never rest beside it, of 0.5 ms of work on each of 1500/s a part
@@ -162,6 +164,7 @@ def test_what_cannot_be_is_refused(pair: Pair, parameters: dict[str, Any], says:
     assert exchange.error.code == "processor.unusable"
 
 
+@figure_test
 def test_the_kernels_stamps_see_through_a_slow_receiver(pair: Pair) -> None:
     """A receiver that sleeps between looks: by its own clock messages of one look arrive together,
     by the kernel's as they were sent."""

@@ -9,22 +9,21 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from trial_running import LEAD_S, Pair
+from trial_running import LEAD_S, OnProgress, Pair
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, UnmetNeed
 from lanlab.performers import EngineHost
 from lanlab.performers.engines import conduct
 from lanlab.store import TrialRecord, take_intervals
-from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome, copy_server
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, copy_server
 from lanlab.workloads.stations import StationsParameters
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -33,13 +32,31 @@ EMBEDDED = ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb", "s3", "s3s
 SECRET = "s3cret &/ word"
 
 
-def run(pair: Pair, others: tuple[EngineHost, ...] = (), **parameters: Any) -> TrialOutcome:
+def run(
+    pair: Pair,
+    others: tuple[EngineHost, ...] = (),
+    on_progress: OnProgress | None = None,
+    **parameters: Any,
+) -> TrialOutcome:
     """One trial."""
     kind = WORKLOADS["stations"]
     asked = {"message_size_bytes": 750, "file_size_bytes": 7500, "readings_per_station": 40}
     condition = kind.Parameters.model_validate({**asked, **parameters})
     hosts = {"client": [pair.end(0), *others], "server": [pair.end(1)]}
-    return conduct(kind.steps(condition), hosts, LEAD_S)
+    return conduct(kind.steps(condition), hosts, LEAD_S, on_progress)
+
+
+def once_after(operations: int, act: Callable[[], None]) -> OnProgress:
+    """Have something happen when this number of operations is done."""
+    is_done = False
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal is_done
+        if progress.messages >= operations and not is_done:
+            is_done = True
+            act()
+
+    return on_progress
 
 
 def metrics_of(exchange: TrialOutcome) -> dict[str, float | int]:
@@ -205,10 +222,9 @@ def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path)
         share = ready["served"]["share"]
         url = f"smb://me@127.0.0.1:{ready['ports'][0]}/{share}"
         copy_server.remember_password(url, SECRET)
-        killer = threading.Timer(2.0, os.kill, (doomed.pid, signal.SIGKILL))
-        killer.start()
         exchange = run(
             pair,
+            on_progress=once_after(60, lambda: os.kill(doomed.pid, signal.SIGKILL)),
             server=url,
             stations=3,
             think_time_s=0.005,
@@ -217,7 +233,6 @@ def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path)
             retries=1,
             timeout_s=2,
         )
-        killer.join()
     assert isinstance(exchange.error, EngineError)
     assert exchange.error.code == "stations.none_left"
     result = told(exchange)
@@ -235,15 +250,15 @@ def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
     """Tried again by the stated policy on a new connection."""
     with _served(pair, "sftp", tmp_path) as (url, trust), _Cutter(url) as cutter:
         copy_server.remember_password(cutter.url, SECRET)
-        threading.Timer(1.5, cutter.cut_one).start()
         exchange = run(
             pair,
+            on_progress=once_after(30, cutter.cut_one),
             server=cutter.url,
             trust=trust,
             stations=3,
             think_time_s=0.01,
             readings_per_station=None,
-            time_s=3.0,
+            time_s=2.0,
         )
         metrics = metrics_of(exchange)
     assert cutter.cuts == 1
@@ -434,7 +449,6 @@ class _Cutter:
 
     def cut_one(self) -> None:
         """Cut the last connection that was made."""
-        time.sleep(0)
         self._near[-1].shutdown(socket.SHUT_RDWR)
         self.cuts += 1
 

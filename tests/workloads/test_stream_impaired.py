@@ -159,6 +159,8 @@ def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
     assert exchange.results["receiver"]["total_messages"] > 0
 
 
+# Another program that has the processor for so long is a silence, too.
+@pytest.mark.alone
 @pytest.mark.parametrize("silence_s", [0.1, 0.2])
 def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) -> None:
     """Either end says often enough that it is there."""
