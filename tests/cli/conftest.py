@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 from command_line import SMALL_STUDY, Lanlab, Said
 from file_servers import SECRET
+from undrawn import drawn, undrawn
 
 from lanlab.cli import ending, main
 from lanlab.engine import Engine, engine_path
+
+#: Fixtures of all tests here: reports have stand-ins for figures, unless a test asks for `drawn`.
+__all__ = ["drawn", "undrawn"]
 
 # The synthetic runs of other tests.
 for _folder in ("report", "analysis"):

@@ -228,6 +228,7 @@ def test_every_figure_of_the_examples_can_be_drawn(study: str) -> None:
 def assert_nothing_is_cut_off(chart: Chart, width_in: float) -> None:
     with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
+        figure.draw_without_rendering()
         least, most = axes.get_xlim()
         ticks = zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
         whole = [axes.xaxis.label, axes.yaxis.label]

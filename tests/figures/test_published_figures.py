@@ -211,6 +211,7 @@ def test_every_colour_follows_the_dark_page_and_texts_do_not_overlap(
     )
     with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
+        figure.draw_without_rendering()
         edges = figure.bbox
         texts = [label for axis in (axes.xaxis, axes.yaxis) for label in _shown_labels(axis)]
         boxes = [t.get_window_extent() for t in texts]

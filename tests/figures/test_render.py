@@ -7,11 +7,12 @@ import xml.etree.ElementTree as ElementTree
 import matplotlib
 import pytest
 from synthetic_runs import synthetic_run
+from undrawn import stand_in, stand_in_files
 
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.registry import build_figure
-from lanlab.figures.render_matplotlib import to_bytes, to_drawing
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing, to_files
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,25 @@ def test_the_same_chart_gives_the_same_bytes(chart: Chart, kind: str) -> None:
     first, second = (to_bytes(chart, "svg" if kind == "svg" else "pdf") for _ in range(2))
     assert first == second
     assert first.startswith(b"<?xml" if kind == "svg" else b"%PDF")
+
+
+def test_both_files_for_print_are_those_of_a_drawing_each(chart: Chart) -> None:
+    """Laid out once: what is written first leaves no trace in the second."""
+    assert to_files(chart) == {".svg": to_bytes(chart, "svg"), ".pdf": to_bytes(chart, "pdf")}
+
+
+def test_what_stands_in_for_a_drawing_says_what_is_drawn(chart: Chart) -> None:
+    """In reports that other tests read: words, marks, and names of files."""
+    empty = Chart("odd", Axis("x", "s"), Axis("y", ""), (Series("nothing", ()),))
+    for one in (chart, empty):
+        drawing, instead = to_drawing(one, "f-", 9.0), stand_in(one, "f-", 9.0)
+        assert [mark.text for mark in instead.marks] == [mark.text for mark in drawing.marks]
+        assert [mark.group for mark in instead.marks] == [mark.group for mark in drawing.marks]
+        said = " ".join("".join(ElementTree.fromstring(drawing.svg).itertext()).split())
+        for word in ElementTree.fromstring(instead.svg).itertext():
+            assert word in said
+        assert (one.empty in said) == (one.empty in instead.svg) == one.is_empty
+    assert stand_in_files(chart).keys() == to_files(chart).keys()
 
 
 def test_ids_of_two_drawings_never_meet(chart: Chart) -> None:
@@ -66,6 +86,7 @@ def test_no_letter_is_cut_off(name: str, place: int, width_in: float) -> None:
     drawing = to_drawing(chart, "f-", width_in)
     with matplotlib.rc_context(render_matplotlib.style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, width_in)
+        figure.draw_without_rendering()
         (legend,) = figure.legends
         whole = [axes.xaxis.label, axes.yaxis.label, *legend.get_texts()]
         # The labels of ticks beyond the end of an axis are there and are not drawn.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
+from undrawn import nothing_drawn
 
 from lanlab.errors import StoreError, UsageError
 from lanlab.report.build import build_report
@@ -63,7 +65,8 @@ def both() -> list[SyntheticRun]:
 @pytest.fixture(scope="module")
 def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("report") / "deep" / "out"
-    paths = build_report([synthetic.pair() for synthetic in both], out)
+    with nothing_drawn():
+        paths = build_report([synthetic.pair() for synthetic in both], out)
     assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
     # The figures of the studies, and two published tables with what is like them here.
     assert len(paths.figures) == 2 * (11 + 2)
@@ -77,20 +80,57 @@ def page(folder: Path) -> _Page:
     return _Page((folder / "report.html").read_text(encoding="utf-8"))
 
 
-def test_the_page_loads_nothing_from_anywhere(folder: Path, page: _Page) -> None:
-    assert all(load.startswith(("#", "data:")) for load in page.loads)
-    text = (folder / "report.html").read_text(encoding="utf-8")
+def _written(names: Sequence[str], out: Path) -> Path:
+    runs = [synthetic_run(name, link_rate_bps=100_000_000).pair() for name in names]
+    return build_report(runs, out).html
+
+
+#: Two bar charts, and two figures of printed numbers; and with them all kinds of the longer study.
+_DRAWN = [
+    pytest.param(("manford-kolahi",), id="one"),
+    pytest.param(("milanovic-srbljic", "manford-kolahi"), id="two", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("names", _DRAWN)
+def test_a_drawn_page_loads_nothing_and_is_written_the_same_again(
+    names: Sequence[str], tmp_path: Path, drawn: None
+) -> None:
+    """With its figures, of which each id is one."""
+    first = _written(names, tmp_path / "first")
+    _loads_nothing(first)
+    _leads_somewhere(first)
+
+    again = _written(names, tmp_path / "again").parent
+    for path in sorted(first.parent.rglob("*")):
+        if path.is_file():
+            other = again / path.relative_to(first.parent)
+            assert other.read_bytes() == path.read_bytes(), path.name
+
+
+def test_the_page_loads_nothing_from_anywhere(folder: Path) -> None:
+    _loads_nothing(folder / "report.html")
+
+
+def _loads_nothing(html: Path) -> None:
+    text = html.read_text(encoding="utf-8")
+    assert all(load.startswith(("#", "data:")) for load in _Page(text).loads)
     assert "@import" not in text
     assert not re.search(r"url\((?!#|&#34;#|\"#)", text)
 
 
-def test_every_link_leads_somewhere_and_every_id_is_one(folder: Path, page: _Page) -> None:
+def test_every_link_leads_somewhere_and_every_id_is_one(folder: Path) -> None:
+    _leads_somewhere(folder / "report.html")
+
+
+def _leads_somewhere(html: Path) -> None:
+    page = _Page(html.read_text(encoding="utf-8"))
     assert len(page.ids) == len(set(page.ids))
     for link in page.links:
         if link.startswith("#"):
             assert link[1:] in page.ids
         elif not link.startswith("https://doi.org/"):
-            assert (folder / link).is_file()
+            assert (html.parent / link).is_file()
 
 
 def test_headings_never_skip_a_level(page: _Page) -> None:

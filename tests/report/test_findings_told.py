@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from synthetic_runs import synthetic_run
+from undrawn import nothing_drawn
 
 from lanlab.analysis.findings import judge_run
 from lanlab.report.build import build_report
@@ -22,7 +23,8 @@ def chapter(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """Of a run with all sizes and three trials each on a link of 100 Mbit/s."""
     folder = tmp_path_factory.mktemp("report")
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
-    paths = build_report([run.pair()], folder)
+    with nothing_drawn():
+        paths = build_report([run.pair()], folder)
     text = paths.html.read_text(encoding="utf-8")
     own = text.partition('id="manford-kolahi-findings"')[2].partition("</section>")[0]
     return html.unescape(own).replace("\N{NO-BREAK SPACE}", " "), folder

@@ -17,9 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_runs import synthetic_run
+from undrawn import nothing_drawn
 
 from lanlab.errors import LabError, StoreError
-from lanlab.report.build import build_report
+from lanlab.report.build import ReportPaths, build_report
 from lanlab.report.table import Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 
@@ -34,6 +35,8 @@ HOSTILE = {
     "formula": FORMULA,
     "mathematics": MATHS,
 }
+#: In one figure what a drawing could take for its own language.
+DRAWN = f"{MATHS}{HOSTILE['markup']}"
 
 
 class Page(HTMLParser):
@@ -93,9 +96,10 @@ def hostile_run(text: str) -> Run:
 @pytest.fixture(scope="module")
 def plain_scripts(tmp_path_factory: pytest.TempPathFactory) -> int:
     """How many scripts a report has of itself."""
-    folder = tmp_path_factory.mktemp("plain")
     page = Page()
-    page.feed(build_report([hostile_run("plain")], folder).html.read_text())
+    with nothing_drawn():
+        folder = tmp_path_factory.mktemp("plain")
+        page.feed(build_report([hostile_run("plain")], folder).html.read_text())
     assert not page.acting
     return page.scripts
 
@@ -104,23 +108,37 @@ def plain_scripts(tmp_path_factory: pytest.TempPathFactory) -> int:
 def test_no_text_of_a_record_acts_in_a_report(
     tmp_path: Path, name: str, plain_scripts: int
 ) -> None:
-    """Not in the page, nor in a drawing, nor in a table that a spreadsheet opens."""
-    paths = build_report([hostile_run(HOSTILE[name])], tmp_path)
+    """Not in the page, nor in a table that a spreadsheet opens."""
+    assert_nothing_acts(build_report([hostile_run(HOSTILE[name])], tmp_path), plain_scripts)
+    html = (tmp_path / "report.html").read_text()
+    assert "{{ 7 * 7 }}" in html or name != "markup"
+
+
+def test_no_text_of_a_record_acts_in_a_drawing(
+    tmp_path: Path, plain_scripts: int, drawn: None
+) -> None:
+    """Nor in the page that it stands in."""
+    paths = build_report([hostile_run(DRAWN)], tmp_path)
+    assert len(paths.figures) >= 4
+    assert_nothing_acts(paths, plain_scripts)
+
+
+def assert_nothing_acts(paths: ReportPaths, plain_scripts: int) -> None:
+    folder = paths.html.parent
     html = paths.html.read_text()
     page = Page()
     page.feed(html)
     assert (page.scripts, page.acting) == (plain_scripts, [])
     assert "<script>alert" not in html
     assert "Content-Security-Policy" in html
-    assert "{{ 7 * 7 }}" in html or name != "markup"
     for path in paths.figures:
-        assert path.resolve().is_relative_to(tmp_path.resolve())
+        assert path.resolve().is_relative_to(folder.resolve())
         if path.suffix == ".svg":
             for element in ElementTree.parse(path).iter():
                 assert not str(element.tag).endswith("script")
                 assert not any(name.lower().startswith("on") for name in element.attrib)
     for path in paths.tables:
-        assert path.resolve().is_relative_to(tmp_path.resolve())
+        assert path.resolve().is_relative_to(folder.resolve())
         for row in csv.reader(path.open(newline="")):
             for cell in row:
                 is_number = re.fullmatch(r"-?[0-9.e+-]+", cell) is not None
@@ -163,11 +181,9 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 )
 @given(data=st.data())
 def test_records_with_one_value_changed_are_told_or_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: st.DataObject
+    tmp_path: Path, data: st.DataObject
 ) -> None:
     """In the study, the test-bed, a level, a metric or what an engine told: never a traceback."""
-    # What is drawn takes long and is drawn from the same numbers.
-    monkeypatch.setattr("lanlab.figures.render_matplotlib.to_bytes", lambda chart, kind: b"")
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     whole = {
         "study": copy.deepcopy(run.study),

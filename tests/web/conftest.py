@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 from browser import Browser, browser
+from undrawn import drawn, undrawn
 from web_serving import serving
 
 from lanlab.web.server import WebServer
+
+#: Fixtures of all tests here: pages have stand-ins for figures, unless a test asks for `drawn`.
+__all__ = ["drawn", "undrawn"]
 
 # The synthetic runs of other tests; before what uses them is imported.
 for _folder in ("cli", "report", "analysis"):

@@ -78,7 +78,6 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float) -> tuple[Figure, Axe
         axes.set_yticks([])
     draw_legend(figure, entries, legend_columns(names, width_in))
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
-    figure.draw_without_rendering()
     return figure, axes
 
 

@@ -62,6 +62,16 @@ def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
         return _saved(figure, kind)
 
 
+def to_files(chart: Chart) -> dict[str, bytes]:
+    """A figure for print as `.svg` and as `.pdf`, laid out once; the bytes of `to_bytes`."""
+    prepare()
+    import matplotlib
+
+    with matplotlib.rc_context(style(svg_text="path")):
+        figure, _ = _draw(chart, _PRINT_WIDTH_IN)
+        return {f".{kind}": _saved(figure, kind) for kind in ("svg", "pdf")}
+
+
 def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
     """A figure to stand in a page.
 
@@ -158,8 +168,6 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     draw_legend(figure, entries, columns)
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
-    # Places what only drawing places, such as the names of the axes.
-    figure.draw_without_rendering()
     return figure, axes
 
 

@@ -95,7 +95,6 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     if names:
         draw_legend(figure, entries, columns)
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
-    figure.draw_without_rendering()
     return figure, axes
 
 

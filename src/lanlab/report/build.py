@@ -66,7 +66,7 @@ def check_report_folder(out_dir: Path) -> None:
 def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, bytes]:
     """The content of every file, by its path in the report."""
     from lanlab.analysis.published import published_numbers
-    from lanlab.figures.render_matplotlib import to_bytes
+    from lanlab.figures.render_matplotlib import to_files
     from lanlab.report.page import run_on_page
 
     pages = []
@@ -80,8 +80,8 @@ def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, byt
     for page in pages:
         drawn = [figure for experiment in page.experiments for figure in experiment.figures]
         for figure in (*drawn, *page.rereading.figures):
-            files[f"figures/{figure.name}.svg"] = to_bytes(figure.chart, "svg")
-            files[f"figures/{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
+            for ending, content in to_files(figure.chart).items():
+                files[f"figures/{figure.name}{ending}"] = content
         for table in page.tables:
             file_name = (
                 table.name if table.name.startswith(page.name) else f"{page.name}-{table.name}"

@@ -16,10 +16,10 @@ def study_page(loaded: LoadedStudy) -> str:
 
 def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:
     """Every figure of the published numbers as SVG and PDF, by file name."""
-    from lanlab.figures.render_matplotlib import to_bytes
+    from lanlab.figures.render_matplotlib import to_files
 
     files = {}
     for figure in published_figures(loaded.study, loaded.published):
-        files[f"{loaded.study.id}-{figure.name}.svg"] = to_bytes(figure.chart, "svg")
-        files[f"{loaded.study.id}-{figure.name}.pdf"] = to_bytes(figure.chart, "pdf")
+        for ending, content in to_files(figure.chart).items():
+            files[f"{loaded.study.id}-{figure.name}{ending}"] = content
     return files
