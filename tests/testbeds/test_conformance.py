@@ -85,6 +85,8 @@ CASES = {
     "ssh": Case("ssh", 2, "unshaped"),
     "simulated": Case("simulated", 2, "10M:hub"),
 }
+#: Of each way to make a network one: they are tried without root, too.
+RIGHTS = {"cable", "hub-10M", "switch-10M"}
 #: Why a promise about traffic is not tried on simulated hosts.
 NO_TRAFFIC = "simulated hosts carry no traffic of this machine"
 
@@ -109,7 +111,12 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
         yield opened
 
 
-@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+@pytest.fixture(
+    params=[
+        pytest.param(case, marks=pytest.mark.rights if name in RIGHTS else (), id=name)
+        for name, case in CASES.items()
+    ]
+)
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Case:
     """Each testbed in turn; skipped where this machine cannot have it."""
     chosen: Case = request.param

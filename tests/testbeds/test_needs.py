@@ -11,6 +11,8 @@ from lanlab.testbeds.needs import Need, needs
 from lanlab.testbeds.registry import TESTBEDS
 from lanlab.testbeds.registry import testbed as open_testbed
 
+pytestmark = pytest.mark.rights
+
 
 @pytest.mark.parametrize("name", TESTBEDS)
 def test_every_need_is_named_once_and_says_what_was_found(name: str) -> None:

@@ -82,6 +82,7 @@ def test_nfs_wants_a_network_of_its_own(served: Path) -> None:
     assert error.hint
 
 
+@pytest.mark.rights
 def test_who_is_not_root_is_told_of_servers_for_root(
     served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

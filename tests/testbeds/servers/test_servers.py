@@ -79,6 +79,7 @@ def content(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.rights
 def test_a_file_goes_there_and_comes_back_the_same(
     server: RunningServer, their_client: Client, content: Path, served: Path, tmp_path: Path
 ) -> None:
