@@ -26,6 +26,8 @@ from lanlab.errors import RunError, UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.virtual import VirtualTestbed
 
+pytestmark = pytest.mark.rights
+
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
@@ -263,8 +265,6 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.virtual import VirtualTestbed
 from testbed_peers import marked_by, reaches
-
-pytestmark = pytest.mark.rights
 try:
     with VirtualTestbed(3, "10M", find_engine=lambda: sys.argv[1]) as bed:
         reached = reaches(bed, 0, 2) and reaches(bed, 1, 0)
