@@ -121,7 +121,7 @@ def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
         Served(engine, "webdav", root) as (url, _),
         Relay(url, has_nagle=True) as relay,
     ):
-        said = lanlab("copy", "60x1kB", relay.url, "--trials", "1")
+        said = lanlab("copy", "24x1kB", relay.url, "--trials", "1")
     assert said.code == 0, said.err
     assert "a delayed acknowledgement of Linux (40 ms)" in said.out
 

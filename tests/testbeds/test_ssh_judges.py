@@ -115,6 +115,7 @@ NEGLIGIBLE = 0.01
 
 
 @figure_test
+@pytest.mark.long
 def test_a_study_by_ssh_agrees_with_the_virtual_testbed(tmp_path: Path) -> None:
     """The same cable, once between hosts that are reached, once between hosts that are made: the
     intervals of each mean meet, or the means are as good as equal."""

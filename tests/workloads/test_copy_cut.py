@@ -157,7 +157,7 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
     assert not list(tmp_path.glob("lanlab-*"))
 
 
-@pytest.mark.parametrize("service", ["webdav", "smb"])
+@pytest.mark.parametrize("service", ["webdav", pytest.param("smb", marks=pytest.mark.long)])
 @figure_test
 def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
     """Answers in two writes, Nagle's algorithm on: Linux acknowledges the first after 40 ms."""
@@ -165,7 +165,7 @@ def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str)
         Served(pair.engines[1], service, tmp_path) as (url, trust),
         Relay(url, has_nagle=True) as relay,
     ):
-        exchange = copy(pair.engines, server=relay.url, trust=trust, dataset="60x1kB")
+        exchange = copy(pair.engines, server=relay.url, trust=trust, dataset="24x1kB")
         metrics = metrics_of(exchange)
     stalls = exchange.results["client"]["stalls"]
     assert stalls, exchange.results["client"]["operations"]

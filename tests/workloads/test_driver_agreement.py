@@ -82,13 +82,23 @@ UDP: Mapping[str, Level] = {"transport": "udp", "message_size_bytes": 500, "time
 @pytest.mark.parametrize(
     "parameters",
     [
-        UDP,
+        pytest.param(UDP, id="udp"),
         # At a rate below.
-        {"transport": "udp", "message_size_bytes": 1408, "time_s": 1, "rate_bps": "4M"},
-        {"transport": "tcp", "time_s": 1, "warmup_s": 1, "congestion_control": "cubic"},
-        {"transport": "udp", "ip_version": 6, "message_size_bytes": 500, "time_s": 1},
+        pytest.param(
+            {"transport": "udp", "message_size_bytes": 1408, "time_s": 1, "rate_bps": "4M"},
+            id="udp at a rate",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            {"transport": "tcp", "time_s": 1, "warmup_s": 1, "congestion_control": "cubic"},
+            id="tcp",
+        ),
+        pytest.param(
+            {"transport": "udp", "ip_version": 6, "message_size_bytes": 500, "time_s": 1},
+            id="udp over IPv6",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["udp", "udp at a rate", "tcp", "udp over IPv6"],
 )
 @figure_test
 def test_iperf3_and_lanlab_agree_on_goodput(
@@ -132,6 +142,7 @@ EVERY = [
     ids=[f"{name} {workload} {condition['transport']}" for _, name, workload, condition in EVERY],
 )
 @figure_test
+@pytest.mark.long
 def test_other_drivers_come_near_lanlab_s_figures(
     program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path
 ) -> None:
