@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import signal
-import zlib
 from collections import defaultdict
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -22,6 +20,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
+from long_tests import check_choice, is_chosen
 from quiet_machine import Disturbance, await_quiet, may_run_again, watch
 
 # How long an example took says more of the machine than of us.
@@ -71,30 +70,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marks known, and refuse a share that there is not."""
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
-    choice = config.getoption("--long")
-    share = re.fullmatch(r"(\d+)/(\d+)", choice)
-    if choice not in ("all", "none") and not (share and int(share[1]) < int(share[2])):
-        raise pytest.UsageError(
-            f"--long: found `{choice}`; allowed: all, none, or K/N with K from 0 to N - 1"
-        )
+    try:
+        check_choice(config.getoption("--long"))
+    except ValueError as error:
+        raise pytest.UsageError(f"--long: {error}") from None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the long tests that were not chosen."""
-    left_out = [item for item in items if not _is_chosen(item, config.getoption("--long"))]
+    choice = config.getoption("--long")
+    left_out = {
+        item
+        for item in items
+        if item.get_closest_marker("long") and not is_chosen(item.nodeid, choice)
+    }
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
-
-
-def _is_chosen(item: pytest.Item, choice: str) -> bool:
-    if choice == "all" or item.get_closest_marker("long") is None:
-        return True
-    if choice == "none":
-        return False
-    share, shares = map(int, choice.split("/"))
-    # By its name, so that a new test leaves the others in their shares.
-    return zlib.crc32(item.nodeid.encode()) % shares == share
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(tryfirst=True)

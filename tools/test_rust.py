@@ -17,12 +17,12 @@ import re
 import subprocess
 import sys
 import time
-import zlib
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from long_tests import is_chosen
 from quiet_machine import ATTEMPTS, Disturbance, await_quiet, watch_stretches
 
 CARGO_TEST = ("cargo", "test", "--workspace", "--locked", "--quiet", "--no-fail-fast")
@@ -79,10 +79,7 @@ def long_tests(of_cargo: list[str], choice: str) -> list[str]:
     command = [*CARGO_TEST, *of_cargo, "--", "--ignored", "--list", "--format", "terse"]
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     names = re.findall(r"^(\S+): test$", listed, re.MULTILINE)
-    if choice == "all":
-        return names
-    share, shares = map(int, choice.split("/"))
-    return [name for name in names if zlib.crc32(name.encode()) % shares == share]
+    return [name for name in names if is_chosen(name, choice)]
 
 
 def main(arguments: list[str]) -> int:
