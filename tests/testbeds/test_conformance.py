@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -109,6 +110,16 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
         yield opened
 
 
+@functools.cache
+def lack_of(case: Case) -> UnmetNeed | None:
+    """Why this machine cannot have a testbed; it is opened once to see."""
+    try:
+        open_testbed(case.name, case.hosts, case.link).close()
+    except UnmetNeed as error:
+        return error
+    return None
+
+
 @pytest.fixture(params=list(CASES.values()), ids=list(CASES))
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Case:
     """Each testbed in turn; skipped where this machine cannot have it."""
@@ -121,10 +132,8 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
         if os.geteuid() != 0:
             pytest.skip("the case without `-as-user` is this one")
         monkeypatch.setattr("lanlab.testbeds.namespaces.os.geteuid", lambda: 1000)
-    try:
-        open_testbed(chosen.name, chosen.hosts, chosen.link).close()
-    except UnmetNeed as error:
-        missing(error)
+    if (lack := lack_of(chosen)) is not None:
+        missing(lack)
     marked = {each.pid for each in marked_by(os.getpid())}
     return chosen._replace(before=frozenset({*marked, *children_of(os.getpid())}))
 
