@@ -25,6 +25,8 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+# A capture loses frames when it has no processor in time.
+@pytest.mark.alone
 def test_frames_are_counted_as_tshark_counts_them() -> None:
     """At both ends, and what the medium loses by chance is what is missing."""
     lacking = [need.name for need in needs("virtual") if not need.found]

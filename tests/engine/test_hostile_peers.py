@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -150,7 +151,7 @@ def test_a_sender_that_never_ends_is_ended(engine: RawEngine) -> None:
 def test_a_flood_of_a_proved_peer_costs_no_memory(engine: RawEngine) -> None:
     """Messages, words and garbage, as fast as they go: all are counted, none is kept, and each word
     has one shorter answer."""
-    with proved(engine, **PATIENT) as (request_id, sender):
+    with proved(engine, **LASTING) as (request_id, sender):
         before = resident_bytes(engine)
         garbage = [b"", bytes(65_507), word("hello", 1), word("prove", 5, 7), bytes(500)]
         sent, asked = 0, 0
@@ -312,33 +313,44 @@ def test_a_stream_stops_with_its_driver(transport: str) -> None:
         assert receiver.last_message_s - closed_s < DEAD_MAN_S + SLACK_S
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        word("alive", GREATEST),
-        word("finished", GREATEST),
-        word("marked", GREATEST),
-        word("challenge", 9),
-        word("accept", 9),
-        bytes(65_507),
-        b"",
-    ],
-    ids=["alive", "finished", "marked", "challenge", "accept", "largest", "empty"],
-)
+SAID = {
+    "alive": word("alive", GREATEST),
+    "finished": word("finished", GREATEST),
+    "marked": word("marked", GREATEST),
+    "challenge": word("challenge", 9),
+    "accept": word("accept", 9),
+    "largest": bytes(65_507),
+    "empty": b"",
+}
+
+
+@pytest.fixture(scope="module")
+def answered(engine: RawEngine) -> dict[str, tuple[Line, Counter[str]]]:
+    """How senders ended whose receivers say each of these, and the words that came to those. All at
+    once, as each takes two seconds."""
+    spec = {"amount": {"messages": 300}, "warmup_ns": 50_000_000, "silence_ns": 100_000_000}
+    with contextlib.ExitStack() as stack:
+        receivers = {
+            name: stack.enter_context(HostileReceiver(alive=word("alive", 1), on_message=said))
+            for name, said in SAID.items()
+        }
+        asked = {name: sending(engine, each, **spec) for name, each in receivers.items()}
+        # A receiver that goes on being alive has twenty silences to confirm the end.
+        return {name: (engine.wait(asked[name]), receivers[name].words) for name in SAID}
+
+
+@pytest.mark.parametrize("said", SAID)
 def test_whatever_a_receiver_says_a_sender_counts_what_it_sent(
-    engine: RawEngine, said: bytes
+    answered: dict[str, tuple[Line, Counter[str]]], said: str
 ) -> None:
     """All of its amount, and no `finished` ends it before it has said its `finish`."""
-    with HostileReceiver(alive=word("alive", 1), on_message=said) as receiver:
-        # A receiver that goes on being alive has twenty silences to confirm the end.
-        spec = {"amount": {"messages": 300}, "warmup_ns": 50_000_000, "silence_ns": 100_000_000}
-        line = engine.wait(sending(engine, receiver, **spec))
-        result = line.get("partial") or line["result"]
-        assert (line["type"], line["code"]) == ("error", "peer.gone")
-        assert result["ended_by"] == "unconfirmed"
-        assert result["sent_messages"] == result["offered_messages"] == 300
-        assert receiver.words["mark"] > 1, "no `marked` of another number is taken for ours"
-        assert receiver.words["finish"] >= 1
+    line, words = answered[said]
+    result = line.get("partial") or line["result"]
+    assert (line["type"], line["code"]) == ("error", "peer.gone")
+    assert result["ended_by"] == "unconfirmed"
+    assert result["sent_messages"] == result["offered_messages"] == 300
+    assert words["mark"] > 1, "no `marked` of another number is taken for ours"
+    assert words["finish"] >= 1
 
 
 @pytest.mark.alone

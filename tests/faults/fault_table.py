@@ -20,6 +20,19 @@ from fault_studies import STUDIES
 from lanlab.testbeds.needs import needs
 
 FAULTS: tuple[Fault, ...] = (*SIGNALS, *LINKS, *STORES, *OTHERS)
+#: Those that are another fault once more: with other rights, elsewhere, or in another workload.
+VARIANTS = frozenset(
+    {
+        "killed-as-user",
+        "holder-killed-as-user",
+        "link-cut-as-user",
+        "receiver-killed-virtual",
+        "link-cut-udp",
+        "link-cut-echo",
+        "link-interrupted-tcp",
+        "link-interrupted-echo",
+    }
+)
 
 #: Runs side by side; each waits most of the time, for trials and time-outs.
 _AT_ONCE = 6

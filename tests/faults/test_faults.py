@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 from fault import Fault, places
-from fault_table import FAULTS, Played, lacking
+from fault_table import FAULTS, VARIANTS, Played, lacking
 from missing import missing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts what is left in /proc")
@@ -31,7 +31,13 @@ def played(request: pytest.FixtureRequest) -> Iterator[Played]:
     faults.close()
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, id=fault.name, marks=pytest.mark.long if fault.name in VARIANTS else ())
+        for fault in FAULTS
+    ],
+)
 def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played: Played) -> None:
     """And the run, gone on with where it had ended, is the one that was planned."""
     reason = lacking(fault)
@@ -46,3 +52,8 @@ def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played
     assert places(outcome.trials) == played.undisturbed(fault)
     done = set(places([trial for trial in outcome.trials if trial.status == "done"]))
     assert done == set(played.undisturbed(fault)), "a place has no trial that counts"
+
+
+def test_variants_are_faults() -> None:
+    """A fault that is renamed is renamed there."""
+    assert VARIANTS.issubset(fault.name for fault in FAULTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -111,6 +112,16 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
         yield opened
 
 
+@functools.cache
+def lack_of(case: Case) -> UnmetNeed | None:
+    """Why this machine cannot have a testbed; it is opened once to see."""
+    try:
+        open_testbed(case.name, case.hosts, case.link).close()
+    except UnmetNeed as error:
+        return error
+    return None
+
+
 @pytest.fixture(
     params=[
         pytest.param(case, marks=pytest.mark.rights if name in RIGHTS else (), id=name)
@@ -128,10 +139,8 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
         if os.geteuid() != 0:
             pytest.skip("the case without `-as-user` is this one")
         monkeypatch.setattr("lanlab.testbeds.namespaces.os.geteuid", lambda: 1000)
-    try:
-        open_testbed(chosen.name, chosen.hosts, chosen.link).close()
-    except UnmetNeed as error:
-        missing(error)
+    if (lack := lack_of(chosen)) is not None:
+        missing(lack)
     marked = {each.pid for each in marked_by(os.getpid())}
     return chosen._replace(before=frozenset({*marked, *children_of(os.getpid())}))
 

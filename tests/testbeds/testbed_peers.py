@@ -141,9 +141,21 @@ def own_network() -> str:
 
 
 def used_networks() -> set[str]:
-    """The network namespaces that some process is in."""
+    """
+    The network namespaces that some process is in.
+
+    Those of testbeds that others have open are left out: the number of a namespace that is gone is
+    soon that of another.
+    """
+    of_others = {
+        str(each.pid)
+        for each in {*leftovers.marked_processes()} - {*leftovers.find_leftovers()}
+        if not each.mark.startswith(f"{os.getpid()}:")
+    }
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
+        if process.name in of_others:
+            continue
         try:
             found.add(network_of_process(process.name))
         except OSError:

@@ -70,6 +70,12 @@ class Way:
     _number: int = 0
     _held: bytes | None = None
 
+    def begin(self) -> None:
+        """Forget what came before: a start that was too late for a busy machine is made again."""
+        self._number, self._held = 0, None
+        self.seen.clear()
+        self.messages.clear()
+
     def take(self, datagram: bytes, send: Callable[[bytes], None]) -> None:
         """Let a datagram pass, or not."""
         kind = session_kind(datagram)
@@ -197,6 +203,10 @@ def relayed_exchange(
     def turn_source(request: dict[str, Any]) -> dict[str, Any]:
         stream = workload == "stream"
         key = "ports" if stream else "port"
+        while relays:
+            relays.pop().close()
+        there.begin()
+        back.begin()
         # Every flow has its own, but all of them share what happens on the way.
         for port in request["ports"] if stream else [request["port"]]:
             relays.append(Relay(("127.0.0.1", port), there, back))

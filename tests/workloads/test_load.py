@@ -18,7 +18,7 @@ from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.shaping import HOST_QUEUE_BYTES
-from lanlab.workloads import WORKLOADS, CounterChanges, Progress
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome
 from lanlab.workloads.load import flow_goodputs
 
 #: Half a second of requests beside two streams that no machine is too slow for.
@@ -81,15 +81,21 @@ def test_streams_over_tcp_and_the_echo_start_at_one_moment(pair: Pair) -> None:
     assert (next(iter(only_down)), list(only_down)[-1]) == ("reverse_receiver", "reverse_sender")
 
 
+@pytest.fixture(scope="module")
+def loaded_both_ways(pair: Pair) -> TrialOutcome:
+    """A trial that tests look at and change copies of."""
+    return pair.trial("load", **SMALL, load="both").exchange
+
+
 @pytest.mark.parametrize(
     ("parts", "is_held"), [([], True), ([2, 5], True), ([2, 5, 6], False), ([9], False)]
 )
 def test_a_load_that_stands_still_fails_the_trial(
-    pair: Pair, parts: list[int], is_held: bool
+    loaded_both_ways: TrialOutcome, parts: list[int], is_held: bool
 ) -> None:
     """In more than two tenths of the time, or at its end: the echo met no load then."""
     parameters = {**SMALL, "load": "both"}
-    outcome = copy.copy(pair.trial("load", **parameters).exchange)
+    outcome = copy.copy(loaded_both_ways)
     told = outcome.results["reverse_receiver"]["intervals"]
     assert told["interval_ns"] == 50_000_000
     octets = [max(1, each) for each in told["bytes"]]

@@ -7,12 +7,14 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from datagram_relay import Way, relayed_exchange, relayed_trial
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
+from lanlab.performers import conductor
 from lanlab.testbeds.tools import tool
 from lanlab.workloads import Progress
 
@@ -76,6 +78,25 @@ def test_without_impairment_the_relay_changes_nothing(pair: Pair) -> None:
     assert trial.metrics["received_messages"] == MESSAGES
     for kind in ("duplicate", "reordered", "lost"):
         assert trial.metrics[f"{kind}_messages"] == 0
+
+
+def test_a_start_that_came_too_late_is_made_again_through_another_relay(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a busy machine: what the first attempt said is not counted."""
+    start = conductor._TimedRun._start_together
+    leads_s: list[float] = []
+
+    def late_once(run: conductor._TimedRun, lead_s: float) -> dict[str, Any]:
+        leads_s.append(lead_s)
+        return start(run, lead_s if len(leads_s) > 1 else -1.0)
+
+    monkeypatch.setattr(conductor._TimedRun, "_start_together", late_once)
+    way = Way(lose=frozenset({0, 10}))
+    trial = relayed_trial(pair, "stream", way, messages=20, rate_messages_per_s=RATE)
+    assert trial.exchange.setup["start_attempts"] == len(leads_s) > 1
+    assert trial.metrics["lost_messages"] == 2
+    assert way.seen["hello"] == 1
 
 
 @pytest.mark.parametrize(

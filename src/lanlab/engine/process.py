@@ -35,7 +35,7 @@ _ANSWER_S = 10.0
 _PINGS_S, _FEWEST_PINGS = 0.4, 4
 #: Time an engine has to end by itself when its input closes.
 _END_S = 2.0
-#: Time in which a process that was killed is gone, unless the kernel holds it.
+#: Time in which a process that was killed, or is ending, is gone, unless the kernel holds it.
 _ENDING_S = 0.2
 #: Lines of an engine's standard error that are kept for an error message.
 _STDERR_LINES = 20
@@ -194,8 +194,9 @@ class Engine:
 
     def lost(self) -> EngineLost:
         """The error that says how this engine ended."""
+        # One that said something wrong ends by itself only if that was half of its last line.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1.0)
+            self._process.wait(timeout=_ENDING_S if self._complaint else 1.0)
         code = self._process.returncode
         if code is not None:
             # Its last word may still be in the pipe.

@@ -91,9 +91,10 @@ def test_mean_values_of_the_simulated_queue_lie_in_the_interval_of_its_measureme
     assert inside >= 8
 
 
-def test_predictions_hold_the_truth_as_often_as_they_say() -> None:
+# Fewer would come up once in a thousand, if 95 % are held as is claimed.
+@pytest.mark.parametrize(("runs", "least"), [(8, 12), pytest.param(40, 68, marks=pytest.mark.long)])
+def test_predictions_hold_the_truth_as_often_as_they_say(runs: int, least: int) -> None:
     held, alone, widths = 0, 0, []
-    runs = 40
     for seed in range(runs):
         curve = exact_curve(queue_rate, noise=0.03, seed=seed)
         seen = predictor(curve, seed=seed)
@@ -102,8 +103,7 @@ def test_predictions_hold_the_truth_as_often_as_they_say() -> None:
             held += predicted.operations_low <= queue_rate(stations) <= predicted.operations_high
             widths.append(predicted.operations_high / predicted.operations_low)
         alone += abs(throughput_by_law(curve, 60) / queue_rate(60) - 1) < 0.1
-    # 95 % are claimed; 68 of 80, or fewer, would come up once in a thousand.
-    assert held >= 0.85 * 2 * runs
+    assert held >= least
     # As wide as everything would hold everything.
     assert np.median(widths) < 1.1
     # The scalability law by itself is off by more than a tenth nearly every time.

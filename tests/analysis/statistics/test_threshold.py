@@ -37,7 +37,8 @@ def best_spread(seen: ThresholdTrials, place: float) -> tuple[float, float]:
 def oracle(seen: ThresholdTrials, df: int) -> tuple[float, float, float, float]:
     """Median, interval and unbiased spread."""
     ends = [*seen.exact, *seen.above, *seen.below]
-    places = np.linspace(min(ends), max(ends), 400)
+    # Nearer to each other than the width that the best is looked for in.
+    places = np.linspace(min(ends), max(ends), 60)
     start = max(places, key=lambda place: best_spread(seen, place)[0])
     found = optimize.minimize_scalar(
         lambda place: -best_spread(seen, place)[0], bracket=(start - 0.01, start, start + 0.01)

@@ -39,7 +39,12 @@ with testbed(bed, 2) as opened:
 """
 
 
-@pytest.fixture(scope="module", params=["loopback", "virtual"])
+BEDS = ("loopback", "virtual")
+#: A server of each program.
+SERVERS = tuple(name for name in CASES if not name.endswith(("ftps", "webdavs")))
+
+
+@pytest.fixture(scope="module", params=BEDS)
 def bed_name(request: pytest.FixtureRequest) -> str:
     """Each testbed that can be had."""
     try:
@@ -49,9 +54,7 @@ def bed_name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(
-    scope="module", params=[name for name in CASES if not name.endswith(("ftps", "webdavs"))]
-)
+@pytest.fixture(scope="module", params=SERVERS)
 def case(request: pytest.FixtureRequest, bed_name: str) -> Case:
     """Each server."""
     chosen = CASES[request.param]
@@ -133,7 +136,25 @@ def fail(child: subprocess.Popen[str]) -> None:
     child.stdin.flush()
 
 
-@pytest.mark.parametrize("end", [kill, interrupt, fail])
+ENDS = (kill, interrupt, fail)
+
+
+@pytest.mark.parametrize(
+    ("bed_name", "case", "end"),
+    [
+        pytest.param(
+            bed,
+            server,
+            end,
+            # On hosts of its own each server has one of the ends, each end a server.
+            marks=() if bed == "loopback" or turn % 3 == place else pytest.mark.long,
+        )
+        for bed in BEDS
+        for turn, server in enumerate(SERVERS)
+        for place, end in enumerate(ENDS)
+    ],
+    indirect=["bed_name", "case"],
+)
 def test_an_ended_lanlab_leaves_nothing(
     case: Case,
     bed_name: str,

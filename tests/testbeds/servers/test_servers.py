@@ -36,7 +36,7 @@ def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
         yield opened
 
 
-@pytest.fixture(params=list(CASES.values()), ids=list(CASES))
+@pytest.fixture(scope="module", params=list(CASES.values()), ids=list(CASES))
 def case(request: pytest.FixtureRequest, bed: Bed) -> Case:
     """Each server with each of its services."""
     chosen: Case = request.param
@@ -44,11 +44,19 @@ def case(request: pytest.FixtureRequest, bed: Bed) -> Case:
     return chosen
 
 
-@pytest.fixture
-def served() -> Iterator[Path]:
-    """The directory that is served."""
+@pytest.fixture(scope="module")
+def served_by_one(case: Case, bed: Bed) -> Iterator[Path]:
+    """The directory that one server serves to all tests; the next server has its own."""
     with folder_for_all() as folder:
         yield folder
+
+
+@pytest.fixture
+def served(served_by_one: Path) -> Iterator[Path]:
+    """That directory, empty."""
+    yield served_by_one
+    for left in served_by_one.iterdir():
+        left.unlink()
 
 
 def started(case: Case, bed: Bed, served: Path) -> RunningServer:
@@ -58,10 +66,10 @@ def started(case: Case, bed: Bed, served: Path) -> RunningServer:
     )
 
 
-@pytest.fixture
-def server(case: Case, bed: Bed, served: Path) -> Iterator[RunningServer]:
-    """The server, running on the second host."""
-    with started(case, bed, served) as running:
+@pytest.fixture(scope="module")
+def server(case: Case, bed: Bed, served_by_one: Path) -> Iterator[RunningServer]:
+    """The server, running on the second host; no test of it may end it."""
+    with started(case, bed, served_by_one) as running:
         yield running
 
 
@@ -111,30 +119,39 @@ def test_who_has_not_the_secret_gets_nothing(
     assert their_client.put(content, "file", server.credentials) == ""
 
 
-def test_the_certificate_is_the_one_that_is_named(case: Case, bed: Bed, served: Path) -> None:
+def test_the_certificate_is_the_one_that_is_named(
+    case: Case, bed: Bed, server: RunningServer
+) -> None:
     """By its SHA-256; what is not over TLS names none."""
-    with started(case, bed, served) as server:
-        if case.service == "webdavs":
-            script = (
-                "import socket,ssl,sys\n"
-                "c=ssl.create_default_context(); c.check_hostname=False; c.verify_mode=0\n"
-                "s=c.wrap_socket(socket.create_connection((sys.argv[1],int(sys.argv[2])),10))\n"
-                "print(ssl.DER_cert_to_PEM_cert(s.getpeercert(True)))"
-            )
-            argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
-            where = [server.host.addresses["ipv4"], str(server.port)]
-            shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
-            der = ssl.PEM_cert_to_DER_cert(shown.stdout.strip())
-            assert sha256(der).hexdigest() == server.trust_sha256
-        else:
-            protected = case.service in ("ftps", "sftp")
-            assert (server.trust_sha256 is not None) == protected
+    if case.service == "webdavs":
+        script = (
+            "import socket,ssl,sys\n"
+            "c=ssl.create_default_context(); c.check_hostname=False; c.verify_mode=0\n"
+            "s=c.wrap_socket(socket.create_connection((sys.argv[1],int(sys.argv[2])),10))\n"
+            "print(ssl.DER_cert_to_PEM_cert(s.getpeercert(True)))"
+        )
+        argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
+        where = [server.host.addresses["ipv4"], str(server.port)]
+        shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
+        der = ssl.PEM_cert_to_DER_cert(shown.stdout.strip())
+        assert sha256(der).hexdigest() == server.trust_sha256
+    else:
+        protected = case.service in ("ftps", "sftp")
+        assert (server.trust_sha256 is not None) == protected
+
+
+@pytest.fixture
+def ending(case: Case, bed: Bed) -> Iterator[RunningServer]:
+    """A server of this test alone, which it may end."""
+    with folder_for_all("ending") as folder, started(case, bed, folder) as running:
+        yield running
 
 
 def test_its_processes_have_few_rights_and_their_time_is_known(
-    case: Case, server: RunningServer, their_client: Client, content: Path, tmp_path: Path
+    case: Case, bed: Bed, ending: RunningServer, content: Path, tmp_path: Path
 ) -> None:
     """None runs as root that need not, and what a transfer costs is seen."""
+    server, their_client = ending, Client(ending, bed.hosts[0], tmp_path)
     before, pids = server.cpu_s(), server.pids()
     assert pids
     for pid in pids:
