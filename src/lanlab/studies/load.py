@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.studies.checks import problems
-from lanlab.studies.model import Study
+from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
 from lanlab.user_files import read_user_file
 
@@ -135,6 +135,18 @@ def read_machines(path: Path) -> Simulation:
         BadStudy: It is not TOML, or says something that is not allowed.
     """
     return parse_machines(_toml(_read(path), str(path)), str(path))
+
+
+def built_in_machines() -> list[tuple[Simulation, str]]:
+    """The machines of each study that comes with lanlab and has some, in the order of ids, with the
+    link of its testbed. No condition of the studies is looked at."""
+    found = []
+    for _, file in sorted(_built_in().items()):
+        machines = file.with_name(_MACHINES_FILE)
+        if _is_file(machines):
+            testbed = _toml(_read(file), str(file)).get("testbed", {})
+            found.append((read_machines(machines), StudyTestbed.model_validate(testbed).link))
+    return found
 
 
 def parse_machines(data: dict[str, Any], file: str) -> Simulation:
