@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from copy_runs import copy_run
+from kept_runs import Run, keep
 from synthetic_runs import synthetic_run
 from test_single_measurements import stations
 
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.plan import PlannedTrial
-from lanlab.store import RunRecord, TrialRecord, open_store
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import load_study
 
 _WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
@@ -24,17 +25,10 @@ _COSTS = dict.fromkeys(
 )
 _TURNS = 3
 
-Run = tuple[RunRecord, Sequence[TrialRecord]]
-
 
 def make_store(place: Path) -> None:
     """Write all of them, oldest first; ids begin with what they are."""
-    with open_store(str(place)) as records:
-        for run, trials in (*_runs(), *_series()):
-            records.create_run(replace(run, status="running", ended_at=None))
-            for trial in trials:
-                records.commit_trial(replace(trial, run_id=run.id))
-            records.finish_run(run.id, run.status)
+    keep(place, (*_runs(), *_series()))
 
 
 def _runs() -> list[Run]:

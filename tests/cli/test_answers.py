@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Lanlab, environment, lanlab_process
+from command_line import COMMAND, Lanlab, Said, environment, lanlab_process
 
 from lanlab.testbeds.needs import Need
 
@@ -148,7 +148,7 @@ def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
             assert shown["estimates"]["full"]["trials"] > shown["estimates"]["quick"]["trials"] > 0
         else:
             assert study["waiting"]
-        assert shown["study"]["title"] in lanlab("show", name).out
+        assert shown["study"]["title"] in lanlab("show", name, "--only", "testbed").out
 
 
 def test_a_study_that_cannot_be_run_yet_says_what_is_missing(lanlab: Lanlab, folder: Path) -> None:
@@ -226,18 +226,32 @@ def test_a_report_is_written_into_the_folder_that_is_named(lanlab: Lanlab, folde
     assert all(Path(path).is_file() for path in (*as_json["tables"], *as_json["figures"]))
 
 
-def test_the_tour_runs_two_studies_and_draws_them(tmp_path: Path) -> None:
-    """Where no rights are needed: at its smallest, on loopback."""
-    said = lanlab_process(
-        tmp_path, "tour", "--scale", "tiny", "--testbed", "loopback", "--out", "here", "--json"
-    )
+#: Where no rights are needed: at its smallest, on loopback.
+TOUR = ("tour", "--scale", "tiny", "--testbed", "loopback", "--out", "here", "--json")
 
+
+def test_the_tour_runs_two_studies_and_reports_them(lanlab: Lanlab, folder: Path) -> None:
+    """Both on one page, with tables beside it."""
+    check_tour(lanlab(*TOUR), folder)
+
+
+@pytest.mark.long
+def test_the_tour_runs_two_studies_and_draws_them(tmp_path: Path) -> None:
+    """The same as a process, with its figures: two for each of the page."""
+    said = lanlab_process(tmp_path, *TOUR)
+
+    check_tour(said, tmp_path)
+    page = Path(tmp_path, said.json()["html"])
+    assert len(list((tmp_path / "here").rglob("*.svg"))) == page.read_text().count("<figure ")
+
+
+def check_tour(said: Said, folder: Path) -> None:
     assert said.code == 0, said.err
     answer = said.json()
     assert [run["study"] for run in answer["runs"]] == ["milanovic-srbljic", "manford-kolahi"]
     assert {run["status"] for run in answer["runs"]} == {"done"}
-    assert (tmp_path / answer["html"]).is_file()
-    assert list((tmp_path / "here").rglob("*.csv"))
+    assert (folder / answer["html"]).is_file()
+    assert list((folder / "here").rglob("*.csv"))
 
 
 @pytest.mark.parametrize("able", [True, False])

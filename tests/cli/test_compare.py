@@ -5,27 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
+from kept_runs import Run, keep
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.store import RunRecord, TrialRecord, open_store
-
-Kept = Callable[[], list[str]]
+from lanlab.store import RunRecord, TrialRecord
 
 
-def keep(*runs: tuple[RunRecord, Sequence[TrialRecord]]) -> list[str]:
+def kept(*runs: Run) -> list[str]:
     """Runs in the store of this folder; their ids."""
-    with open_store() as store:
-        for run, trials in runs:
-            store.create_run(replace(run, status="running", ended_at=None))
-            for trial in trials:
-                store.commit_trial(trial)
-            store.finish_run(run.id, run.status)
+    keep(Path("lanlab-results", "store.sqlite"), runs)
     return [run.id for run, _ in runs]
 
 
@@ -48,11 +42,30 @@ def manford() -> SyntheticRun:
     return synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
 
 
-@pytest.fixture
-def two(folder: Path, manford: SyntheticRun) -> list[str]:
-    """The same study twice, the second 12 % faster, with another engine."""
+@pytest.fixture(scope="module")
+def stored(manford: SyntheticRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with the same study twice, the second 12 % faster, with another engine; then with one
+    that is alike, with another study, and with a small run."""
+    place = tmp_path_factory.mktemp("compare") / "store.sqlite"
     versions = {**manford.run.versions, "lanlab-engine": "0.2.0"}
-    return keep(again(manford, "first"), again(manford, "second", 1.12, versions=versions))
+    runs = [
+        again(manford, "first"),
+        again(manford, "second", 1.12, versions=versions),
+        again(manford, "alike"),
+        again(synthetic_run("brutman-mtcp"), "other"),
+        again(synthetic_run("manford-kolahi"), "tiny"),
+    ]
+    keep(place, runs)
+    return place
+
+
+@pytest.fixture
+def two(folder: Path, stored: Path) -> list[str]:
+    """The first two of that store, which is the one of the test's folder."""
+    own = folder / "lanlab-results" / "store.sqlite"
+    own.parent.mkdir()
+    shutil.copy(stored, own)
+    return ["first-run", "second-run"]
 
 
 def test_a_plain_sentence_says_how_much_faster_at_each_condition(
@@ -104,10 +117,10 @@ def test_another_run_can_be_the_base(two: list[str], lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("margin", ["15%", "15 %", "0.15"])
 def test_a_margin_decides_that_there_is_no_difference(
-    margin: str, folder: Path, manford: SyntheticRun, lanlab: Lanlab
+    margin: str, two: list[str], lanlab: Lanlab
 ) -> None:
     """Of levels of a factor; two runs that are alike do not show that two settings are."""
-    ids = keep(again(manford, "first"), again(manford, "second"))
+    ids = [two[0], "alike-run"]
     levels = ("compare", ids[0], "--by", "ip_version", "--metric", "goodput_bps")
 
     said = lanlab(*levels, "--margin", margin)
@@ -172,7 +185,7 @@ def test_unfinished_failed_and_disturbed_trials_are_told(folder: Path, lanlab: L
     part = synthetic_run(
         "manford-kolahi", most_trials=11, fails=lambda planned: planned.number == 2
     )
-    ids = keep(again(whole, "whole"), again(part, "part"))
+    ids = kept(again(whole, "whole"), again(part, "part"))
 
     said = lanlab("compare", *ids)
 
@@ -227,9 +240,6 @@ def test_what_cannot_be_compared_is_refused_with_a_reason(
     two: list[str],
     lanlab: Lanlab,
 ) -> None:
-    other = synthetic_run("brutman-mtcp")
-    keep(again(other, "other"), again(synthetic_run("manford-kolahi"), "tiny"))
-
     said = lanlab(*args)
 
     assert (said.code, said.out) == (2, "")

@@ -127,8 +127,18 @@ def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-@pytest.mark.parametrize("service", ["ftp", "smb", "s3"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("service", "number"),
+    [
+        ("ftp", signal.SIGINT),
+        ("smb", signal.SIGTERM),
+        ("s3", signal.SIGINT),
+        # Both signals go one way, whatever the service.
+        pytest.param("ftp", signal.SIGTERM, marks=pytest.mark.long),
+        pytest.param("smb", signal.SIGINT, marks=pytest.mark.long),
+        pytest.param("s3", signal.SIGTERM, marks=pytest.mark.long),
+    ],
+)
 def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
     folder: Path, engine: Engine, root: Path, service: str, number: signal.Signals
 ) -> None:

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND, Said, environment
+from command_line import COMMAND, Lanlab, Said, environment
 
 from lanlab.cli.terminal import printable
 from lanlab.store import open_store
@@ -23,7 +23,7 @@ CONTROLS = [
 ]
 
 
-def lanlab(*args: str, **changes: str) -> Said:
+def apart(*args: str, **changes: str) -> Said:
     """What a command of a process of its own comes to, read octet for octet."""
     done = subprocess.run(
         [*COMMAND, *args], env=environment(**changes), capture_output=True, timeout=240
@@ -64,7 +64,7 @@ def store(tmp_path: Path) -> Path:
 
 def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
     """It is seen, and does nothing."""
-    listed = lanlab("runs", "--store", str(store))
+    listed = apart("runs", "--store", str(store))
     assert listed.code == 0
     assert not acts(listed.out + listed.err)
     assert "\\x1b]0;owned" in listed.out
@@ -72,7 +72,7 @@ def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
 
 def test_json_says_the_same_without_one(store: Path) -> None:
     """Escaped as JSON has it: a program reads what was written."""
-    listed = lanlab("runs", "--store", str(store), "--json")
+    listed = apart("runs", "--store", str(store), "--json")
     assert not acts(listed.out)
     assert json.loads(listed.out)["runs"][0]["testbed"] == ESCAPES
 
@@ -80,7 +80,7 @@ def test_json_says_the_same_without_one(store: Path) -> None:
 def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
     """Nor with an escape."""
     for command in (["report", "last"], ["run", "--resume", "last"]):
-        ended = lanlab(*command, "--store", str(store))
+        ended = apart(*command, "--store", str(store))
         assert ended.code in (1, 2), ended
         assert "Traceback" not in ended.err
         assert "error: " in ended.err
@@ -89,14 +89,14 @@ def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
 
 def test_an_argument_that_is_repeated_in_an_error_is_shown(tmp_path: Path) -> None:
     """It may have come from a file of names."""
-    ended = lanlab("show", ESCAPES)
+    ended = apart("show", ESCAPES)
     assert ended.code == 2
     assert not acts(ended.err)
-    ended = lanlab("runs", "--store", str(tmp_path / ESCAPES))
+    ended = apart("runs", "--store", str(tmp_path / ESCAPES))
     assert not acts(ended.out + ended.err)
 
 
-def test_a_damaged_store_is_refused_without_a_traceback(store: Path) -> None:
+def test_a_damaged_store_is_refused_without_a_traceback(store: Path, lanlab: Lanlab) -> None:
     """Whatever is asked of it."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("CREATE VIEW more AS SELECT 1")
@@ -113,7 +113,7 @@ def test_what_an_engine_says_last_is_shown(tmp_path: Path) -> None:
     engine = tmp_path / "engine"
     engine.write_text("#!/bin/sh\nprintf '\\033]0;owned\\007\\033[2J\\n' >&2\nexit 3\n")
     engine.chmod(0o755)
-    ended = lanlab("stream", "--testbed", "loopback", LANLAB_ENGINE=str(engine))
+    ended = apart("stream", "--testbed", "loopback", LANLAB_ENGINE=str(engine))
     assert ended.code == 1
     assert "ended with exit code 3" in ended.err
     assert not acts(ended.out + ended.err)

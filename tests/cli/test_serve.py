@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND
+from command_line import COMMAND, Lanlab
 from served import serving
 
 
@@ -76,11 +76,10 @@ def test_a_server_that_requires_signatures_refuses_a_dialect_without(
         assert "speaks none of the dialects `LANMAN1.0`" in done.stderr
 
 
-def test_signatures_are_required_only_where_there_are_some(target: Path) -> None:
-    argv = [*COMMAND, "serve", str(target), "--service", "sftp", "--require-signing"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert "--require-signing: found service `sftp`; allowed: smb1" in done.stderr
+def test_signatures_are_required_only_where_there_are_some(target: Path, lanlab: Lanlab) -> None:
+    refused = lanlab("serve", str(target), "--service", "sftp", "--require-signing")
+    assert refused.code == 2
+    assert "--require-signing: found service `sftp`; allowed: smb1" in refused.err
 
 
 def test_a_served_directory_is_read_only_by_default(
@@ -122,34 +121,20 @@ def test_it_ends_by_itself_after_a_time(target: Path) -> None:
         ([".", "--address", "192.0.2.1"], "192.0.2.1"),
     ],
 )
-def test_what_cannot_be_served_is_refused(argv: list[str], said: str) -> None:
+def test_what_cannot_be_served_is_refused(argv: list[str], said: str, lanlab: Lanlab) -> None:
     """Before anything listens."""
-    done = subprocess.run(
-        [*COMMAND, "serve", *argv],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-    assert done.returncode in (1, 2)
-    assert said in done.stderr
-    assert done.stdout == ""
+    refused = lanlab("serve", *argv)
+    assert refused.code in (1, 2)
+    assert said in refused.err
+    assert refused.out == ""
 
 
-def test_a_port_in_use_is_named(target: Path) -> None:
+def test_a_port_in_use_is_named(target: Path, lanlab: Lanlab) -> None:
     """With what holds it up."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [*COMMAND, "serve", str(target), "--port", port],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert port in done.stderr
+        refused = lanlab("serve", str(target), "--port", port)
+    assert refused.code == 1
+    assert port in refused.err

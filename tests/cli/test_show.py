@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
+from kept_runs import keep
 from synthetic_runs import synthetic_run
 
 from lanlab.cli.study_text import SECTIONS
-from lanlab.store import open_store
 from lanlab.studies import known_studies, load_study
 
 
@@ -126,11 +125,7 @@ def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) ->
     """What copies cost, how they went, and what was published beside them."""
     made = synthetic_run("schomer-claason", "quick", link_rate_bps=100_000_000)
     where = str(folder / "kept.sqlite")
-    with open_store(where) as store:
-        store.create_run(replace(made.run, status="running", ended_at=None))
-        for trial in made.trials:
-            store.commit_trial(trial)
-        store.finish_run(made.run.id, "done")
+    keep(Path(where), [made.pair()])
 
     said = lanlab("show", "last", "--store", where)
     assert said.code == 0

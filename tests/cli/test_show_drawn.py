@@ -14,7 +14,7 @@ from lanlab.report.own_files import LIST_NAME
 from lanlab.studies import known_studies, load_study
 
 
-def test_every_figure_is_written_as_svg_and_pdf(folder: Path, lanlab: Lanlab) -> None:
+def test_every_figure_is_written_as_svg_and_pdf(folder: Path, lanlab: Lanlab, drawn: None) -> None:
     said = lanlab("show", "poo-tan", "--only", "lost", "--figures", "drawn")
 
     loaded = load_study("poo-tan")
@@ -31,6 +31,24 @@ def test_every_figure_is_written_as_svg_and_pdf(folder: Path, lanlab: Lanlab) ->
 def test_the_page_reads_the_data_again_and_opens_offline(
     name: str, folder: Path, lanlab: Lanlab
 ) -> None:
+    check_page_read_again(name, folder, lanlab)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "manford-kolahi" else pytest.param(name, marks=pytest.mark.long)
+        for name in known_studies()
+    ],
+)
+def test_a_drawn_page_reads_the_data_again_and_opens_offline(
+    name: str, folder: Path, lanlab: Lanlab, drawn: None
+) -> None:
+    """The same with its figures: one study always, all of them in a long run."""
+    check_page_read_again(name, folder, lanlab)
+
+
+def check_page_read_again(name: str, folder: Path, lanlab: Lanlab) -> None:
     said = lanlab("show", name, "--only", "lost", "--report", "again.html")
 
     assert said.code == 0

@@ -6,6 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,27 +89,46 @@ def test_a_dialect_that_the_server_lacks_is_said(lanlab: Lanlab) -> None:
     assert "the server speaks none of the dialects `PC NETWORK PROGRAM 1.0`" in said.err
 
 
-def frames(pcap: Path, *fields: str, only: str = "smb || nbss") -> list[list[str]]:
-    """What tshark reads of a capture: a list of fields for each frame."""
+def read_by_tshark(pcap: Path, only: str, fields: Sequence[str], *options: str) -> list[list[str]]:
+    """Fields of each frame of a capture that a filter lets through."""
     tshark = shutil.which("tshark")
     if tshark is None:
         missing("`tshark` is not installed")
     wanted = [argument for field in fields for argument in ("-e", field)]
-    # Samba listens elsewhere than at 445.
-    ports = [argument for port in nbss_ports(pcap) for argument in ("-d", f"tcp.port=={port},nbss")]
-    argv = [tshark, "-r", str(pcap), *ports, "-Y", only, "-T", "fields", *wanted]
+    argv = [tshark, "-r", str(pcap), *options, "-Y", only, "-T", "fields", *wanted]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
-def nbss_ports(pcap: Path) -> set[str]:
+def nbss_ports(pcap: Path) -> list[str]:
     """Ports that were connected to."""
-    tshark = shutil.which("tshark")
-    assert tshark is not None
     only = "tcp.flags.syn == 1 && tcp.flags.ack == 0"
-    argv = [tshark, "-r", str(pcap), "-Y", only, "-T", "fields", "-e", "tcp.dstport"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
-    return set(done.stdout.split())
+    return sorted({cells[0] for cells in read_by_tshark(pcap, only, ["tcp.dstport"])})
+
+
+@dataclass(frozen=True)
+class Message:
+    """What tshark reads of a frame with messages of SMB."""
+
+    commands: frozenset[int]
+    info: str
+    is_malformed: bool
+    is_to_server: bool
+
+
+def messages_of(pcap: Path) -> list[Message]:
+    """All of a capture, by two runs of tshark, of which each takes half a second."""
+    ports = nbss_ports(pcap)
+    # Samba listens elsewhere than at 445.
+    options = [argument for port in ports for argument in ("-d", f"tcp.port=={port},nbss")]
+    fields = ("smb.cmd", "_ws.col.Info", "_ws.malformed", "tcp.dstport")
+    found = []
+    for commands, info, malformed, port in read_by_tshark(
+        pcap, "smb || nbss || _ws.malformed", fields, *options
+    ):
+        numbers = frozenset(int(each, 16) for each in commands.split(",") if each)
+        found.append(Message(numbers, info, malformed != "", port in ports))
+    return found
 
 
 @pytest.mark.parametrize("dialect", ["nt1", "lm12x002", "lanman1", "core"])
@@ -118,13 +139,13 @@ def test_tshark_reads_every_message_of_both_ends(
     link = ("--link", "100M", "--pcap", str(pcap))
     raw = ("--raw",) if dialect == "lm12x002" else ()
     result(lanlab, "embedded", "copy", "40x20kB", "--download", "--dialect", dialect, *raw, *link)
-    assert frames(pcap, "frame.number", only="_ws.malformed") == []
-    messages = frames(pcap, "smb.cmd", "_ws.col.Info", only="smb")
-    commands = {int(each, 16) for cells in messages for each in cells[0].split(",") if each}
+    messages = messages_of(pcap)
+    assert not [each for each in messages if each.is_malformed]
+    commands = {number for each in messages for number in each.commands}
     read = {"core": 0x0A, "lm12x002": 0x1A}.get(dialect, 0x2E)
     listed = {0x81} if dialect in ("core", "lanman1") else {0x32}
     assert commands >= {0x72, 0x00, 0x01, 0x04, 0x06, read, *listed}
-    assert not [cells[1] for cells in messages if "unknown" in cells[1].lower()]
+    assert not [each.info for each in messages if each.commands and "unknown" in each.info.lower()]
 
 
 @pytest.mark.parametrize("dialect", ["nt1", "lm12x002", "lanman1"])
@@ -135,27 +156,26 @@ def test_tshark_reads_every_message(lanlab: Lanlab, tmp_path: Path, dialect: str
     result(lanlab, "samba", "copy", "40x20kB", "--dialect", dialect, *raw, *link)
     # Of the server two are known: a hint in its first token of extended security, and its leave to
     # write raw, which is not marked as a response.
-    to_server = " || ".join(f"tcp.dstport == {port}" for port in nbss_ports(pcap))
-    known = "smb.cmd == 0x72 || smb.cmd == 0x1d"
-    assert frames(pcap, "frame.number", only=f"_ws.malformed && ({to_server})") == []
-    assert frames(pcap, "frame.number", only=f"_ws.malformed && !({known})") == []
-    messages = frames(pcap, "smb.cmd", "_ws.col.Info")
-    commands = {int(each, 16) for cells in messages for each in cells[0].split(",") if each}
+    known = {0x72, 0x1D}
+    messages = messages_of(pcap)
+    malformed = [each for each in messages if each.is_malformed]
+    assert not [each for each in malformed if each.is_to_server or not each.commands & known]
+    commands = {number for each in messages for number in each.commands}
     # Negotiate, session setup, tree connect, make and remove directory, write, close, delete.
     written = 0x1D if raw else 0x2F
     assert commands >= {0x72, 0x73, 0x75, 0x00, 0x01, written, 0x04, 0x06}
-    assert not [cells[1] for cells in messages if "unknown" in cells[1].lower()]
+    assert not [each.info for each in messages if "unknown" in each.info.lower()]
 
 
 def test_tcp_is_as_windows_nt_4_had_it(lanlab: Lanlab, tmp_path: Path) -> None:
     pcap = tmp_path / "copy.pcap"
     link = ("--link", "100M", "--pcap", str(pcap))
     result(lanlab, "samba", "copy", "1x300kB", "--download", "--tcp-profile", "nt4", *link)
-    server = next(iter(nbss_ports(pcap)))
-    of_client = f"tcp.dstport == {server}"
-    announced = frames(pcap, "tcp.options.mss_val", only=f"tcp.flags.syn == 1 && {of_client}")
-    assert {cells[0] for cells in announced} == {"1460"}
-    windows = [int(cells[0]) for cells in frames(pcap, "tcp.window_size", only=of_client)]
+    of_client = f"tcp.dstport == {nbss_ports(pcap)[0]}"
+    fields = ("tcp.options.mss_val", "tcp.window_size")
+    read = read_by_tshark(pcap, of_client, fields)
+    assert {announced for announced, _ in read if announced} == {"1460"}
+    windows = [int(window) for _, window in read]
     # The kernel keeps to its buffer, not to the clamp: twice 7/8 of 8,760.
     assert 2_920 <= max(windows[2:]) <= 15_330
 

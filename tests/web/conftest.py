@@ -21,9 +21,9 @@ for _folder in ("cli", "report", "analysis"):
     sys.path.append(str(Path(__file__).parents[1] / _folder))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with runs of every kind; no test of the module changes it."""
+    """A store with runs of every kind; no test changes it."""
     from stored_runs import make_store
 
     place = tmp_path_factory.mktemp("web") / "store.sqlite"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from synthetic_runs import synthetic_run
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.report.trial_table import trial_table
-from lanlab.store import open_store
+from lanlab.store import TrialRecord, open_store
 from lanlab.studies import Study
 from lanlab.web.run_state import COLUMNS, COUNTS, DISTURBED, FAILED, LEFT_OUT, RunState, lean
 from lanlab.web.tables import results_so_far
@@ -86,15 +87,28 @@ def test_a_history_that_no_plan_has_leaves_progress_unknown() -> None:
 
 
 def test_what_is_left_out_of_records_changes_no_table(store: Path) -> None:
-    """Of every kind of run."""
+    """Of every kind of run, and of every kind of trial in it."""
     with open_store(str(store)) as records:
-        runs = [(run, records.trials(run.id)) for run in records.runs()]
+        kinds = {(run.study_id, run.scale, run.status): run for run in records.runs()[::-1]}
+        runs = [(run, _three_of_each_kind(records.trials(run.id))) for run in kinds.values()]
     assert len({run.study_id for run, _ in runs}) >= 3
     for run, trials in runs:
+        assert {"done", "failed"} >= {trial.status for trial in trials} >= {"done"}
         study = Study.model_validate(run.study)
         kept = [replace(trial, raw=lean(trial.raw)) for trial in trials]
         assert results_so_far(run, kept, study) == results_so_far(run, trials, study)
         assert trial_table(run, kept, study) == trial_table(run, trials, study)
+
+
+def _three_of_each_kind(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+    """By experiment, purpose, and how it ended and was disturbed: each table has rows."""
+    found: dict[tuple[str, str, str, str], list[TrialRecord]] = {}
+    for trial in trials:
+        judged = json.dumps(trial.raw.get("pollution"))
+        kind = (trial.experiment, trial.purpose, trial.status, judged)
+        found.setdefault(kind, []).append(trial)
+    few = [trial for alike in found.values() for trial in alike[:3]]
+    return sorted(few, key=lambda trial: trial.number)
 
 
 @pytest.mark.parametrize("key", ["histogram", "host", "requests"])

@@ -193,7 +193,7 @@ def test_numbers_are_those_of_the_report(server: WebServer, store: Path) -> None
     assert set(expected) <= set(cells)
 
 
-def test_a_comparison_is_that_of_the_command(server: WebServer, store: Path) -> None:
+def test_a_comparison_is_that_of_the_command(server: WebServer, store: Path, drawn: None) -> None:
     """The very page, but for the way back."""
     status, fields, text = asked(server, f"/{server.token}/compare?run={_FASTER}&run={_DISTURBED}")
     assert status == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import re
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.studies.checks import problems
-from lanlab.studies.model import Study
+from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
 from lanlab.user_files import read_user_file
 
@@ -71,11 +72,21 @@ def load_study(name_or_path: str) -> LoadedStudy:
         UsageError: It looks like a path, and there is no study; or the file cannot be read.
         BadStudy: The file is not TOML, or says something that is not allowed.
     """
+    path = _find(name_or_path)
+    return _built_in_study(path) if path in _built_in().values() else _loaded(path)
+
+
+@functools.cache
+def _built_in_study(path: Path) -> LoadedStudy:
+    """Read once: a report asks for it three times, the live page each time that it draws tables."""
+    return _loaded(path)
+
+
+def _loaded(path: Path) -> LoadedStudy:
     from lanlab.studies.machine_checks import published_problems_of
     from lanlab.studies.published import Published
     from lanlab.studies.vocabulary import of_published, of_study
 
-    path = _find(name_or_path)
     content = _read(path)
     data = _toml(content, str(path))
     published = Published(schema=1)
@@ -135,6 +146,18 @@ def read_machines(path: Path) -> Simulation:
         BadStudy: It is not TOML, or says something that is not allowed.
     """
     return parse_machines(_toml(_read(path), str(path)), str(path))
+
+
+def built_in_machines() -> list[tuple[Simulation, str]]:
+    """The machines of each study that comes with lanlab and has some, in the order of ids, with the
+    link of its testbed. No condition of the studies is looked at."""
+    found = []
+    for _, file in sorted(_built_in().items()):
+        machines = file.with_name(_MACHINES_FILE)
+        if _is_file(machines):
+            testbed = _toml(_read(file), str(file)).get("testbed", {})
+            found.append((read_machines(machines), StudyTestbed.model_validate(testbed).link))
+    return found
 
 
 def parse_machines(data: dict[str, Any], file: str) -> Simulation:
@@ -204,7 +227,8 @@ def _parse(model: type[_Model], data: dict[str, Any], file: str) -> _Model:
         raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
 
 
-def _built_in() -> dict[str, Path]:
+@functools.cache
+def _built_in() -> Mapping[str, Path]:
     here = Path(__file__).parent
     files = sorted(folder / _FILE for folder in here.iterdir() if (folder / _FILE).is_file())
     return {str(_toml(_read(file), str(file)).get("id")): file for file in files}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
-from lanlab.studies.load import known_studies, load_study, read_machines
+from lanlab.studies.load import built_in_machines, read_machines
 from lanlab.studies.machines import Machine, Place, Simulation
 
 #: Stands between the path of a file and the name of a machine in it.
@@ -27,14 +27,10 @@ def known_machines() -> dict[str, tuple[Simulation, str]]:
     """Every machine of the studies that come with lanlab that one of their places takes, with all
     machines of its study and the link that joins it there."""
     found: dict[str, tuple[Simulation, str]] = {}
-    for name in known_studies():
-        study = load_study(name).study
-        if study.simulation is None:
-            continue
-        for place in study.simulation.place:
-            link = study.simulation.link_of(place) or study.testbed.link
+    for simulation, link in built_in_machines():
+        for place in simulation.place:
             for machine in place.machines:
-                found.setdefault(machine, (study.simulation, link))
+                found.setdefault(machine, (simulation, simulation.link_of(place) or link))
     return found
 
 
