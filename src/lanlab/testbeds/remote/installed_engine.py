@@ -91,7 +91,7 @@ def install(connection: Connection, arrival: Arrival, *, keep: bool) -> Installe
     was_copied = word == "send"
     path = rest
     if was_copied:
-        connection.send(engine.content)
+        connection.send(engine.content, _COPY_WITHIN_S)
         word, _, rest = connection.next_line(_COPY_WITHIN_S).partition(" ")
     if word not in ("there", "sent"):
         raise _not_installed(connection, engine, rest)
