@@ -9,6 +9,7 @@ import contextlib
 import io
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -127,7 +128,17 @@ class Tail:
 
 def flood(most_bytes: int = MOST_BYTES) -> str:
     """What is said of a program that was ended for what it printed."""
-    return f"wrote more than {most_bytes // 2**20} MiB of messages and was ended"
+    return f"wrote more than {most_bytes // 2**20} MiB of output and was ended"
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that began a session, with what it has started in its process group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (AttributeError, ProcessLookupError, PermissionError):
+        # On Windows there are no groups.
+        process.kill()
+    process.wait()
 
 
 def run_briefly(
@@ -145,7 +156,10 @@ def run_briefly(
         subprocess.TimeoutExpired: It took too long and was ended.
     """
     pipe = subprocess.PIPE
-    process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, **options)
+    # In a group of its own, to be ended with what it starts.
+    process = subprocess.Popen(
+        argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
+    )
     assert process.stdin and process.stdout and process.stderr
     bounds = {"kept_bytes": MOST_ANSWER_BYTES, "most_bytes": MOST_ANSWER_BYTES}
     out, err = (
@@ -164,8 +178,7 @@ def run_briefly(
         raise subprocess.TimeoutExpired(list(argv), within_s) from None
     finally:
         if process.poll() is None:
-            process.kill()
-            process.wait()
+            end_group(process)
     if out.is_flood or err.is_flood:
         raise OSError(f"`{argv[0]}` {flood(MOST_ANSWER_BYTES)}")
     return subprocess.CompletedProcess(list(argv), process.returncode, out.text(), err.text())

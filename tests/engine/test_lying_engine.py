@@ -309,7 +309,7 @@ def test_an_engine_that_floods_its_errors_is_ended() -> None:
         with pytest.raises(EngineLost) as caught:
             engine.ask({"type": "ping"})
         assert caught.value.message == (
-            "host7: the engine wrote more than 64 MiB of messages and was ended"
+            "host7: the engine wrote more than 64 MiB of output and was ended"
         )
 
 

@@ -76,7 +76,7 @@ def temporary_bytes() -> int:
     return found
 
 
-FLOOD = "evil: the ssh connection wrote more than 64 MiB of messages and was ended"
+FLOOD = "evil: the ssh connection wrote more than 64 MiB of output and was ended"
 
 
 def test_a_host_that_floods_while_it_is_reached_is_ended(host: Host) -> None:
