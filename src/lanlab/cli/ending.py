@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
-from lanlab import left_behind
+from lanlab import captures, left_behind
 from lanlab.cli.interrupts import EXIT_CODE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
@@ -56,6 +56,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Of this command alone, where one process runs several.
     left_behind.take()
+    captures.take()
     _after_the_answer.clear()
     code: int | str | None = 0
     try:
@@ -75,6 +76,9 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     interrupts.finish()
     for late in _after_the_answer:
         _say(f"error: {late.message}", late.hint)
+        code = code or 1
+    for lacking, hint in captures.take():
+        _say(f"error: {lacking}", hint)
         code = code or 1
     # The last that is said, also after an error.
     for warning, hint in left_behind.take():

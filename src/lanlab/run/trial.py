@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from lanlab import captures
 from lanlab.analysis.pollution import judge
 from lanlab.errors import CommandFailed, LabError
 from lanlab.plan import PlannedTrial
@@ -76,6 +77,7 @@ def run_trial(
             facts["before"] = hosts.passing_facts()
             outcome = performer.perform(kind, parameters, on_each)
             raw |= _told(outcome)
+            _note_captures(site, outcome)
             error = outcome.error
             elapsed_s = time.monotonic() - began
             facts["after"] = hosts.passing_facts()
@@ -135,6 +137,16 @@ def run_trial(
 
 def _told(outcome: TrialOutcome) -> dict[str, Any]:
     return {"setup": outcome.setup, **outcome.results}
+
+
+def _note_captures(site: Site, outcome: TrialOutcome) -> None:
+    """What a file of a station's frames lacks so far."""
+    link = site.bed.hosts[0].raw_link or {}
+    if "recorded" in link:
+        for result in outcome.results.values():
+            if counted := result.get("carrier"):
+                recorded, missing = counted["recorded_frames"], counted["unrecorded_frames"]
+                captures.note(link["recorded"]["pcap"], recorded, missing)
 
 
 def _damage(site: Site, facts: dict[str, Any]) -> str | None:
