@@ -6,23 +6,20 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
-import pytest
 from missing import missing
 from small_disks import on_mount
 
 from lanlab import captures
 
 LANLAB = """
-import json, os, subprocess, sys
+import json, subprocess, sys
 place, *argv = sys.argv[1:]
-argv = [word.replace("PLACE", place) for word in argv]
 done = subprocess.run(
     [sys.executable, "-c", "from lanlab.cli import main; main()", *argv],
     capture_output=True, text=True, cwd=place,
-    env={**os.environ, "LANLAB_STORE": "/dev/shm/%d" % os.getpid()},
 )
-os.unlink("/dev/shm/%d" % os.getpid())
 octets = open(place + "/frames.pcap", "rb").read()
 frames, at = 0, 24
 while at < len(octets):
@@ -33,37 +30,38 @@ print(json.dumps([done.returncode, done.stdout, done.stderr, frames, at == len(o
 STREAM = ("stream", "--testbed", "virtual", "--link", "100M", "--time", "2", "--warmup", "0")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
-def test_a_full_disk_is_said_and_the_file_has_whole_frames(tmp_path: Path) -> None:
-    """2 s at 100 Mbit/s take 25 MB; the disk has 2."""
-    if os.geteuid() != 0:
-        missing("a file system of its own takes root")
-    options = ["-t", "tmpfs", "-o", "size=2m", "tmpfs"]
-    argv = (*STREAM, "--pcap", "PLACE/frames.pcap", "--json")
-    code, out, err, frames, is_whole = json.loads(on_mount(options, tmp_path, LANLAB, *argv))
-    assert code == 1, err
+def streamed(folder: Path, size: str) -> tuple[int, dict[str, Any], str, int]:
+    """Exit code, what is said of the file, errors, and the frames that it has. 2 s at 100 Mbit/s
+    take 25 MB."""
+    if os.geteuid() != 0 or sys.platform != "linux":
+        missing("the virtual LAN on a file system of its own takes root on Linux")
+    disk = folder / "disk"
+    disk.mkdir()
+    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs"]
+    argv = (*STREAM, "--store", f"{folder}/store.sqlite", "--pcap", "frames.pcap", "--json")
+    code, out, err, frames, is_whole = json.loads(on_mount(options, disk, LANLAB, *argv))
     (capture,) = json.loads(out)["captures"]
-    assert capture["file"] == f"{tmp_path}/frames.pcap"
-    assert capture["recorded_frames"] == frames > 500
-    assert capture["missing_frames"] > 5000
+    assert capture["file"] == f"{disk}/frames.pcap"
     assert is_whole
-    lacking, every = capture["missing_frames"], frames + capture["missing_frames"]
-    assert f"error: {tmp_path}/frames.pcap lacks {lacking} of {every} frames: " in err
+    return code, capture, err, frames
+
+
+def test_a_full_disk_is_said_and_the_file_has_whole_frames(tmp_path: Path) -> None:
+    code, capture, err, frames = streamed(tmp_path, "2m")
+    assert code == 1, err
+    assert capture["recorded_frames"] == frames > 500
+    lacking = capture["missing_frames"]
+    assert lacking > 5000
+    place = f"{tmp_path}/disk/frames.pcap"
+    assert f"error: {place} lacks {lacking} of {frames + lacking} frames: `{place}`" in err
     assert "No space left on device" in err
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 def test_a_disk_with_room_lacks_nothing(tmp_path: Path) -> None:
     """Then nothing is said but the counts."""
-    if os.geteuid() != 0:
-        missing("a file system of its own takes root")
-    options = ["-t", "tmpfs", "-o", "size=64m", "tmpfs"]
-    argv = (*STREAM, "--pcap", "PLACE/frames.pcap", "--json")
-    code, out, err, frames, is_whole = json.loads(on_mount(options, tmp_path, LANLAB, *argv))
+    code, capture, err, frames = streamed(tmp_path, "64m")
     assert code == 0, err
-    (capture,) = json.loads(out)["captures"]
     assert (capture["recorded_frames"], capture["missing_frames"]) == (frames, 0)
-    assert is_whole
     assert "lacks" not in err
 
 
