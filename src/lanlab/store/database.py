@@ -285,15 +285,7 @@ class DatabaseStore:
         self._database.check_still_there()
         with self._database.reading() as session:
             found = session.execute(_HEADS)
-        return [
-            RunHead(
-                str(run_id),
-                str(status),
-                0 if last is None else int(last) + 1,
-                label_from(None if label is None else from_json(label)),
-            )
-            for run_id, status, label, last in found
-        ]
+        return [_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
         """See `Store.trials`."""
@@ -400,3 +392,13 @@ def _find(name: str, ids: list[str]) -> str:
         close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
         raise UnknownName("run", name, close or ids[-5:])
     return found[0]
+
+
+def _head(run_id: object, status: object, label: object, last: object) -> RunHead:
+    """Of a row that may hold anything: whoever reads that run is told what is wrong with it."""
+    try:
+        told = None if label is None else from_json(label)
+    except StoreError:
+        told = None
+    number = last + 1 if isinstance(last, int) else 0
+    return RunHead(str(run_id), str(status), number, label_from(told))
