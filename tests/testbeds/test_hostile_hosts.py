@@ -145,6 +145,14 @@ def test_a_connection_that_ends_meanwhile_has_a_sentence(host: Host) -> None:
     assert "None" not in error.value.message
 
 
+@pytest.mark.parametrize("ends", ["UNKNOWN 65535 UNKNOWN 65535", "a b c d", "1 2 3 4", ""])
+def test_a_server_that_does_not_tell_its_address_is_reached(host: Host, ends: str) -> None:
+    """As one whose end is no socket (`sshd -i` behind a proxy command)."""
+    facts = f'echo "$mark"; echo "facts Linux x86_64 6.1 {ends}"; exec sleep 60'
+    arrival = arrive(host(facts))
+    assert (arrival.address, arrival.peer_address) == (None, None)
+
+
 def test_a_host_that_does_as_asked_is_used(host: Host, tmp_path: Path) -> None:
     """So that what is refused above is not refused of anybody."""
     connection = host(f"export XDG_CACHE_HOME={tmp_path}/cache; {HONEST}")
