@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from lanlab import captures
 from lanlab.analysis.pollution import judge
-from lanlab.errors import CommandFailed, LabError
+from lanlab.errors import CommandFailed, LabError, RunError, StoreError
 from lanlab.plan import PlannedTrial
-from lanlab.roles import host_places
+from lanlab.roles import host_places, result_roles
 from lanlab.run.commands import NO_COMMANDS, TrialCommands
 from lanlab.run.failures import cause_of, error_record
 from lanlab.run.site import Site
 from lanlab.run.unreached import explained
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord, take_intervals
+from lanlab.store.series import AnySeries
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 
 
@@ -133,6 +134,23 @@ def run_trial(
         raw=raw,
         error=None if error is None else error_record(error, roles),
     )
+
+
+def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
+    """A trial without its series, and these. One of which an engine said what no series can hold
+    has failed, and is kept without it."""
+    try:
+        return take_intervals(trial)
+    except (StoreError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        said = str(error) or type(error).__name__
+        cause = RunError(f"an engine said what cannot be kept: {said}")
+        ours = {
+            key: part for key, part in trial.raw.items() if key not in result_roles(trial.workload)
+        }
+        failed = replace(
+            trial, status="failed", metrics={}, raw=ours, error=error_record(cause, {})
+        )
+        return failed, ()
 
 
 def _told(outcome: TrialOutcome) -> dict[str, Any]:
