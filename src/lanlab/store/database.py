@@ -15,9 +15,9 @@ from typing import IO, Any, ClassVar, Protocol, Self
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
-from lanlab.store.encoding import from_json, to_json, utc_now
+from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.intervals import intervals_in
-from lanlab.store.labels import RunLabel, check_name, id_of_name, label_from
+from lanlab.store.labels import RunLabel, check_name, id_of_name
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
@@ -285,7 +285,7 @@ class DatabaseStore:
         self._database.check_still_there()
         with self._database.reading() as session:
             found = session.execute(_HEADS)
-        return [_head(*row) for row in found]
+        return [rows.to_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
         """See `Store.trials`."""
@@ -392,13 +392,3 @@ def _find(name: str, ids: list[str]) -> str:
         close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
         raise UnknownName("run", name, close or ids[-5:])
     return found[0]
-
-
-def _head(run_id: object, status: object, label: object, last: object) -> RunHead:
-    """Of a row that may hold anything: whoever reads that run is told what is wrong with it."""
-    try:
-        told = None if label is None else from_json(label)
-    except StoreError:
-        told = None
-    number = last + 1 if isinstance(last, int) else 0
-    return RunHead(str(run_id), str(status), number, label_from(told))
