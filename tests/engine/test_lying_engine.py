@@ -281,3 +281,45 @@ def test_an_error_is_told_as_it_was_said(saying: Callable[[bytes], Engine]) -> N
     with pytest.raises(EngineError, match="host7: no") as caught:
         saying(line(failed)).ask({"type": "ping"})
     assert (caught.value.code, caught.value.hint) == ("a.b", "do")
+
+
+def started(script: str) -> Engine:
+    """An engine that says `hello`, and then does what a script of Python says."""
+    whole = f"import os, time\nprint({json.dumps(HELLO)!r}, flush=True)\n{script}"
+    return Engine("host7", [sys.executable, "-c", whole])
+
+
+def test_an_engine_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request that its pipe does not hold waits for it in vain, and so would closing."""
+    monkeypatch.setattr("lanlab.engine.process._ANSWER_S", 0.5)
+    began = time.monotonic()
+    with started("time.sleep(60)") as engine:
+        with pytest.raises(EngineLost, match=r"did not answer within 0\.5 s and was ended"):
+            for _ in range(3):
+                engine.start({"type": "ping", "more": 60_000 * "x"})
+        with pytest.raises(EngineLost):
+            engine.start({"type": "ping"})
+    assert time.monotonic() - began < 10
+
+
+def test_an_engine_that_floods_its_errors_is_ended() -> None:
+    """In bounded memory; of what it said nothing is repeated."""
+    flood = "while True: os.write(2, b'evil' * 16384)"
+    with started(flood) as engine:
+        with pytest.raises(EngineLost) as caught:
+            engine.ask({"type": "ping"})
+        assert caught.value.message == (
+            "host7: the engine wrote more than 64 MiB of output and was ended"
+        )
+
+
+def test_the_last_that_an_engine_says_is_repeated() -> None:
+    """Of however much."""
+    script = (
+        "import os\nos.write(2, b'a line\\n' * 100_000 + b'the last\\n\\n')\nraise SystemExit(3)"
+    )
+    with (
+        started(script) as engine,
+        pytest.raises(EngineLost, match=r"the engine ended with exit code 3: the last$"),
+    ):
+        engine.ask({"type": "ping"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -83,8 +84,6 @@ def test_nothing_is_written_through_a_linked_folder(tmp_path: Path) -> None:
 
 
 def test_a_list_that_names_files_outside_gives_no_right_to_them(tmp_path: Path) -> None:
-    import hashlib
-
     mine = tmp_path / "mine"
     mine.write_text("mine")
     out = tmp_path / "out"
@@ -94,6 +93,80 @@ def test_a_list_that_names_files_outside_gives_no_right_to_them(tmp_path: Path) 
         file.write(f"{digest}  ../mine\n{digest}  {mine}\n")
     write_folder({"page": b"q"}, out)
     assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", [b"", b"mine"])
+def test_a_prepared_list_removes_nothing_through_a_link(tmp_path: Path, content: bytes) -> None:
+    """Whether it has the file's true digest or any other, and however deep the link is."""
+    outside = tmp_path / "outside"
+    (outside / "deep").mkdir(parents=True)
+    for place in (outside / "mine", outside / "deep" / "mine"):
+        place.write_bytes(content)
+    out = tmp_path / "out"
+    write_folder({"sub/stale": b"s", "page": b"p"}, out)
+    (out / "figures").symlink_to(outside)
+    (out / "sub" / "on").symlink_to(outside)
+    names = ("figures/mine", "figures/deep/mine", "sub/on/mine", "sub/on/deep/mine")
+    with (out / LIST_NAME).open("a") as file:
+        for name in names:
+            for digest in (hashlib.sha256(content).hexdigest(), "0" * 64):
+                file.write(f"{digest}  {name}\n")
+    write_folder({"page": b"q"}, out)
+    assert (outside / "mine").read_bytes() == (outside / "deep" / "mine").read_bytes() == content
+    assert not (out / "sub" / "stale").exists()
+
+
+def test_an_empty_file_is_lanlabs_only_by_its_digest(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_folder({"a": b"1", "b": b"", "page": b"p"}, out)
+    for name in ("a", "page"):
+        (out / name).write_bytes(b"")
+    with pytest.raises(UsageError, match=r"page \(changed since lanlab wrote it\)"):
+        write_folder({"page": b"q"}, out)
+    (out / "page").write_bytes(b"p")
+    write_folder({"page": b"q"}, out)
+    assert _texts(out) == {"a": "", "page": "q"}
+
+
+@pytest.mark.parametrize("when", ["a directory", "a file"])
+def test_a_directory_that_becomes_a_link_meanwhile_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """At the moment before the file is moved there, and before a stale one is removed."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "stale").write_text("stale")
+    out = tmp_path / "out"
+    write_folder({"figures/stale": b"stale", "page": b"p"}, out)
+    replace, unlink = os.replace, os.unlink
+    swapped: list[str] = []
+
+    def swap() -> None:
+        if not swapped:
+            swapped.append("")
+            (out / "figures").rename(out / "was")
+            (out / "figures").symlink_to(outside)
+
+    def replaced(source: Path, target: str, **places: int) -> None:
+        if str(target).endswith("new"):
+            swap()
+        replace(source, target, **places)
+
+    def unlinked(path: str, **places: int) -> None:
+        if str(path).endswith("stale"):
+            swap()
+        unlink(path, **places)
+
+    with monkeypatch.context() as patch:
+        if when == "a file":
+            patch.setattr(os, "unlink", unlinked)
+            write_folder({"page": b"q"}, out)
+        else:
+            patch.setattr(os, "replace", replaced)
+            with pytest.raises(StoreError, match=r"Not a directory .*figures"):
+                write_folder({"figures/new": b"new", "figures/stale": b"other"}, out)
+    assert swapped
+    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("stale", "stale")]
 
 
 def test_a_users_file_of_the_lists_name_is_no_list(tmp_path: Path) -> None:
@@ -107,16 +180,16 @@ def test_a_writing_that_was_cut_short_can_be_done_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_folder({"a": b"1", "b": b"2"}, tmp_path)
-    replace, calls = Path.replace, []
+    replace, calls = os.replace, []
 
-    def cut(self: Path, target: Path) -> Path:
+    def cut(source: Path, target: str, **places: int) -> None:
         calls.append(target)
         if len(calls) == 3:  # The list, the first file, and then no more.
             raise KeyboardInterrupt
-        return replace(self, target)
+        replace(source, target, **places)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", cut)
+        patch.setattr(os, "replace", cut)
         with pytest.raises(KeyboardInterrupt):
             write_folder({"a": b"3", "c": b"4"}, tmp_path)
     write_folder({"a": b"5", "b": b"6", "c": b"7"}, tmp_path)

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import time
+from pathlib import Path
 
-from lanlab.run.commands import run_command
+import pytest
+from missing import missing
+
+from lanlab.run.commands import _problem, run_command
 
 ENVIRONMENT = dict(os.environ)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and no zombie that its new parent has not taken leave of."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
 
 
 def test_what_a_command_printed_is_kept_in_part() -> None:
@@ -40,6 +55,33 @@ def test_a_command_that_prints_without_end_is_ended() -> None:
         assert record["is_overdue"], text
         assert record["exit_code"] == -9
         assert record["elapsed_s"] < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not list environments")
+def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path) -> None:
+    """What it has started elsewhere, too, and what that has started."""
+    if shutil.which("setsid") is None:
+        missing("needs `setsid`")
+    pids = tmp_path / "pids"
+    inner = f"setsid sh -c 'echo $$ >>{pids}; exec sleep 60' & echo $$ >>{pids}; exec sleep 60"
+    script = tmp_path / "script"
+    script.write_text(inner)
+    record = run_command(f"setsid sh {script} & sleep 60", ENVIRONMENT, 1.5)
+
+    assert record["is_overdue"]
+    assert "left" not in record
+    found = [int(pid) for pid in pids.read_text().split()]
+    assert len(found) == 2
+    assert not any(map(is_running, found))
+
+
+def test_what_may_go_on_of_a_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes cannot be found by their environment."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    record = run_command("sleep 60", ENVIRONMENT, 0.2)
+    assert record["left"] == "what it has started in sessions of their own may go on"
+    said = _problem(record, 0.2)
+    assert said == "was ended after 0.2 s; what it has started in sessions of their own may go on"
 
 
 def test_a_command_reads_nothing() -> None:

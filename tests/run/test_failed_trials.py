@@ -6,6 +6,7 @@ import dataclasses
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_runs import (
@@ -29,6 +30,7 @@ from lanlab.errors import (
 from lanlab.errors import TestbedDamaged as Damaged
 from lanlab.run import new_run, resume_run
 from lanlab.run import site as sites
+from lanlab.run import trial as trials
 from lanlab.run.failures import cause_of, error_record, retry_helps
 from lanlab.testbeds.loopback import LoopbackTestbed
 
@@ -216,3 +218,35 @@ def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path:
             "run older was begun by a lanlab that went on otherwise after failed trials"
         )
         assert resume_run("clean", store, Watching()).status == "done"
+
+
+@pytest.mark.parametrize(
+    "intervals",
+    [
+        {"interval_ns": 2**62, "bytes": [1, 2, 3], "messages": [1, 2, 3]},
+        {"interval_ns": 10, "bytes": [2**63], "messages": [1]},
+        {"interval_ns": 10, "bytes": [1, 2], "messages": [1]},
+    ],
+)
+def test_numbers_that_no_series_holds_cost_their_trial_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, intervals: dict[str, object]
+) -> None:
+    """An engine can say any number of 64 bits."""
+    real, changed = trials.run_trial, []
+
+    def run_trial(*arguments: Any) -> Any:
+        record = real(*arguments)
+        if not changed:
+            changed.append(record.number)
+            raw = record.raw | {"receiver": record.raw["receiver"] | {"intervals": intervals}}
+            record = dataclasses.replace(record, raw=raw)
+        return record
+
+    monkeypatch.setattr("lanlab.run.runner.run_trial", run_trial)
+    with a_store(tmp_path) as store:
+        run = new_run(on_loopback(small_study()), store, Watching())
+        failed, *others = store.trials(run.id)
+        assert failed.status == "failed" and failed.error is not None
+        assert failed.error["message"].startswith("an engine said what cannot be kept: series")
+        assert "receiver" not in failed.raw and "facts" in failed.raw
+        assert {trial.status for trial in others} == {"done"}

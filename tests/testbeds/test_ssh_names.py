@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lanlab.cli import host_options
 from lanlab.engine.travelling import parse_named_engines, travelling_engine
 from lanlab.errors import UnknownName, UnmetNeed, UsageError
 from lanlab.testbeds import testbed as open_testbed
@@ -15,6 +18,28 @@ from lanlab.testbeds.remote.destinations import (
     parse_destination,
     read_destinations,
 )
+from lanlab.testbeds.ssh import _make_folder
+
+
+@pytest.mark.parametrize("name", ["a b", "50%", "it's", 'a"b', "a\\b", "$HOME", "x" * 60, "\u00e4"])
+def test_sockets_lie_where_ssh_reads_their_path_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """And where they have room: ssh appends 17 characters while it makes one."""
+    (tmp_path / name).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
+    folder = _make_folder()
+    assert folder.parent == Path("/tmp")
+    assert len(f"{folder}/01234567.0123456789abcdef") <= 103
+    folder.rmdir()
+
+
+def test_sockets_lie_in_the_users_own_directory_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(prefix="a+b-", dir="/tmp") as own:
+        monkeypatch.setattr(tempfile, "tempdir", own)
+        folder = _make_folder()
+        assert folder.parent == Path(own)
+        folder.rmdir()
 
 
 @pytest.mark.parametrize(
@@ -167,3 +192,19 @@ def test_a_file_names_one_host_that_answers(tmp_path: Path, roles: list[str], sa
     file.write_text("".join(f'[[host]]\nssh = "host{n}"\nroles = "{role}"\n' for n, role in each))
     with pytest.raises(UsageError, match=said):
         read_destinations(str(file))
+
+
+@pytest.mark.parametrize("option", ["to_host", "from_hosts", "to_address", "from_address"])
+def test_a_file_of_hosts_is_named_by_the_testbed(option: str) -> None:
+    """The options of one host say so."""
+    given: dict[str, Any] = dict.fromkeys(("to_host", "to_address", "from_address"))
+    given |= {"from_hosts": (), "engines": None, "remove_engine": False}
+    given[option] = ("lab.toml",) if option == "from_hosts" else "lab.toml"
+    with pytest.raises(
+        UsageError, match=r": found `lab.toml`, which is a file; allowed: an? "
+    ) as said:
+        host_options.testbed_of("loopback", None, **given)
+    assert said.value.hint == "a file of hosts is named by `--testbed ssh:lab.toml`"
+    with pytest.raises(UsageError) as said:
+        open_testbed("lab.toml")
+    assert said.value.hint == "a file of hosts is named as in `--testbed ssh:lab.toml`"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -274,6 +276,43 @@ def test_a_run_that_is_deleted_is_said(store: Path, tmp_path: Path) -> None:
             records.delete_run(_INTERRUPTED)
         told = next(data for name, data in found if name == "trouble")
     assert told["message"] == f"run {_INTERRUPTED} was deleted"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE run SET testbed = '{}' WHERE id = :run",
+        "UPDATE run SET testbed = 'no JSON' WHERE id = :run",
+        "UPDATE run SET study = '{\"experiment\": 7}' WHERE id = :run",
+        "UPDATE run SET label = 'no JSON' WHERE id = :run",
+        "UPDATE trial SET metrics = '[]', raw = '7' WHERE run_id = :run",
+        "UPDATE trial SET factors = '{\"a\": {}}', raw = '{\"facts\": 7}' WHERE run_id = :run",
+        "UPDATE trial SET status = 'eaten' WHERE run_id = :run",
+    ],
+)
+def test_a_bad_row_is_said_of_its_run_alone(store: Path, tmp_path: Path, change: str) -> None:
+    """The list has all runs, and the pages of the others go on, though the bad one is open."""
+    place = tmp_path / "store.sqlite"
+    shutil.copy(store, place)
+    with contextlib.closing(sqlite3.connect(place)) as connection, connection:
+        assert connection.execute(change, {"run": _FASTER}).rowcount
+    with (
+        serving(place) as server,
+        events(server, f"run/{_FASTER}/events") as bad,
+        events(server, "events") as listed,
+        events(server, f"run/{_SEARCH}/events") as good,
+    ):
+        html = next(data["html"] for name, data in listed if name == "runs")
+        assert all(run in html for run in (_FASTER, _SEARCH, _DISTURBED))
+        name, told = next(bad)
+        if "label" in change:
+            assert name in ("head", "rows")
+        else:
+            # What of a run is bad says whether its head, its rows or its tables lack.
+            while name != "trouble" and not (name == "tables" and "not as lanlab" in told["html"]):
+                name, told = next(bad)
+        assert next(data["done"] for name, data in good if name == "head") > 0
+        assert "html" in next(data for name, data in good if name == "tables")
 
 
 def test_a_label_is_shown_and_follows_its_changes(store: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from lanlab.performers import perform_between
 from lanlab.performers import programs as driver_trial
 from lanlab.performers.program import (
     Program,
+    failure,
     free_ports,
     has_port,
     started_on,
@@ -233,3 +234,17 @@ def test_an_interrupt_ends_both_ends(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         run_iperf3()
     assert left_running(tmp_path) == []
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_a_program_that_prints_without_end_is_ended(stream: int) -> None:
+    """It fills no disk, and the error says why it ended."""
+    # Python ignores the signal; a program in C does not.
+    program = Program("flood", ["sh", "-c", f"exec yes evil >&{stream}"])
+    try:
+        assert program.wait(20)
+        assert max(map(len, program.output())) <= 32 * 2**20
+        said = "`flood` wrote more than 32 MiB of output and was ended"
+        assert str(failure(program, "failed")) == said
+    finally:
+        program.close()

@@ -21,11 +21,15 @@ fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {
     if needed <= limit {
         return Ok(());
     }
-    let message =
-        format!("{whose} take {needed} descriptors; this process may have {limit} at most");
-    Err(Failure::new("stations.descriptors", message).hint(format!(
-        "raise the hard limit, as by `ulimit -n {needed}` as root, or ask for fewer stations"
-    )))
+    // Where nothing else is asked for, it is the engine's own that there is no room for.
+    let (whose, instead) = if needed > OWN {
+        (format!("{whose} take"), ", or ask for fewer")
+    } else {
+        ("an engine by itself takes".to_owned(), "")
+    };
+    let message = format!("{whose} {needed} descriptors; this process may have {limit} at most");
+    Err(Failure::new("stations.descriptors", message)
+        .hint(format!("raise the hard limit, as by `ulimit -n {needed}` as root{instead}")))
 }
 
 #[cfg(test)]
@@ -39,5 +43,9 @@ mod tests {
         assert_eq!(refused.code, "stations.descriptors");
         assert!(refused.message.contains("936 stations take 1936 descriptors"), "{refused}");
         assert!(refused.hint.unwrap().contains("ulimit -n 1936"));
+        let refused = check(64, "0 connections", 16).unwrap_err();
+        let said = "an engine by itself takes 64 descriptors; this process may have 16 at most";
+        assert_eq!(refused.message, said);
+        assert_eq!(refused.hint.unwrap(), "raise the hard limit, as by `ulimit -n 64` as root");
     }
 }

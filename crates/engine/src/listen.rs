@@ -82,6 +82,7 @@ fn run(request: &Listen, place: &RawLinkPlace, running: &Running) -> Measured {
     let mut observer = Observer::new(Mac(link.mac()), start);
     let listened = receive(request, &link, &mut observer, &mut recorder, running);
     let now = os::monotonic();
+    let ended = recorder.as_mut().map_or(Ok(()), Recorder::end);
     let (recorded_frames, unrecorded_frames) = recorder.as_ref().map_or((0, 0), Recorder::counts);
     let heard = Heard {
         interface: link.interface().to_owned(),
@@ -90,8 +91,7 @@ fn run(request: &Listen, place: &RawLinkPlace, running: &Running) -> Measured {
         unrecorded_frames,
         ..observer.heard(now)
     };
-    let ended = recorder.as_mut().map_or(Ok(()), Recorder::end);
-    conclude(Outcome::Heard(Box::new(heard)), listened.and(ended).err())
+    conclude(Outcome::Heard(Box::new(heard)), ended.and(listened).err())
 }
 
 fn receive(

@@ -13,10 +13,10 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NoReturn
 
-from lanlab import left_behind
+from lanlab import captures, left_behind
 from lanlab.cli.interrupts import EXIT_CODE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
@@ -56,6 +56,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Of this command alone, where one process runs several.
     left_behind.take()
+    captures.take()
     _after_the_answer.clear()
     code: int | str | None = 0
     try:
@@ -75,6 +76,9 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     interrupts.finish()
     for late in _after_the_answer:
         _say(f"error: {late.message}", late.hint)
+        code = code or 1
+    for lacking, hint in captures.take():
+        _say(f"error: {lacking}", hint)
         code = code or 1
     # The last that is said, also after an error.
     for warning, hint in left_behind.take():
@@ -133,6 +137,11 @@ def _told(error: BaseException) -> int:
             f"error: not enough memory for this command: {_first_line(error)}",
             f"close other programs, or raise the limit ({_memory_limit()})",
         )
+    elif _is_for_want_of_descriptors(error):
+        _say(
+            "error: this process may not open as many files as this command takes",
+            f"raise the limit, as by `ulimit -n 1024`{_descriptor_limit()}",
+        )
     elif isinstance(error, OSError):
         place = "" if error.filename is None else f"{error.filename}: "
         _say(f"error: {place}{error.strerror or error}", _details(error))
@@ -146,18 +155,39 @@ def _told(error: BaseException) -> int:
     return 1
 
 
-def _is_for_want_of_memory(error: BaseException) -> bool:
-    if isinstance(error, MemoryError):
-        return True
-    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
-        return True
-    # An import that failed is told by what it failed for, and packages wrap it in texts of theirs.
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error and what it came of: an import that failed says what it failed for, and packages
+    wrap that in texts of theirs."""
     seen: BaseException | None = error
     while seen is not None:
-        if any(text in str(seen).lower() for text in _NO_MEMORY) or isinstance(seen, MemoryError):
-            return True
+        yield seen
         seen = seen.__cause__ or seen.__context__
-    return False
+
+
+def _is_for_want_of_memory(error: BaseException) -> bool:
+    return any(
+        isinstance(one, MemoryError)
+        or (isinstance(one, OSError) and one.errno == errno.ENOMEM)
+        or any(text in str(one).lower() for text in _NO_MEMORY)
+        for one in _causes(error)
+    )
+
+
+def _is_for_want_of_descriptors(error: BaseException) -> bool:
+    return any(
+        (isinstance(one, OSError) and one.errno in (errno.EMFILE, errno.ENFILE))
+        or os.strerror(errno.EMFILE).lower() in str(one).lower()
+        for one in _causes(error)
+    )
+
+
+def _descriptor_limit() -> str:
+    try:
+        import resource
+
+        return f"; here it is {resource.getrlimit(resource.RLIMIT_NOFILE)[0]}"
+    except (ImportError, OSError):
+        return ""
 
 
 def _memory_limit() -> str:

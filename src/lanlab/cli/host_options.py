@@ -134,6 +134,10 @@ def testbed_of(
     Raises:
         UsageError: They do not go together, or one is not as it must be.
     """
+    addresses = {"--address": to_address, "--from-address": from_address}
+    hosts = (("--to", to_host), *(("--from", one) for one in from_hosts))
+    for option, text in (*hosts, *addresses.items()):
+        _refuse_file(option, text or "")
     named = (to_host, to_address, from_address)
     if not (from_hosts or engines or remove_engine or any(each is not None for each in named)):
         return testbed
@@ -147,7 +151,6 @@ def testbed_of(
     if remove_engine:
         os.environ[REMOVE_VARIABLE] = "1"
     if to_host is None and not from_hosts:
-        addresses = {"--address": to_address, "--from-address": from_address}
         lonely = next((name for name, value in addresses.items() if value is not None), None)
         if lonely is not None:
             raise UsageError(f"{lonely} needs --to or --from", hint="name the host, too")
@@ -174,6 +177,21 @@ def testbed_of(
     if len({begin, *more}) <= len(more):
         raise UsageError("--from names a host twice", hint="name each host once")
     return f"{PREFIX}{','.join((begin, end, *more))}"
+
+
+def _refuse_file(option: str, text: str) -> None:
+    """
+    Raises:
+        UsageError: It is a file, as that of hosts which a testbed has.
+    """
+    from lanlab.testbeds.remote.destinations import PREFIX
+
+    if text.endswith(".toml") or "/" in text:
+        allowed = "an address" if option.endswith("address") else "a host, as in alice@nas"
+        raise UsageError(
+            f"{option}: found `{text}`, which is a file; allowed: {allowed}",
+            hint=f"a file of hosts is named by `--testbed {PREFIX}{text}`",
+        )
 
 
 def _listed(given: str | list[str] | None) -> list[str]:

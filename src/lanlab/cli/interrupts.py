@@ -11,12 +11,14 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
 #: Signals within this time of one that was heeded belong to it.
 _ONE_PRESS_S = 1.0
-#: After which an interrupt is raised again that came where Python raises nothing (`__del__`).
+#: After which an interrupt is raised again that came where Python raises nothing (`__del__`), or in
+#: the middle of an import.
 _AGAIN_S = 0.02
 
 #: The exit code of every command that was ended so.
@@ -29,7 +31,9 @@ class Interrupts:
 
     While modules are loaded nothing is at stake, and the command ends at once: an exception in the
     middle of an import may be lost or turn into another. While it works, `KeyboardInterrupt` is
-    raised, at most once in a second. While the rest of the answer is written, it ends at once.
+    raised, at most once in a second; during an import once that is done, as pyarrow goes on without
+    pandas if importing it fails for any reason, unless it comes again. While the rest of the answer
+    is written, it ends at once.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -65,6 +69,7 @@ class Interrupts:
         """Only output is left to write, which may wait for a reader without end: from now on a
         signal ends the command at once, but for what still comes of a press that was heeded."""
         self._ends_at_once = True
+        _come_no_more()
 
     def close(self) -> None:
         """All is done: a signal is too late, even while Python ends, which would take the handlers
@@ -80,19 +85,47 @@ class Interrupts:
         was_heeded, self._heeded_at = self.heeded, now
         if self._ends_at_once:
             end_at_once("" if was_heeded else self._sentence)
-        raise KeyboardInterrupt
+        if was_heeded:
+            # An import may wait for something without end.
+            _come_no_more()
+            raise KeyboardInterrupt
+        self._raise_outside_imports(number, frame)
+
+    def _raise_outside_imports(self, number: int, frame: FrameType | None) -> None:
+        if _is_importing(frame) and _can_come_again():
+            _come_again(self._raise_outside_imports)
+        elif not self._ends_at_once:
+            raise KeyboardInterrupt
 
     def _unraisable(self, unraisable: Any) -> None:
         """An interrupt that came in the middle of a destructor is raised again a moment later."""
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
-        elif hasattr(signal, "setitimer"):
-            signal.signal(signal.SIGALRM, _raise)
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        elif _can_come_again():
+            _come_again(self._raise_outside_imports)
 
 
-def _raise(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether what was interrupted is part of an import."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _can_come_again() -> bool:
+    return hasattr(signal, "setitimer")
+
+
+def _come_no_more() -> None:
+    if _can_come_again():
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _come_again(handler: Callable[[int, FrameType | None], None]) -> None:
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
 
 
 def end_at_once(sentence: str) -> NoReturn:

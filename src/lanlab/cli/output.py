@@ -64,11 +64,29 @@ def make_readable() -> None:
     """From now on a letter that an output's encoding does not have is written otherwise, and what
     cannot be written says where to."""
     codecs.register_error(_READABLE, _replaced)
+    _have_all()
     for name, what in zip(("stdout", "stderr"), OUTPUTS, strict=True):
         stream = getattr(sys, name)
         # None without a console; tests put others in their place.
         if isinstance(stream, io.TextIOWrapper) and stream is getattr(sys, f"__{name}__"):
             setattr(sys, name, _Output(stream, what))
+
+
+def _have_all() -> None:
+    """See that a standard stream that was closed (`>&-`) is there: what is opened next would get
+    its number, and be written to as if it were this. The output then fails as one that is full
+    does; errors go nowhere, as was asked for."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None or os.name != "posix":
+            continue
+        opened = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
+        mode = "r" if name == "stdin" else "w"
+        stream = os.fdopen(number, mode, encoding="utf-8", closefd=False)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:

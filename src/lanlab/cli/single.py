@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from lanlab import captures
 from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
 from lanlab.errors import UsageError
@@ -297,6 +298,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         # Each number is the mean of the first, and lacks the second.
         "n": sum(trial.status == "done" for trial in trials),
         "failed_trials": len(failed),
+        **captures.to_json(),
         **({"drivers": means} if len(found) > 1 else next(iter(means.values()))),
         "trials": [
             {

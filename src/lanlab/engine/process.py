@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import itertools
 import json
@@ -25,6 +24,7 @@ from lanlab.engine.lines import (
 )
 from lanlab.engine.measurement import ENDS, Measurement
 from lanlab.errors import EngineLost
+from lanlab.pipes import Stalled, Tail, flood, write_within
 
 #: The version of the messages that this package speaks.
 SCHEMA_VERSION = 8
@@ -37,10 +37,8 @@ _PINGS_S, _FEWEST_PINGS = 0.4, 4
 _END_S = 2.0
 #: Time in which a process that was killed, or is ending, is gone, unless the kernel holds it.
 _ENDING_S = 0.2
-#: Lines of an engine's standard error that are kept for an error message.
-_STDERR_LINES = 20
-#: Of each of them so much.
-_STDERR_LINE_BYTES = 4096
+#: Longest line of its standard error that an error message repeats.
+_LONGEST_LINE = 4096
 
 
 _Line = dict[str, Any]
@@ -82,19 +80,19 @@ class Engine:
         self._complaint = ""
         #: For how long it had been silent when it was given up.
         self._silent_s: float | None = None
-        self._stderr: collections.deque[str] = collections.deque(maxlen=_STDERR_LINES)
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self._process: EngineProcess
         if remote is not None and remote.begin is not None:
             self._process = remote.begin()
         else:
             self._process = _begin(self.label, argv)
-        self._threads = [
-            threading.Thread(target=self._read, name=f"{name} stdout", daemon=True),
-            threading.Thread(target=self._read_errors, name=f"{name} stderr", daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        assert self._process.stderr is not None
+        self._errors = Tail(self._process.stderr, f"{name} stderr", self._process.kill)
+        self._reader = threading.Thread(target=self._read, name=f"{name} stdout", daemon=True)
+        self._beater: threading.Thread | None = None
+        #: Held while something is written: a line is not cut by another.
+        self._writing = threading.Lock()
+        self._reader.start()
         if is_awaited:
             self.greet()
 
@@ -111,19 +109,25 @@ class Engine:
             self.close()
             raise
         if self._remote is not None:
-            beat = threading.Thread(target=self._beat, name=f"{self.name} heartbeat", daemon=True)
-            self._threads.append(beat)
-            beat.start()
+            self._beater = threading.Thread(
+                target=self._beat, name=f"{self.name} heartbeat", daemon=True
+            )
+            self._beater.start()
 
     def _beat(self) -> None:
         """Tell the engine now and then that it is still wanted."""
-        assert self._remote is not None and self._process.stdin is not None
+        assert self._remote is not None
         while not self._closing.wait(self._remote.heartbeat_s) and not self._lost:
             try:
-                self._process.stdin.write(b"\n")
-                self._process.stdin.flush()
+                self._write(b"\n")
             except (OSError, ValueError):
                 return
+
+    def _write(self, octets: bytes) -> None:
+        """Raises `OSError`: the engine is gone, or takes nothing."""
+        assert self._process.stdin is not None
+        with self._writing:
+            write_within(self._process.stdin, octets, _ANSWER_S)
 
     def _first_line(self) -> _Line:
         try:
@@ -186,12 +190,6 @@ class Engine:
             with self._lock:
                 self._open.pop(request_id, None)
 
-    def _read_errors(self) -> None:
-        assert self._process.stderr is not None
-        # Of a longer line each part is one.
-        while octets := self._process.stderr.readline(_STDERR_LINE_BYTES):
-            self._stderr.append(octets.decode(errors="replace").rstrip())
-
     def lost(self) -> EngineLost:
         """The error that says how this engine ended."""
         # One that said something wrong ends by itself only if that was half of its last line.
@@ -200,8 +198,10 @@ class Engine:
         code = self._process.returncode
         if code is not None:
             # Its last word may still be in the pipe.
-            self._threads[1].join(timeout=1.0)
-        if self._silent_s is not None:
+            self._errors.join()
+        if self._errors.is_flood:
+            how = flood()
+        elif self._silent_s is not None:
             how = f"did not answer within {self._silent_s:g} s and was ended"
         elif self._remote is not None and (why := self._remote.why_ended()) is not None:
             how = f"was cut off: {why}"
@@ -216,7 +216,8 @@ class Engine:
             how = f"was ended by signal {-code}"
         else:
             how = f"ended with exit code {code}"
-        said = f": {self._stderr[-1]}" if self._stderr else ""
+        last = self._errors.last_line()[:_LONGEST_LINE]
+        said = f": {last}" if last and not self._errors.is_flood else ""
         return EngineLost(f"{self.label}: the engine {how}{said}", host=self.name)
 
     def give_up(self, silent_s: float) -> EngineLost:
@@ -232,7 +233,7 @@ class Engine:
             except subprocess.TimeoutExpired:
                 self._silent_s = silent_s
                 self._process.kill()
-            self._threads[0].join(timeout=_END_S)
+            self._reader.join(timeout=_END_S)
             # Should the kernel hold the process, or another have its pipe: it is not asked again.
             self._lost = True
         return self.lost()
@@ -262,9 +263,9 @@ class Engine:
                 raise self.lost()
             self._open[measurement.id] = measurement
         try:
-            assert self._process.stdin is not None
-            self._process.stdin.write(text.encode() + b"\n")
-            self._process.stdin.flush()
+            self._write(text.encode() + b"\n")
+        except Stalled:
+            raise self.give_up(_ANSWER_S) from None
         except OSError:
             raise self.lost() from None
         return measurement
@@ -330,15 +331,14 @@ class Engine:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        for thread in self._threads:
-            thread.join(timeout=_END_S)
-        for pipe, thread in zip(
-            (self._process.stdout, self._process.stderr), self._threads, strict=False
-        ):
-            # ssh gives its pipes to the connection that it shares: until that ends, a thread may
-            # still read, and closing would wait for it.
-            if pipe is not None and not thread.is_alive():
-                pipe.close()
+        if self._beater is not None:
+            self._beater.join(timeout=_END_S)
+        self._errors.join(_END_S)
+        self._reader.join(timeout=_END_S)
+        # ssh gives its pipes to the connection that it shares: until that ends, a thread may still
+        # read, and closing would wait for it.
+        if self._process.stdout is not None and not self._reader.is_alive():
+            self._process.stdout.close()
 
     def __enter__(self) -> Engine:
         return self

@@ -6,7 +6,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from lanlab import captures
+from lanlab.captures import RECORDING_FAILED
 from lanlab.engine import Engine
+from lanlab.errors import EngineError
 from lanlab.performers.engine_host import CANCEL_S, cancel
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
@@ -20,7 +23,7 @@ def listen(interface: str, longest_s: float, most_frames: int, pcap: Path | None
     Raises:
         UnmetNeed: This process does not have the right.
         UsageError: The interface is gone or down.
-        EngineError: The interface was taken down, or the file cannot be written.
+        EngineError: The interface was taken down, or the file cannot be made.
     """
     with raw_link(interface) as link, Engine("here", engine_without_rights(link)) as engine:
         request = {
@@ -34,12 +37,22 @@ def listen(interface: str, longest_s: float, most_frames: int, pcap: Path | None
         over = threading.Event()
         asked.on_over = over.set
         asked.wait_ready(_SETUP_S)
+        ended: list[EngineError] = []
         try:
             over.wait(longest_s + _SETUP_S)
+            heard = asked.result(CANCEL_S)
+        except EngineError as error:
+            # A disk that is full takes nothing from what was heard.
+            if error.code != RECORDING_FAILED or error.partial is None:
+                raise
+            ended, heard = [error], dict(error.partial)
         except KeyboardInterrupt:
             # That is how a user says that it is enough.
-            heard = cancel(engine, asked, within_s=CANCEL_S)
-            if heard is not None:
-                return heard
-            raise
-        return asked.result(CANCEL_S)
+            cancelled = cancel(engine, asked, ended, within_s=CANCEL_S)
+            if cancelled is None:
+                raise
+            heard = cancelled
+        why = next((one.message for one in ended if one.code == RECORDING_FAILED), None)
+    if pcap is not None:
+        captures.note(str(pcap), heard["recorded_frames"], heard["unrecorded_frames"], why)
+    return heard

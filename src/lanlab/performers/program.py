@@ -22,9 +22,12 @@ from pathlib import Path
 from typing import IO
 
 from lanlab.errors import RunError, UnmetNeed
+from lanlab.pipes import flood, run_briefly
 
 _POLL_S = 0.002
 _END_WITHIN_S = 5.0
+#: What the output of drivers takes at most; with their errors it must find room in a record.
+_MOST_FILE_BYTES = 32 * 2**20
 #: Below what Linux and IANA give to connecting ends (32768 and up), so that none takes one in
 #: between; above what services have.
 _PORTS = (20_000, 32_000)
@@ -58,7 +61,8 @@ def started_on(
 
 
 class Program:
-    """A running program. Its standard output and errors go to files, so that it never waits."""
+    """A running program. Its standard output and errors go to files, so that it never waits, and
+    the system ends one that writes more into one than `_MOST_FILE_BYTES` (setrlimit(2))."""
 
     def __init__(self, name: str, argv: Sequence[str]) -> None:
         """
@@ -87,6 +91,7 @@ class Program:
         except OSError as error:
             self._close()
             raise RunError(f"`{name}` cannot be started: {error}") from None
+        _bound_files(self._process.pid)
         threading.Thread(target=self._reap, daemon=True).start()
 
     def _reap(self) -> None:
@@ -154,6 +159,15 @@ class Program:
     def _close(self) -> None:
         self._out.close()
         self._err.close()
+
+
+def _bound_files(pid: int) -> None:
+    if sys.platform == "linux":
+        import resource
+
+        # It may have ended already.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (_MOST_FILE_BYTES, _MOST_FILE_BYTES))
 
 
 def _content(file: IO[bytes]) -> str:
@@ -234,9 +248,7 @@ def free_ports(prefix: Sequence[str], count: int) -> int:
     if prefix:
         cat = shutil.which("cat") or "cat"
         # Without IPv6 two of the tables are missing; `cat` says so and shows the others.
-        done = subprocess.run(
-            [*prefix, cat, *tables], capture_output=True, text=True, timeout=10, check=False
-        )
+        done = run_briefly([*prefix, cat, *tables], 10)
         found = _parsed(done.stdout)
         if not done.stdout:
             raise RunError(f"the ports of a host cannot be listed: {done.stderr.strip()}")
@@ -254,6 +266,8 @@ def free_ports(prefix: Sequence[str], count: int) -> int:
 
 def failure(program: Program, what: str) -> RunError:
     """An error that names a program and the last that it said."""
+    if program.exit_code == -signal.SIGXFSZ:
+        return RunError(f"`{program.name}` {flood(_MOST_FILE_BYTES)}")
     out, err = program.output()
     lines = [line.strip() for line in (err or out).splitlines() if line.strip()]
     said = f": {lines[-1]}" if lines else ""

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lanlab.errors import StoreError, UsageError
+from lanlab.report.inside_folder import entry, if_there, is_inside
 
 LIST_NAME = "lanlab-files.sha256"
 #: Lists single files, which no report that is written into their folder removes.
@@ -33,6 +34,8 @@ _MARK_BYTES = 100
 _MOST_BYTES = 2**28
 #: Names in a message.
 _MOST_NAMED = 5
+#: Of an empty file: a name is claimed by one before its file is moved there.
+_EMPTY = hashlib.sha256().hexdigest()
 
 _Listed = Mapping[str, frozenset[str]]
 
@@ -104,7 +107,7 @@ def write_page(text: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=path.parent) as made:
-            _put(_written(content, Path(made) / "page"), path)
+            _put(_written(content, Path(made) / "page"), path.parent, path.name)
     except OSError as error:
         raise _unwritten(path, error) from error
 
@@ -146,14 +149,14 @@ def write_file(text: str, path: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         before = dict(_listed(folder, _EXPORTS_NAME))
         new = frozenset({_digest(content)})
-        both = {**before, path.name: before.get(path.name, frozenset()) | new}
+        both = {**before, path.name: before.get(path.name, frozenset()) | new | {_EMPTY}}
         with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=folder) as made:
             written = _written(content, Path(made) / "file")
             # Whenever this ends, what lies there is listed as what it was or as what it was to be.
-            _put(_written(_list_of(both), Path(made) / "between"), folder / _EXPORTS_NAME)
-            _put(written, path)
+            _put(_written(_list_of(both), Path(made) / "between"), folder, _EXPORTS_NAME)
+            _put(written, folder, path.name)
             after = _list_of({**before, path.name: new})
-            _put(_written(after, Path(made) / "after"), folder / _EXPORTS_NAME)
+            _put(_written(after, Path(made) / "after"), folder, _EXPORTS_NAME)
     except OSError as error:
         raise _unwritten(path, error) from error
 
@@ -161,9 +164,10 @@ def write_file(text: str, path: Path) -> None:
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
     """Beside their places first, then there: a full disk changes none of the files of before."""
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
+    # Meanwhile a name may be claimed by an empty file.
+    new = {name: found | {_EMPTY} for name, found in digests.items()}
     both = {
-        name: before.get(name, frozenset()) | digests.get(name, frozenset())
-        for name in {*before, *digests}
+        name: before.get(name, frozenset()) | new.get(name, frozenset()) for name in {*before, *new}
     }
     written = {
         name: _written(content, made / str(number))
@@ -172,17 +176,24 @@ def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before
     list_between = _written(_list_of(both), made / "between")
     list_after = _written(_list_of(digests), made / "after")
     # Whenever this ends, what lies there is listed as what it was or as what it was to be.
-    _put(list_between, folder / LIST_NAME)
+    _put(list_between, folder, LIST_NAME)
     for name, path in written.items():
-        place = folder / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _put(path, place)
+        _put(path, folder, name)
     for name in before.keys() - files.keys():
-        if _is_own(folder, name, before):
-            (folder / name).unlink()
-            with contextlib.suppress(OSError):
-                (folder / name).parent.rmdir()
-    _put(list_after, folder / LIST_NAME)
+        _remove(folder, name, before)
+    _put(list_after, folder, LIST_NAME)
+
+
+def _remove(folder: Path, name: str, listed: _Listed) -> None:
+    """Remove a file that is as lanlab wrote it, and its folder if that is empty then."""
+    with if_there(), entry(folder, name) as place:
+        if not _is_own_content(place.read(_MOST_BYTES), listed[name]):
+            return
+        place.remove()
+    parent, _, _ = name.rpartition("/")
+    if parent:
+        with contextlib.suppress(OSError), entry(folder, parent) as place:
+            os.rmdir(place.name, dir_fd=place.directory)
 
 
 def _written(content: bytes, path: Path) -> Path:
@@ -193,11 +204,10 @@ def _written(content: bytes, path: Path) -> Path:
     return path
 
 
-def _put(new: Path, place: Path) -> None:
-    """Give a file its name; what has come there since it was judged is not replaced."""
-    if not os.path.lexists(place):
-        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    new.replace(place)
+def _put(new: Path, folder: Path, name: str) -> None:
+    """Give a file its name in a folder, or in one below it that is made if it is not there."""
+    with entry(folder, name, makes_folders=True) as place:
+        place.take(new)
 
 
 def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
@@ -235,7 +245,7 @@ def _in_the_way(names: Iterable[str], folder: Path, listed: _Listed) -> Iterator
 
 
 def _listed(folder: Path, list_name: str = LIST_NAME) -> _Listed:
-    """Name to the digests of what lanlab wrote under it: two if it was ended in the middle."""
+    """Name to the digests of what lanlab wrote under it: several if it was ended in the middle."""
     path = folder / list_name
     found: dict[str, frozenset[str]] = {}
     if not _is_list(path):
@@ -243,7 +253,7 @@ def _listed(folder: Path, list_name: str = LIST_NAME) -> _Listed:
     for line in path.read_text(encoding="utf-8").splitlines():
         match = _LISTED.fullmatch(line)
         # The list may have come from elsewhere: it names nothing outside of the folder.
-        if match and not Path(match[2]).is_absolute() and ".." not in Path(match[2]).parts:
+        if match and is_inside(match[2]):
             found[match[2]] = found.get(match[2], frozenset()) | {match[1]}
     return found
 
@@ -262,12 +272,16 @@ def _is_list(path: Path) -> bool:
 
 
 def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
-    """Whether a file is as lanlab wrote it, or holds nothing."""
-    path = folder / name
-    if name not in listed or not _is(path, stat.S_ISREG):
+    """Whether a file is as lanlab wrote it; one that a link leads to is not."""
+    if name not in listed:
         return False
-    size = path.stat().st_size
-    return size == 0 or (size <= _MOST_BYTES and _digest(path.read_bytes()) in listed[name])
+    with if_there(), entry(folder, name) as place:
+        return _is_own_content(place.read(_MOST_BYTES), listed[name])
+    return False
+
+
+def _is_own_content(content: bytes | None, digests: frozenset[str]) -> bool:
+    return content is not None and _digest(content) in digests
 
 
 def _why_no_page_of_ours(path: Path) -> str:

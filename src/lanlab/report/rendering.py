@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Templates, style and script of all pages.
 ASSETS = Path(__file__).parent / "assets"
+#: Where the policy in a template is to have the hashes of the page's scripts.
+_SCRIPTS_PLACE = "SCRIPT-SOURCES"
 
 
 def rendered(template: str, home: str = "", **values: Any) -> str:
@@ -23,7 +27,7 @@ def rendered(template: str, home: str = "", **values: Any) -> str:
         home: Address of a list of runs to lead back to; empty for a page that is a file.
         values: What it speaks of. `has_files` says whether figures lie beside the page as files.
     """
-    return str(
+    page = str(
         environment()
         .get_template(f"{template}.html.jinja")
         .render(
@@ -34,6 +38,16 @@ def rendered(template: str, home: str = "", **values: Any) -> str:
             themed=_themed,
         )
     )
+    return page.replace(_SCRIPTS_PLACE, script_sources(page), 1)
+
+
+def script_sources(page: str) -> str:
+    """What a policy says of the scripts in a page: each is known by its hash."""
+    hashes = (
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    )
+    return " ".join(f"'sha256-{one}'" for one in dict.fromkeys(hashes)) or "'none'"
 
 
 def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environment:

@@ -45,6 +45,23 @@ def is_killed(run: RunRecord, store: Store) -> bool:
     return run.status == "running" and not store.is_executing(run.id)
 
 
+def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
+    """The row of a run whose records are not as lanlab writes them."""
+    texts = ("study", "scale", "testbed", "link", "started_at", "name")
+    counts = ("trials", "failed_trials", "missing_trials")
+    return {
+        "run": run_id,
+        **dict.fromkeys(texts, ""),
+        "status": "unreadable",
+        **dict.fromkeys(counts, 0),
+        "note": why,
+        "tags": [],
+        "series": None,
+        "turn": None,
+        "side": None,
+    }
+
+
 def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
     """A run as lists have it."""
     from lanlab.analysis.alternation import LETTERS, place_of

@@ -8,19 +8,22 @@ of the trial's record. One that fails or takes too long ends its trial, not the 
 from __future__ import annotations
 
 import os
+import secrets
 import select
 import shlex
-import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from lanlab.errors import CommandFailed
+from lanlab.pipes import end_group
 from lanlab.plan import PlannedTrial
 from lanlab.roles import host_places
 from lanlab.run.site import Site
 from lanlab.studies.model import Commands
+from lanlab.testbeds import leftovers
 from lanlab.workloads import workload
 
 #: Of what a command prints the beginning and the end are kept, each up to this length.
@@ -28,6 +31,10 @@ _KEPT_BYTES = 8 * 1024
 #: How often a command is looked at that has closed its output, or left it to another process.
 _LOOK_S = 0.02
 _LONGEST_LINE = 200
+#: In the environment of a command and of what it starts, by which they are found again.
+_MARK = "LANLAB_COMMAND"
+#: How often processes of a command are looked for that is to be ended, and most that are named.
+_ROUNDS, _MOST_NAMED = 10, 5
 
 
 class TrialCommands:
@@ -144,7 +151,8 @@ def _problem(record: Mapping[str, Any], timeout_s: float) -> str | None:
     lines = str(record["output"]).strip().splitlines()
     said = f"; it printed last: {lines[-1].strip()[:_LONGEST_LINE]}" if lines else ""
     if record["is_overdue"]:
-        return f"was ended after {timeout_s:g} s{said}"
+        left = f"; {record['left']}" if record.get("left") else ""
+        return f"was ended after {timeout_s:g} s{left}{said}"
     code = record["exit_code"]
     if code == 0:
         return None
@@ -162,7 +170,8 @@ def run_command(
     Run a command in a shell, with nothing to read, until it ends or its time is over.
 
     A process that it leaves in the background goes on, and is not waited for. A command that takes
-    too long is ended with its process group.
+    too long is ended with its process group, and on Linux with all that it has started, in sessions
+    of their own too, unless they have cleared their environment.
 
     Args:
         on_interrupt: Called at Ctrl-C; if it returns, the command goes on. `None`: it is ended.
@@ -170,9 +179,11 @@ def run_command(
     Returns:
         For the record: `command`, `exit_code` (below 0: minus the signal that ended it),
         `elapsed_s`, `is_overdue`, `output` (what it printed, standard error included, of a long
-        text the beginning and the end) and `output_bytes`, its whole length.
+        text the beginning and the end) and `output_bytes`, its whole length. `left`, in words, if
+        something that it has started may go on though it was to be ended.
     """
     began = time.monotonic()
+    mark = secrets.token_hex(8)
     # In a shell, as the user wrote it for one, and as a group of its own, so that it can be ended.
     process = subprocess.Popen(
         text,
@@ -180,7 +191,7 @@ def run_command(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=dict(environment),
+        env={**environment, _MARK: mark},
         start_new_session=True,
     )
     output = _Output()
@@ -196,11 +207,11 @@ def run_command(
                         raise
                     on_interrupt()
     except BaseException:
-        _end(process)
+        _end(process, mark)
         raise
-    if is_overdue:
-        _end(process)
+    left = _end(process, mark) if is_overdue else None
     return {
+        **({} if left is None else {"left": left}),
         "command": text,
         "exit_code": process.wait(),
         "elapsed_s": time.monotonic() - began,
@@ -268,10 +279,16 @@ def _taken(descriptor: int, output: _Output, until: float) -> bool:
     return True
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a command and what it has started, at once."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()
-    process.wait()
+def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
+    """End a command and what it has started, at once; what may go on, in words."""
+    end_group(process)
+    if sys.platform != "linux":
+        return "what it has started in sessions of their own may go on"
+    # What is ended may have started something meanwhile.
+    for _ in range(_ROUNDS):
+        found = [one for one in leftovers.marked_processes(_MARK) if one.mark == mark]
+        if not found:
+            return None
+        leftovers.end(found)
+    pids = ", ".join(str(one.pid) for one in found[:_MOST_NAMED])
+    return f"processes that it has started cannot be ended: {pids}"

@@ -24,9 +24,9 @@ from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.commands import TrialCommands
 from lanlab.run.machine import check_machine
 from lanlab.run.site import Site, opened
-from lanlab.run.trial import now, run_trial
+from lanlab.run.trial import now, run_trial, with_series
 from lanlab.services import EMBEDDED
-from lanlab.store import RunRecord, Store, TrialRecord, take_intervals
+from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.whereabouts import study_on
 from lanlab.testbeds import Opening, Testbed
@@ -256,7 +256,7 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
                 from lanlab.run.simulated import expect_worlds
 
                 expect_worlds(run, plan, site)
-            record, series = take_intervals(
+            record, series = with_series(
                 run_trial(run, planned, site, partial(watcher.trial_progress, planned), commands)
             )
             store.commit_trial(record, series)

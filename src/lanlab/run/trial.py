@@ -5,19 +5,21 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from lanlab import captures
 from lanlab.analysis.pollution import judge
-from lanlab.errors import CommandFailed, LabError
+from lanlab.errors import CommandFailed, LabError, RunError, StoreError
 from lanlab.plan import PlannedTrial
-from lanlab.roles import host_places
+from lanlab.roles import host_places, result_roles
 from lanlab.run.commands import NO_COMMANDS, TrialCommands
 from lanlab.run.failures import cause_of, error_record
 from lanlab.run.site import Site
 from lanlab.run.unreached import explained
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord, take_intervals
+from lanlab.store.series import AnySeries
 from lanlab.workloads import Progress, TrialOutcome, counter_changes, workload
 
 
@@ -76,6 +78,7 @@ def run_trial(
             facts["before"] = hosts.passing_facts()
             outcome = performer.perform(kind, parameters, on_each)
             raw |= _told(outcome)
+            _note_captures(site, outcome)
             error = outcome.error
             elapsed_s = time.monotonic() - began
             facts["after"] = hosts.passing_facts()
@@ -133,8 +136,35 @@ def run_trial(
     )
 
 
+def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
+    """A trial without its series, and these. One of which an engine said what no series can hold
+    has failed, and is kept without it."""
+    try:
+        return take_intervals(trial)
+    except (StoreError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        said = str(error) or type(error).__name__
+        cause = RunError(f"an engine said what cannot be kept: {said}")
+        ours = {
+            key: part for key, part in trial.raw.items() if key not in result_roles(trial.workload)
+        }
+        failed = replace(
+            trial, status="failed", metrics={}, raw=ours, error=error_record(cause, {})
+        )
+        return failed, ()
+
+
 def _told(outcome: TrialOutcome) -> dict[str, Any]:
     return {"setup": outcome.setup, **outcome.results}
+
+
+def _note_captures(site: Site, outcome: TrialOutcome) -> None:
+    """What a file of a station's frames lacks so far."""
+    link = site.bed.hosts[0].raw_link or {}
+    if "recorded" in link:
+        for result in outcome.results.values():
+            if counted := result.get("carrier"):
+                recorded, missing = counted["recorded_frames"], counted["unrecorded_frames"]
+                captures.note(link["recorded"]["pcap"], recorded, missing)
 
 
 def _damage(site: Site, facts: dict[str, Any]) -> str | None:

@@ -15,9 +15,9 @@ from typing import IO, Any, ClassVar, Protocol, Self
 from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.store import parquet, rows
 from lanlab.store.base import Deleted, Lease, RunHead
-from lanlab.store.encoding import from_json, to_json, utc_now
+from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.intervals import intervals_in
-from lanlab.store.labels import RunLabel, check_name, id_of_name, label_from
+from lanlab.store.labels import RunLabel, check_name, id_of_name
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
@@ -285,15 +285,7 @@ class DatabaseStore:
         self._database.check_still_there()
         with self._database.reading() as session:
             found = session.execute(_HEADS)
-        return [
-            RunHead(
-                str(run_id),
-                str(status),
-                0 if last is None else int(last) + 1,
-                label_from(None if label is None else from_json(label)),
-            )
-            for run_id, status, label, last in found
-        ]
+        return [rows.to_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
         """See `Store.trials`."""

@@ -8,7 +8,9 @@ from typing import Any, Protocol
 
 from lanlab.errors import StoreError
 from lanlab.roles import with_roles
+from lanlab.store.base import RunHead
 from lanlab.store.encoding import from_json, to_json
+from lanlab.store.labels import label_from
 from lanlab.store.records import (
     RUN_STATUSES,
     TRIAL_PURPOSES,
@@ -89,6 +91,16 @@ def _check_plain(name: str, value: Any) -> None:
 def to_run(row: Sequence[Any]) -> RunRecord:
     """The run of a row of `RUN_COLUMNS`; raises `StoreError` if it holds none."""
     return run_record(_fields(row, RUN_COLUMNS))
+
+
+def to_head(run_id: object, status: object, label: object, last: object) -> RunHead:
+    """Of a row that may hold anything: whoever reads that run is told what is wrong with it."""
+    try:
+        told = None if label is None else from_json(label)
+    except StoreError:
+        told = None
+    number = last + 1 if isinstance(last, int) else 0
+    return RunHead(str(run_id), str(status), number, label_from(told))
 
 
 def to_trial(row: Sequence[Any]) -> TrialRecord:

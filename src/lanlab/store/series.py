@@ -118,6 +118,9 @@ class Series:
         return cast("NDArray[Any]", numbers)
 
 
+_LEAST, _MOST = -(2**63), 2**63 - 1
+
+
 @dataclass(frozen=True)
 class ShortSeries:
     """A series of so few whole numbers that they are kept without numpy and pyarrow, which take a
@@ -130,6 +133,9 @@ class ShortSeries:
 
     def __post_init__(self) -> None:
         _check_alike(self.name, {name: len(each) for name, each in self.columns.items() if each})
+        for name, each in self.columns.items():
+            if each and not (min(each) >= _LEAST and max(each) <= _MOST):
+                raise StoreError(f"series `{self.name}`: `{name}` has a number of over 64 bits")
 
     @property
     def rows(self) -> int:

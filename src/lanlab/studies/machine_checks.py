@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
-from lanlab.studies.machines import Machine, Origin, Place, Simulation, known_machine
+from lanlab.studies.machines import (
+    MOST_LIKE,
+    Machine,
+    Origin,
+    Place,
+    Simulation,
+    known_machine,
+)
 from lanlab.studies.plain_level import plain_level
 from lanlab.studies.problems import Problem, did_you_mean, listed, show
 from lanlab.studies.vocabulary import Vocabulary
@@ -59,8 +66,8 @@ def _plain_problems(simulation: Simulation) -> Iterator[Problem]:
         if machine.like is not None:
             if machine.like not in names:
                 yield _unknown(f"{place}.like", machine.like, names)
-            elif _is_circle(simulation, machine):
-                yield Problem(f"{place}.like", show(machine.like), "a machine that is not like it")
+            elif problem := _like_problem(simulation, machine):
+                yield problem
 
 
 def _origin_problems(place: str, origin: Origin) -> Iterator[Problem]:
@@ -71,15 +78,21 @@ def _origin_problems(place: str, origin: Origin) -> Iterator[Problem]:
         yield Problem(place, found, _ORIGINS, hint)
 
 
-def _is_circle(simulation: Simulation, machine: Machine) -> bool:
+def _like_problem(simulation: Simulation, machine: Machine) -> Problem | None:
+    """What is wrong with what a machine is like, and that with what it is like itself."""
+    key = f"machine.{machine.id}.like"
     seen: set[str] = set()
     at: Machine | None = machine
-    while at is not None and at.like is not None:
+    while at is not None:
         if at.id in seen:
-            return True
+            return Problem(key, show(machine.like), "a machine that is not like it")
+        if len(seen) == MOST_LIKE:
+            found = f"a chain of more than {MOST_LIKE} machines, each like the next"
+            hint = "let it be like one of the later ones, with the numbers that differ"
+            return Problem(key, found, f"at most {MOST_LIKE}", hint)
         seen.add(at.id)
-        at = simulation.machine_named(at.like)
-    return False
+        at = simulation.machine_named(at.like) if at.like else None
+    return None
 
 
 def _lacking(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
@@ -103,8 +116,12 @@ def _place_problems(simulation: Simulation) -> Iterator[Problem]:
                 yield _unknown(f"place.{number}.machines", name, machines)
         if place.medium is not None and place.medium not in media:
             yield _unknown(f"place.{number}.medium", place.medium, media)
+    plain = [
+        {key: plain_level(key, level) for key, level in place.when.items()}
+        for place in simulation.place
+    ]
     for (one, a), (other, b) in itertools.combinations(enumerate(simulation.place), 2):
-        if len(a.when) != len(b.when) or not _fit_together(a, b):
+        if len(a.when) != len(b.when) or not _fit_together(plain[one], plain[other]):
             continue
         both = {**a.when, **b.when}
         if len(both) > len(a.when) and any(
@@ -119,13 +136,9 @@ def _place_problems(simulation: Simulation) -> Iterator[Problem]:
         )
 
 
-def _fit_together(a: Place, b: Place) -> bool:
-    """Whether there can be a condition that both fit."""
-    return all(
-        plain_level(key, level) == plain_level(key, b.when[key])
-        for key, level in a.when.items()
-        if key in b.when
-    )
+def _fit_together(a: Mapping[str, object], b: Mapping[str, object]) -> bool:
+    """Whether there can be a condition that has the levels of both."""
+    return all(level == b[key] for key, level in a.items() if key in b)
 
 
 def _is_within(place: Place, levels: Mapping[str, object]) -> bool:

@@ -17,6 +17,13 @@ from lanlab.frozen import dataclass
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
 from lanlab.studies.machine_numbers import COSTS, STEPS
 
+#: Bounds of a file: with them every check of it is quick. Those of studies have a twentieth.
+_MOST_MACHINES = _MOST_PLACES = 256
+_MOST_MEDIA = 64
+_MOST_NAMED = 4096
+#: Machines that one is like in turn, itself included.
+MOST_LIKE = 16
+
 
 class Origin(Data):
     """Where something comes from: exactly one of the three."""
@@ -90,12 +97,12 @@ class Simulation(Data):
     """A whole `machines.toml`."""
 
     schema_version: Literal[1] = Field(default=1, alias="schema")
-    medium: Several[SimulatedLink] = ()
-    machine: Several[Machine] = ()
-    place: Several[Place] = ()
-    reading: Several[Reading] = ()
+    medium: Several[SimulatedLink] = Field(default=(), max_length=_MOST_MEDIA)
+    machine: Several[Machine] = Field(default=(), max_length=_MOST_MACHINES)
+    place: Several[Place] = Field(default=(), max_length=_MOST_PLACES)
+    reading: Several[Reading] = Field(default=(), max_length=_MOST_NAMED)
     #: Published numbers that were set aside before anything was fitted.
-    held_out: Several[DottedIdentifier] = ()
+    held_out: Several[DottedIdentifier] = Field(default=(), max_length=_MOST_NAMED)
     #: What is to be said of the model as a whole, as that it has as many costs as numbers.
     note: str | None = None
 
@@ -178,7 +185,7 @@ def known_machine(simulation: Simulation, name: str) -> KnownMachine:
     by (the other's clock / its own) to the power of `clock_exponent`.
 
     Args:
-        simulation: Checked, so that the machine is there and is not like itself.
+        simulation: Checked, so that the machine is there, and what it is like ends soon.
         name: Its id.
 
     Examples:

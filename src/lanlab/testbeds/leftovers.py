@@ -79,9 +79,9 @@ def _same_pid_namespace(process: Path, own: str) -> bool:
         return False
 
 
-def marked_processes() -> list[Leftover]:
-    """All living processes with a mark that this user may look at."""
-    prefix = f"{MARK}=".encode()
+def marked_processes(variable: str = MARK) -> list[Leftover]:
+    """All living processes with a mark in this variable that this user may look at."""
+    prefix = f"{variable}=".encode()
     found = []
     try:
         own = str((_PROC / "self/ns/pid").readlink())

@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from lanlab import captures
 from lanlab.engine import Engine
-from lanlab.errors import EngineError, EngineLost, TestbedDamaged
+from lanlab.errors import EngineError, EngineLost, LabError, TestbedDamaged
 from lanlab.testbeds.base import Counters, LinkFacts
 from lanlab.testbeds.namespaces import Namespace
 
@@ -65,7 +66,8 @@ class Medium:
         self._read: dict[str, Any] | None = None
         #: Set once the medium carries no more.
         self._over = threading.Event()
-        self._why_ended: str | None = None
+        self._end: LabError | None = None
+        self._is_closed = False
         #: The process that carries the frames.
         self.engine = Engine(MEDIUM, [*place.command_prefix, engine])
         try:
@@ -141,23 +143,39 @@ class Medium:
         """How it has ended, as `Testbed.damage` says it; `None` while it carries frames."""
         if (lost := self.lost(0.0)) is not None:
             return lost
-        if self._why_ended is None and self._over.is_set():
-            try:
-                self._carrying.result(0.0)
-                self._why_ended = f"{MEDIUM}: it has ended by itself"
-            except (EngineError, EngineLost) as error:
-                self._why_ended = error.message
-        return self._why_ended
+        return self._ended(0.0).message if self._over.is_set() else None
 
     def close(self) -> None:
         """End it. The interfaces of the hosts go with it, or with the hosts. Calling it again does
         nothing."""
         if not self.engine.is_lost and not self._over.is_set():
-            # What was written of a capture is on the disk when the request has ended.
             with contextlib.suppress(EngineError, EngineLost):
                 self.engine.ask({"type": "cancel", "target": self._carrying.id}, _CANCEL_S)
-                self._carrying.result(_CANCEL_S)
+        # What was written of a capture is on the disk when the request has ended.
+        if self._pcap is not None and not self._is_closed:
+            self._note_capture(str(self._pcap))
+        self._is_closed = True
         self.engine.close()
+
+    def _note_capture(self, path: str) -> None:
+        ended = self._ended(_CANCEL_S)
+        counts: Any = ended.partial if isinstance(ended, EngineError) else None
+        if counts is None:
+            captures.note_unknown(path, ended.message)
+            return
+        is_failed = isinstance(ended, EngineError) and ended.code == captures.RECORDING_FAILED
+        why = ended.message if is_failed else None
+        captures.note(path, int(counts["recorded_frames"]), int(counts["unrecorded_frames"]), why)
+
+    def _ended(self, within_s: float) -> LabError:
+        """What its request ended with, which is never a result: it is cancelled."""
+        if self._end is None:
+            try:
+                self._carrying.result(within_s)
+                self._end = EngineLost(f"{MEDIUM}: it has ended by itself")
+            except (EngineError, EngineLost) as error:
+                self._end = error
+        return self._end
 
 
 def usable_interfaces() -> Interfaces:

@@ -19,6 +19,7 @@ from pathlib import Path
 from lanlab.engine.locate import engine_path
 from lanlab.errors import LabError, of_name
 from lanlab.frozen import dataclass
+from lanlab.pipes import run_briefly
 from lanlab.testbeds.loopback import has_ipv6
 from lanlab.testbeds.medium import TUN_DEVICE, usable_interfaces
 from lanlab.testbeds.shaping import SWITCH_QUEUE_BYTES, shaping_batch
@@ -57,9 +58,7 @@ def _sysctl(name: str) -> str | None:
 def _try(argv: Sequence[str], text: str = "") -> tuple[bool, str]:
     """Whether a command ends well, and what it wrote."""
     try:
-        done = subprocess.run(
-            argv, input=text, capture_output=True, text=True, timeout=_TIME_LIMIT_S, check=False
-        )
+        done = run_briefly(argv, _TIME_LIMIT_S, text)
     except (OSError, subprocess.TimeoutExpired) as error:
         return False, str(error)
     said = (done.stdout if done.returncode == 0 else done.stderr or done.stdout).strip()
@@ -219,7 +218,7 @@ def _ssh_needs() -> list[Need]:
     found = "not found" if path is None else path
     if path is not None:
         # It says its version to standard error.
-        done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=_TIME_LIMIT_S)
+        done = run_briefly([path, "-V"], _TIME_LIMIT_S)
         found = f"{done.stderr.strip()}, {path}"
     return [_engine(), Need("ssh", path is not None, found, f"apt install {PACKAGES['ssh']}")]
 

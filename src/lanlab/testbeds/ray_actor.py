@@ -17,12 +17,14 @@ import platform
 import secrets
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 #: How often the actor looks whether its node is there.
 _WATCH_S = 1.0
 #: To print a version takes milliseconds.
 _START_WITHIN_S = 20.0
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class NodeActor:
@@ -46,7 +48,8 @@ class NodeActor:
         for folder in _folders():
             path = folder / f"engine-{sha256}"
             with contextlib.suppress(OSError):
-                _check_owner(folder)
+                _check_held(folder)
+                _check_own(path, stat.S_ISREG)
                 if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
                     _check_starts(path)
                     return str(path)
@@ -64,8 +67,9 @@ class NodeActor:
             part = folder / f".part-{secrets.token_hex(8)}"
             try:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                _check_owner(folder)
-                part.write_bytes(content)
+                _check_held(folder)
+                with part.open("xb") as file:
+                    file.write(content)
                 part.chmod(0o700)
                 _check_starts(part)
                 path = folder / f"engine-{sha256}"
@@ -140,10 +144,24 @@ def _folders() -> list[Path]:
     return [Path(cache, "lanlab"), *dict.fromkeys(others)]
 
 
-def _check_owner(folder: Path) -> None:
-    facts = folder.lstat()
-    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid():
-        raise OSError("is not a directory of this user")
+def _check_own(path: Path, is_kind: Callable[[int], bool]) -> None:
+    facts = path.lstat()
+    is_own = is_kind(facts.st_mode) and facts.st_uid == os.getuid()
+    if not is_own or facts.st_mode & _OTHERS_WRITE:
+        raise OSError("other users own it or can change it")
+
+
+def _check_held(folder: Path) -> None:
+    """See that a directory is this user's, and that no other user but root can write to it or put
+    another in its place."""
+    _check_own(folder, stat.S_ISDIR)
+    trusted = (0, os.getuid(), Path("/").stat().st_uid)
+    for above in (folder.parent.resolve() / folder.name).parents:
+        facts = above.lstat()
+        # Where others may write, they may only remove what is theirs.
+        is_safe = not facts.st_mode & _OTHERS_WRITE or facts.st_mode & stat.S_ISVTX
+        if not is_safe or facts.st_uid not in trusted:
+            raise OSError("other users own it or can change it")
 
 
 def _check_starts(path: Path) -> None:

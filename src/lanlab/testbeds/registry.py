@@ -154,4 +154,9 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
                 f"testbed `{name}` names no hosts", hint=f"write it as in {kind.example}"
             )
         return kind.open(text, hosts, link)
+    if name.endswith(".toml") and name not in TESTBEDS:
+        raise UsageError(
+            f"testbed `{name}` is a file",
+            hint=f"a file of hosts is named as in `--testbed ssh:{name}`",
+        )
     return of_name("testbed", name, TESTBEDS)(hosts, link)

@@ -42,10 +42,14 @@ from lanlab.testbeds.remote.installed_engine import (
 )
 
 MAX_HOSTS = 64
-#: Of the directory of the connections' sockets. A socket's path has at most 107 octets (unix(7)).
+#: Of the directory of the connections' sockets. A socket's path has at most 107 bytes (unix(7)), on
+#: other systems 103. Beside the path of a directory it has 27 for the name of ours with a process
+#: id of 7 digits, 8 for the socket, two `/`, and 17 that ssh appends while it makes it.
 _FOLDER = "lanlab-ssh-"
 _FOLDER_PID = re.compile(rf"{_FOLDER}(\d+)-")
-_MOST_FOLDER_CHARACTERS = 60
+_MOST_FOLDER_BYTES = 49
+#: ssh_config(5) reads blanks, quotes, `%` and `$` in a path as something else.
+_PLAIN_FOLDER = re.compile(rf"/[A-Za-z0-9_./+:@,=-]{{0,{_MOST_FOLDER_BYTES - 1}}}")
 
 
 class _Remote:
@@ -219,7 +223,7 @@ def _wanted(found: list[Destination], hosts: int, link: str, name: str) -> list[
 def _make_folder() -> Path:
     """A private directory; those of processes that are gone are removed."""
     base = tempfile.gettempdir()
-    if len(base) > _MOST_FOLDER_CHARACTERS:
+    if not _PLAIN_FOLDER.fullmatch(base):
         base = "/tmp"
     for left in Path(base).glob(f"{_FOLDER}*"):
         found = _FOLDER_PID.match(left.name)

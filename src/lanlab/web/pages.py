@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,13 +32,9 @@ POLICY = (
 def policy_of_report(page: str) -> str:
     """The same for a page that `lanlab report` or `lanlab compare` makes, which is one file: its
     script is known by its hash, and figures have styles of their own."""
-    hashes = " ".join(
-        "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
-        for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    )
-    scripts = hashes or "'none'"
     return (
-        f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}; "
+        f"default-src 'none'; style-src 'unsafe-inline'; "
+        f"script-src {rendering.script_sources(page)}; "
         "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
 

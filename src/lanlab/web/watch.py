@@ -15,13 +15,13 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from typing import Any
 
-from lanlab.errors import LabError
+from lanlab.errors import LabError, StoreError
 from lanlab.frozen import dataclass
-from lanlab.report.stored import is_killed, run_row
+from lanlab.report.stored import is_killed, run_row, unreadable_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.labels import label_facts
 from lanlab.store.place import store_place
@@ -109,9 +109,36 @@ class _Listed:
         return may_change and time.monotonic() >= self.next_s
 
 
+@contextlib.contextmanager
+def _as_errors(what: str) -> Iterator[None]:
+    """Around what a thread does for one run among others: it goes on whatever a record holds.
+
+    Raises:
+        LabError: Something was raised, whatever it was.
+    """
+    try:
+        yield
+    except LabError:
+        raise
+    except Exception as error:
+        raise StoreError(
+            f"{what} cannot be shown: {type(error).__name__} while reading it",
+            hint="if lanlab itself wrote this store, that is a defect: please report it",
+        ) from error
+
+
+def _send_trouble(pages: Iterable[Page], error: LabError) -> None:
+    for page in pages:
+        page.send("trouble", {"message": error.message, "hint": error.hint or ""})
+
+
 def _listed(head: RunHead, store: Store) -> _Listed:
     began_s = time.thread_time()
-    cells = run_row(store.run(head.run_id), store)
+    try:
+        with _as_errors(f"run {head.run_id}"), reading_records(head.run_id):
+            cells = run_row(store.run(head.run_id), store)
+    except LabError as error:
+        cells = unreadable_row(head.run_id, error.message)
     rest_s = max(_LEASE_POLL_S, (time.thread_time() - began_s) / RATIO)
     return _Listed(head, cells, time.monotonic() + rest_s)
 
@@ -131,6 +158,8 @@ class Watch:
         self._pages: list[Page] = []
         self._followed: dict[str, _Followed] = {}
         self._rows: dict[str, _Listed] = {}
+        #: When a run may be read again whose records could not be.
+        self._unreadable: dict[str, float] = {}
         self._store: Store | None = None
         self._condition = threading.Condition()
         self._is_over = False
@@ -188,12 +217,12 @@ class Watch:
                 pages = [page for page in self._pages if not page.is_lost]
             wait_s = self._poll_s
             try:
-                self._look(pages)
+                with _as_errors("the store"):
+                    self._look(pages)
             except LabError as error:
                 self._forget()
                 wait_s = max(wait_s, _AFTER_ERROR_S)
-                for page in pages:
-                    page.send("trouble", {"message": error.message, "hint": error.hint or ""})
+                _send_trouble(pages, error)
             behind = [one for one in self._followed.values() if one.is_behind]
             if behind:
                 wait_s = 0.0
@@ -227,8 +256,16 @@ class Watch:
                     hint = "the list of runs has those that are there"
                     page.send("trouble", {"message": f"run {run_id} was deleted", "hint": hint})
                 continue
-            with reading_records(run_id):
-                self._look_at_run(heads[run_id], own, self._store)
+            if time.monotonic() < self._unreadable.get(run_id, 0.0):
+                continue
+            try:
+                with _as_errors(f"run {run_id}"), reading_records(run_id):
+                    self._look_at_run(heads[run_id], own, self._store)
+            except LabError as error:
+                # Of this run alone; where the store itself cannot be read, the next look says so.
+                self._followed.pop(run_id, None)
+                self._unreadable[run_id] = time.monotonic() + _AFTER_ERROR_S
+                _send_trouble(own, error)
         # A run that no page shows is not kept in memory.
         shown = {page.run_id for page in pages}
         for run_id in [run_id for run_id in self._followed if run_id not in shown]:
@@ -337,7 +374,7 @@ class Watch:
             trials, run = list(state.trials), replace(state.run)
             number += 1
             try:
-                with paced(followed.is_executing):
+                with _as_errors(f"run {run.id}"), paced(followed.is_executing):
                     found = results_so_far(run, trials, state.study)
                     html = self._render("results", found=found)
             except LabError as error:

@@ -2,6 +2,8 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
@@ -20,10 +22,29 @@ pub const MEMORY_BYTES: u64 = (PIECE_BYTES * (WAITING_PIECES + 2)) as u64;
 /// Longest time until a piece is handed on.
 const HAND_ON_NS: u64 = 100_000_000;
 
+/// Whole records, and their number.
+#[derive(Debug)]
+struct Piece {
+    octets: Vec<u8>,
+    frames: u64,
+}
+
+/// A file to which pieces are written whole or not at all.
+trait Disk: Write {
+    fn truncate(&mut self, octets: u64) -> std::io::Result<()>;
+}
+
+impl Disk for std::fs::File {
+    fn truncate(&mut self, octets: u64) -> std::io::Result<()> {
+        self.set_len(octets)
+    }
+}
+
 #[derive(Debug)]
 pub struct Recorder {
     piece: Vec<u8>,
-    pieces: Option<SyncSender<Vec<u8>>>,
+    pieces: Option<SyncSender<Piece>>,
+    path: String,
     writer: Option<JoinHandle<std::io::Result<()>>>,
     /// Calendar time of the monotonic clock's zero.
     offset_ns: u64,
@@ -31,6 +52,8 @@ pub struct Recorder {
     handed_on: Instant,
     recorded: u64,
     unrecorded: u64,
+    /// Of the recorded ones those that could not be written after all, counted by the writer.
+    unwritten: Arc<AtomicU64>,
 }
 
 impl Recorder {
@@ -40,10 +63,15 @@ impl Recorder {
     /// `system.call` if it exists or cannot be created.
     pub fn create(path: &str) -> Result<Self, Failure> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let mut file = file.map_err(|error| Failure::system(format!("`{path}`"), &error))?;
-        let (pieces, waiting): (_, Receiver<Vec<u8>>) = sync_channel(WAITING_PIECES);
+        Self::begin(path, file.map_err(|error| Failure::system(format!("`{path}`"), &error))?)
+    }
+
+    fn begin(path: &str, mut file: impl Disk + Send + 'static) -> Result<Self, Failure> {
+        let (pieces, waiting): (_, Receiver<Piece>) = sync_channel(WAITING_PIECES);
+        let unwritten = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&unwritten);
         let writer = std::thread::Builder::new()
-            .spawn(move || waiting.iter().try_for_each(|piece| file.write_all(&piece)))
+            .spawn(move || write(&waiting, &mut file, &counted))
             .map_err(|error| Failure::system("a thread that writes frames", &error))?;
         let mut piece = Vec::with_capacity(PIECE_BYTES);
         pcap::emit_header(&mut piece);
@@ -51,12 +79,14 @@ impl Recorder {
         Ok(Self {
             piece,
             pieces: Some(pieces),
+            path: path.to_owned(),
             writer: Some(writer),
             offset_ns: os::realtime_ns().saturating_sub(now.as_nanos()),
             frames_in_piece: 0,
             handed_on: now,
             recorded: 0,
             unrecorded: 0,
+            unwritten,
         })
     }
 
@@ -78,9 +108,9 @@ impl Recorder {
 
     fn hand_on(&mut self, now: Instant) {
         self.handed_on = now;
-        let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES));
+        let octets = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES));
         let frames = std::mem::take(&mut self.frames_in_piece);
-        match self.pieces.as_ref().map(|pieces| pieces.try_send(piece)) {
+        match self.pieces.as_ref().map(|pieces| pieces.try_send(Piece { octets, frames })) {
             Some(Ok(())) => self.recorded += frames,
             Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None => {
                 self.unrecorded += frames;
@@ -88,18 +118,24 @@ impl Recorder {
         }
     }
 
-    /// Number of frames in the file, and of those that it lacks.
+    /// Number of frames in the file, those that wait for the disk included, and of those that it
+    /// lacks.
     pub fn counts(&self) -> (u64, u64) {
-        (self.recorded + self.frames_in_piece, self.unrecorded)
+        let unwritten = self.unwritten.load(Ordering::Acquire);
+        (self.recorded + self.frames_in_piece - unwritten, self.unrecorded + unwritten)
     }
 
-    /// Write the rest. `Err` if a write failed; frames left out because the disk was slow are no error.
+    /// Write the rest; then the counts are those of the file.
+    ///
+    /// # Errors
+    /// `recording.failed` if a write failed. Frames that were left out because the disk was slow are
+    /// no error.
     pub fn end(&mut self) -> Result<(), Failure> {
         // Waiting for the disk is fine here: no more frames are carried.
-        let last = std::mem::take(&mut self.piece);
+        let octets = std::mem::take(&mut self.piece);
         if let Some(pieces) = self.pieces.take() {
             let frames = std::mem::take(&mut self.frames_in_piece);
-            if pieces.send(last).is_ok() {
+            if pieces.send(Piece { octets, frames }).is_ok() {
                 self.recorded += frames;
             } else {
                 self.unrecorded += frames;
@@ -107,13 +143,141 @@ impl Recorder {
         }
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let written = writer.join().unwrap_or_else(|_| Err(std::io::Error::other("it stopped")));
-        written.map_err(|error| Failure::system("the file of frames", &error))
+        written.map_err(|error| {
+            Failure::new("recording.failed", format!("`{}` cannot be written: {error}", self.path))
+                .hint("make room on the disk, or name a file on another one")
+        })
     }
+}
+
+/// Write pieces until there are no more. After an error nothing more is written and all are counted:
+/// the file ends with the last record that was written whole.
+fn write(
+    pieces: &Receiver<Piece>,
+    file: &mut impl Disk,
+    unwritten: &AtomicU64,
+) -> std::io::Result<()> {
+    let mut written_octets = 0;
+    let mut written = Ok(());
+    for piece in pieces {
+        if written.is_ok() {
+            written = file.write_all(&piece.octets);
+            match &written {
+                Ok(()) => written_octets += piece.octets.len() as u64,
+                // That the rest of a record stays is then the smaller trouble.
+                Err(_) => drop(file.truncate(written_octets)),
+            }
+        }
+        if written.is_err() {
+            unwritten.fetch_add(piece.frames, Ordering::AcqRel);
+        }
+    }
+    written
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Error;
+    use std::sync::Mutex;
+
     use super::*;
+
+    /// Has room for this number of octets.
+    #[derive(Clone)]
+    struct SmallDisk(usize, Arc<Mutex<Vec<u8>>>);
+
+    impl Write for SmallDisk {
+        fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+            let mut there = self.1.lock().unwrap();
+            let fits = octets.len().min(self.0 - there.len());
+            there.extend(&octets[..fits]);
+            if fits == 0 { Err(Error::from_raw_os_error(28)) } else { Ok(fits) }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Disk for SmallDisk {
+        fn truncate(&mut self, octets: u64) -> std::io::Result<()> {
+            self.1.lock().unwrap().truncate(usize::try_from(octets).unwrap());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn of_a_full_disk_the_file_has_whole_records_and_all_that_it_lacks_is_counted() {
+        let record = pcap::RECORD_HEADER_OCTETS + 1514;
+        let disk = SmallDisk(200_000, Arc::default());
+        let mut recorder = Recorder::begin("frames.pcap", disk.clone()).unwrap();
+        for _ in 0..1000 {
+            recorder.record(os::monotonic(), &[7; 1514]);
+        }
+        let failure = recorder.end().unwrap_err();
+        assert_eq!(failure.code, "recording.failed");
+        assert!(failure.message.starts_with("`frames.pcap` cannot be written: No space left"));
+        let (recorded, unrecorded) = recorder.counts();
+        assert_eq!(recorded + unrecorded, 1000);
+        let octets = disk.1.lock().unwrap();
+        assert_eq!(
+            octets.len(),
+            pcap::FILE_HEADER_OCTETS + usize::try_from(recorded).unwrap() * record
+        );
+        assert!(recorded > 80 && unrecorded > 800, "{recorded} {unrecorded}");
+    }
+
+    #[test]
+    fn of_a_disk_that_is_full_from_the_start_no_frame_is_recorded() {
+        let mut recorder = Recorder::begin("frames.pcap", SmallDisk(0, Arc::default())).unwrap();
+        recorder.record(os::monotonic(), &[7; 60]);
+        assert_eq!(recorder.counts(), (1, 0));
+        assert!(recorder.end().is_err());
+        assert_eq!(recorder.counts(), (0, 1));
+        // Frames that come later are left out.
+        recorder.record(os::monotonic(), &[7; 60]);
+        recorder.tick(os::monotonic().plus_nanos(HAND_ON_NS));
+        assert_eq!(recorder.counts(), (0, 2));
+    }
+
+    /// Takes nothing until the other end of the channel is dropped.
+    struct SlowDisk(Receiver<()>, SmallDisk);
+
+    impl Write for SlowDisk {
+        fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+            let _ = self.0.recv();
+            self.1.write(octets)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Disk for SlowDisk {
+        fn truncate(&mut self, octets: u64) -> std::io::Result<()> {
+            self.1.truncate(octets)
+        }
+    }
+
+    #[test]
+    fn frames_that_a_slow_disk_has_no_time_for_are_counted() {
+        let (wait, waiting) = sync_channel(0);
+        let disk = SmallDisk(64 << 20, Arc::default());
+        let slow = SlowDisk(waiting, disk.clone());
+        let mut recorder = Recorder::begin("frames.pcap", slow).unwrap();
+        for _ in 0..20_000 {
+            recorder.record(os::monotonic(), &[7; 1514]);
+        }
+        drop(wait);
+        recorder.end().unwrap();
+        let (recorded, unrecorded) = recorder.counts();
+        assert_eq!(recorded + unrecorded, 20_000);
+        assert!(unrecorded > 1000, "{unrecorded}");
+        let record = pcap::RECORD_HEADER_OCTETS + 1514;
+        let octets = disk.1.lock().unwrap().len();
+        assert_eq!(octets, pcap::FILE_HEADER_OCTETS + usize::try_from(recorded).unwrap() * record);
+    }
 
     #[test]
     fn what_is_recorded_stands_in_the_file_and_a_file_that_is_there_is_refused() {

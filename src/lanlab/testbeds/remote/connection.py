@@ -14,13 +14,13 @@ import os
 import secrets
 import select
 import subprocess
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 from lanlab.engine.command import SSH_FAILURE
 from lanlab.errors import LabError, RunError, UsageError
+from lanlab.pipes import Stalled, Tail, flood, write_within
 from lanlab.testbeds.remote.destinations import Destination
 from lanlab.testbeds.remote.refusals import by_hand_command, refusal
 from lanlab.testbeds.tools import tool
@@ -35,10 +35,12 @@ _ANSWER_WITHIN_S = 20.0
 #: without an answer after which ssh gives up.
 _ALIVE_INTERVAL_S, _ALIVE_QUESTIONS = 5, 3
 _END_WITHIN_S = 3.0
+#: Time for what ssh says last to be read, once it has ended.
+_LAST_WORDS_WITHIN_S = 0.2
+_CLOSED = "the host has closed its end of the ssh connection"
 #: Most bytes that login scripts may print before the shell runs the given command.
 _MOST_PRELUDE_BYTES = 65_536
 _MOST_LINE_BYTES = 4096
-_MOST_ERROR_BYTES = 65_536
 _PIECE_BYTES = 65_536
 
 
@@ -53,7 +55,7 @@ def give_up_connecting() -> None:
 
 
 class Silent(Exception):
-    """Nothing came in time, or what came has ended."""
+    """Nothing came in time, or what came has ended; then the text says so."""
 
 
 class Connection:
@@ -76,7 +78,6 @@ class Connection:
         self._buffer = bytearray()
         #: Login scripts' words before the mark.
         self.prelude = ""
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         self._closing = False
         words = [*self._client("-o", "ControlMaster=yes"), self._shell(script)]
         try:
@@ -84,14 +85,15 @@ class Connection:
                 words,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
+                stderr=subprocess.PIPE,
                 bufsize=0,
                 # Ctrl-C in the terminal is for lanlab, which ends its connections in order.
                 start_new_session=True,
             )
         except OSError as error:
-            self._errors.close()
             raise RunError(f"cannot start `{words[0]}`: {error.strerror}") from error
+        assert self._holder.stderr is not None
+        self._errors = Tail(self._holder.stderr, f"{self.label} errors", self._holder.kill)
         _BEGUN.add(self)
         try:
             self._await_mark()
@@ -158,7 +160,10 @@ class Connection:
     def _not_begun(self, prelude: list[str]) -> LabError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._holder.wait(1.0)
-        said = self._said()
+        self._errors.join()
+        if self._errors.is_flood:
+            return RunError(f"{self.label}: the ssh connection {flood()}", host=self.label)
+        said = self._errors.text()
         # Once a session has begun, an error of the connection is none of connecting.
         if prelude or self._holder.returncode not in (None, SSH_FAILURE):
             found = (prelude or said.splitlines() or ["nothing"])[-1]
@@ -182,7 +187,10 @@ class Connection:
                 raise Silent
             piece = os.read(pipe.fileno(), _PIECE_BYTES)
             if not piece:
-                raise Silent
+                # It ends, too, unless the host has only closed its output.
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._holder.wait(_LAST_WORDS_WITHIN_S)
+                raise Silent(_CLOSED)
             self._buffer += piece
         line, _, rest = bytes(self._buffer).partition(b"\n")
         self._buffer = bytearray(rest)
@@ -197,25 +205,30 @@ class Connection:
         """
         try:
             return self._line(time.monotonic() + within_s)
-        except Silent:
-            why = self.why_ended() or f"no answer within {within_s:g} s"
+        except Silent as silent:
+            why = self.why_ended() or str(silent) or f"no answer within {within_s:g} s"
             raise RunError(f"{self.label}: {why}", host=self.label) from None
 
-    def send(self, octets: bytes) -> None:
+    def send(self, octets: bytes, within_s: float = _ANSWER_WITHIN_S) -> None:
         """
         Give the holder octets.
 
+        Args:
+            within_s: Time for all of them; 0: nothing is waited for.
+
         Raises:
-            RunError: The connection has ended.
+            RunError: The connection has ended, or the host does not take them in time.
         """
         pipe = self._holder.stdin
         assert pipe is not None
-        view = memoryview(octets)
         try:
-            while view:
-                view = view[pipe.write(view[:_PIECE_BYTES]) :]
+            write_within(pipe, octets, within_s, _ANSWER_WITHIN_S)
+        except Stalled as stalled:
+            why = self.why_ended() or f"the host does not take what is sent to it: {stalled}"
+            raise RunError(f"{self.label}: {why}", host=self.label) from None
         except OSError:
-            raise RunError(f"{self.label}: {self.why_ended()}", host=self.label) from None
+            why = self.why_ended() or _CLOSED
+            raise RunError(f"{self.label}: {why}", host=self.label) from None
 
     @property
     def label(self) -> str:
@@ -228,21 +241,15 @@ class Connection:
             return "the connection was closed"
         if self._holder.poll() is None and not self._is_ending():
             return None
-        last = next((line for line in reversed(self._said().splitlines()) if line.strip()), "")
+        self._errors.join(_LAST_WORDS_WITHIN_S)
+        if self._errors.is_flood:
+            return f"the ssh connection {flood()}"
+        last = self._errors.last_line()
         return f"the ssh connection ended{f': {last[:200]}' if last else ''}"
 
     def _is_ending(self) -> bool:
         """Whether the connection's socket is gone: ssh removes it before it ends."""
         return not self._socket.exists()
-
-    def _said(self) -> str:
-        with contextlib.suppress(OSError, ValueError):
-            size = os.fstat(self._errors.fileno()).st_size
-            octets = os.pread(
-                self._errors.fileno(), _MOST_ERROR_BYTES, max(0, size - _MOST_ERROR_BYTES)
-            )
-            return octets.decode(errors="replace")
-        return ""
 
     def settle(self) -> None:
         """It is made, with all that is to be done at its beginning."""
@@ -274,7 +281,7 @@ class Connection:
                 self._holder.wait()
         if self._holder.stdout is not None:
             self._holder.stdout.close()
-        self._errors.close()
+        self._errors.join()
         with contextlib.suppress(OSError):
             self._socket.unlink()
 
@@ -292,7 +299,8 @@ class Heartbeat:
         while not self._over.wait(self._interval_s):
             for connection in self._connections:
                 with contextlib.suppress(LabError, ValueError):
-                    connection.send(b"\n")
+                    # Of one that takes nothing the others must not wait for their turn.
+                    connection.send(b"\n", 0)
 
     def close(self) -> None:
         """End it."""

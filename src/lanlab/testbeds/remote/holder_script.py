@@ -10,8 +10,13 @@ It is sent as one line, for any POSIX shell, so it has no line ends and no comme
 - It answers `there PATH` (the file is there, right, and starts), or `send PATH`, reads that number
   of octets and prints `sent`, or `none REASONS`.
 - Directories are tried in turn: the user's cache first, then such as are gone with the session or
-  the boot, of which nothing is kept. Each must be the user's own, and let programs start
-  (`noexec`): a file of one line is tried, which a shell runs itself where the kernel allows it.
+  the boot, of which nothing is kept. Each must let programs start (`noexec`): a file of one line is
+  tried, which a shell runs itself where the kernel allows it.
+- Each must be the user's own, and no other user may write to it or replace it: it and each
+  directory above it is looked at with the owner and mode that `ls -n` shows (`test -O` is not in
+  POSIX). What is written goes first into a new directory there (`mkdir` follows no link and takes
+  no directory that is there), and what is found is started only if it is the user's, and no other
+  may write to it. Only directories that were made here, or are the user's, are removed.
 - The engine does the waiting: it ends when the connection closes, and also after `SILENCE_S`
   without input, as after a cable was pulled. The shell could not notice that.
 """
@@ -28,27 +33,52 @@ sum() {
   elif command -v shasum; then shasum -a 256 <"$1";
   elif command -v openssl; then openssl dgst -sha256 -r <"$1"; fi 2>/dev/null | tail -n 1; };
 is_right() { [ -f "$1" ] && case "$(sum "$1")" in "$hash"*) true;; *) false;; esac; };
-part=; made=; dir=; why=; cache="${XDG_CACHE_HOME:-$HOME/.cache}/lanlab";
-pass_over() { why="$why; $dir: $1"; [ -z "$part" ] || rm -f "$part"; part=; made=;
-  rmdir "$dir" 2>/dev/null; };
-leave() { [ -z "$part" ] || rm -f "$part";
-  if [ -n "$made" ] && { [ "$keep" != yes ] || [ "$dir" != "$cache" ]; }; then
+uid=$(id -u); top=$(ls -ldn / | { read -r mode links owner rest; echo "$owner"; });
+is_plain() { case "$1" in [!/]*|*[!A-Za-z0-9_./+:@-]*) false;; esac; };
+is_mine() {
+  set -- $(ls -ldn "$1" 2>/dev/null);
+  case "${1-}" in [d-]????-??-*) [ "${3-}" = "$uid" ];; *) false;; esac; };
+is_held() {
+  is_mine "$1" || return 1;
+  at=${1%/*};
+  while :; do
+    set -- $(ls -ldn "${at:-/}" 2>/dev/null);
+    case "${1-}" in d????-??-*|d????????[tT]*) ;; *) return 1;; esac;
+    case "${3-}" in 0|"$uid"|"$top") ;; *) return 1;; esac;
+    [ -n "$at" ] || return 0;
+    at=${at%/*};
+  done; };
+work=; made=; dir=; new=; why=; cache="${XDG_CACHE_HOME:-$HOME/.cache}/lanlab";
+drop_work() { [ -z "$work" ] || { rm -f "$work/engine"; rmdir "$work" 2>/dev/null; }; work=; };
+pass_over() { why="$why; $dir: $1"; drop_work; made=;
+  [ -z "$new" ] || rmdir "$dir" 2>/dev/null; };
+leave() { drop_work;
+  if [ -n "$made" ] && { [ "$keep" != yes ] || [ "$place" != "$cache" ]; }; then
     rm -f "$made"; rmdir "$dir" 2>/dev/null; fi; };
 trap leave EXIT; trap "exit 1" HUP INT TERM;
 if [ -z "$(sum /dev/null)" ]; then echo "none ; needs sha256sum, shasum or openssl"; exit 0; fi;
-own="lanlab-engine-$(id -u)";
-for dir in "$cache" "${XDG_RUNTIME_DIR:-/tmp}/$own" "/tmp/$own" "/var/tmp/$own" "/dev/shm/$own"; do
-  case "$dir" in [!/]*|*[!A-Za-z0-9_./+:@-]*) pass_over "unusual characters"; continue;; esac;
-  mkdir -p "$dir" 2>/dev/null || { pass_over "cannot be made"; continue; };
-  { [ -O "$dir" ] && [ ! -L "$dir" ]; } || { pass_over "is not of this user"; continue; };
-  chmod 700 "$dir" 2>/dev/null;
-  part="$dir/.part-$$"; made="$dir/engine-$hash";
+own="lanlab-engine-$uid";
+for place in "$cache" "${XDG_RUNTIME_DIR:-/tmp}/$own" "/tmp/$own" "/var/tmp/$own" "/dev/shm/$own";
+do
+  dir=$place; new=;
+  is_plain "$dir" || { pass_over "unusual characters"; continue; };
+  mkdir -p "${dir%/*}/" 2>/dev/null;
+  if mkdir "$dir" 2>/dev/null; then new=yes;
+  elif [ ! -d "$dir" ]; then pass_over "cannot be made"; continue; fi;
+  above=$(cd -P "${dir%/*}/" 2>/dev/null && pwd -P); dir="${above%/}/${dir##*/}";
+  is_plain "$dir" || { pass_over "unusual characters"; continue; };
+  is_held "$dir" || { pass_over "other users own it or can change it"; continue; };
+  work="$dir/.part-$0"; made="$dir/engine-$hash";
+  mkdir "$work" 2>/dev/null || { work=; pass_over "cannot be written to"; continue; };
+  part="$work/engine";
   { echo "exit 0" >"$part"; } 2>/dev/null || { pass_over "cannot be written to"; continue; };
   chmod 700 "$part"; "$part" 2>/dev/null || { pass_over "mounted noexec"; continue; };
-  if is_right "$made" && [ -x "$made" ]; then
-    rm -f "$part"; part=;
+  if is_mine "$made" && is_right "$made" && [ -x "$made" ]; then
+    drop_work;
     "$made" --version >/dev/null 2>&1 || { echo "none ; $made does not start"; exit 0; };
     echo "there $made"; break; fi;
+  [ ! -h "$made" ] || rm -f "$made";
+  [ ! -d "$made" ] || { pass_over "there is a directory of the name of the engine"; continue; };
   room=$(df -Pk "$dir" 2>/dev/null | { read -r line; read -r a b c free e; echo "${free:-0}"; });
   need=$((octets / 1024 + 1024));
   [ "${room:-0}" -ge "$need" ] || { pass_over "${room:-0} KiB free, $need needed"; continue; };
@@ -58,7 +88,7 @@ for dir in "$cache" "${XDG_RUNTIME_DIR:-/tmp}/$own" "/tmp/$own" "/var/tmp/$own" 
   chmod 700 "$part";
   said=$("$part" --version 2>&1) || { echo "none ; it does not start: $said" | head -n 1; exit 0; };
   mv -f "$part" "$made" || { echo "none ; $dir: cannot be renamed"; exit 0; };
-  part=; echo sent; break;
+  drop_work; echo sent; break;
 done;
 if [ -z "$made" ]; then echo "none $why"; exit 0; fi;
 "$made" hold --end-after-silence "$silence_s"

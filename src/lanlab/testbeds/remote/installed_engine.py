@@ -5,6 +5,7 @@ user's cache directory, and seen to be what was sent before it is started.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 
 from lanlab.engine.travelling import TravellingEngine, machine_name, travelling_engine
@@ -31,7 +32,8 @@ class Arrival:
     system: str
     architecture: str
     kernel: str
-    #: Its own address of the ssh connection, and that of the other end; `None`: not said.
+    #: Its own address of the ssh connection, and that of the other end; `None`: not said, as where
+    #: the server's end is no socket (`UNKNOWN`).
     address: str | None
     peer_address: str | None
 
@@ -59,8 +61,17 @@ def arrive(connection: Connection) -> Arrival:
     address = peer_address = None
     if len(ends) == 4:
         # Client's address and port, server's address and port (sshd(8), SSH_CONNECTION).
-        peer_address, _, address, _ = ends
+        peer_address, address = (_address(ends[place]) for place in (0, 2))
     return Arrival(system, machine_name(architecture), kernel, address, peer_address)
+
+
+def _address(text: str) -> str | None:
+    """An address, or `None` of what is none."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return text
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,7 @@ def install(connection: Connection, arrival: Arrival, *, keep: bool) -> Installe
     was_copied = word == "send"
     path = rest
     if was_copied:
-        connection.send(engine.content)
+        connection.send(engine.content, _COPY_WITHIN_S)
         word, _, rest = connection.next_line(_COPY_WITHIN_S).partition(" ")
     if word not in ("there", "sent"):
         raise _not_installed(connection, engine, rest)

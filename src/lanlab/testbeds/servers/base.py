@@ -21,6 +21,7 @@ from pathlib import Path
 
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.frozen import dataclass
+from lanlab.pipes import run_briefly
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.users import user_named
 from lanlab.testbeds.tools import find_tool
@@ -91,13 +92,10 @@ class Place:
             RunError: It failed; with what it said.
         """
         other = os.geteuid() == 0 and self.uid != 0
-        done = subprocess.run(
+        done = run_briefly(
             argv,
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
+            30,
+            text,
             cwd=self.private,
             user=self.uid if other else None,
             group=self.gid if other else None,
@@ -240,15 +238,7 @@ class Server(ABC):
 @lru_cache
 def _version(path: str, arguments: tuple[str, ...]) -> str:
     try:
-        done = subprocess.run(
-            [path, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_VERSION_WITHIN_S,
-            check=False,
-        )
+        done = run_briefly([path, *arguments], _VERSION_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"does not tell its version: {error}"
     for line in (done.stdout + done.stderr).splitlines():

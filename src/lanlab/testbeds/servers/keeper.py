@@ -161,7 +161,7 @@ def _start(told: dict[str, Any]) -> None:
         _server = subprocess.Popen(
             told["argv"],
             stdin=subprocess.DEVNULL,
-            # The keeper's standard error is a file that lanlab reads if the server does not start.
+            # lanlab reads the keeper's standard error, and keeps the end of it.
             stdout=sys.stderr,
             stderr=sys.stderr,
             cwd="/",

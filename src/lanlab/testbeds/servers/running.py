@@ -10,11 +10,11 @@ import select
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from lanlab.errors import RunError
+from lanlab.pipes import Tail, write_within
 from lanlab.testbeds import leftovers
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import processes
@@ -27,6 +27,7 @@ _LISTEN_WITHIN_S = 30.0
 #: The keeper ends in order within 2 s and kills within 5 s more.
 _END_WITHIN_S = 10.0
 _LOG_BYTES = 4096
+_LAST_WORDS_WITHIN_S = 0.2
 
 
 class Keeper:
@@ -41,23 +42,24 @@ class Keeper:
         self._folders: list[str] = settings["remove"]
         #: Every process of the server that was seen, by its id.
         self._known: dict[int, processes.Process] = {}
-        # Closed by `close`.
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        self._is_closed = False
         argv = [*host.command_prefix, sys.executable, "-I", str(KEEPER), json.dumps(settings)]
         try:
             self._process = subprocess.Popen(
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
+                stderr=subprocess.PIPE,
                 # On a host of the virtual testbed the prefix puts that testbed's mark in its place.
                 env={**os.environ, leftovers.MARK: leftovers.new_mark(), "LC_ALL": "C"},
                 start_new_session=True,
             )
         except OSError as error:
-            self._errors.close()
             message = f"{host.name}: cannot start `{argv[0]}`: {error.strerror}"
             raise RunError(message, host=host.name) from None
+        assert self._process.stderr is not None
+        # What servers print is read for as long as they run, so that none waits for room.
+        self._errors = Tail(self._process.stderr, f"{host.name} server errors")
         # A testbed that is closed first kills what is on its hosts: then this is left to us.
         atexit.register(self.close)
         try:
@@ -80,8 +82,8 @@ class Keeper:
         told = {"argv": argv, "port": port, "within_s": _LISTEN_WITHIN_S}
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            self._process.stdin.write(json.dumps(told).encode() + b"\n")
-            self._process.stdin.flush()
+            line = json.dumps(told).encode() + b"\n"
+            write_within(self._process.stdin, line, _ANSWER_WITHIN_S)
         pid: int = self._answer(_LISTEN_WITHIN_S + _ANSWER_WITHIN_S)["pid"]
         self.tree()
         return pid
@@ -106,10 +108,10 @@ class Keeper:
 
     def said(self) -> str:
         """The last line of its and the server's standard error, after a colon; or nothing."""
-        size = os.fstat(self._errors.fileno()).st_size
-        text = os.pread(self._errors.fileno(), _LOG_BYTES, max(0, size - _LOG_BYTES))
-        lines = [line.strip() for line in text.decode(errors="replace").splitlines()]
-        return next((f": {line}" for line in reversed(lines) if line), "")
+        # Its last word may still be in the pipe.
+        self._errors.join(_LAST_WORDS_WITHIN_S)
+        last = self._errors.last_line()[:_LOG_BYTES]
+        return f": {last}" if last else ""
 
     def close(self) -> None:
         """End it, and with it the server. Idempotent.
@@ -117,8 +119,9 @@ class Keeper:
         Raises:
             RunError: A process is stuck in the kernel.
         """
-        if self._errors.closed:
+        if self._is_closed:
             return
+        self._is_closed = True
         atexit.unregister(self.close)
         self.tree()
         with contextlib.suppress(OSError):
@@ -133,7 +136,6 @@ class Keeper:
         finally:
             assert self._process.stdout is not None
             self._process.stdout.close()
-            self._errors.close()
             for folder in self._folders:
                 shutil.rmtree(folder, ignore_errors=True)
         # Nothing, unless the keeper was killed or something is stuck in the kernel.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.errors import UnmetNeed
 from lanlab.frozen import dataclass
+from lanlab.pipes import run_briefly
 from lanlab.workloads.drivers.abilities import Abilities
 
 if TYPE_CHECKING:
@@ -128,15 +129,8 @@ class Driver(ABC):
 @lru_cache(maxsize=64)
 def _first_line(argv: tuple[str, ...]) -> str:
     try:
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_VERSION_WITHIN_S,
-            check=False,
-        )
+        done = run_briefly(argv, _VERSION_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    lines = done.stdout.decode(errors="replace").splitlines()
+    lines = (done.stdout + done.stderr).splitlines()
     return next((line.strip() for line in lines if line.strip()), "")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import RunError, UnmetNeed
+from lanlab.pipes import run_briefly
 from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
@@ -126,5 +126,5 @@ def _all_bytes(run: dict[str, Any]) -> int:
 @lru_cache(maxsize=8)
 def _help(path: str) -> str:
     argv: Sequence[str] = (path, "--help")
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=_WITHIN_S, check=False)
+    done = run_briefly(argv, _WITHIN_S)
     return done.stdout + done.stderr

@@ -1,0 +1,184 @@
+"""
+Pipes to and from other programs, in bounded time and memory: a program may read nothing that is
+written to it, and print without end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+#: Of what a program prints for people the end is kept, up to this length.
+KEPT_BYTES = 65_536
+#: One that prints more of it than this is ended.
+MOST_BYTES = 64 * 2**20
+#: What a program may print that is started for its answer alone.
+MOST_ANSWER_BYTES = 2**20
+_PIECE_BYTES = 65_536
+#: Time for what was written to be read, once the program has ended.
+_REST_WITHIN_S = 1.0
+
+
+class Stalled(OSError):
+    """The reader of a pipe takes nothing."""
+
+
+def write_within(
+    pipe: IO[bytes], octets: bytes, within_s: float, stalled_s: float | None = None
+) -> None:
+    """
+    Write to a pipe without waiting for ever. Nothing may be in its buffer.
+
+    Args:
+        within_s: Time for all; 0: it must have room at once.
+        stalled_s: Longest time in which the reader takes nothing.
+
+    Raises:
+        Stalled: The time is over, and a part may have been written.
+        OSError: The reader is gone.
+    """
+    try:
+        descriptor = pipe.fileno()
+    except io.UnsupportedOperation:
+        # Of what bounds the time by itself.
+        descriptor = -1
+    if descriptor < 0 or sys.platform == "win32":
+        pipe.write(octets)
+        pipe.flush()
+        return
+    os.set_blocking(descriptor, False)
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLOUT)
+    view, until = memoryview(octets), time.monotonic() + within_s
+    while view:
+        # With what is left, so that a reader that is slow throughout has no more than its time.
+        left_s = until - time.monotonic()
+        wait_s = left_s if stalled_s is None else min(left_s, stalled_s)
+        if not waiting.poll(max(0.0, wait_s) * 1000):
+            raise Stalled(f"{len(view)} bytes were not taken")
+        with contextlib.suppress(BlockingIOError):
+            view = view[os.write(descriptor, view[:_PIECE_BYTES]) :]
+
+
+class Tail:
+    """The last that a program prints, read on a thread of its own until the pipe ends."""
+
+    def __init__(
+        self,
+        pipe: IO[bytes],
+        name: str,
+        on_flood: Callable[[], None] | None = None,
+        *,
+        kept_bytes: int = KEPT_BYTES,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """
+        Args:
+            pipe: Closed by the thread when it has ended.
+            name: Of the thread.
+            on_flood: Called once, on that thread, when there was more than `most_bytes`: it ends
+                the program, and no more is read. `None`: as much may come as will.
+        """
+        self._pipe, self._on_flood = pipe, on_flood
+        self._kept_bytes, self._most_bytes = kept_bytes, most_bytes
+        self._kept = b""
+        self._length = 0
+        self._lock = threading.Lock()
+        #: Whether there was more than the program may print.
+        self.is_flood = False
+        self._thread = threading.Thread(target=self._read, name=name, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        # What a buffered reader has got, and of a plain one what there is.
+        read: Callable[[int], bytes | None] = getattr(self._pipe, "read1", self._pipe.read)
+        with contextlib.suppress(OSError, ValueError), self._pipe:
+            while piece := read(_PIECE_BYTES):
+                self._length += len(piece)
+                with self._lock:
+                    self._kept = (self._kept + piece)[-self._kept_bytes :]
+                if self._on_flood is not None and self._length > self._most_bytes:
+                    self.is_flood = True
+                    self._on_flood()
+                    return
+
+    def text(self) -> str:
+        """What is kept."""
+        with self._lock:
+            return self._kept.decode(errors="replace")
+
+    def last_line(self) -> str:
+        """The last line with something in it; empty if there is none."""
+        lines = (line.strip() for line in reversed(self.text().splitlines()))
+        return next((line for line in lines if line), "")
+
+    def join(self, within_s: float = _REST_WITHIN_S) -> None:
+        """Wait until all is read: until the program has ended, and all that it gave the pipe to."""
+        self._thread.join(within_s)
+
+
+def flood(most_bytes: int = MOST_BYTES) -> str:
+    """What is said of a program that was ended for what it printed."""
+    return f"wrote more than {most_bytes // 2**20} MiB of output and was ended"
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program that began a session, with what it has started in its process group."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (AttributeError, ProcessLookupError, PermissionError):
+        # On Windows there are no groups.
+        process.kill()
+    process.wait()
+
+
+def run_briefly(
+    argv: Sequence[str], within_s: float, text: str = "", **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """
+    Run a program for its answer, as `subprocess.run` does, but in bounded memory.
+
+    Args:
+        text: For its standard input.
+        options: For `subprocess.Popen`.
+
+    Raises:
+        OSError: It cannot be started, or printed more than 1 MiB.
+        subprocess.TimeoutExpired: It took too long and was ended.
+    """
+    pipe = subprocess.PIPE
+    # In a group of its own, to be ended with what it starts.
+    process = subprocess.Popen(
+        argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
+    )
+    assert process.stdin and process.stdout and process.stderr
+    bounds = {"kept_bytes": MOST_ANSWER_BYTES, "most_bytes": MOST_ANSWER_BYTES}
+    out, err = (
+        Tail(one, f"{argv[0]} output", process.kill, **bounds)
+        for one in (process.stdout, process.stderr)
+    )
+    until = time.monotonic() + within_s
+    try:
+        with contextlib.suppress(OSError), process.stdin:
+            # What reads nothing may still end well.
+            write_within(process.stdin, text.encode(), within_s)
+        process.wait(max(0.0, until - time.monotonic()))
+        for each in (out, err):
+            each.join(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        raise subprocess.TimeoutExpired(list(argv), within_s) from None
+    finally:
+        if process.poll() is None:
+            end_group(process)
+    if out.is_flood or err.is_flood:
+        raise OSError(f"`{argv[0]}` {flood(MOST_ANSWER_BYTES)}")
+    return subprocess.CompletedProcess(list(argv), process.returncode, out.text(), err.text())

@@ -1,0 +1,60 @@
+"""Commands whose standard streams are closed, and that may open few files: one sentence each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="uses `sh`")
+
+
+def shell(script: str, folder: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", script, "sh", *COMMAND, *argv],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=120,
+        check=False,
+    )
+
+
+ECHO = ("echo", "--requests", "10", "--testbed", "loopback")
+CLOSED = "error: standard output cannot be written: Bad file descriptor\n"
+
+
+@pytest.mark.parametrize("argv", [("studies",), ("show", "poo-tan", "--json"), ("--help",)])
+def test_an_answer_to_a_closed_output_is_an_error(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    done = shell('exec "$@" >&-', tmp_path, *argv)
+    assert (done.returncode, done.stderr) == (1, CLOSED)
+
+
+def test_closed_errors_are_nothing_to_speak_of(tmp_path: Path) -> None:
+    done = shell('exec "$@" 2>&-', tmp_path, "studies", "--json")
+    assert done.returncode == 0
+    assert done.stdout.startswith("{")
+
+
+def test_nothing_that_is_opened_gets_the_number_of_a_closed_output(tmp_path: Path) -> None:
+    """A store would be written to as if it were the output."""
+    done = shell('exec "$@" <&- >&-', tmp_path, *ECHO)
+    assert done.returncode == 1
+    assert "this is a bug" not in done.stderr
+    with (tmp_path / "lanlab-results" / "store.sqlite").open("rb") as file:
+        assert file.read(15) == b"SQLite format 3"
+
+
+@pytest.mark.parametrize("most", [6, 8, 12, 16])
+@pytest.mark.parametrize("argv", [ECHO, ("report", "last"), ("runs",)])
+def test_too_few_files_are_one_sentence(tmp_path: Path, most: int, argv: tuple[str, ...]) -> None:
+    """Whoever notices first."""
+    done = shell(f'ulimit -n {most}; exec "$@"', tmp_path, *argv)
+    assert done.returncode in (0, 1, 2)
+    assert "this is a bug" not in done.stderr
+    assert "Traceback" not in done.stderr
+    if done.returncode:
+        assert "error: " in done.stderr
