@@ -13,7 +13,7 @@ import pytest
 from lanlab.errors import BadStudy, UsageError
 from lanlab.studies import load_study
 
-#: Some are held up beside us; without a bound these would take hours and gigabytes.
+#: Of a processor, whatever runs beside us; without a bound these would take hours and gigabytes.
 MOST_S, MOST_BYTES = 5.0, 300 << 20
 
 GOOD = """
@@ -71,7 +71,7 @@ HOSTILE = {
 
 def _load(path: str, told: multiprocessing.connection.Connection) -> None:
     # Memory that a process of this name has already is not the file's.
-    began = time.monotonic()
+    began = time.process_time()
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
@@ -82,7 +82,7 @@ def _load(path: str, told: multiprocessing.connection.Connection) -> None:
     except BaseException as error:
         said = f"a defect: {type(error).__name__}: {str(error)[:200]}"
     grown = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-    told.send((said, time.monotonic() - began, grown))
+    told.send((said, time.process_time() - began, grown))
 
 
 def loaded_apart(path: Path) -> tuple[str, float, int]:

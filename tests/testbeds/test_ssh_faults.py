@@ -118,8 +118,9 @@ def test_a_run_goes_on_behind_a_cut_connection(tmp_path: Path) -> None:
         pid = await_trial(lan, nas)
         cut_connection(lan, nas, pid)
         _, out, err = finished(command)
-        found = json.loads(out)
-        assert [trial["status"] for trial in found["trials"]] == ["failed", "done", "done"], err
+        statuses = [trial["status"] for trial in json.loads(out)["trials"]]
+        # On a busy machine the first may be over before the connection is found.
+        assert statuses.count("failed") == 1 and statuses[-1] == "done", err
         nas.await_nothing_left()
 
 
@@ -146,7 +147,7 @@ def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Pat
         nas = lan.hosts[1]
         command = lan.start(
             "stream", "--to", "nas", "--rate", "10M", "--time", "1", "--idle-timeout", "1",
-            "--trials", "3", "--json",
+            "--trials", "4", "--json",
         )  # fmt: skip
         pid = await_trial(lan, nas)
         count = 0
@@ -155,7 +156,7 @@ def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Pat
         cut_connection(lan, nas, pid)
         _, out, err = finished(command)
         statuses = [trial["status"] for trial in json.loads(out)["trials"]]
-        assert statuses[2] == "done", err
+        assert statuses[-1] == "done", err
         assert statuses.count("failed") <= 1, err
         nas.await_nothing_left()
 
