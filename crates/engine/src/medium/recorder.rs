@@ -217,14 +217,14 @@ mod tests {
         let failure = recorder.end().unwrap_err();
         assert_eq!(failure.code, "recording.failed");
         assert!(failure.message.starts_with("`frames.pcap` cannot be written: No space left"));
-        let (recorded, unrecorded) = recorder.counts();
-        assert_eq!(recorded + unrecorded, 1000);
+        let (written, lacking) = recorder.counts();
+        assert_eq!(written + lacking, 1000);
         let octets = disk.1.lock().unwrap();
         assert_eq!(
             octets.len(),
-            pcap::FILE_HEADER_OCTETS + usize::try_from(recorded).unwrap() * record
+            pcap::FILE_HEADER_OCTETS + usize::try_from(written).unwrap() * record
         );
-        assert!(recorded > 80 && unrecorded > 800, "{recorded} {unrecorded}");
+        assert!(written > 80 && lacking > 800, "{written} {lacking}");
     }
 
     #[test]
@@ -271,12 +271,12 @@ mod tests {
         }
         drop(wait);
         recorder.end().unwrap();
-        let (recorded, unrecorded) = recorder.counts();
-        assert_eq!(recorded + unrecorded, 20_000);
-        assert!(unrecorded > 1000, "{unrecorded}");
+        let (written, lacking) = recorder.counts();
+        assert_eq!(written + lacking, 20_000);
+        assert!(lacking > 1000, "{lacking}");
         let record = pcap::RECORD_HEADER_OCTETS + 1514;
         let octets = disk.1.lock().unwrap().len();
-        assert_eq!(octets, pcap::FILE_HEADER_OCTETS + usize::try_from(recorded).unwrap() * record);
+        assert_eq!(octets, pcap::FILE_HEADER_OCTETS + usize::try_from(written).unwrap() * record);
     }
 
     #[test]
