@@ -3,6 +3,9 @@ Runs the Rust tests, run by `make test`:
 
     tools/test_rust.py [ARGUMENT OF CARGO TEST ...]
 
+The tests of file services wait for most of their time, for servers and clients of others; without
+arguments they run beside all others.
+
 Long tests are `#[ignore = "long: …"]`; LANLAB_LONG adds them: `all`, or share `K/N`.
 
 As of the Python tests (tests/support/quiet_machine.py): a test that failed while the host under
@@ -12,13 +15,16 @@ the host took is known for each program of tests, of its worst five seconds.
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
@@ -41,7 +47,38 @@ class Outcome(NamedTuple):
     ended: int
 
 
-def run(arguments: list[str]) -> Outcome:
+#: The target of tests that waits most.
+WAITING = "services"
+
+
+def halves() -> tuple[list[str], list[str]]:
+    """Arguments for the tests that wait most, and for all others."""
+    command = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--locked"]
+    packages = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    targets = [target for package in packages["packages"] for target in package["targets"]]
+    tests = sorted({target["name"] for target in targets if target["kind"] == ["test"]} - {WAITING})
+    others = [argument for name in tests for argument in ("--test", name)]
+    return ["--test", WAITING], ["--lib", "--bins", *others]
+
+
+def run_both() -> Outcome:
+    """Run all tests, the two halves beside each other; the first is printed when both are over."""
+    waiting, others = halves()
+    said = io.StringIO()
+    with ThreadPoolExecutor(1) as pool:
+        begun = pool.submit(run, waiting, said)
+        second = run(others)
+        first = begun.result()
+    print(said.getvalue(), end="", flush=True)
+    return Outcome(
+        first.code or second.code,
+        {**first.failed, **second.failed},
+        first.begun + second.begun,
+        first.ended + second.ended,
+    )
+
+
+def run(arguments: list[str], out: TextIO = sys.stdout) -> Outcome:
     """Run tests, and print what cargo prints."""
     process = subprocess.Popen(
         [*CARGO_TEST, *arguments],
@@ -54,7 +91,7 @@ def run(arguments: list[str]) -> Outcome:
     failed: dict[str, Disturbance] = {}
     names, seen, begun, ended, count = [""], watch_stretches(), 0, 0, 0
     for line in process.stdout:
-        print(line, end="", flush=True)
+        print(line, end="", flush=True, file=out)
         if found := re.match(r"running (\d+) tests?$", line):
             seen()
             names, seen, count = [], watch_stretches(), int(found[1])
@@ -91,7 +128,7 @@ def main(arguments: list[str]) -> int:
     subprocess.run([*CARGO_TEST, *of_cargo, "--no-run"], check=True)
     built_s = time.monotonic()
     print(f"TOOK {built_s - start_s:.0f} s  Rust, compiling", flush=True)
-    outcome = run(arguments)
+    outcome = run(arguments) if arguments else run_both()
     for _ in range(1, ATTEMPTS):
         # A file of tests that broke off has tests of which nothing is known.
         is_whole = outcome.begun == outcome.ended

@@ -38,7 +38,7 @@ clock, stolen = itertools.count(), itertools.count()
 quiet_machine.time = types.SimpleNamespace(monotonic=lambda: 10.0 * next(clock))
 quiet_machine.stolen_s = lambda: {taken} * 10.0 * next(stolen)
 quiet_machine.QUIET_S = quiet_machine.PATIENCE_S = 0
-sys.exit(test_rust.main([]))
+sys.exit(test_rust.main(["--lib"]))
 """
 
 
@@ -74,3 +74,18 @@ def test_what_failed_in_a_disturbed_moment_is_tried_again(
     assert ["--exact a::b" in call for call in calls] == [False, *[True] * (attempts - 1)]
     told = [line for line in done.stdout.splitlines() if line.startswith("AGAIN ")]
     assert told == ["AGAIN Rust a::b: the host took 40.0% of a processor's time"] * (attempts - 1)
+
+
+def test_both_halves_are_all_tests() -> None:
+    """A new file of tests is in one of them."""
+    sys.path.insert(0, str(TOOLS))
+    try:
+        from test_rust import halves
+    finally:
+        sys.path.pop(0)
+    waiting, others = halves()
+    files = {path.stem for path in TOOLS.parent.glob("crates/*/tests/*.rs")}
+    folders = {path.parent.name for path in TOOLS.parent.glob("crates/*/tests/*/main.rs")}
+    named = {name for name in (*waiting, *others) if not name.startswith("--")}
+    assert named <= files | folders | {"services"}
+    assert {"services", "contract", "nbf", "linux_llc2"} <= named
