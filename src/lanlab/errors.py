@@ -50,6 +50,7 @@ class UnknownName(UsageError):
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean `{close[0]}`?" if close else f"known: {', '.join(names) or 'none'}"
         super().__init__(f"no {kind} named `{name}`", hint=hint)
+        self.kind = kind
 
 
 def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:

@@ -207,6 +207,14 @@ def test_records_with_one_value_changed_are_told_or_refused(
         assert len(error.message) < 400
 
 
+def test_a_run_of_a_scale_that_its_study_has_not_is_a_defect_of_the_record(tmp_path: Path) -> None:
+    """Not a name that somebody gave: there is none to choose instead."""
+    run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
+    run = replace(run, study={**run.study, "scale": {"other": run.study["scale"]["tiny"]}})
+    with pytest.raises(StoreError, match="are not as lanlab writes them: UnknownName"):
+        build_report([(run, trials)], tmp_path / "report")
+
+
 def test_a_defect_is_told_with_its_cause(tmp_path: Path) -> None:
     """So that somebody whose own store it is can report it."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()

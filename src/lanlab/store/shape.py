@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from lanlab.errors import LabError, StoreError
+from lanlab.errors import LabError, StoreError, UnknownName
 from lanlab.store.records import (
     RUN_STATUSES,
     TRIAL_PURPOSES,
@@ -155,11 +155,20 @@ def reading_records(run_id: str) -> Iterator[None]:
     """
     try:
         yield
+    except UnknownName as error:
+        # Other names were asked for; the scale is the record's own.
+        if error.kind != "scale":
+            raise
+        raise _misshapen(run_id, error) from error
     except LabError:
         raise
     except _MISSHAPEN as error:
-        raise StoreError(
-            f"the records of run `{run_id}` are not as lanlab writes them: "
-            f"{type(error).__name__} while reading them",
-            hint="if lanlab itself wrote this store, that is a defect: please report it",
-        ) from error
+        raise _misshapen(run_id, error) from error
+
+
+def _misshapen(run_id: str, error: Exception) -> StoreError:
+    return StoreError(
+        f"the records of run `{run_id}` are not as lanlab writes them: "
+        f"{type(error).__name__} while reading them",
+        hint="if lanlab itself wrote this store, that is a defect: please report it",
+    )
