@@ -31,12 +31,12 @@ if ! command -v "${CXX:-c++}" >/dev/null; then
 fi
 
 host=$(rustc -vV | sed -n 's/^host: //p')
-# What cargo-fuzz passes: coverage of edges and comparisons, by the compiler's own pass. Only for the
-# target: a build script is not fuzzed.
+# What cargo-fuzz passes, but for one unit of code a crate, which takes twice as long to build: coverage
+# of edges and comparisons, by the compiler's own pass. Only for the target: a build script is not fuzzed.
 flags=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
-    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Ccodegen-units=1 --cfg fuzzing)
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 --cfg fuzzing)
 sanitizer=${FUZZ_SANITIZER:-none}
 [[ $sanitizer == none ]] || flags+=("-Zsanitizer=$sanitizer")
 toolchain=()

@@ -19,8 +19,9 @@ release_build() {
     local place
     place=$(mktemp -d "${TMPDIR:-/tmp}/lanlab-release.XXXXXX")
     env -u CARGO_PROFILE_RELEASE_LTO -u CARGO_PROFILE_RELEASE_CODEGEN_UNITS \
-        CARGO_TARGET_DIR="$place" bash tools/wheels.sh --compile
-    find "$place" -name lanlab-engine -type f -exec {} schema \; | head -c 100 | grep -q '{'
+        -u CARGO_PROFILE_RELEASE_OPT_LEVEL CARGO_TARGET_DIR="$place" bash tools/wheels.sh --compile
+    find "$place" -path '*/release/lanlab-engine' -exec {} schema \; | .venv/bin/python -m json.tool \
+        >/dev/null
     rm -rf -- "$place"
 }
 
