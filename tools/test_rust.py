@@ -47,6 +47,8 @@ class Outcome(NamedTuple):
     ended: int
 
 
+#: Ignored for another reason: other tests run it, within a machine that they start.
+NO_LONG_TEST = "ganesha::inside"
 #: The target of tests that waits most.
 WAITING = "services"
 
@@ -116,7 +118,7 @@ def long_tests(of_cargo: list[str], choice: str) -> list[str]:
     command = [*CARGO_TEST, *of_cargo, "--", "--ignored", "--list", "--format", "terse"]
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     names = re.findall(r"^(\S+): test$", listed, re.MULTILINE)
-    return [name for name in names if is_chosen(name, choice)]
+    return [name for name in names if name != NO_LONG_TEST and is_chosen(name, choice)]
 
 
 def main(arguments: list[str]) -> int:
