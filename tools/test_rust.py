@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from long_tests import is_chosen
 from quiet_machine import ATTEMPTS, Disturbance, await_quiet, watch_stretches
 
+ROOT = Path(__file__).parents[1]
 CARGO_TEST = ("cargo", "test", "--workspace", "--locked", "--quiet", "--no-fail-fast")
 #: Many tests wait for peers and clocks.
 THREADS = 2 * min(6, os.cpu_count() or 1)
@@ -47,8 +48,8 @@ class Outcome(NamedTuple):
     ended: int
 
 
-#: Ignored for another reason: other tests run it, within a machine that they start.
-NO_LONG_TEST = "ganesha::inside"
+#: A long test in the sources: what is ignored for another reason is none.
+LONG_TEST = re.compile(r'#\[ignore = "long: [^"]*"\]\s*(?:#\[[^\n]*\]\s*)*(?:async )?fn (\w+)')
 #: The target of tests that waits most.
 WAITING = "services"
 
@@ -118,7 +119,12 @@ def long_tests(of_cargo: list[str], choice: str) -> list[str]:
     command = [*CARGO_TEST, *of_cargo, "--", "--ignored", "--list", "--format", "terse"]
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
     names = re.findall(r"^(\S+): test$", listed, re.MULTILINE)
-    return [name for name in names if name != NO_LONG_TEST and is_chosen(name, choice)]
+    long_names = {
+        name
+        for source in ROOT.glob("crates/**/*.rs")
+        for name in LONG_TEST.findall(source.read_text())
+    }
+    return [n for n in names if n.rpartition("::")[2] in long_names and is_chosen(n, choice)]
 
 
 def main(arguments: list[str]) -> int:

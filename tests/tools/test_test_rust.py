@@ -89,3 +89,25 @@ def test_both_halves_are_all_tests() -> None:
     named = {name for name in (*waiting, *others) if not name.startswith("--")}
     assert named <= files | folders | {"services"}
     assert {"services", "contract", "nbf", "linux_llc2"} <= named
+
+
+def test_what_is_ignored_for_another_reason_is_no_long_test() -> None:
+    """By what stands in the source above a test."""
+    sys.path.insert(0, str(TOOLS))
+    try:
+        from test_rust import LONG_TEST
+    finally:
+        sys.path.pop(0)
+    source = """
+    #[test]
+    #[ignore = "long: 100,000 swaps"]
+    fn swaps() {}
+    #[tokio::test]
+    #[ignore = "long: 60,000 files"]
+    #[cfg(target_os = "linux")]
+    async fn files() {}
+    #[test]
+    #[ignore = "another test starts it"]
+    fn inside() {}
+    """
+    assert LONG_TEST.findall(source) == ["swaps", "files"]
