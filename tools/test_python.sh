@@ -35,4 +35,4 @@ export LANLAB_FILE_TIMES=1
 part "Python, one after the other" .venv/bin/pytest -rs --durations=10 "$long" -m "$measuring" \
     "${measuring_files[@]}"
 part "Python, side by side" bash tools/test_side_by_side.sh "$workers" "$long" \
-    -m "not ($measuring)" "${slow[@]}" tests src
+    -m "not ($measuring)" "${slow[@]}" tests
