@@ -42,6 +42,7 @@ pub use interfaces::Interface;
 pub use ports::{PortKind, PortPlan, SendingQueue};
 pub use raw_link::{RawFrames, RawLinkPlace};
 pub use system::interfaces::{broadcast_addresses, interfaces};
+pub use system::names::rename_to_free_name_at;
 pub use system::ports::{Port, PortQueue, make_ports};
 pub use system::process::{
     bind_to_processor, descriptor_limit, favour_thread, give_up_rights, raise_descriptor_limit,

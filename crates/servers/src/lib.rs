@@ -20,6 +20,7 @@ use admission::{Admission, MemoryBudget};
 mod admission;
 mod changes;
 mod confined;
+mod free_name;
 mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;

@@ -9,6 +9,7 @@ pub mod ethtool;
 pub mod file;
 pub mod interfaces;
 mod link_modes;
+pub mod names;
 mod namespace;
 mod packet_socket;
 pub mod ports;

@@ -4,6 +4,7 @@ pub mod clock;
 pub mod datagram;
 pub mod file;
 pub mod interfaces;
+pub mod names;
 pub mod ports;
 pub mod process;
 pub mod raw_link;

@@ -15,6 +15,7 @@ use lanlab_stack::smb::server::short_names;
 
 use super::resolve::{Place, names, refusal, resolve};
 use crate::changes::Changes;
+use crate::free_name;
 
 /// Bits of a mode that let someone write.
 #[cfg(unix)]
@@ -191,7 +192,15 @@ impl Files {
                     }
                     (Some(_), _) => return Err(FileRefusal::Exists),
                 };
-                root.rename(&from.path, root, &path).map_err(refused)?;
+                let parent = |path: &Path| root.open_dir(path.parent().unwrap_or(Path::new(".")));
+                let name = |path: &Path| path.file_name().unwrap_or_default().to_owned();
+                let directories =
+                    (parent(&from.path).map_err(refused)?, parent(&path).map_err(refused)?);
+                free_name::rename(
+                    (&directories.0, name(&from.path).as_ref()),
+                    (&directories.1, name(&path).as_ref()),
+                )
+                .map_err(refused)?;
                 Ok(FileAnswer::Done)
             }
             FileCall::Space => {
