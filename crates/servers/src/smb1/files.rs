@@ -192,7 +192,13 @@ impl Files {
                     }
                     (Some(_), _) => return Err(FileRefusal::Exists),
                 };
-                let parent = |path: &Path| root.open_dir(path.parent().unwrap_or(Path::new(".")));
+                if path == from.path {
+                    return Ok(FileAnswer::Done);
+                }
+                let parent = |path: &Path| {
+                    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+                    root.open_dir(parent.unwrap_or(Path::new(".")))
+                };
                 let name = |path: &Path| path.file_name().unwrap_or_default().to_owned();
                 let directories =
                     (parent(&from.path).map_err(refused)?, parent(&path).map_err(refused)?);
