@@ -56,7 +56,10 @@ def trial_between_two(monkeypatch: pytest.MonkeyPatch, judged: list[Any]) -> Tri
     kind = SimpleNamespace(Parameters=StreamParameters, roles=("sender", "receiver"))
     monkeypatch.setattr("lanlab.run.trial.workload", lambda name: kind)
     monkeypatch.setattr("lanlab.run.trial.judge", judge)
-    hosts = [SimpleNamespace(name=f"host{index}", label=f"host{index}") for index in range(2)]
+    hosts = [
+        SimpleNamespace(name=f"host{index}", label=f"host{index}", raw_link=None)
+        for index in range(2)
+    ]
     bed = SimpleNamespace(hosts=hosts, start_lead_s=0.1, damage=lambda: None)
     site: Any = SimpleNamespace(
         bed=bed,

@@ -100,7 +100,7 @@ def test_an_engine_that_has_ended_is_damage(open_bed: Open, link: str) -> None:
     assert isinstance(bed, VirtualTestbed) and bed._engine is not None
     os.kill(bed._engine.hello["pid"], signal.SIGKILL)
     bed._engine._process.wait()
-    bed._engine._threads[0].join()
+    bed._engine._reader.join()
 
     told = bed.damage()
 

@@ -64,7 +64,7 @@ def test_what_failed_in_a_disturbed_moment_is_tried_again(
     path = f"{tmp_path}:{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-c", RUN.format(tools=str(TOOLS), taken=taken)],
-        env={**os.environ, "PATH": path, "HOME": str(tmp_path)},
+        env={**os.environ, "LANLAB_LONG": "none", "PATH": path, "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=60,

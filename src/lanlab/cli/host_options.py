@@ -184,9 +184,9 @@ def _refuse_file(option: str, text: str) -> None:
     Raises:
         UsageError: It is a file, as that of hosts which a testbed has.
     """
-    from lanlab.testbeds.remote.destinations import PREFIX
-
     if text.endswith(".toml") or "/" in text:
+        from lanlab.testbeds.remote.destinations import PREFIX
+
         allowed = "an address" if option.endswith("address") else "a host, as in alice@nas"
         raise UsageError(
             f"{option}: found `{text}`, which is a file; allowed: {allowed}",
