@@ -98,6 +98,9 @@ impl Station {
     /// Use the link to the station of a session, or set it up.
     fn link_up(&mut self, now: Instant, index: usize) {
         let session = &mut self.sessions[index];
+        let station = session.station;
+        self.make_room_for_link(station);
+        let session = &mut self.sessions[index];
         let Some(peer) = self.peers.get(session.station, &self.profile.link) else {
             let id = session.id;
             self.drop_session(now, id, Why::NoResources);
@@ -137,7 +140,7 @@ impl Station {
             self.recognize(from, header, 0, 0);
             return;
         }
-        let Some(local) = self.free_number() else {
+        let Some(local) = self.number_for_call(from) else {
             self.recognize(from, header, value::NO_RESOURCES, 0);
             return;
         };
@@ -301,7 +304,7 @@ impl Station {
         }
     }
 
-    fn is_used(&self, station: Mac) -> bool {
+    pub(super) fn is_used(&self, station: Mac) -> bool {
         self.sessions.iter().any(|session| session.station == station && session.phase.uses_link())
     }
 

@@ -98,6 +98,9 @@ impl Station {
             }
             return;
         }
+        if connect.is_some() {
+            self.make_room_for_link(from);
+        }
         if let Some(poll) = connect
             && let Some(peer) = self.peers.get(from, &self.profile.link)
         {
@@ -168,13 +171,17 @@ impl Station {
         let mut outcomes = Vec::new();
         match header.command {
             NameCommand::AddNameQuery | NameCommand::AddGroupNameQuery => {
-                self.names.handle_add_query(from, &header, &mut self.output, &mut outcomes);
+                self.names.handle_add_query(now, from, &header, &mut self.output, &mut outcomes);
             }
             NameCommand::AddNameResponse => {
-                self.names.handle_add_response(from, &header, &mut outcomes);
+                self.names.handle_add_response(now, from, &header, &mut outcomes);
             }
             NameCommand::NameInConflict => {
-                self.names.handle_conflict(from, header.destination, &mut outcomes);
+                let (name, correlators) = (header.destination, &mut self.correlators);
+                self.names.handle_conflict(now, from, name, correlators, &mut outcomes);
+                let output = (&mut self.output, &mut self.correlators);
+                // The claim that it begins is due at once.
+                self.names.handle_timeout(now, &self.profile, output, &mut outcomes);
             }
             NameCommand::NameQuery => self.handle_name_query(now, from, &header),
             NameCommand::NameRecognized => {

@@ -5,6 +5,7 @@
 //! two stations share a link.
 
 mod calls;
+mod crowds;
 mod frames;
 mod names;
 mod output;

@@ -1,4 +1,8 @@
-//! The names of a station: claimed, defended, given up after a conflict.
+//! The names of a station: claimed, defended, claimed again after a conflict.
+//!
+//! Anybody can send NAME IN CONFLICT, so that a station that believed it would be deaf for ever by one
+//! frame. It asks again whether another station has the name, as it did when it claimed it, and goes on
+//! using it until one objects. A name that is lost is claimed again later.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -11,11 +15,34 @@ use crate::profile::Profile;
 /// Most names of a station, without its permanent one (IBM: 254).
 pub(super) const MOST_NAMES: usize = 254;
 
+/// How long a name that another station has is left to it until it is claimed again, ns: with a part that
+/// differs from station to station, as two that claim at once both fail.
+const RETRY_NS: u64 = 10_000_000_000;
+const RETRY_STEP_NS: u64 = 40_000_000;
+
+/// What a claim is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// A name that we did not have.
+    New,
+    /// A name of ours that another station says is another's, too. It is used meanwhile.
+    Again,
+    /// A name that we have lost.
+    Lost,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    Claiming { queries: u32, next_at: Instant, correlator: u16 },
+    Claiming { of: Claim, queries: u32, next_at: Instant, correlator: u16 },
     Registered,
-    Conflict,
+    Conflict { retry_at: Instant },
+}
+
+impl Stage {
+    /// Whether the name is ours to use.
+    const fn is_held(self) -> bool {
+        matches!(self, Self::Registered | Self::Claiming { of: Claim::Again, .. })
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,16 +56,22 @@ struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Claimed(Name),
+    Disputed(Name, Mac),
     Conflict(Name, Mac),
 }
 
 /// The names of a station.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Names {
+    mac: Mac,
     entries: Vec<Entry>,
 }
 
 impl Names {
+    pub(super) const fn new(mac: Mac) -> Self {
+        Self { mac, entries: Vec::new() }
+    }
+
     /// Begin to claim a name. False if it is among the names, or there are too many.
     pub(super) fn claim(
         &mut self,
@@ -51,7 +84,7 @@ impl Names {
             return false;
         }
         let correlator = correlators.next();
-        let stage = Stage::Claiming { queries: 0, next_at: now, correlator };
+        let stage = Stage::Claiming { of: Claim::New, queries: 0, next_at: now, correlator };
         self.entries.push(Entry { name, is_group, stage });
         true
     }
@@ -67,23 +100,23 @@ impl Names {
 
     /// Whether we have the name, and whether it is one of a group.
     pub(super) fn registered(&self, name: Name) -> Option<bool> {
-        let entry = self.find(name).filter(|entry| entry.stage == Stage::Registered)?;
+        let entry = self.find(name).filter(|entry| entry.stage.is_held())?;
         Some(entry.is_group)
     }
 
     /// Every name that is ours, in the order of the claims: name, of a group, in conflict.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Name, bool, bool)> {
-        let held = self
-            .entries
-            .iter()
-            .filter(|entry| matches!(entry.stage, Stage::Registered | Stage::Conflict));
-        held.map(|entry| (entry.name, entry.is_group, entry.stage == Stage::Conflict))
+        self.entries.iter().filter_map(|entry| {
+            let is_held = entry.stage.is_held();
+            let is_new = matches!(entry.stage, Stage::Claiming { of: Claim::New, .. });
+            (!is_new).then_some((entry.name, entry.is_group, !is_held))
+        })
     }
 
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let times = self.entries.iter().filter_map(|entry| match entry.stage {
-            Stage::Claiming { next_at, .. } => Some(next_at),
-            Stage::Registered | Stage::Conflict => None,
+            Stage::Claiming { next_at: at, .. } | Stage::Conflict { retry_at: at } => Some(at),
+            Stage::Registered => None,
         });
         times.min()
     }
@@ -93,11 +126,16 @@ impl Names {
         &mut self,
         now: Instant,
         profile: &Profile,
-        output: &mut Output,
+        (output, correlators): (&mut Output, &mut Correlators),
         outcomes: &mut Vec<Outcome>,
     ) {
         for entry in &mut self.entries {
-            let Stage::Claiming { queries, next_at, correlator } = &mut entry.stage else {
+            if matches!(entry.stage, Stage::Conflict { retry_at } if retry_at <= now) {
+                let correlator = correlators.next();
+                entry.stage =
+                    Stage::Claiming { of: Claim::Lost, queries: 0, next_at: now, correlator };
+            }
+            let Stage::Claiming { queries, next_at, correlator, .. } = &mut entry.stage else {
                 continue;
             };
             if *next_at > now {
@@ -131,19 +169,21 @@ impl Names {
     /// Another station wants to add a name: object if it is ours and not both are of a group.
     pub(super) fn handle_add_query(
         &mut self,
+        now: Instant,
         from: Mac,
         header: &NameHeader,
         output: &mut Output,
         outcomes: &mut Vec<Outcome>,
     ) {
         let wants_group = header.command == NameCommand::AddGroupNameQuery;
-        let Some(entry) = self.entries.iter_mut().find(|entry| entry.name == header.source) else {
+        let Some(entry) = self.entries.iter().find(|entry| entry.name == header.source) else {
             return;
         };
-        if wants_group && entry.is_group || entry.stage == Stage::Conflict {
+        let is_lost = matches!(entry.stage, Stage::Conflict { .. });
+        if wants_group && entry.is_group || is_lost {
             return;
         }
-        let is_claiming = matches!(entry.stage, Stage::Claiming { .. });
+        let is_claiming = !entry.stage.is_held();
         let answer = NameHeader {
             command: NameCommand::AddNameResponse,
             data1: if is_claiming { flag::NAME_IN_PROCESS } else { 0 },
@@ -156,14 +196,14 @@ impl Names {
         output.push(from, answer, &[]);
         if is_claiming {
             // Both add it at the same time: both fail.
-            outcomes.push(Outcome::Conflict(entry.name, from));
-            self.release(header.source);
+            self.lose(now, header.source, from, outcomes);
         }
     }
 
     /// Another station objects to a name that we add.
     pub(super) fn handle_add_response(
         &mut self,
+        now: Instant,
         from: Mac,
         header: &NameHeader,
         outcomes: &mut Vec<Outcome>,
@@ -174,17 +214,43 @@ impl Names {
                     if correlator == header.transmit_correlator)
         };
         if self.entries.iter().find(is_meant).is_some() {
-            outcomes.push(Outcome::Conflict(header.source, from));
-            self.release(header.source);
+            self.lose(now, header.source, from, outcomes);
         }
     }
 
-    /// Another station has found that a name of ours is also another's.
-    pub(super) fn handle_conflict(&mut self, from: Mac, name: Name, outcomes: &mut Vec<Outcome>) {
+    /// A name that is claimed is another station's. One that was never ours is given up.
+    fn lose(&mut self, now: Instant, name: Name, to: Mac, outcomes: &mut Vec<Outcome>) {
+        let Mac([.., last]) = self.mac;
+        let retry_at = now.plus_nanos(RETRY_NS + u64::from(last) * RETRY_STEP_NS);
+        let Some(entry) = self.entries.iter_mut().find(|entry| entry.name == name) else { return };
+        let Stage::Claiming { of, .. } = entry.stage else { return };
+        entry.stage = Stage::Conflict { retry_at };
+        match of {
+            Claim::New => {
+                self.release(name);
+                outcomes.push(Outcome::Conflict(name, to));
+            }
+            Claim::Again => outcomes.push(Outcome::Conflict(name, to)),
+            // That it is another's was said.
+            Claim::Lost => {}
+        }
+    }
+
+    /// Another station says that a name of ours is also another's: ask whether it is.
+    pub(super) fn handle_conflict(
+        &mut self,
+        now: Instant,
+        from: Mac,
+        name: Name,
+        correlators: &mut Correlators,
+        outcomes: &mut Vec<Outcome>,
+    ) {
         let entry = self.entries.iter_mut().find(|entry| entry.name == name);
         if let Some(entry) = entry.filter(|entry| entry.stage == Stage::Registered) {
-            entry.stage = Stage::Conflict;
-            outcomes.push(Outcome::Conflict(name, from));
+            let correlator = correlators.next();
+            entry.stage =
+                Stage::Claiming { of: Claim::Again, queries: 0, next_at: now, correlator };
+            outcomes.push(Outcome::Disputed(name, from));
         }
     }
 }

@@ -37,6 +37,12 @@ pub struct Counts {
     pub unknown_session_frames: u64,
     /// Answers that were thrown away because the driver had not sent those before.
     pub dropped_answers: u64,
+    /// How often another station said that a name of ours is another's, too.
+    pub name_disputes: u64,
+    /// How often another station had a name that we claimed, or had.
+    pub name_conflicts: u64,
+    /// Links and calls of stations that had not gone on with them, ended for others.
+    pub crowded_out: u64,
 }
 
 /// A station that speaks NetBIOS frames. See the [module](super).
@@ -75,7 +81,7 @@ impl Station {
             started: now,
             correlators: Correlators::default(),
             output: Output::new(mac),
-            names: Names::default(),
+            names: Names::new(mac),
             questions: Questions::default(),
             status_parts: StatusParts::default(),
             peers: Peers::default(),
@@ -265,7 +271,8 @@ impl Station {
     /// Do what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         let mut outcomes = Vec::new();
-        self.names.handle_timeout(now, &self.profile, &mut self.output, &mut outcomes);
+        let sending = (&mut self.output, &mut self.correlators);
+        self.names.handle_timeout(now, &self.profile, sending, &mut outcomes);
         self.report(&outcomes);
         let (events, parts) = (&mut self.events, &mut self.status_parts);
         let about = (&self.profile, permanent_name(self.mac));
@@ -288,10 +295,17 @@ impl Station {
 
     pub(super) fn report(&mut self, outcomes: &[Outcome]) {
         for outcome in outcomes {
-            self.event(match *outcome {
-                Outcome::Claimed(name) => Event::Claimed(name),
-                Outcome::Conflict(name, station) => Event::Conflict(name, station),
-            });
+            match *outcome {
+                Outcome::Claimed(name) => self.event(Event::Claimed(name)),
+                Outcome::Disputed(name, station) => {
+                    self.counts.name_disputes += 1;
+                    self.event(Event::Disputed(name, station));
+                }
+                Outcome::Conflict(name, station) => {
+                    self.counts.name_conflicts += 1;
+                    self.event(Event::Conflict(name, station));
+                }
+            }
         }
     }
 

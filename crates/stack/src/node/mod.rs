@@ -98,7 +98,11 @@ pub enum NotSent {
 pub enum Event {
     /// The name is ours.
     Claimed(Name),
-    /// The name is that of another station; it is given up, or in conflict.
+    /// This station says that a name of ours is another's, too: it is claimed again, and used meanwhile.
+    /// [`Event::Claimed`] or [`Event::Conflict`] follows.
+    Disputed(Name, Mac),
+    /// The name is that of another station. A new one is given up; one that was ours is claimed again from
+    /// time to time, and [`Event::Claimed`] says when it is ours again.
     Conflict(Name, Mac),
     /// A session that we called is open.
     Opened(SessionId, CarrierFacts),

@@ -8,6 +8,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
 use lanlab_wire::llc;
 use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
+use lanlab_wire::netbios_name::Name;
 
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name, node};
@@ -110,6 +111,114 @@ fn data_for_a_session_that_is_not_open_are_counted_and_the_link_goes_on() {
     assert!(now < ms(60_000), "{now}");
 }
 
+/// A frame of names.
+fn named(command: NameCommand, [destination, source]: [Name; 2], correlators: [u16; 2]) -> Vec<u8> {
+    let [transmit_correlator, response_correlator] = correlators;
+    let (data1, data2) = (0, 0);
+    let header = NameHeader {
+        command,
+        data1,
+        data2,
+        transmit_correlator,
+        response_correlator,
+        destination,
+        source,
+    };
+    let mut pdu = vec![0xf0, 0xf0, 0x03];
+    header.emit(&mut pdu);
+    pdu
+}
+
+fn commands(answers: &[Vec<u8>]) -> Vec<NameHeader> {
+    answers.iter().filter_map(|pdu| Some(NameHeader::parse(pdu.get(3..)?).ok()?.0)).collect()
+}
+
+/// Whether the station answers for its name.
+fn is_found(node: &mut Node, now: Instant) -> bool {
+    let query = named(NameCommand::NameQuery, [name(0), NO_NAME], [0, 9]);
+    let answers = commands(&give(node, now, Mac::NETBIOS_GROUP, &query));
+    answers.iter().any(|answer| answer.command == NameCommand::NameRecognized)
+}
+
+/// Let the next timer expire; gives when that was, and what was sent.
+fn wait(node: &mut Node) -> (Instant, Vec<NameHeader>) {
+    let now = node.poll_timeout().expect("a timer");
+    node.handle_timeout(now);
+    (now, commands(&answers(node, now)))
+}
+
+#[test]
+fn a_frame_that_says_that_a_name_is_anothers_does_not_take_it_away() {
+    let (mut node, now) = station();
+    let conflict = named(NameCommand::NameInConflict, [name(0), NO_NAME], [0, 0]);
+    let asked = commands(&give(&mut node, now, Mac::NETBIOS_GROUP, &conflict));
+    // It asks who has the name, and is found meanwhile.
+    assert_eq!(asked.len(), 1);
+    assert_eq!((asked[0].command, asked[0].source), (NameCommand::AddNameQuery, name(0)));
+    assert!(is_found(&mut node, now));
+    // Once: more of them ask nothing more.
+    assert_eq!(commands(&give(&mut node, now, Mac::NETBIOS_GROUP, &conflict)), []);
+    let mut now = now;
+    while node.poll_timeout().is_some() {
+        now = wait(&mut node).0;
+        assert!(is_found(&mut node, now));
+    }
+    let counts = node.nbf().counts();
+    assert_eq!((counts.name_disputes, counts.name_conflicts), (1, 0));
+    // Another one is heard again.
+    give(&mut node, now, Mac::NETBIOS_GROUP, &conflict);
+    assert_eq!(node.nbf().counts().name_disputes, 2);
+}
+
+#[test]
+fn a_name_that_another_station_has_is_claimed_again_until_it_is_free() {
+    let (mut node, now) = station();
+    let conflict = named(NameCommand::NameInConflict, [name(0), NO_NAME], [0, 0]);
+    let asked = commands(&give(&mut node, now, Mac::NETBIOS_GROUP, &conflict));
+    let objection = |query: &NameHeader| {
+        let correlators = [query.response_correlator, 0];
+        named(NameCommand::AddNameResponse, [name(0), name(0)], correlators)
+    };
+    give(&mut node, now, mac(0), &objection(&asked[0]));
+    assert!(!is_found(&mut node, now));
+    assert_eq!(node.nbf().counts().name_conflicts, 1);
+    // Once more it is another's, and then no more.
+    let (retried_at, asked) = wait(&mut node);
+    assert!(retried_at.nanos_since(now) >= 10_000_000_000, "{retried_at}");
+    assert_eq!(asked[0].command, NameCommand::AddNameQuery);
+    give(&mut node, retried_at, mac(0), &objection(&asked[0]));
+    assert!(!is_found(&mut node, retried_at));
+    let mut now = retried_at;
+    while node.poll_timeout().is_some() {
+        now = wait(&mut node).0;
+    }
+    assert!(is_found(&mut node, now));
+    assert_eq!(node.nbf().counts().name_conflicts, 1, "it was said");
+}
+
+/// 254 calls with which their stations do not go on, and no link.
+#[test]
+fn calls_that_nobody_goes_on_with_keep_no_station_out() {
+    let (mut node, now) = station();
+    let call = |node: &mut Node, source: Mac, number: u8| {
+        let mut pdu = named(NameCommand::NameQuery, [name(0), name(1)], [0, 1]);
+        pdu[9] = number;
+        let header = Header { destination: mac(0), source, framing: Framing::Llc };
+        let mut frame = vec![];
+        Frame { header, payload: &pdu }.emit(&mut frame).unwrap();
+        node.handle_frame(now, &frame);
+        commands(&answers(node, now))[0].data2.to_le_bytes()[0]
+    };
+    for number in 1..=200 {
+        assert_ne!(call(&mut node, STRANGER, number), 0xff, "{number}");
+    }
+    for station in 0..=255 {
+        let number = call(&mut node, Mac([2, 8, 0, 0, 0, station]), 1);
+        assert!((1..=254).contains(&number), "{station}: {number}");
+    }
+    assert_eq!(node.nbf().counts().crowded_out, 136 + 2 + 64);
+}
+
 #[test]
 fn many_strangers_get_links_and_calls_up_to_a_bound() {
     let (mut node, now) = station();
@@ -143,8 +252,8 @@ fn many_strangers_get_links_and_calls_up_to_a_bound() {
             refused += u32::from(is_dm || is_full);
         }
     }
-    // 256 links and 254 sessions: DM to 44, no resources to 46.
-    assert_eq!(refused, 90);
+    // 256 links and 254 sessions: who has not gone on makes room for 44 and 46 others.
+    assert_eq!((refused, node.nbf().counts().crowded_out), (0, 90));
 }
 
 #[test]

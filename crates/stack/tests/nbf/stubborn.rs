@@ -207,9 +207,15 @@ fn a_station_that_claims_our_name_is_answered_and_the_session_goes_on() {
         assert_eq!(answer.command, NameCommand::AddNameResponse);
         assert_eq!((answer.transmit_correlator, answer.source), (5, name(0)));
     }
-    // It says that the name is in conflict: that is reported, and what is open stays open.
+    // It says that the name is in conflict: that is reported and asked about. It objects: that is
+    // reported, too, and what is open stays open.
     let conflict = name_frame(NameCommand::NameInConflict, 0, (name(0), NO_NAME));
-    called.give(Mac::NETBIOS_GROUP, &conflict);
+    let asked = called.give(Mac::NETBIOS_GROUP, &conflict);
+    assert!(called.events.contains(&Event::Disputed(name(0), PEER)), "{:?}", called.events);
+    let (query, _) = NameHeader::parse(&asked[0][3..]).unwrap();
+    let mut objection = name_frame(NameCommand::AddNameResponse, 0, (name(0), name(0)));
+    objection[11..13].copy_from_slice(&query.response_correlator.to_le_bytes());
+    called.give(mac(0), &objection);
     assert!(called.events.contains(&Event::Conflict(name(0), PEER)), "{:?}", called.events);
     assert_eq!(called.give(Mac::NETBIOS_GROUP, &asking(8)), [] as [Vec<u8>; 0]);
     assert_eq!(called.ended(), None);
