@@ -1,10 +1,14 @@
 //! What a client changes of a file but its content: size, permissions, times. All of it is done, or
 //! it is said that it is not.
 
-use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
+use std::fs::{File, FileTimes, Permissions};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+
+use super::beneath::{open_any, ordinary};
 
 /// Bits of a mode that say who may do what; the three above them run programs as somebody else, or
 /// keep others from removing files.
@@ -42,23 +46,25 @@ impl Changes {
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
     }
 
-    /// The same by its path, on which no link is.
+    /// The same by its name in a directory.
     ///
     /// # Errors
     /// As of [`Self::apply`]; `PermissionDenied` of what is neither file nor directory.
-    pub fn apply_at(&self, path: &Path) -> io::Result<()> {
+    pub fn apply_in(&self, directory: &Dir, name: &str) -> io::Result<()> {
         let permissions = self.permissions()?;
-        let found = fs::symlink_metadata(path)?;
-        if !found.is_file() && !found.is_dir() {
-            return Err(io::ErrorKind::PermissionDenied.into());
+        let writes = self.size_bytes.is_some() || cfg!(windows);
+        let options = || OpenOptions::new().read(!writes).write(writes).clone();
+        match open_any(directory, Path::new(name), &options()) {
+            Ok(file) => self.apply(&file),
+            // Who may not read it may still permit it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let is_rest = Self { mode: None, ..*self } != Self::default();
+                let Some(permissions) = permissions.filter(|_| !is_rest) else { return Err(error) };
+                ordinary(&directory.symlink_metadata(name)?)?;
+                directory.set_permissions(name, cap_std::fs::Permissions::from_std(permissions))
+            }
+            Err(error) => Err(error),
         }
-        let rest = Self { mode: None, ..*self };
-        if rest != Self::default() {
-            let writes = rest.size_bytes.is_some() || cfg!(windows);
-            rest.apply(&OpenOptions::new().read(!writes).write(writes).open(path)?)?;
-        }
-        // By its path: who may not read it may still permit it.
-        permissions.map_or(Ok(()), |permissions| fs::set_permissions(path, permissions))
     }
 
     #[cfg(unix)]
@@ -93,10 +99,10 @@ impl Changes {
 }
 
 /// The permissions of what was found, as POSIX has them.
-pub fn mode_of(found: &fs::Metadata) -> u32 {
+pub fn mode_of(found: &Metadata) -> u32 {
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
+        use cap_std::fs::PermissionsExt;
         found.permissions().mode() & PERMISSIONS
     }
     #[cfg(not(unix))]
@@ -118,9 +124,16 @@ pub fn mode_text(is_directory: bool, mode: u32) -> String {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::MetadataExt;
 
+    use cap_std::ambient_authority;
+
     use super::*;
+
+    fn directory(root: &tempfile::TempDir) -> Dir {
+        Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap()
+    }
 
     #[test]
     fn all_that_is_asked_for_is_done() {
@@ -137,15 +150,22 @@ mod tests {
             let found = fs::metadata(&path).unwrap();
             (found.len(), found.mode() & 0o7777, found.atime(), found.mtime())
         };
-        all.apply_at(&path).unwrap();
+        all.apply_in(&directory(&root), "x").unwrap();
         assert_eq!(state(), (3, 0o240, 1_000_000_000, 2_000_000_000));
         let some = Changes { modified_s: Some(5), mode: Some(0o600), ..Changes::default() };
         some.apply(&File::options().write(true).open(&path).unwrap()).unwrap();
         assert_eq!(state(), (3, 0o600, 1_000_000_000, 5));
         let of_directory = Changes { mode: Some(0o711), modified_s: Some(9), ..Changes::default() };
-        of_directory.apply_at(root.path()).unwrap();
-        let found = fs::metadata(root.path()).unwrap();
-        assert_eq!((mode_of(&found), found.mtime()), (0o711, 9));
+        fs::create_dir(root.path().join("d")).unwrap();
+        of_directory.apply_in(&directory(&root), "d").unwrap();
+        let found = fs::metadata(root.path().join("d")).unwrap();
+        assert_eq!((found.mode() & 0o777, found.mtime()), (0o711, 9));
+        // Who may not read a file may permit it.
+        for mode in [0, 0o600] {
+            let permits = Changes { mode: Some(mode), ..Changes::default() };
+            permits.apply_in(&directory(&root), "x").unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, mode);
+        }
     }
 
     #[test]
@@ -156,14 +176,14 @@ mod tests {
         for mode in [0o4755, 0o2755, 0o1777] {
             let odd = Changes { mode: Some(mode), size_bytes: Some(0), ..Changes::default() };
             let file = File::options().write(true).open(&path).unwrap();
-            for done in [odd.apply_at(&path), odd.apply(&file)] {
+            for done in [odd.apply_in(&directory(&root), "x"), odd.apply(&file)] {
                 assert_eq!(done.unwrap_err().kind(), io::ErrorKind::Unsupported);
             }
         }
         assert_eq!(fs::read(&path).unwrap(), b"content");
         std::os::unix::fs::symlink(&path, root.path().join("link")).unwrap();
         let some = Changes { mode: Some(0), ..Changes::default() };
-        let linked = some.apply_at(&root.path().join("link")).unwrap_err();
+        let linked = some.apply_in(&directory(&root), "link").unwrap_err();
         assert_eq!(linked.kind(), io::ErrorKind::PermissionDenied);
     }
 

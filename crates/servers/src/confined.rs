@@ -1,23 +1,29 @@
 //! The directory that is served, which no name leads out of.
 //!
-//! A path is taken apart before the system sees it: `..` at the top stays there, and a symbolic link
-//! anywhere on the way is refused, so it cannot lead out. What makes links in the directory while it
-//! is served has access to this host by other ways; no embedded server makes one.
+//! A path is taken apart before the system sees it: `..` at the top stays there. Then each directory on
+//! the way is opened in the one before, by a handle and never by a path, and no symbolic link is
+//! followed: what is put in the place of something meanwhile cannot lead out.
 
-use std::fs;
+use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::changes::mode_of;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions, ReadDir};
+
+use super::beneath::{open_directory, open_file, ordinary};
+use super::changes::{Changes, mode_of};
+use super::free_name;
 
 /// Names deep.
-const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 
 /// A directory that is served.
 #[derive(Debug, Clone)]
 pub struct Confined {
-    root: PathBuf,
+    root: Arc<Dir>,
     read_only: bool,
 }
 
@@ -26,52 +32,56 @@ pub type Names = Vec<String>;
 
 impl Confined {
     /// Serve a directory.
-    pub fn new(root: PathBuf, read_only: bool) -> Self {
-        Self { root, read_only }
+    ///
+    /// # Errors
+    /// What the system says of it.
+    pub fn new(root: &Path, read_only: bool) -> io::Result<Self> {
+        let root = Dir::open_ambient_dir(root, ambient_authority())?;
+        Ok(Self { root: Arc::new(root), read_only })
     }
 
     /// Where a path leads from a directory.
+    ///
+    /// # Errors
+    /// `InvalidFilename` of a name that is never listed, or of too many.
     pub fn names(base: &[String], path: &str) -> io::Result<Names> {
         let mut names = if path.starts_with('/') { Vec::new() } else { base.to_vec() };
         for name in path.split('/') {
             match name {
                 "" | "." => {}
                 ".." => drop(names.pop()),
-                _ if !is_plain(name) => {
-                    let message = "a name has `\\`, a control character or a drive";
-                    return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
-                }
                 _ => names.push(name.to_owned()),
             }
         }
-        if names.len() > MAX_DEPTH {
-            let message = format!("a path is more than {MAX_DEPTH} names deep");
-            return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
-        }
-        Ok(names)
+        checked(names)
     }
 
-    /// The path of this host for it, which leads through no symbolic link, and to none.
-    pub fn place(&self, names: &[String]) -> io::Result<PathBuf> {
-        let mut path = self.root.clone();
+    /// The same of a path where `.` and `..` are no names at all.
+    ///
+    /// # Errors
+    /// As of [`Self::names`], and of these two.
+    pub fn plain_names(path: &str) -> io::Result<Names> {
+        let names = path.split('/').filter(|name| !name.is_empty()).map(str::to_owned);
+        checked(names.collect())
+    }
+
+    /// A directory, for what is in it.
+    fn directory(&self, names: &[String]) -> io::Result<Arc<Dir>> {
+        let mut directory = Arc::clone(&self.root);
         for name in names {
-            path.push(name);
-            match fs::symlink_metadata(&path) {
-                Ok(found) if found.is_symlink() => {
-                    let message = "a symbolic link, which is not followed";
-                    return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
-                }
-                Ok(_) => {}
-                // What comes after it cannot be a link either.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
+            directory = Arc::new(open_directory(&directory, name)?);
         }
-        Ok(path)
+        Ok(directory)
     }
 
-    /// The same, to change something there; the directory itself is never changed.
-    pub fn place_to_change(&self, names: &[String]) -> io::Result<PathBuf> {
+    /// The directory that something is in, and its name there.
+    fn place<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
+        let (name, above) = names.split_last().ok_or(io::ErrorKind::IsADirectory)?;
+        Ok((self.directory(above)?, name))
+    }
+
+    /// The same, to change something there; the served directory itself is never changed.
+    fn place_to_change<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
         if self.read_only || names.is_empty() {
             let message = "nothing may be changed there";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
@@ -79,21 +89,207 @@ impl Confined {
         self.place(names)
     }
 
-    /// What is in a directory, but for links, devices and names that are not UTF-8.
+    /// What the system says of a file or a directory.
+    ///
+    /// # Errors
+    /// `PermissionDenied` of anything else, or what the system says.
+    pub fn metadata(&self, names: &[String]) -> io::Result<Metadata> {
+        let found = self.metadata_of_any(names)?;
+        ordinary(&found)?;
+        Ok(found)
+    }
+
+    /// The same of links and devices, too.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn metadata_of_any(&self, names: &[String]) -> io::Result<Metadata> {
+        if names.is_empty() {
+            return self.root.dir_metadata();
+        }
+        let (directory, name) = self.place(names)?;
+        directory.symlink_metadata(name)
+    }
+
+    /// What is in one place.
+    ///
+    /// # Errors
+    /// As of [`Self::metadata`].
+    pub fn look(&self, names: &[String]) -> io::Result<Found> {
+        let name = names.last().cloned().unwrap_or_default();
+        Found::new(name, &self.metadata(names)?).ok_or_else(denied)
+    }
+
+    /// Files and directories of a directory. What could not be asked for by its name is left out.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn entries(&self, names: &[String]) -> io::Result<Entries> {
+        self.entries_of(names, |entry| entry.is_directory || entry.is_file)
+    }
+
+    /// The same with links, pipes and devices.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn all_entries(&self, names: &[String]) -> io::Result<Entries> {
+        self.entries_of(names, |_| true)
+    }
+
+    fn entries_of(&self, names: &[String], wants: fn(&Entry) -> bool) -> io::Result<Entries> {
+        let reading = self.directory(names)?.entries()?;
+        // What is deeper has no names here.
+        Ok(Entries { reading: (names.len() < MAX_DEPTH).then_some(reading), wants })
+    }
+
+    /// The same with what is known of each.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn list(&self, names: &[String]) -> io::Result<impl Iterator<Item = Found> + use<>> {
-        let entries = fs::read_dir(self.place(names)?)?;
-        Ok(entries.filter_map(|entry| {
-            let entry = entry.ok()?;
-            let name = entry.file_name().into_string().ok()?;
+        let entries = self.entries(names)?;
+        Ok(entries.filter_map(|Entry { name, entry, .. }| {
+            // It may be gone, or another thing, by now.
             Found::new(name, &entry.metadata().ok()?)
         }))
     }
 
-    /// What is in one place.
-    pub fn look(&self, names: &[String]) -> io::Result<Found> {
-        let found = fs::symlink_metadata(self.place(names)?)?;
-        let name = names.last().cloned().unwrap_or_default();
-        Found::new(name, &found).ok_or_else(|| io::ErrorKind::PermissionDenied.into())
+    /// Open a file to be read.
+    ///
+    /// # Errors
+    /// `IsADirectory`, `PermissionDenied` of what is no file, or what the system says.
+    pub fn open(&self, names: &[String]) -> io::Result<File> {
+        let (directory, name) = self.place(names)?;
+        open_file(&directory, Path::new(name), OpenOptions::new().read(true))
+    }
+
+    /// Open a file as `options` say, to change it or to make one.
+    ///
+    /// # Errors
+    /// As of [`Self::open`]; `PermissionDenied` where nothing may be changed.
+    pub fn open_to_change(&self, names: &[String], options: &OpenOptions) -> io::Result<File> {
+        let (directory, name) = self.place_to_change(names)?;
+        open_file(&directory, Path::new(name), options)
+    }
+
+    /// Make a directory, with these permissions if any are said.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `PermissionDenied` where nothing may be changed, or what the system says.
+    pub fn create_dir(&self, names: &[String], mode: Option<u32>) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(names)?;
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
+        let mut builder = cap_std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        if let Some(mode) = mode {
+            cap_std::fs::DirBuilderExt::mode(&mut builder, mode);
+        }
+        #[cfg(not(unix))]
+        let _ = mode;
+        directory.create_dir_with(name, &builder)
+    }
+
+    /// Remove a file; nothing else.
+    ///
+    /// # Errors
+    /// `IsADirectory`, `PermissionDenied`, or what the system says.
+    pub fn remove_file(&self, names: &[String]) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(names)?;
+        let found = directory.symlink_metadata(name)?;
+        if found.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if found.is_file() { directory.remove_file(name) } else { Err(denied()) }
+    }
+
+    /// Remove anything that is no directory: a link with its directory, not what it leads to.
+    ///
+    /// # Errors
+    /// `PermissionDenied` where nothing may be changed, or what the system says.
+    pub fn remove_any(&self, names: &[String]) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(names)?;
+        directory.remove_file(name)
+    }
+
+    /// Remove an empty directory.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(names)?;
+        directory.remove_dir(name)
+    }
+
+    /// Give a file or a directory a new name, which nothing has: of two who want the same one has it,
+    /// whether they are clients or programs of this host.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, `PermissionDenied` where nothing may be changed or of a link, or what the system
+    /// says.
+    pub fn rename(&self, from: &[String], to: &[String]) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(from)?;
+        let (new_directory, new_name) = self.place_to_change(to)?;
+        ordinary(&directory.symlink_metadata(name)?)?;
+        let to = (&*new_directory, Path::new(new_name));
+        free_name::rename((&*directory, Path::new(name)), to)
+    }
+
+    /// Give a file another name, in place of what has it now.
+    ///
+    /// # Errors
+    /// As of [`Self::rename`], but for `AlreadyExists`.
+    pub fn replace(&self, from: &[String], to: &[String]) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(from)?;
+        let (new_directory, new_name) = self.place_to_change(to)?;
+        directory.rename(name, &new_directory, new_name)
+    }
+
+    /// Change size, permissions and times of a file or directory.
+    ///
+    /// # Errors
+    /// As of [`Changes::apply`]; `PermissionDenied` of what is neither, or where nothing may be changed.
+    pub fn change(&self, names: &[String], changes: &Changes) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(names)?;
+        changes.apply_in(&directory, name)
+    }
+}
+
+/// What is in a directory, one after another.
+#[derive(Debug)]
+pub struct Entries {
+    reading: Option<ReadDir>,
+    wants: fn(&Entry) -> bool,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// Whether it is a file.
+    pub is_file: bool,
+    /// To ask for more.
+    pub entry: cap_std::fs::DirEntry,
+}
+
+impl Iterator for Entries {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        loop {
+            // A listing that breaks ends.
+            let entry = self.reading.as_mut()?.next()?.ok()?;
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
+                continue;
+            };
+            let (is_directory, is_file) = (kind.is_dir(), kind.is_file());
+            let entry = Entry { name, is_directory, is_file, entry };
+            if is_plain(&entry.name) && (self.wants)(&entry) {
+                return Some(entry);
+            }
+        }
     }
 }
 
@@ -116,13 +312,14 @@ pub struct Found {
 
 impl Found {
     /// Of a file or directory; of nothing else.
-    pub fn new(name: String, found: &fs::Metadata) -> Option<Self> {
+    pub fn new(name: String, found: &Metadata) -> Option<Self> {
         let is_directory = found.is_dir();
         if !is_directory && !found.is_file() {
             return None;
         }
-        let since_1970_s =
-            |at: SystemTime| at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |at| at.as_secs());
+        let since_1970_s = |at: cap_std::time::SystemTime| {
+            at.into_std().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |at| at.as_secs())
+        };
         let modified_s = since_1970_s(found.modified().ok()?);
         let accessed_s = found.accessed().map_or(modified_s, since_1970_s);
         let size_bytes = if is_directory { 0 } else { found.len() };
@@ -131,51 +328,32 @@ impl Found {
     }
 }
 
+fn denied() -> io::Error {
+    io::ErrorKind::PermissionDenied.into()
+}
+
+fn checked(names: Names) -> io::Result<Names> {
+    if !names.iter().all(|name| is_plain(name)) {
+        let message = "a name has `\\`, a control character or a drive";
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
+    }
+    if names.len() > MAX_DEPTH {
+        let message = format!("a path is more than {MAX_DEPTH} names deep");
+        return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
+    }
+    Ok(names)
+}
+
+/// Whether a name can be listed and asked for by every service: no line ends in it, no client takes it
+/// for a path, and XML can carry it.
 fn is_plain(name: &str) -> bool {
-    let strange = |c: char| c.is_control() || c == '\\' || (cfg!(windows) && c == ':');
-    !name.contains(strange)
+    let is_odd = |c: char| {
+        c.is_control()
+            || matches!(c, '\\' | '/' | '\u{fffe}' | '\u{ffff}')
+            || (cfg!(windows) && c == ':')
+    };
+    !matches!(name, "" | "." | "..") && !name.contains(is_odd)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_path_cannot_lead_out() {
-        let base = ["a".to_owned()];
-        assert_eq!(Confined::names(&base, "../../../etc/passwd").unwrap(), ["etc", "passwd"]);
-        assert_eq!(Confined::names(&base, "b//./c").unwrap(), ["a", "b", "c"]);
-        assert_eq!(Confined::names(&base, "/").unwrap(), [""; 0]);
-        assert!(Confined::names(&base, "a\\..\\b").is_err());
-        assert!(Confined::names(&base, "a\0b").is_err());
-        assert!(Confined::names(&base, &"x/".repeat(100)).is_err());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_is_not_followed() {
-        let outside = tempfile::TempDir::new().unwrap();
-        let root = tempfile::TempDir::new().unwrap();
-        fs::write(outside.path().join("secret"), "x").unwrap();
-        std::os::unix::fs::symlink(outside.path(), root.path().join("link")).unwrap();
-        let confined = Confined::new(root.path().to_owned(), false);
-        for path in ["link", "link/secret"] {
-            let names = Confined::names(&[], path).unwrap();
-            let error = confined.place(&names).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
-        }
-        assert_eq!(confined.list(&[]).unwrap().count(), 0);
-    }
-
-    proptest! {
-        #[test]
-        fn every_path_stays_below(path in ".*") {
-            if let Ok(names) = Confined::names(&[], &path) {
-                let confined = Confined::new("/base/of/it".into(), false);
-                prop_assert!(names.iter().all(|name| name != ".." && !name.contains('/')));
-                prop_assert!(confined.place(&names).unwrap().starts_with("/base/of/it"));
-            }
-        }
-    }
-}
+mod tests;

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use admission::{Admission, MemoryBudget};
 
 mod admission;
+mod beneath;
 mod changes;
 mod confined;
 mod free_name;
@@ -193,6 +194,12 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         ServiceKind::Smb1 => smb1::serve(offer, bounds).await,
         ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer, bounds),
     }
+}
+
+/// The directory of an offer.
+fn confined(offer: &Offer) -> Result<confined::Confined> {
+    confined::Confined::new(&offer.root, offer.read_only)
+        .map_err(|error| Fault::of_file(offer.root.display(), &error))
 }
 
 /// Listen where the offer says.

@@ -55,7 +55,7 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 
 fn serve_patiently(offer: &Offer, bounds: &Bounds, patience: Duration) -> Result<Serving> {
     let served = Arc::new(Served {
-        store: Arc::new(Store::new(offer.root.clone())),
+        store: Arc::new(Store::new(crate::confined(offer)?)),
         uploads: Uploads::default(),
         credentials: offer.credentials.clone(),
         read_only: offer.read_only,

@@ -6,7 +6,6 @@
 //! a directory copied into itself or over what it is in, documents that nest without end.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base64::Engine;
@@ -20,14 +19,17 @@ use lanlab_files::{Result, ServiceKind};
 use lanlab_wire::percent;
 use subtle::ConstantTimeEq;
 
-use super::http::{self, FileBody, Lingering, confined};
+use super::http::{self, FileBody, Lingering};
+use crate::confined::{Confined, Names};
 use crate::{Bounds, Offer, Serving, login};
 
 mod destination;
 mod documents;
+mod facts;
 mod files;
 mod give;
 mod locks;
+mod opened;
 mod properties;
 
 use destination::Ways;
@@ -55,7 +57,7 @@ const CHANGING: [DavMethod; 8] = [
 
 /// What is served, to whom.
 struct Served {
-    root: PathBuf,
+    confined: Confined,
     authorization: Option<String>,
     dav: DavHandler,
     properties: Arc<Properties>,
@@ -70,7 +72,8 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         allowed.add(method);
     }
     let properties = Arc::new(Properties::default());
-    let files = Files::new(offer.root.clone(), Arc::clone(&properties));
+    let confined = crate::confined(offer)?;
+    let files = Files::new(confined.clone(), Arc::clone(&properties));
     let mut dav = DavHandler::builder().filesystem(Box::new(files)).methods(allowed);
     if !offer.read_only {
         dav = dav.locksystem(Box::new(Locks::default()));
@@ -80,7 +83,7 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         format!("Basic {}", BASE64_STANDARD.encode(pair))
     });
     let served = Arc::new(Served {
-        root: offer.root.clone(),
+        confined,
         authorization,
         dav: dav.build_handler(),
         properties,
@@ -113,9 +116,9 @@ impl Served {
         };
         match request.method().as_str() {
             "GET" | "HEAD" => {
-                let (root, asked) = (self.root.clone(), request.headers().clone());
+                let (confined, asked) = (self.confined.clone(), request.headers().clone());
                 let is_head = request.method() == Method::HEAD;
-                let given = blocking(move || give::give(&root, &names, &asked, is_head)).await;
+                let given = blocking(move || give::give(&confined, &names, &asked, is_head)).await;
                 given.unwrap_or_else(plain)
             }
             "OPTIONS" => self.options(request).await,
@@ -132,10 +135,13 @@ impl Served {
         // What is served cannot be taken away.
         let is_root = names.bytes().all(|octet| octet == b'/');
         let is_removal = request.method() == Method::DELETE;
-        let (root, method) = (self.root.clone(), request.method().clone());
+        let (confined, is_put) = (self.confined.clone(), request.method() == Method::PUT);
         let has_place = blocking(move || {
-            let path = confined(&root, &names)?;
-            Ok(method != Method::PUT || path.parent().is_some_and(Path::is_dir))
+            let names = judged(&confined, &names)?;
+            let above = names.split_last().map(|(_, above)| above);
+            let is_in_one =
+                |above: &[String]| confined.metadata(above).is_ok_and(|found| found.is_dir());
+            Ok(!is_put || above.is_some_and(is_in_one))
         });
         match has_place.await {
             Ok(_) if is_root && is_removal => plain(StatusCode::FORBIDDEN),
@@ -164,10 +170,10 @@ impl Served {
             Ok(ways) => ways,
             Err(status) => return plain(status),
         };
-        let (root, from, to) = (self.root.clone(), ways.from(), ways.to());
+        let (confined, from, to) = (self.confined.clone(), ways.from(), ways.to());
         let looked = blocking(move || {
-            confined(&root, &from)?;
-            confined(&root, &to)
+            judged(&confined, &from)?;
+            judged(&confined, &to)
         });
         if let Err(status) = looked.await {
             return plain(status);
@@ -178,18 +184,22 @@ impl Served {
         };
         request.headers_mut().insert(destination::FIELD, to);
         let is_copy = request.method().as_str() == "COPY";
-        let answer = self.pass(request).await;
+        let mut answer = self.pass(request).await;
         if is_copy && answer.status().is_success() {
             ways.carry_properties(&self.properties);
+        }
+        if answer.status() == StatusCode::METHOD_NOT_ALLOWED {
+            // Another client has put something there since dav-server looked (section 9.9.4).
+            *answer.status_mut() = StatusCode::PRECONDITION_FAILED;
         }
         answer
     }
 
     /// What comes with a document: PROPFIND, PROPPATCH, LOCK.
     async fn with_document(&self, request: Request<Lingering>, names: String) -> Response<Body> {
-        let root = self.root.clone();
-        let path = match blocking(move || confined(&root, &names)).await {
-            Ok(path) => path,
+        let confined = self.confined.clone();
+        let names = match blocking(move || judged(&confined, &names)).await {
+            Ok(names) => names,
             Err(status) => return plain(status),
         };
         let (head, body) = request.into_parts();
@@ -201,13 +211,23 @@ impl Served {
         let request = Request::from_parts(head, Full::new(document.octets()));
         let answer = self.dav.handle(request).await.map(BodyExt::boxed_unsync);
         match times {
-            Some(times) => documents::set_times(path, times, answer).await,
+            Some(times) => documents::set_times(self.confined.clone(), names, times, answer).await,
             None => answer,
         }
     }
 
     async fn pass(&self, request: Request<Lingering>) -> Response<Body> {
         self.dav.handle(request).await.map(BodyExt::boxed_unsync)
+    }
+}
+
+/// The names of a path that leads to no symbolic link, and through none.
+fn judged(confined: &Confined, path: &str) -> io::Result<Names> {
+    let names = Confined::plain_names(path)?;
+    match confined.metadata_of_any(&names) {
+        Ok(found) if found.is_symlink() => Err(io::ErrorKind::PermissionDenied.into()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(names),
     }
 }
 

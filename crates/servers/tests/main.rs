@@ -9,6 +9,8 @@ mod peer_programs;
 mod stage;
 
 mod conformance;
+#[cfg(unix)]
+mod contested;
 mod corpus;
 mod ftp;
 #[cfg(target_os = "linux")]

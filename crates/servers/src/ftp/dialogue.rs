@@ -1,10 +1,10 @@
 //! One control connection: commands, and a reply to each.
 
-use std::fs::{self, OpenOptions};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use cap_std::fs::OpenOptions;
 use lanlab_connections::{Lines, Wire};
 use lanlab_wire::calendar;
 use tokio::net::{TcpListener, TcpStream};
@@ -194,9 +194,13 @@ impl Dialogue {
             // What begins with `-` would be for `ls`.
             "LIST" => self.list(unless_options(argument), Form::Long).await,
             "NLST" => self.list(unless_options(argument), Form::Names).await,
-            "DELE" => self.change(argument, 250, "Removed", |path| fs::remove_file(path)),
-            "RMD" | "XRMD" => self.change(argument, 250, "Removed", |path| fs::remove_dir(path)),
-            "MKD" | "XMKD" => self.change(argument, 257, "Made", |path| fs::create_dir(path)),
+            "DELE" => self.change(argument, 250, "Removed", |at, names| at.remove_file(names)),
+            "RMD" | "XRMD" => {
+                self.change(argument, 250, "Removed", |at, names| at.remove_dir(names))
+            }
+            "MKD" | "XMKD" => {
+                self.change(argument, 257, "Made", |at, names| at.create_dir(names, None))
+            }
             "RNFR" => {
                 let names = self.names(argument)?;
                 self.shared.confined.look(&names)?;
@@ -205,8 +209,8 @@ impl Dialogue {
             }
             "RNTO" => {
                 let Some(from) = rename_from else { return say(503, "RNFR comes first") };
-                let from = self.shared.confined.place_to_change(&from)?;
-                fs::rename(from, self.shared.confined.place_to_change(&self.names(argument)?)?)?;
+                // RFC 959 does not say what becomes of a file that has the name: it stays.
+                self.shared.confined.rename(&from, &self.names(argument)?)?;
                 say(250, "Renamed")
             }
             "PORT" | "EPRT" => say(502, "The client makes the data connection here: EPSV or PASV"),
@@ -226,9 +230,9 @@ impl Dialogue {
         path: &str,
         code: u16,
         done: &str,
-        change: impl FnOnce(&std::path::Path) -> io::Result<()>,
+        change: impl FnOnce(&Confined, &Names) -> io::Result<()>,
     ) -> Answer {
-        change(&self.shared.confined.place_to_change(&self.names(path)?)?)?;
+        change(&self.shared.confined, &self.names(path)?)?;
         if code == 257 {
             return say(code, format!("\"{}\" {done}", path.replace('"', "\"\"")));
         }
@@ -239,7 +243,7 @@ impl Dialogue {
     fn adjust(&self, verb: &str, argument: &str) -> Answer {
         match files::adjustment(verb, argument) {
             Ok(files::Adjustment { changes, path, code, done }) => {
-                self.change(path, code, &done, |path| changes.apply_at(path))
+                self.change(path, code, &done, |at, names| at.change(names, &changes))
             }
             Err((code, words)) => say(code, words),
         }
@@ -339,19 +343,15 @@ impl Dialogue {
     }
 
     async fn retrieve(&mut self, path: &str, offset: u64) -> Answer {
-        let path = self.shared.confined.place(&self.names(path)?)?;
-        let file = fs::File::open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
+        let file = self.shared.confined.open(&self.names(path)?)?;
         let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         ending(data::send(&mut wire, &file, offset).await)
     }
 
     async fn store(&mut self, path: &str, offset: u64, append: bool) -> Answer {
-        let path = self.shared.confined.place_to_change(&self.names(path)?)?;
-        let truncate = offset == 0 && !append;
-        let file = OpenOptions::new().write(true).create(true).truncate(truncate).open(path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(offset == 0 && !append);
+        let file = self.shared.confined.open_to_change(&self.names(path)?, &options)?;
         let offset = if append { file.metadata()?.len() } else { offset };
         let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
         let received = data::receive(&mut wire, &file, offset).await;

@@ -37,7 +37,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let identity =
         (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind)).transpose()?;
     let shared = Arc::new(Shared {
-        confined: Confined::new(offer.root.clone(), offer.read_only),
+        confined: crate::confined(offer)?,
         credentials: offer.credentials.clone(),
         tls: identity.as_ref().map(Tls::new).transpose()?,
     });

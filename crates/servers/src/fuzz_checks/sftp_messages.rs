@@ -75,7 +75,7 @@ fn messages(pieces: &[&[u8]]) -> (Vec<Bytes>, Option<usize>) {
 fn to_server(messages: &[Bytes], read_only: bool, to_client: fn(&[u8]), extensions: Extensions) {
     let ground = Ground::new();
     let before = read_only.then(|| ground.content());
-    let confined = Confined::new(ground.root(), read_only);
+    let confined = Confined::new(&ground.root(), read_only).expect("a directory to serve");
     let mut requests = Requests::new(Arc::new(Shared { confined, credentials: None }));
     for (at, message) in messages.iter().take(MAX_REQUESTS).enumerate() {
         let Some(reply) = requests.answer(message) else {

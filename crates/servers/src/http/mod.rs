@@ -1,5 +1,4 @@
-//! What the servers that speak HTTP share: connections, TLS, files as answers, and where a client
-//! may look.
+//! What the servers that speak HTTP share: connections, TLS, and files as answers.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -21,12 +20,10 @@ use super::admission::Proof;
 use super::identity::Identity;
 use super::{Bounds, Offer, Serving, listen};
 
-mod confine;
 mod file_body;
 mod lingering;
 mod range;
 
-pub use confine::{confined, confined_path};
 pub use file_body::FileBody;
 pub use lingering::Lingering;
 pub use range::octets_asked;

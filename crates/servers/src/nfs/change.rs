@@ -12,6 +12,7 @@ use lanlab_wire::nfs3::{Attributes, EXCLUSIVE, FILE_SYNC, GUARDED, Status, UNCHE
 
 use super::MAX_DATA_OCTETS;
 use super::files::{Failed, Files};
+use crate::beneath::open_file;
 
 type Done = Result<(), Failed>;
 
@@ -138,28 +139,31 @@ pub fn create(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     let verifier: Option<[u8; 8]> = verifier.and_then(|octets| octets.try_into().ok());
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    let made = match files.root.open_with(&path, options.create_new(true)) {
+    // Names and handles change together: the handles of two clients that change one name would
+    // otherwise tell another story than the directory.
+    let mut handles = files.handles();
+    let made = match open_file(&files.root, &path, options.create_new(true)) {
         Ok(file) => {
-            files.handles().forget(directory, name);
+            handles.forget(directory, name);
             Some(file)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && how != GUARDED => None,
         Err(error) => return Err(error.into()),
     };
-    let number = files.handles().number(directory, name)?;
+    let number = handles.number(directory, name)?;
     match (made, verifier) {
         (Some(file), verifier) => {
-            let mut handles = files.handles();
-            handles.keep(number, &std::sync::Arc::new(file.into_std()));
+            handles.keep(number, &std::sync::Arc::new(file));
             if let Some(verifier) = verifier {
                 handles.made_by(number, verifier);
             }
         }
-        (None, Some(verifier)) if !files.handles().was_made_by(number, verifier) => {
+        (None, Some(verifier)) if !handles.was_made_by(number, verifier) => {
             return Err(Status::EXIST.into());
         }
         (None, _) => {}
     }
+    drop(handles);
     wanted.apply(files, number, &path)?;
     made_handle(files, number, &path, writer)
 }
@@ -169,9 +173,11 @@ pub fn mkdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> 
     let (directory, name, path) = files.read_name(arguments)?;
     let wanted = Wanted::read(arguments)?;
     files.writable()?;
+    let mut handles = files.handles();
     files.root.create_dir(&path)?;
-    files.handles().forget(directory, name);
-    let number = files.handles().number(directory, name)?;
+    handles.forget(directory, name);
+    let number = handles.number(directory, name)?;
+    drop(handles);
     if let Some(mode) = wanted.mode {
         set_mode(files, &path, mode)?;
     }
@@ -187,18 +193,19 @@ pub fn remove(
 ) -> Done {
     let (directory, name, path) = files.read_name(arguments)?;
     files.writable()?;
+    let mut handles = files.handles();
     // Not every system says what is wrong with the kind of a thing, and some remove no open file.
     match (files.root.symlink_metadata(&path)?.is_dir(), is_directory) {
         (true, false) => return Err(Status::ISDIR.into()),
         (false, true) => return Err(Status::NOTDIR.into()),
         (true, true) => files.root.remove_dir(&path)?,
         (false, false) => {
-            let number = files.handles().number(directory, name)?;
-            files.handles().close(number);
+            let number = handles.number(directory, name)?;
+            handles.close(number);
             files.root.remove_file(&path)?;
         }
     }
-    files.handles().forget(directory, name);
+    handles.forget(directory, name);
     no_wcc(writer);
     Ok(())
 }
@@ -208,9 +215,10 @@ pub fn rename(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     let (from_directory, from_name, from) = files.read_name(arguments)?;
     let (to_directory, to_name, to) = files.read_name(arguments)?;
     files.writable()?;
+    let mut handles = files.handles();
     files.root.rename(&from, &files.root, &to)?;
     if from != to {
-        files.handles().rename((from_directory, from_name), (to_directory, to_name));
+        handles.rename((from_directory, from_name), (to_directory, to_name));
     }
     no_wcc(writer);
     no_wcc(writer);

@@ -15,6 +15,7 @@ use lanlab_wire::nfs3::{
 };
 
 use super::handles::{Handles, ROOT};
+use crate::beneath::open_file;
 
 /// Octets of a handle: the server's life, and a number.
 const HANDLE_OCTETS: usize = 16;
@@ -121,18 +122,16 @@ impl Files {
     pub fn file(&self, number: u64) -> Result<Arc<File>, Failed> {
         let path = {
             let handles = self.handles();
-            if let Some(file) = handles.opened(number) {
+            // One that has no name any more is not the file of this handle: another has its place.
+            if let Some(file) = handles.opened(number).filter(|file| has_name(file)) {
                 return Ok(file);
             }
             handles.path(number)?
         };
-        if self.root.symlink_metadata(&path)?.is_dir() {
-            return Err(Status::ISDIR.into());
-        }
         let open =
-            |to_write| self.root.open_with(&path, OpenOptions::new().read(true).write(to_write));
+            |to_write| open_file(&self.root, &path, OpenOptions::new().read(true).write(to_write));
         let opened = if self.read_only { open(false) } else { open(true).or_else(|_| open(false)) };
-        let file = Arc::new(opened?.into_std());
+        let file = Arc::new(opened?);
         self.handles().keep(number, &file);
         Ok(file)
     }
@@ -178,6 +177,17 @@ fn attributes(number: u64, found: &Metadata) -> Attributes {
         number,
         times: [accessed, modified, changed],
     }
+}
+
+#[cfg(unix)]
+fn has_name(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 0)
+}
+
+/// A file that is open cannot be removed there.
+#[cfg(not(unix))]
+fn has_name(_: &File) -> bool {
+    true
 }
 
 type SystemAttributes = (u32, u32, (u32, u32), u64, (u32, u32));

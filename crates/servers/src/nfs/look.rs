@@ -1,5 +1,6 @@
 //! Procedures that change nothing.
 
+use cap_std::fs::FileType;
 use lanlab_os::positioned;
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer, padding};
 use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, Status};
@@ -40,8 +41,10 @@ pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
         }
         name => {
             let path = files.handles().path(directory)?.join(name);
-            // Only what is there gets a number.
-            files.root.symlink_metadata(&path)?;
+            // Only what is there gets a number, and can be opened.
+            if !is_served(files.root.symlink_metadata(&path)?.file_type()) {
+                return Err(Status::ACCES.into());
+            }
             let number = files.handles().number(directory, name)?;
             (number, files.attributes_at(number, &path)?)
         }
@@ -147,8 +150,11 @@ fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String
     let path = files.handles().path(directory)?;
     let mut found = vec![(ITSELF, ".".to_owned()), (ABOVE, "..".to_owned())];
     for entry in files.root.read_dir(&path)? {
+        let entry = entry?;
         // A name that is not UTF-8 cannot be asked for again, and is left out.
-        if let Ok(name) = entry?.file_name().into_string() {
+        if let Ok(name) = entry.file_name().into_string()
+            && entry.file_type().is_ok_and(is_served)
+        {
             let number = files.handles().number(directory, &name)?;
             found.push((number, name));
         }
@@ -156,6 +162,11 @@ fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String
     found.retain(|(number, _)| *number > after);
     found.sort_unstable();
     Ok(found)
+}
+
+/// Neither a pipe nor a socket or a device: those are not opened here.
+fn is_served(kind: FileType) -> bool {
+    kind.is_file() || kind.is_dir() || kind.is_symlink()
 }
 
 fn entry(

@@ -9,8 +9,9 @@ use super::{BUCKET, Served};
 impl Served {
     pub(super) async fn list_buckets(&self) -> Result<Answer, Refusal> {
         let made = self.with(|store| {
-            let facts = store.root().metadata()?;
-            Ok(facts.created().or_else(|_| facts.modified()).unwrap_or(SystemTime::UNIX_EPOCH))
+            let facts = store.confined().metadata(&[])?;
+            let made = facts.created().or_else(|_| facts.modified());
+            Ok(made.map_or(SystemTime::UNIX_EPOCH, cap_std::time::SystemTime::into_std))
         });
         let made = made.await?;
         Ok(document("ListAllMyBucketsResult", |answer| {

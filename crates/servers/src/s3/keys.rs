@@ -1,17 +1,12 @@
 //! What a bucket holds, in the order of S3: that of the octets of the keys.
 
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::io::{self, ErrorKind};
 
-use super::super::http::confined;
 use super::store::{Found, UNSEEN};
+use crate::confined::{Confined, Entry, Names};
 
 /// Keys that are looked through for one answer at most, so that memory is bounded.
 const MAX_KEYS: usize = 1_000_000;
-
-/// Directories within directories at most.
-const MAX_DEPTH: usize = 64;
 
 /// Some of what a bucket holds.
 #[derive(Debug, Default)]
@@ -26,7 +21,7 @@ pub struct Page {
 
 /// At most `wanted` of what begins with `prefix` and comes after `after`.
 pub fn page(
-    root: &Path,
+    confined: &Confined,
     prefix: &str,
     by_directory: bool,
     after: Option<&str>,
@@ -35,10 +30,10 @@ pub fn page(
     let mut keys = Vec::new();
     let directory = prefix.rsplit_once('/').map_or("", |(directory, _)| directory);
     if directory.is_empty() || !directory.split('/').any(str::is_empty) {
-        let at = confined(root, directory).ok().filter(|at| at.is_dir());
-        if let Some(at) = at {
-            let base = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-            gather(&at, &base, prefix, by_directory, MAX_DEPTH, &mut keys)?;
+        let at = Confined::plain_names(directory).ok();
+        let is_directory = |at: &Names| confined.metadata(at).is_ok_and(|found| found.is_dir());
+        if let Some(mut at) = at.filter(is_directory) {
+            gather(confined, &mut at, prefix, by_directory, &mut keys)?;
         }
     }
     keys.retain(|key| after.is_none_or(|after| key.as_str() > after));
@@ -54,7 +49,8 @@ pub fn page(
     for key in keys {
         if key.ends_with('/') {
             page.prefixes.push(key);
-        } else if let Ok(metadata) = root.join(&key).symlink_metadata()
+        } else if let Ok(names) = Confined::plain_names(&key)
+            && let Ok(metadata) = confined.metadata(&names)
             && let Ok(found) = Found::of(&metadata)
         {
             page.objects.push((key, found));
@@ -63,31 +59,32 @@ pub fn page(
     Ok(page)
 }
 
+/// What is in the directory `at` and those in it.
 fn gather(
-    at: &Path,
-    base: &str,
+    confined: &Confined,
+    at: &mut Names,
     prefix: &str,
     by_directory: bool,
-    depth: usize,
     keys: &mut Vec<String>,
 ) -> io::Result<()> {
-    for entry in fs::read_dir(at)? {
-        let entry = entry?;
-        // Names of others that S3 could not say, and files that are not whole.
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let kind = entry.file_type()?;
+    let base = if at.is_empty() { String::new() } else { format!("{}/", at.join("/")) };
+    for Entry { name, is_directory, .. } in confined.entries(at)? {
         let mut key = format!("{base}{name}");
-        if kind.is_dir() {
+        if is_directory {
             key.push('/');
-            let is_along = key.starts_with(prefix) || prefix.starts_with(&key);
-            if is_along && by_directory && key.len() > prefix.len() {
-                if holds_any(&entry.path(), depth) {
+            if !key.starts_with(prefix) && !prefix.starts_with(&key) {
+                continue;
+            }
+            at.push(name);
+            if by_directory && key.len() > prefix.len() {
+                if holds_any(confined, at) {
                     keys.push(key);
                 }
-            } else if is_along && depth > 0 {
-                gather(&entry.path(), &key, prefix, by_directory, depth - 1, keys)?;
+            } else {
+                gone(gather(confined, at, prefix, by_directory, keys))?;
             }
-        } else if kind.is_file() && key.starts_with(prefix) && !name.starts_with(UNSEEN) {
+            at.pop();
+        } else if key.starts_with(prefix) && !name.starts_with(UNSEEN) {
             keys.push(key);
         }
         if keys.len() > MAX_KEYS {
@@ -97,18 +94,41 @@ fn gather(
     Ok(())
 }
 
+/// A directory that was listed may be gone, or a link, by the time that it is opened.
+fn gone(gathered: io::Result<()>) -> io::Result<()> {
+    match gathered {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        // Of a link: it is not the system that denies it.
+        Err(error)
+            if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none() =>
+        {
+            Ok(())
+        }
+        gathered => gathered,
+    }
+}
+
 /// Whether there is an object in a directory or those in it: an empty directory is none to S3.
-fn holds_any(at: &Path, depth: usize) -> bool {
-    let Ok(entries) = fs::read_dir(at) else { return false };
-    entries.flatten().any(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => depth > 0 && holds_any(&entry.path(), depth - 1),
-        Ok(kind) => kind.is_file() && !entry.file_name().to_string_lossy().starts_with(UNSEEN),
-        Err(_) => false,
+fn holds_any(confined: &Confined, at: &mut Names) -> bool {
+    let Ok(mut entries) = confined.entries(at) else { return false };
+    entries.any(|Entry { name, is_directory, .. }| {
+        if !is_directory {
+            return !name.starts_with(UNSEEN);
+        }
+        at.push(name);
+        let holds = holds_any(confined, at);
+        at.pop();
+        holds
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     fn bucket() -> tempfile::TempDir {
@@ -125,7 +145,8 @@ mod tests {
     fn all(root: &Path, prefix: &str, by_directory: bool, wanted: usize) -> Vec<Vec<String>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
-            let page = page(root, prefix, by_directory, after.as_deref(), wanted).unwrap();
+            let confined = Confined::new(root, false).unwrap();
+            let page = page(&confined, prefix, by_directory, after.as_deref(), wanted).unwrap();
             let objects = page.objects.into_iter().map(|(key, _)| key);
             pages.push(page.prefixes.into_iter().chain(objects).collect());
             after = page.next;

@@ -1,13 +1,14 @@
 //! Objects as files below one directory.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::super::http::confined;
+use cap_std::fs::{Metadata, OpenOptions};
+
 use super::receive::Sink;
 use super::refusal::Refusal;
+use crate::confined::{Confined, Names};
 
 /// How the names of files begin that nobody sees: objects that are not whole yet.
 pub const UNSEEN: &str = ".lanlab-unseen-";
@@ -18,7 +19,7 @@ const ATTEMPTS: usize = 8;
 /// The files of a bucket.
 #[derive(Debug)]
 pub struct Store {
-    root: PathBuf,
+    confined: Confined,
 }
 
 /// What is known of an object.
@@ -40,12 +41,13 @@ impl Found {
     ///
     /// # Errors
     /// It is no file.
-    pub fn of(metadata: &fs::Metadata) -> io::Result<Self> {
+    pub fn of(metadata: &Metadata) -> io::Result<Self> {
         if !metadata.is_file() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let (size_bytes, modified) = (metadata.len(), metadata.modified()?);
-        Ok(Self { size_bytes, modified, made: metadata.created().ok(), number: number(metadata) })
+        let (size_bytes, modified) = (metadata.len(), metadata.modified()?.into_std());
+        let made = metadata.created().ok().map(cap_std::time::SystemTime::into_std);
+        Ok(Self { size_bytes, modified, made, number: number(metadata) })
     }
 
     /// What names the content: no MD5, and not of its form, so that no client takes it for one. The
@@ -59,67 +61,60 @@ impl Found {
 }
 
 #[cfg(unix)]
-fn number(metadata: &fs::Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(metadata)
+fn number(metadata: &Metadata) -> u64 {
+    cap_std::fs::MetadataExt::ino(metadata)
 }
 
 /// Elsewhere the time when a file was made is fine enough by itself.
 #[cfg(not(unix))]
-fn number(_: &fs::Metadata) -> u64 {
+fn number(_: &Metadata) -> u64 {
     0
 }
 
 impl Store {
     /// Of a directory.
-    pub fn new(root: PathBuf) -> Self {
-        Self { root }
+    pub fn new(confined: Confined) -> Self {
+        Self { confined }
     }
 
     /// The directory.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// The file of a key. A key that ends with `/`, or has a name in it that is empty or ours, has
-    /// none.
-    fn path(&self, key: &str) -> io::Result<PathBuf> {
-        if key.split('/').any(|name| name.is_empty() || name.starts_with(UNSEEN)) {
-            return Err(io::ErrorKind::InvalidFilename.into());
-        }
-        confined(&self.root, key)
+    pub fn confined(&self) -> &Confined {
+        &self.confined
     }
 
     /// What is known of an object.
     pub fn look_at(&self, key: &str) -> io::Result<Found> {
-        Found::of(&self.path(key)?.symlink_metadata()?)
+        look_at(&self.confined, &names(key)?)
     }
 
     /// Open an object to be read.
     pub fn open(&self, key: &str) -> io::Result<(File, Found)> {
-        // A pipe would be waited for.
-        self.look_at(key)?;
-        let file = File::open(self.path(key)?)?;
-        let found = Found::of(&file.metadata()?)?;
+        let file = self.confined.open(&names(key)?).map_err(no_object)?;
+        let found = Found::of(&Metadata::from_file(&file)?)?;
         Ok((file, found))
     }
 
     /// A new file for an object, beside where it will be, and the directories it needs.
     pub fn unseen(&self, key: &str) -> io::Result<Unseen> {
-        let to = self.path(key)?;
-        let parent = to.parent().unwrap_or(&self.root).to_owned();
+        let to = names(key)?;
         let mut octets = [0; 8];
         getrandom::fill(&mut octets).map_err(io::Error::other)?;
-        let at = parent.join(format!("{UNSEEN}{:016x}", u64::from_ne_bytes(octets)));
+        let mut at = to.clone();
+        at.pop();
+        at.push(format!("{UNSEEN}{:016x}", u64::from_ne_bytes(octets)));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
         let mut attempts = 0;
         loop {
-            fs::create_dir_all(&parent)?;
             attempts += 1;
-            match File::options().read(true).write(true).create_new(true).open(&at) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {}
+            match self.confined.open_to_change(&at, &options) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {
+                    create_above(&self.confined, &at)?;
+                }
                 Err(error) => return Err(error),
                 Ok(file) => {
-                    let root = self.root.clone();
-                    return Ok(Unseen { file: Some(file), at, to, root, is_shown: false });
+                    let confined = self.confined.clone();
+                    return Ok(Unseen { file: Some(file), at, to, confined, is_shown: false });
                 }
             }
         }
@@ -139,21 +134,60 @@ impl Store {
     /// Remove an object, and the directories that held nothing else: S3 has none. That there is no
     /// such object is no error to S3.
     pub fn remove(&self, key: &str) -> io::Result<()> {
-        let path = self.path(key)?;
-        match self.look_at(key).and_then(|_| fs::remove_file(&path)) {
+        let names = names(key)?;
+        match self.confined.remove_file(&names).map_err(no_object) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        prune(&self.root, &path);
+        prune(&self.confined, &names);
         Ok(())
     }
 }
 
-/// Remove the directories above `path` and below `root` that are empty.
-fn prune(root: &Path, path: &Path) {
-    let above = path.ancestors().skip(1).take_while(|above| *above != root);
-    for directory in above {
-        if !directory.starts_with(root) || fs::remove_dir(directory).is_err() {
+/// Where the file of a key is. A key that ends with `/`, or has a name in it that is empty or ours, has
+/// none.
+fn names(key: &str) -> io::Result<Names> {
+    if key.split('/').any(|name| name.is_empty() || name.starts_with(UNSEEN)) {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
+    Confined::plain_names(key)
+}
+
+fn look_at(confined: &Confined, names: &[String]) -> io::Result<Found> {
+    Found::of(&confined.metadata_of_any(names)?)
+}
+
+/// A directory is no object.
+fn no_object(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => io::ErrorKind::NotFound.into(),
+        _ => error,
+    }
+}
+
+/// Make the directories that something is to be in.
+fn create_above(confined: &Confined, names: &[String]) -> io::Result<()> {
+    for depth in 1..names.len() {
+        match confined.create_dir(&names[..depth], None) {
+            // Another client may remove it again at once.
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+                ) =>
+            {
+                return Err(error);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Remove the directories above something that are empty.
+fn prune(confined: &Confined, names: &[String]) {
+    for depth in (1..names.len()).rev() {
+        if confined.remove_dir(&names[..depth]).is_err() {
             return;
         }
     }
@@ -163,9 +197,9 @@ fn prune(root: &Path, path: &Path) {
 #[derive(Debug)]
 pub struct Unseen {
     file: Option<File>,
-    at: PathBuf,
-    to: PathBuf,
-    root: PathBuf,
+    at: Names,
+    to: Names,
+    confined: Confined,
     is_shown: bool,
 }
 
@@ -187,27 +221,19 @@ impl Unseen {
 
     /// What is known of it.
     pub fn found(&self) -> io::Result<Found> {
-        Found::of(&self.at.symlink_metadata()?)
+        look_at(&self.confined, &self.at)
     }
 
     /// Make an object of it; `only_new`: unless there is one.
     pub fn show(mut self, only_new: bool) -> io::Result<Found> {
         self.file = None;
         if only_new {
-            match fs::hard_link(&self.at, &self.to) {
-                Ok(()) => fs::remove_file(&self.at)?,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-                // A file system without links: there it can be told only just before.
-                Err(_) if self.to.symlink_metadata().is_ok() => {
-                    return Err(io::ErrorKind::AlreadyExists.into());
-                }
-                Err(_) => fs::rename(&self.at, &self.to)?,
-            }
+            self.confined.rename(&self.at, &self.to)?;
         } else {
-            fs::rename(&self.at, &self.to)?;
+            self.confined.replace(&self.at, &self.to)?;
         }
         self.is_shown = true;
-        Found::of(&self.to.symlink_metadata()?)
+        look_at(&self.confined, &self.to)
     }
 }
 
@@ -215,8 +241,8 @@ impl Drop for Unseen {
     fn drop(&mut self) {
         if !self.is_shown {
             self.file = None;
-            let _ = fs::remove_file(&self.at);
-            prune(&self.root, &self.at);
+            let _ = self.confined.remove_file(&self.at);
+            prune(&self.confined, &self.at);
         }
     }
 }
@@ -225,9 +251,9 @@ impl Drop for Unseen {
 pub fn join(parts: Vec<Unseen>, modified: Option<SystemTime>) -> io::Result<Unseen> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut to = File::options().append(true).open(&whole.at)?;
+    let mut to = whole.confined.open_to_change(&whole.at, OpenOptions::new().append(true))?;
     for part in parts {
-        io::copy(&mut File::open(&part.at)?, &mut to)?;
+        io::copy(&mut part.confined.open(&part.at)?, &mut to)?;
     }
     whole.file = Some(to);
     whole.close(modified)?;

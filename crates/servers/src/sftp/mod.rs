@@ -85,7 +85,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         ..Config::default()
     });
     let shared = Arc::new(Shared {
-        confined: Confined::new(offer.root.clone(), offer.read_only),
+        confined: crate::confined(offer)?,
         credentials: offer.credentials.clone(),
     });
     let accepted = Arc::new(AtomicU64::new(0));

@@ -1,10 +1,10 @@
 //! Requests of SFTP, and what is done about each.
 
-use std::fs::{self, OpenOptions};
 use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use cap_std::fs::{Metadata, OpenOptions};
 use lanlab_os::positioned;
 use lanlab_wire::sftp::{
     Attributes, Fields, MAX_MESSAGE_OCTETS, MAX_PIECE_OCTETS, Message, VERSION, extension, flag,
@@ -94,12 +94,13 @@ impl Requests {
             kind::FSTAT => {
                 let open = self.handles.file(fields.string().whole()?)?;
                 let Open::File { file, .. } = open else { return Err(Refusal::Unknown) };
-                let found = Found::new(String::new(), &file.metadata()?).ok_or_else(denied)?;
+                let found =
+                    Found::new(String::new(), &Metadata::from_file(file)?).ok_or_else(denied)?;
                 Ok(attributes_of(&found).write(reply(kind::ATTRS, number)))
             }
             kind::SETSTAT => {
-                let path = self.shared.confined.place_to_change(&names(&mut fields)?)?;
-                changes(&mut fields)?.apply_at(&path)?;
+                let names = names(&mut fields)?;
+                self.shared.confined.change(&names, &changes(&mut fields)?)?;
                 Ok(done(number))
             }
             kind::FSETSTAT => {
@@ -118,26 +119,17 @@ impl Requests {
             }
             kind::READDIR => self.list(number, fields),
             kind::REMOVE => {
-                fs::remove_file(self.shared.confined.place_to_change(&names(&mut fields)?)?)?;
+                self.shared.confined.remove_file(&names(&mut fields)?)?;
                 Ok(done(number))
             }
             kind::MKDIR => {
-                let path = self.shared.confined.place_to_change(&names(&mut fields)?)?;
+                let names = names(&mut fields)?;
                 // Its permissions, if they are said, are set as the directory is made.
-                #[cfg_attr(
-                    not(unix),
-                    expect(unused_mut, reason = "there are no permissions to set")
-                )]
-                let mut builder = fs::DirBuilder::new();
-                #[cfg(unix)]
-                if let Some(mode) = permissions(&mut fields) {
-                    std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
-                }
-                builder.create(path)?;
+                self.shared.confined.create_dir(&names, permissions(&mut fields))?;
                 Ok(done(number))
             }
             kind::RMDIR => {
-                fs::remove_dir(self.shared.confined.place_to_change(&names(&mut fields)?)?)?;
+                self.shared.confined.remove_dir(&names(&mut fields)?)?;
                 Ok(done(number))
             }
             kind::REALPATH => {
@@ -146,13 +138,9 @@ impl Requests {
                 Ok(Attributes::default().write(one))
             }
             kind::RENAME => {
-                let from = self.shared.confined.place_to_change(&names(&mut fields)?)?;
-                let to = self.shared.confined.place_to_change(&names(&mut fields)?)?;
+                let from = names(&mut fields)?;
                 // Section 6.5: nothing is overwritten.
-                if fs::symlink_metadata(&to).is_ok() {
-                    return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
-                }
-                fs::rename(from, to)?;
+                self.shared.confined.rename(&from, &names(&mut fields)?)?;
                 Ok(done(number))
             }
             kind::EXTENDED => self.extended(number, fields),
@@ -166,11 +154,6 @@ impl Requests {
         let has = |flag: u32| flags & flag != 0;
         let (reads, appends) = (has(flag::READ), has(flag::APPEND));
         let writes = has(flag::WRITE) || appends;
-        let path = if writes || has(flag::CREAT) || has(flag::TRUNC) {
-            self.shared.confined.place_to_change(&names)?
-        } else {
-            self.shared.confined.place(&names)?
-        };
         let mut options = OpenOptions::new();
         options.read(reads || !writes).write(writes);
         if writes && has(flag::CREAT) {
@@ -181,12 +164,13 @@ impl Requests {
         }
         #[cfg(unix)]
         if let Some(mode) = permissions(&mut fields) {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+            cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
         }
-        let file = options.open(path)?;
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
-        }
+        let file = if writes || has(flag::CREAT) || has(flag::TRUNC) {
+            self.shared.confined.open_to_change(&names, &options)?
+        } else {
+            self.shared.confined.open(&names)?
+        };
         let handle = self.handles.insert(Open::File { file, reads, writes, appends })?;
         Ok(reply(kind::HANDLE, number).string(handle))
     }
@@ -270,7 +254,6 @@ fn changes(fields: &mut Fields<'_>) -> Done<Changes> {
 }
 
 /// The permissions that a new file or directory is to have.
-#[cfg(unix)]
 fn permissions(fields: &mut Fields<'_>) -> Option<u32> {
     fields.attributes()?.mode.map(|mode| mode & 0o777)
 }
@@ -337,7 +320,7 @@ mod tests {
     fn owners_are_not_changed_and_that_is_said() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("x"), "content").unwrap();
-        let confined = Confined::new(root.path().to_owned(), false);
+        let confined = Confined::new(root.path(), false).unwrap();
         let mut requests = Requests::new(Arc::new(Shared { confined, credentials: None }));
         let hello = Message::new(kind::INIT, 8).u32(VERSION).finish();
         assert!(requests.answer(&hello[4..]).is_some());

@@ -1,8 +1,6 @@
 //! Documents that come with requests, looked at before dav-server sees them; and the times of files
 //! that Windows sets by them.
 
-use std::path::PathBuf;
-
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::{Method, Response, StatusCode};
@@ -11,6 +9,7 @@ use lanlab_wire::{calendar, xml};
 use super::super::http::{IDLE, Lingering};
 use super::{Body, blocking, plain};
 use crate::changes::Changes;
+use crate::confined::{Confined, Names};
 
 /// Bytes of one at most.
 const MAX_BYTES: usize = 1 << 16;
@@ -72,7 +71,8 @@ impl Document {
 
 /// Set times of a file if `answer` says that all was done.
 pub async fn set_times(
-    path: PathBuf,
+    confined: Confined,
+    names: Names,
     times: Result<Changes, StatusCode>,
     answer: Response<Body>,
 ) -> Response<Body> {
@@ -92,7 +92,7 @@ pub async fn set_times(
         all_done &= names.last().is_none_or(|name| name != "status") || text.contains(" 200");
     });
     if read.is_ok() && all_done {
-        let set = blocking(move || times.apply_at(&path));
+        let set = blocking(move || confined.change(&names, &times));
         if let Err(status) = set.await {
             return plain(status);
         }

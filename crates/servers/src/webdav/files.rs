@@ -2,73 +2,78 @@
 //! path it comes to them.
 //!
 //! Paths come from the URL, from `Destination`, from `If` and from directories that are walked
-//! through. Each is judged here, just before the system is asked.
+//! through. Each is taken apart here, and what it names is opened by handles of directories.
 
-use std::path::PathBuf;
+use std::io;
 use std::sync::Arc;
 
+use cap_std::fs::Metadata;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{
     DavDirEntry, DavFile, DavFileSystem, DavMetaData, DavProp, FsError, FsFuture, FsResult,
     FsStream, OpenOptions, ReadDirMeta,
 };
-use dav_server::localfs::LocalFs;
 use hyper::StatusCode;
 
-use super::super::http::confined_path;
+use super::facts::{Facts, Listing};
+use super::opened::Opened;
 use super::properties::Properties;
-
-/// Names deep: what walks through directories calls itself for each.
-const MAX_DEPTH: usize = 64;
+use crate::confined::{Confined, MAX_DEPTH, Names};
 
 /// The files below a directory, and the properties that clients gave them.
 #[derive(Clone)]
 pub struct Files {
-    root: PathBuf,
-    local: Box<LocalFs>,
+    confined: Confined,
     properties: Arc<Properties>,
 }
 
 impl Files {
-    /// Those below `root`.
-    pub fn new(root: PathBuf, properties: Arc<Properties>) -> Self {
-        let local = LocalFs::new(&root, true, false, false);
-        Self { root, local, properties }
+    /// Those of a directory.
+    pub fn new(confined: Confined, properties: Arc<Properties>) -> Self {
+        Self { confined, properties }
     }
 
-    /// Whether a path leads through no symbolic link, and to none, and not too deep.
-    async fn judge(&self, path: &DavPath) -> FsResult<()> {
-        let (root, below) = (self.root.clone(), path.as_rel_ospath().to_owned());
-        if below.components().count() > MAX_DEPTH {
-            return Err(FsError::PathTooLong);
-        }
-        let judged = self.local.blocking(move || confined_path(&root, &below));
-        judged.await.map(drop).map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidFilename => FsError::Forbidden,
-            _ if error.raw_os_error().is_none() => FsError::Forbidden,
-            _ => error.into(),
-        })
+    /// Do something where blocking is allowed.
+    async fn with<T: Send + 'static>(
+        &self,
+        path: &DavPath,
+        work: impl FnOnce(&Confined, &Names) -> io::Result<T> + Send + 'static,
+    ) -> FsResult<T> {
+        let (confined, names) = (self.confined.clone(), names(path)?);
+        blocking(move || work(&confined, &names)).await
     }
 
-    /// What is in a place, by itself.
-    async fn look(&self, path: &DavPath) -> FsResult<Box<dyn DavMetaData>> {
-        self.judge(path).await?;
-        DavFileSystem::symlink_metadata(&*self.local, path).await
+    async fn look(
+        &self,
+        path: &DavPath,
+        look: fn(&Confined, &[String]) -> io::Result<Metadata>,
+    ) -> FsResult<Box<dyn DavMetaData>> {
+        let found = self.with(path, move |confined, names| look(confined, names)).await?;
+        Ok(Box::new(Facts(found)))
     }
+}
 
-    /// No pipe, socket or device: what opens one may wait for ever, or do more than to read.
-    async fn ordinary(&self, path: &DavPath) -> FsResult<Box<dyn DavMetaData>> {
-        let found = self.look(path).await?;
-        if found.is_file() || found.is_dir() { Ok(found) } else { Err(FsError::Forbidden) }
-    }
+/// Do something where blocking is allowed.
+pub async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> FsResult<T> {
+    let done = tokio::task::spawn_blocking(work).await.map_err(|_| FsError::GeneralFailure)?;
+    done.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => FsError::NotFound,
+        io::ErrorKind::AlreadyExists => FsError::Exists,
+        io::ErrorKind::PermissionDenied
+        | io::ErrorKind::InvalidFilename
+        | io::ErrorKind::IsADirectory => FsError::Forbidden,
+        _ => error.into(),
+    })
+}
 
-    /// The same, where there may be nothing yet.
-    async fn ordinary_or_new(&self, path: &DavPath) -> FsResult<()> {
-        match self.ordinary(path).await {
-            Ok(_) | Err(FsError::NotFound) => Ok(()),
-            Err(error) => Err(error),
-        }
+fn names(path: &DavPath) -> FsResult<Names> {
+    let path = path.as_rel_ospath();
+    if path.components().count() > MAX_DEPTH {
+        return Err(FsError::PathTooLong);
     }
+    path.to_str().and_then(|path| Confined::plain_names(path).ok()).ok_or(FsError::Forbidden)
 }
 
 impl DavFileSystem for Files {
@@ -78,42 +83,39 @@ impl DavFileSystem for Files {
         options: OpenOptions,
     ) -> FsFuture<'a, Box<dyn DavFile>> {
         Box::pin(async move {
-            self.ordinary_or_new(path).await?;
-            DavFileSystem::open(&*self.local, path, options).await
+            let opened =
+                self.with(path, move |confined, names| Opened::new(confined, names, &options));
+            Ok(Box::new(opened.await?) as Box<dyn DavFile>)
         })
     }
 
-    /// Of what is in a directory a link is told from what it leads to, which is not looked at.
+    /// With links and pipes, which nobody is shown: a directory that is removed goes with them.
     fn read_dir<'a>(
         &'a self,
         path: &'a DavPath,
         _meta: ReadDirMeta,
     ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
         Box::pin(async move {
-            self.judge(path).await?;
-            DavFileSystem::read_dir(&*self.local, path, ReadDirMeta::DataSymlink).await
+            let entries = self.with(path, |confined, names| confined.all_entries(names)).await?;
+            Ok(Box::pin(Listing::new(entries)) as FsStream<Box<dyn DavDirEntry>>)
         })
     }
 
     fn metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
-        Box::pin(self.ordinary(path))
+        Box::pin(self.look(path, Confined::metadata))
     }
 
     fn symlink_metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
-        Box::pin(self.look(path))
+        Box::pin(self.look(path, Confined::metadata_of_any))
     }
 
     fn create_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
-        Box::pin(async move {
-            self.judge(path).await?;
-            DavFileSystem::create_dir(&*self.local, path).await
-        })
+        Box::pin(self.with(path, |confined, names| confined.create_dir(names, Some(0o755))))
     }
 
     fn remove_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            self.judge(path).await?;
-            DavFileSystem::remove_dir(&*self.local, path).await?;
+            self.with(path, |confined, names| confined.remove_dir(names)).await?;
             self.properties.forget(path);
             Ok(())
         })
@@ -122,28 +124,28 @@ impl DavFileSystem for Files {
     /// A link in a directory that is removed goes with it, and what it leads to stays.
     fn remove_file<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            self.judge(&path.parent()).await?;
-            DavFileSystem::remove_file(&*self.local, path).await?;
+            self.with(path, |confined, names| confined.remove_any(names)).await?;
             self.properties.forget(path);
             Ok(())
         })
     }
 
+    /// What is to be replaced, dav-server has removed before: where something is there all the same, it
+    /// is another client's, and stays.
     fn rename<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            self.judge(from).await?;
-            self.judge(to).await?;
-            DavFileSystem::rename(&*self.local, from, to).await?;
+            let new = names(to)?;
+            self.with(from, move |confined, names| confined.rename(names, &new)).await?;
             self.properties.carry(from, to, true);
             Ok(())
         })
     }
 
+    /// As of [`Self::rename`].
     fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            self.ordinary(from).await?;
-            self.ordinary_or_new(to).await?;
-            DavFileSystem::copy(&*self.local, from, to).await
+            let new = names(to)?;
+            self.with(from, move |confined, names| copy(confined, names, &new)).await
         })
     }
 
@@ -172,6 +174,21 @@ impl DavFileSystem for Files {
     }
 }
 
+/// A file that is new, with the permissions of the one that it is a copy of.
+fn copy(confined: &Confined, from: &[String], to: &[String]) -> io::Result<()> {
+    let mut source = confined.open(from)?;
+    let mut options = cap_std::fs::OpenOptions::new();
+    let mut copy = confined.open_to_change(to, options.write(true).create_new(true))?;
+    let copied = io::copy(&mut source, &mut copy)
+        .and_then(|_| source.metadata())
+        .and_then(|found| copy.set_permissions(found.permissions()));
+    if copied.is_err() {
+        // What is left of it is no copy.
+        let _ = confined.remove_any(to);
+    }
+    copied
+}
+
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
@@ -183,7 +200,8 @@ mod tests {
         std::fs::write(outside.path().join("secret"), "x").unwrap();
         std::os::unix::fs::symlink(outside.path(), root.path().join("link")).unwrap();
         std::fs::write(root.path().join("file"), "y").unwrap();
-        let files = Files::new(root.path().to_owned(), Arc::default());
+        let confined = Confined::new(root.path(), false).unwrap();
+        let files = Files::new(confined, Arc::default());
         let path = |text: &str| DavPath::new(text).unwrap();
         let (file, secret, new) = (path("/file"), path("/link/secret"), path("/link/new"));
         let forbidden = Some(FsError::Forbidden);
@@ -208,5 +226,24 @@ mod tests {
         // The link itself can be removed, as a part of its directory.
         files.remove_file(&path("/link")).await.unwrap();
         assert!(outside.path().join("secret").exists() && !root.path().join("link").exists());
+    }
+
+    #[tokio::test]
+    async fn what_another_client_has_put_there_is_not_replaced() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["one", "other"] {
+            std::fs::write(root.path().join(name), name).unwrap();
+        }
+        let files = Files::new(Confined::new(root.path(), false).unwrap(), Arc::default());
+        let path = |text: &str| DavPath::new(text).unwrap();
+        let (one, other) = (path("/one"), path("/other"));
+        assert_eq!(files.rename(&one, &other).await.err(), Some(FsError::Exists));
+        assert_eq!(files.copy(&one, &other).await.err(), Some(FsError::Exists));
+        assert_eq!(std::fs::read(root.path().join("other")).unwrap(), b"other");
+        files.copy(&one, &path("/copy")).await.unwrap();
+        files.rename(&one, &path("/new")).await.unwrap();
+        for name in ["copy", "new"] {
+            assert_eq!(std::fs::read(root.path().join(name)).unwrap(), b"one", "{name}");
+        }
     }
 }

@@ -2,7 +2,6 @@
 //! 13 and 14).
 
 use std::io;
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http_body_util::BodyExt;
@@ -14,27 +13,26 @@ use hyper::header::{
 use hyper::{Response, StatusCode};
 use lanlab_wire::calendar;
 
-use super::super::http::{FileBody, confined, octets_asked};
+use super::super::http::{FileBody, octets_asked};
 use super::{Body, plain};
+use crate::confined::Confined;
 
 /// A file, or the one range of it that was asked for; more than one range may be answered by all of
 /// it (RFC 9110, section 14.2).
 pub fn give(
-    root: &Path,
+    confined: &Confined,
     names: &str,
     asked: &HeaderMap,
     is_head: bool,
 ) -> io::Result<Response<Body>> {
-    let path = confined(root, names)?;
-    // First, since to open a pipe may take for ever.
-    if !path.symlink_metadata()?.is_file() {
-        return Ok(plain(StatusCode::METHOD_NOT_ALLOWED));
-    }
-    let file = std::fs::File::open(path)?;
+    let names = Confined::plain_names(names)?;
+    let file = match confined.open(&names) {
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            return Ok(plain(StatusCode::METHOD_NOT_ALLOWED));
+        }
+        opened => opened?,
+    };
     let found = file.metadata()?;
-    if !found.is_file() {
-        return Ok(plain(StatusCode::METHOD_NOT_ALLOWED));
-    }
     let state = State::of(&found);
     if let Some(status) = state.met(asked) {
         return Ok(state.named(plain(status)));

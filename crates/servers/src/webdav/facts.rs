@@ -1,0 +1,155 @@
+//! What dav-server is shown of files and directories.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cap_std::fs::Metadata;
+use dav_server::fs::{DavDirEntry, DavMetaData, FsError, FsFuture, FsResult};
+use futures_core::Stream;
+use tokio::task::JoinHandle;
+
+use crate::confined::{Entries, Entry};
+
+/// Entries of a directory that are looked at together.
+const BATCH: usize = 256;
+
+/// What the system says of a file or directory.
+#[derive(Debug, Clone)]
+pub struct Facts(pub Metadata);
+
+impl DavMetaData for Facts {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn modified(&self) -> FsResult<SystemTime> {
+        std_time(self.0.modified())
+    }
+
+    fn accessed(&self) -> FsResult<SystemTime> {
+        std_time(self.0.accessed())
+    }
+
+    fn created(&self) -> FsResult<SystemTime> {
+        std_time(self.0.created())
+    }
+
+    #[cfg(unix)]
+    fn status_changed(&self) -> FsResult<SystemTime> {
+        let since_s = cap_std::fs::MetadataExt::ctime(&self.0).cast_unsigned();
+        Ok(UNIX_EPOCH + std::time::Duration::from_secs(since_s))
+    }
+
+    #[cfg(unix)]
+    fn executable(&self) -> FsResult<bool> {
+        if !self.0.is_file() {
+            return Err(FsError::NotImplemented);
+        }
+        Ok(cap_std::fs::MetadataExt::mode(&self.0) & 0o100 != 0)
+    }
+
+    fn is_dir(&self) -> bool {
+        self.0.is_dir()
+    }
+
+    fn is_file(&self) -> bool {
+        self.0.is_file()
+    }
+
+    /// Nobody is shown a link, nor anything else that is not opened here.
+    fn is_symlink(&self) -> bool {
+        !self.0.is_dir() && !self.0.is_file()
+    }
+
+    /// As the answer to GET has it.
+    fn etag(&self) -> Option<String> {
+        let since = self.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let micros = since.as_secs() * 1_000_000 + u64::from(since.subsec_micros());
+        let number = number(&self.0);
+        let size = if self.0.is_file() { format!("{:x}-", self.0.len()) } else { String::new() };
+        Some(format!("{number}{size}{micros:x}"))
+    }
+}
+
+#[cfg(unix)]
+fn number(found: &Metadata) -> String {
+    format!("{:x}-", cap_std::fs::MetadataExt::ino(found))
+}
+
+#[cfg(not(unix))]
+fn number(_: &Metadata) -> String {
+    String::new()
+}
+
+fn std_time(time: std::io::Result<cap_std::time::SystemTime>) -> FsResult<SystemTime> {
+    Ok(time?.into_std())
+}
+
+/// An entry of a directory.
+#[derive(Debug)]
+struct Listed {
+    name: String,
+    facts: Facts,
+}
+
+impl DavDirEntry for Listed {
+    fn name(&self) -> Vec<u8> {
+        self.name.clone().into_bytes()
+    }
+
+    fn metadata(&'_ self) -> FsFuture<'_, Box<dyn DavMetaData>> {
+        let facts: Box<dyn DavMetaData> = Box::new(self.facts.clone());
+        Box::pin(std::future::ready(Ok(facts)))
+    }
+}
+
+/// The entries of a directory, which are looked at while others are written.
+#[derive(Debug)]
+pub struct Listing {
+    entries: Option<Entries>,
+    reading: Option<JoinHandle<(Entries, VecDeque<Listed>)>>,
+    read: VecDeque<Listed>,
+}
+
+impl Listing {
+    /// Of these.
+    pub fn new(entries: Entries) -> Self {
+        Self { entries: Some(entries), reading: None, read: VecDeque::new() }
+    }
+}
+
+fn read_some(mut entries: Entries) -> (Entries, VecDeque<Listed>) {
+    let some = entries.by_ref().take(BATCH);
+    let listed = some.filter_map(|Entry { name, entry, .. }| {
+        // It may be gone by now.
+        Some(Listed { name, facts: Facts(entry.metadata().ok()?) })
+    });
+    let listed = listed.collect();
+    (entries, listed)
+}
+
+impl Stream for Listing {
+    type Item = FsResult<Box<dyn DavDirEntry>>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let listing = self.get_mut();
+        loop {
+            if let Some(listed) = listing.read.pop_front() {
+                return Poll::Ready(Some(Ok(Box::new(listed))));
+            }
+            if let Some(entries) = listing.entries.take() {
+                listing.reading = Some(tokio::task::spawn_blocking(move || read_some(entries)));
+            }
+            let Some(reading) = &mut listing.reading else { return Poll::Ready(None) };
+            let read = ready!(Pin::new(reading).poll(context));
+            listing.reading = None;
+            let Ok((entries, read)) = read else {
+                return Poll::Ready(Some(Err(FsError::GeneralFailure)));
+            };
+            listing.read = read;
+            listing.entries = (!listing.read.is_empty()).then_some(entries);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A file that dav-server writes.
+
+use std::fs::File;
+use std::io::{self, SeekFrom};
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes};
+use cap_std::fs::Metadata;
+use dav_server::fs::{DavFile, DavMetaData, FsFuture, FsResult, OpenOptions};
+use lanlab_os::positioned;
+
+use super::facts::Facts;
+use super::files::blocking;
+use crate::confined::Confined;
+
+/// An open file, and where in it the next octets are.
+#[derive(Debug)]
+pub struct Opened {
+    file: Arc<File>,
+    offset: u64,
+}
+
+impl Opened {
+    /// Open or make a file.
+    ///
+    /// # Errors
+    /// As of [`Confined::open_to_change`].
+    pub fn new(confined: &Confined, names: &[String], wanted: &OpenOptions) -> io::Result<Self> {
+        if !wanted.write && !wanted.append {
+            return Ok(Self { file: Arc::new(confined.open(names)?), offset: 0 });
+        }
+        let mut options = cap_std::fs::OpenOptions::new();
+        options.read(wanted.read).write(true).truncate(wanted.truncate);
+        options.create(wanted.create).create_new(wanted.create_new);
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o644);
+        let file = confined.open_to_change(names, &options)?;
+        let offset = if wanted.append { file.metadata()?.len() } else { 0 };
+        Ok(Self { file: Arc::new(file), offset })
+    }
+
+    /// Do something with the file where blocking is allowed.
+    async fn with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&File, u64) -> io::Result<T> + Send + 'static,
+    ) -> FsResult<T> {
+        let (file, offset) = (Arc::clone(&self.file), self.offset);
+        blocking(move || work(&file, offset)).await
+    }
+}
+
+impl DavFile for Opened {
+    fn metadata(&'_ mut self) -> FsFuture<'_, Box<dyn DavMetaData>> {
+        Box::pin(async move {
+            let found = self.with(|file, _| Metadata::from_file(file)).await?;
+            Ok(Box::new(Facts(found)) as Box<dyn DavMetaData>)
+        })
+    }
+
+    fn write_buf(&'_ mut self, mut octets: Box<dyn Buf + Send>) -> FsFuture<'_, ()> {
+        let octets = octets.copy_to_bytes(octets.remaining());
+        self.write_bytes(octets)
+    }
+
+    fn write_bytes(&'_ mut self, octets: Bytes) -> FsFuture<'_, ()> {
+        Box::pin(async move {
+            let count = octets.len() as u64;
+            self.with(move |file, offset| positioned::write_all_at(file, &octets, offset)).await?;
+            self.offset += count;
+            Ok(())
+        })
+    }
+
+    fn read_bytes(&'_ mut self, count: usize) -> FsFuture<'_, Bytes> {
+        Box::pin(async move {
+            let read = self.with(move |file, offset| {
+                let mut octets = vec![0; count];
+                let read = positioned::read_at(file, &mut octets, offset)?;
+                octets.truncate(read);
+                Ok(Bytes::from(octets))
+            });
+            let octets = read.await?;
+            self.offset += octets.len() as u64;
+            Ok(octets)
+        })
+    }
+
+    fn seek(&'_ mut self, to: SeekFrom) -> FsFuture<'_, u64> {
+        Box::pin(async move {
+            let moved = |from: u64, by: i64| {
+                from.checked_add_signed(by).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+            };
+            let seeking = self.with(move |file, offset| match to {
+                SeekFrom::Start(offset) => Ok(offset),
+                SeekFrom::Current(by) => moved(offset, by),
+                SeekFrom::End(by) => moved(file.metadata()?.len(), by),
+            });
+            self.offset = seeking.await?;
+            Ok(self.offset)
+        })
+    }
+
+    /// Nothing waits here to be written.
+    fn flush(&'_ mut self) -> FsFuture<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}

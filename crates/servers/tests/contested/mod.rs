@@ -1,0 +1,51 @@
+//! A served directory that others change at the same moment: programs of this host that put links,
+//! pipes and directories in the place of files, and clients that want the same names.
+
+mod names;
+mod swaps;
+
+use lanlab_files::{ServiceKind, Target, Trust};
+use lanlab_servers::{Offer, Serving, serve};
+use tempfile::TempDir;
+
+use crate::stage::{LOOPBACK, target};
+
+/// Services whose files are served by code of this crate.
+const ALL: [ServiceKind; 8] = [
+    ServiceKind::Ftp,
+    ServiceKind::Ftps,
+    ServiceKind::Sftp,
+    ServiceKind::Webdav,
+    ServiceKind::Webdavs,
+    ServiceKind::S3,
+    ServiceKind::S3s,
+    ServiceKind::Nfs,
+];
+
+/// Serve the directory `root` of a base to anybody.
+async fn open_to_all(service: ServiceKind, base: &TempDir) -> (Serving, Target) {
+    let offer = Offer {
+        service,
+        root: base.path().join("root"),
+        bind: LOOPBACK,
+        port: 0,
+        credentials: None,
+        read_only: false,
+        requires_signatures: false,
+        station: None,
+    };
+    let serving = serve(&offer).await.unwrap();
+    let mut target = target(service, serving.port());
+    target.credentials = None;
+    target.share = serving.share().map(str::to_owned);
+    if let Some(hash) = serving.trust_sha256() {
+        target.trust = Trust::Sha256(hash.to_owned());
+    }
+    (serving, target)
+}
+
+/// A runtime with threads, as an engine has.
+fn threads() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().unwrap()
+}
