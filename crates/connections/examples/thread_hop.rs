@@ -40,7 +40,7 @@ async fn answer(interface: &str, address: &str) {
     let node = WiredNode::begin(&plan(interface, "ECHO", true)).expect("a link");
     node.claimed().await.expect("a name");
     println!("ready");
-    let mut port = node.accept().await.expect("a call");
+    let (mut port, _) = node.accept().await.expect("a call");
     let mut message = Vec::new();
     while receive(&mut port, &mut message).await {
         let sent = poll_fn(|cx| port.poll_send(cx, [&message, &[]])).await;

@@ -42,6 +42,12 @@ counts! {
     unknown_session_frames,
     /// Answers discarded because those before were not sent yet.
     dropped_answers,
+    /// How often another station said that this station's name is its own, too; the name was claimed again.
+    name_disputes,
+    /// How often this station's name was another's.
+    name_conflicts,
+    /// Links and calls of stations that did not go on with them, ended because others came.
+    crowded_out,
     /// I frames sent for the first time.
     information_sent,
     /// I frames sent again.

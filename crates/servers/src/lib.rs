@@ -15,8 +15,6 @@ use lanlab_os::RawLinkPlace;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
-use admission::{Admission, MemoryBudget};
-
 mod admission;
 mod beneath;
 mod changes;
@@ -94,18 +92,6 @@ impl Default for Bounds {
             crowded: Duration::from_millis(500),
             record: Duration::from_secs(30),
             connections: 0,
-        }
-    }
-}
-
-impl Bounds {
-    /// Where connections come in that take so much each before they have proved themselves.
-    fn admission(&self, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Admission {
-        Admission {
-            budget: MemoryBudget::new(self.strangers_bytes, self.crowded),
-            each_bytes,
-            patience: self.login,
-            accepted: Arc::clone(accepted),
         }
     }
 }

@@ -19,6 +19,9 @@ TROUBLES: Mapping[str, str] = {
     "unsent_frames": "not taken by the interface",
     "kernel_drops": "dropped by the kernel",
     "dropped_answers": "answers dropped",
+    "name_disputes": "claims of this station's name by another",
+    "name_conflicts": "losses of this station's name to another",
+    "crowded_out": "unfinished links and calls ended for others",
     "rejects_sent": "REJ sent",
     "rejects_received": "REJ received",
     "not_ready_received": "RNR received",
@@ -39,7 +42,8 @@ def carrier_words(counted: Mapping[str, int]) -> str:
 
 def trouble_words(counted: Mapping[str, int]) -> list[str]:
     """What of a station's frames was lost, mended or discarded; what did not happen is left out."""
-    words = [f"{counted[key]} {what}" for key, what in TROUBLES.items() if counted[key]]
+    # Records of earlier versions lack some.
+    words = [f"{counted[key]} {what}" for key, what in TROUBLES.items() if counted.get(key)]
     return words + [
         f"{counted[key]} discarded ({what})" for key, what in DISCARDED.items() if counted[key]
     ]

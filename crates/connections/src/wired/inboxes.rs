@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::nbf::Why;
 use lanlab_stack::node::{Event, SessionId};
+use lanlab_wire::ethernet::Mac;
 
 /// Messages that wait for the program of a session, after which its peer is held back.
 const MANY_WAITING: usize = 16;
@@ -49,7 +50,8 @@ pub enum Then {
 #[derive(Debug, Default)]
 pub struct Inboxes {
     sessions: BTreeMap<SessionId, Inbox>,
-    accepted: VecDeque<(SessionId, CarrierFacts)>,
+    /// With who has called.
+    accepted: VecDeque<(SessionId, CarrierFacts, Mac)>,
     accepts: Option<Waker>,
     free: Vec<Vec<u8>>,
 }
@@ -73,9 +75,9 @@ impl Inboxes {
                     inbox.wake();
                 }
             }
-            Event::Accepted { session, facts, .. } => {
+            Event::Accepted { session, facts, station, .. } => {
                 self.sessions.insert(session, Inbox { facts: Some(facts), ..Inbox::default() });
-                self.accepted.push_back((session, facts));
+                self.accepted.push_back((session, facts, station));
                 if let Some(waker) = self.accepts.take() {
                     waker.wake();
                 }
@@ -141,7 +143,7 @@ impl Inboxes {
         }
     }
 
-    pub fn poll_accept(&mut self, cx: &Context<'_>) -> Poll<(SessionId, CarrierFacts)> {
+    pub fn poll_accept(&mut self, cx: &Context<'_>) -> Poll<(SessionId, CarrierFacts, Mac)> {
         if let Some(accepted) = self.accepted.pop_front() {
             return Poll::Ready(accepted);
         }

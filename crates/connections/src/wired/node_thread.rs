@@ -138,12 +138,12 @@ impl WiredNode {
         Ok(port)
     }
 
-    /// Wait for a call.
+    /// Wait for a call. Gives the address of the station that has called, too.
     ///
     /// # Errors
     /// Those of the link.
-    pub async fn accept(self: &Arc<Self>) -> io::Result<WiredPort> {
-        let (id, facts) = poll_fn(|cx| {
+    pub async fn accept(self: &Arc<Self>) -> io::Result<(WiredPort, Mac)> {
+        let (id, facts, station) = poll_fn(|cx| {
             let mut state = self.shared.state();
             match state.check() {
                 Ok(()) => state.inboxes.poll_accept(cx).map(Ok),
@@ -151,7 +151,7 @@ impl WiredNode {
             }
         })
         .await?;
-        Ok(self.port(id, facts))
+        Ok((self.port(id, facts), station))
     }
 
     fn port(self: &Arc<Self>, id: SessionId, facts: CarrierFacts) -> WiredPort {

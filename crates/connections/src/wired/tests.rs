@@ -114,7 +114,7 @@ impl Drop for Pair {
 
 async fn answer_all(node: &Arc<WiredNode>) {
     node.claimed().await.unwrap();
-    while let Ok(mut port) = node.accept().await {
+    while let Ok((mut port, _)) = node.accept().await {
         tokio::spawn(async move {
             let mut message = Vec::new();
             while receive(&mut port, &mut message).await.is_ok() {

@@ -77,9 +77,8 @@ impl Dialogue {
         }
     }
 
-    /// Until the client leaves.
+    /// Until the client leaves, which has been greeted.
     pub async fn run(mut self) -> io::Result<()> {
-        self.reply(220, "lanlab FTP server").await?;
         loop {
             let Some(line) = self.lines()?.next().await? else { return Ok(()) };
             let (verb, argument) = line.split_once(' ').unwrap_or((&line, ""));

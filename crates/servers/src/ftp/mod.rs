@@ -10,6 +10,7 @@ pub mod files;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use crate::admission::Admission;
 use crate::confined::Confined;
 use crate::identity::Identity;
 use crate::{Bounds, Offer, Serving};
@@ -20,6 +21,9 @@ use lanlab_files::{Credentials, Result, ServiceKind};
 
 /// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
 const STRANGER_BYTES: usize = 64 << 10;
+
+/// What is said first, to each connection at once.
+const GREETING: &[u8] = b"220 lanlab FTP server\r\n";
 
 /// What all connections of a server share.
 #[derive(Debug)]
@@ -42,7 +46,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         tls: identity.as_ref().map(Tls::new).transpose()?,
     });
     let accepted = Arc::new(AtomicU64::new(0));
-    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted).greeting(GREETING);
     let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
         let dialogue = Dialogue::new(Arc::clone(&shared), stream, peer, proof);
         async move {

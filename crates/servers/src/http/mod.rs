@@ -16,14 +16,16 @@ use lanlab_files::Result;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
-use super::admission::Proof;
+use super::admission::{Admission, Proof};
 use super::identity::Identity;
 use super::{Bounds, Offer, Serving, listen};
 
+mod doorway;
 mod file_body;
 mod lingering;
 mod range;
 
+use doorway::Doorway;
 pub use file_body::FileBody;
 pub use lingering::Lingering;
 pub use range::octets_asked;
@@ -62,7 +64,7 @@ where
     let tls = identity.as_ref().map(Identity::tls_server).transpose()?.map(TlsAcceptor::from);
     let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));
-    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (tls, answer) = (tls.clone(), answer.clone());
         async move {
@@ -91,6 +93,7 @@ where
     B: hyper::body::Body + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    let stream = Doorway::new(stream, proof.clone());
     let service = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(proof.clone());
         let answering = answer(request.map(Lingering::new));

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use lanlab_files::{Fault, Result};
 use tokio::net::TcpStream;
 
-use crate::admission::Proof;
+use crate::admission::{Admission, Proof};
 use crate::{Bounds, Offer, Serving, listen};
 
 pub mod answer;
@@ -46,7 +46,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let records = Records::new(bounds);
     // Half of what strangers may take, as the other half is for their records.
     let strangers_bytes = bounds.strangers_bytes / 2;
-    let admission = Bounds { strangers_bytes, ..*bounds }.admission(STRANGER_BYTES, &accepted);
+    let admission =
+        Admission::new(&Bounds { strangers_bytes, ..*bounds }, STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
     }));

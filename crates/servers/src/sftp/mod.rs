@@ -25,7 +25,7 @@ use russh::{
 };
 use tokio::task::JoinSet;
 
-use crate::admission::Proof;
+use crate::admission::{Admission, Proof};
 use crate::confined::Confined;
 use crate::{Bounds, Offer, Serving, login};
 
@@ -89,7 +89,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         credentials: offer.credentials.clone(),
     });
     let accepted = Arc::new(AtomicU64::new(0));
-    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let client = Client {
             shared: Arc::clone(&shared),

@@ -26,7 +26,7 @@ use lanlab_wire::nbss::Kind;
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 
-use crate::admission::Proof;
+use crate::admission::{Admission, Proof};
 use crate::login;
 use crate::{Bounds, Offer, Serving, listen};
 
@@ -74,11 +74,11 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
     let accepted = Arc::new(AtomicU64::new(0));
     if let Some(station) = &offer.station {
-        let begin = move |port| {
+        let begin = move |port, proof| {
             let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
             async move {
                 if let Some(connection) =
-                    Connection::new(Carried::Wired(port), &server, files, None)
+                    Connection::new(Carried::Wired(port), &server, files, proof)
                 {
                     // An error here is the client's, which is gone then.
                     let _ = connection.run().await;
@@ -90,12 +90,12 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         return Ok(Serving { port: 0, share, trust_sha256: None, accepted, station, task });
     }
     let (listener, port) = listen(offer)?;
-    let admission = bounds.admission(STRANGER_BYTES, &accepted);
+    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
         async move {
             let carried = Carried::over_tcp(stream, LONGEST_OF_STRANGERS);
-            if let Some(connection) = Connection::new(carried, &server, files, Some(proof)) {
+            if let Some(connection) = Connection::new(carried, &server, files, proof) {
                 // An error here is the client's, which is gone then.
                 let _ = connection.run().await;
             }
@@ -116,8 +116,8 @@ struct Connection {
     carried: Carried,
     session: Session,
     files: Files,
-    /// That the client is one, where strangers have a time to show it.
-    proof: Option<Proof>,
+    /// That the client is one: strangers have a time to show it.
+    proof: Proof,
     is_known: bool,
     failed_logins: u32,
     /// When it began: time zero of its session.
@@ -125,7 +125,7 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(carried: Carried, server: &Server, files: Files, proof: Option<Proof>) -> Option<Self> {
+    fn new(carried: Carried, server: &Server, files: Files, proof: Proof) -> Option<Self> {
         let mut challenge = [0; 8];
         getrandom::fill(&mut challenge).ok()?;
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -220,9 +220,7 @@ impl Connection {
         if !self.is_known && self.session.is_known() {
             self.is_known = true;
             self.carried.set_longest(LONGEST_MESSAGE);
-            if let Some(proof) = &self.proof {
-                proof.give();
-            }
+            self.proof.give();
         }
         let failed_logins = self.session.failed_logins();
         if failed_logins > self.failed_logins {

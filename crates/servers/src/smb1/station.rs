@@ -1,23 +1,31 @@
 //! Sessions of `NetBEUI` that clients open to this server's station.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_files::{Class, Fault, Result};
 use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::task::{JoinHandle, JoinSet};
 
+use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
 use crate::{Bounds, StationOffer};
 
+/// Sessions at most whose stations have not logged in, of the 254 of a station; and of one of these. What is
+/// shared out is sessions, each as a unit.
+const MOST_STRANGERS: usize = 192;
+const MOST_OF_STATION: usize = 127;
+
 /// Join the link, claim the name, and serve each session that is opened. A station has 254 sessions at
-/// most, so that their memory is bounded.
+/// most, so that their memory is bounded. Who has not logged in makes room for others, as over TCP.
 pub async fn serve<F>(
     offer: &StationOffer,
     bounds: &Bounds,
     accepted: &Arc<AtomicU64>,
-    serve: impl Fn(WiredPort) -> F + Send + 'static,
+    serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
 ) -> Result<(Arc<WiredNode>, JoinHandle<()>)>
 where
     F: Future<Output = ()> + Send + 'static,
@@ -34,23 +42,60 @@ where
     claimed
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
+    let strangers = Strangers::new(bounds);
     let accepted = Arc::clone(accepted);
-    let task = tokio::spawn(accept(Arc::clone(&node), accepted, serve));
+    let task = tokio::spawn(accept(Arc::clone(&node), strangers, accepted, serve));
     Ok((node, task))
+}
+
+/// Sessions whose stations have not logged in.
+struct Strangers {
+    all: Arc<MemoryBudget>,
+    of_station: HashMap<Mac, Arc<MemoryBudget>>,
+    bounds: Bounds,
+}
+
+impl Strangers {
+    fn new(bounds: &Bounds) -> Self {
+        let all = MemoryBudget::crowded(MOST_STRANGERS * EACH, bounds);
+        Self { all, of_station: HashMap::new(), bounds: *bounds }
+    }
+
+    /// Those of one station.
+    fn of(&mut self, station: Mac) -> Arc<MemoryBudget> {
+        // Whose sessions are over has none here.
+        self.of_station.retain(|_, budget| Arc::strong_count(budget) > 1);
+        let new = || MemoryBudget::crowded(MOST_OF_STATION * EACH, &self.bounds);
+        Arc::clone(self.of_station.entry(station).or_insert_with(new))
+    }
 }
 
 async fn accept<F>(
     node: Arc<WiredNode>,
+    mut strangers: Strangers,
     accepted: Arc<AtomicU64>,
-    serve: impl Fn(WiredPort) -> F + Send,
+    serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
 ) where
     F: Future<Output = ()> + Send + 'static,
 {
     let mut sessions = JoinSet::new();
+    let serve = Arc::new(serve);
+    let patience = strangers.bounds.login;
     // The link ends only if its interface does.
-    while let Ok(port) = node.accept().await {
+    while let Ok((port, station)) = node.accept().await {
         while sessions.try_join_next().is_some() {}
         accepted.fetch_add(1, Ordering::Relaxed);
-        sessions.spawn(serve(port));
+        let (all, own) = (Arc::clone(&strangers.all), strangers.of(station));
+        let serve = Arc::clone(&serve);
+        sessions.spawn(async move {
+            let holds = async {
+                let own = own.hold(EACH).await?;
+                Some((own, all.hold(EACH).await?))
+            };
+            let Ok(Some((own, all))) = tokio::time::timeout(patience, holds).await else { return };
+            let proof = Proof::new(vec![all, own]);
+            let serving = Box::pin(serve(port, proof.clone()));
+            proof.demanded(patience, serving).await;
+        });
     }
 }

@@ -330,7 +330,7 @@ fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) 
             (WiredNode::begin(&plan(0)).unwrap(), WiredNode::begin(&plan(1)).unwrap());
         left.claimed().await.unwrap();
         right.claimed().await.unwrap();
-        let answering = async { answer(right.accept().await.unwrap()).await };
+        let answering = async { answer(right.accept().await.unwrap().0).await };
         let calling = async {
             call(left.call(name(1)).await.unwrap(), dialect).await;
         };

@@ -1,0 +1,191 @@
+//! Memory that many share, and that who waits gets from who does not use it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex as Turns, Notify, OwnedSemaphorePermit, Semaphore};
+
+use super::TICK;
+use crate::Bounds;
+
+/// Octets of memory that are counted together.
+pub const UNIT_BYTES: usize = 1 << 10;
+
+/// However many strangers wait, each has this part of the time that a few have.
+pub(super) const LEAST_GRACE: u32 = 5;
+
+/// Memory that many share.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    free: Arc<Semaphore>,
+    units: usize,
+    /// What those want who wait.
+    wanted_units: AtomicUsize,
+    holders: Mutex<HashMap<u64, Arc<Holder>>>,
+    numbers: AtomicU64,
+    /// While others wait, who has not moved for so long is ended.
+    grace: Duration,
+    /// The same where they want many times what there is.
+    least_grace: Duration,
+    /// One of those who wait looks for the idle, for all of them.
+    looks: Turns<()>,
+    /// One of those who come last tries to get a part.
+    last: Turns<()>,
+}
+
+#[derive(Debug)]
+struct Holder {
+    moved: Mutex<Instant>,
+    ended: Notify,
+}
+
+/// A part of a [`MemoryBudget`], which is given back when this is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Arc<MemoryBudget>,
+    number: u64,
+    holder: Arc<Holder>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl MemoryBudget {
+    /// So much memory.
+    pub fn new(bytes: usize, grace: Duration) -> Arc<Self> {
+        Self::with_least_grace(bytes, grace, grace)
+    }
+
+    /// So much for strangers: the more of it is wanted the less time each has.
+    pub fn crowded(bytes: usize, bounds: &Bounds) -> Arc<Self> {
+        Self::with_least_grace(bytes, bounds.crowded, bounds.crowded / LEAST_GRACE)
+    }
+
+    fn with_least_grace(bytes: usize, grace: Duration, least_grace: Duration) -> Arc<Self> {
+        let units = bytes / UNIT_BYTES;
+        Arc::new(Self {
+            free: Arc::new(Semaphore::new(units)),
+            units,
+            wanted_units: AtomicUsize::new(0),
+            holders: Mutex::default(),
+            numbers: AtomicU64::new(0),
+            grace,
+            least_grace,
+            looks: Turns::const_new(()),
+            last: Turns::const_new(()),
+        })
+    }
+
+    /// Take so much of it, as soon as there is so much.
+    pub async fn hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
+        if let Some(hold) = self.try_hold(bytes) {
+            return Some(hold);
+        }
+        let units = units_of(bytes)?;
+        let wanted = Wanted::new(self, units);
+        let looking = async {
+            let _turn = self.looks.lock().await;
+            loop {
+                tokio::time::sleep(TICK).await;
+                self.end_idle();
+            }
+        };
+        let permit = tokio::select! {
+            biased;
+            permit = Arc::clone(&self.free).acquire_many_owned(units) => permit.ok()?,
+            never = looking => never,
+        };
+        drop(wanted);
+        Some(self.reserve(permit))
+    }
+
+    /// The same after all who wait there.
+    pub async fn hold_last(self: &Arc<Self>, bytes: usize) -> Reservation {
+        let _turn = self.last.lock().await;
+        loop {
+            // What is given back goes to those who wait in `hold`, if there are any.
+            if let Some(hold) = self.try_hold(bytes) {
+                return hold;
+            }
+            tokio::time::sleep(TICK).await;
+            self.end_idle();
+        }
+    }
+
+    /// The same if there is so much now.
+    pub fn try_hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
+        let permit = Arc::clone(&self.free).try_acquire_many_owned(units_of(bytes)?).ok()?;
+        Some(self.reserve(permit))
+    }
+
+    fn reserve(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Reservation {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let holder = Arc::new(Holder { moved: Mutex::new(Instant::now()), ended: Notify::new() });
+        locked(&self.holders).insert(number, Arc::clone(&holder));
+        Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
+    }
+
+    /// End those who have not moved for a while.
+    pub fn end_idle(&self) {
+        let wanted_units = self.wanted_units.load(Ordering::Relaxed);
+        let share = self.units as f64 / (self.units + wanted_units).max(1) as f64;
+        let grace = self.grace.mul_f64(share).max(self.least_grace);
+        for holder in locked(&self.holders).values() {
+            if locked(&holder.moved).elapsed() >= grace {
+                holder.ended.notify_one();
+            }
+        }
+    }
+}
+
+fn units_of(bytes: usize) -> Option<u32> {
+    u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()
+}
+
+/// What one wants who waits, for as long as he does.
+struct Wanted<'a> {
+    budget: &'a MemoryBudget,
+    units: usize,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(budget: &'a MemoryBudget, units: u32) -> Self {
+        let units = units as usize;
+        budget.wanted_units.fetch_add(units, Ordering::Relaxed);
+        Self { budget, units }
+    }
+}
+
+impl Drop for Wanted<'_> {
+    fn drop(&mut self) {
+        self.budget.wanted_units.fetch_sub(self.units, Ordering::Relaxed);
+    }
+}
+
+impl Reservation {
+    /// Say that it is used: the time until others may have it begins anew.
+    pub fn moved(&self) {
+        *locked(&self.holder.moved) = Instant::now();
+    }
+
+    /// Until others shall have it.
+    pub async fn ended(&self) {
+        self.holder.ended.notified().await;
+    }
+
+    /// The same, for as long as it takes.
+    pub fn end(&self) -> impl Future<Output = ()> + Send + use<> {
+        let holder = Arc::clone(&self.holder);
+        async move { holder.ended.notified().await }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        locked(&self.budget.holders).remove(&self.number);
+    }
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,140 @@
+use std::time::Instant;
+
+use super::*;
+
+fn within<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let test = async { tokio::time::timeout(Duration::from_secs(20), test).await };
+    runtime.block_on(test).expect("it waits for ever")
+}
+
+#[test]
+fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
+    within(async {
+        let budget = MemoryBudget::new(10 << 10, Duration::from_millis(100));
+        let (idle, busy) =
+            (budget.hold(6 << 10).await.unwrap(), budget.hold(4 << 10).await.unwrap());
+        let moving = async {
+            loop {
+                // Just before who waits looks for the idle, so that it is never late.
+                busy.moved();
+                tokio::task::yield_now().await;
+            }
+        };
+        let leaving = async {
+            idle.ended().await;
+            drop(idle);
+            std::future::pending::<()>().await;
+        };
+        let start = Instant::now();
+        tokio::select! {
+            biased;
+            () = moving => {},
+            third = budget.hold(5 << 10) => drop(third.unwrap()),
+            () = leaving => {},
+            () = busy.ended() => panic!("it moved all the time"),
+        }
+        assert!(start.elapsed() >= Duration::from_millis(80), "{:?}", start.elapsed());
+        // With nobody waiting nobody is ended.
+        let idle = budget.hold(6 << 10).await.unwrap();
+        tokio::time::timeout(Duration::from_millis(200), idle.ended()).await.unwrap_err();
+    });
+}
+
+/// Admission for two at once, whose connections prove themselves by an octet.
+async fn admission(patience: Duration, grace: Duration) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let bounds =
+        Bounds { strangers_bytes: 2 << 10, crowded: grace, login: patience, ..Bounds::default() };
+    let admission = Admission::new(&bounds, 1 << 10, &Arc::default());
+    tokio::spawn(admission.serve(listener, |mut stream, _, proof| async move {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let mut octet = [0; 1];
+        while stream.read_exact(&mut octet).await.is_ok() {
+            proof.give();
+            stream.write_all(&octet).await.unwrap();
+        }
+    }));
+    address
+}
+
+async fn proves(stream: &mut TcpStream) -> bool {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    stream.write_all(b"x").await.is_ok() && stream.read_exact(&mut [0; 1]).await.is_ok()
+}
+
+#[test]
+fn who_does_not_prove_himself_in_time_is_gone_and_others_stay() {
+    within(async {
+        let address = admission(Duration::from_millis(200), Duration::from_mins(1)).await;
+        let mut known = TcpStream::connect(address).await.unwrap();
+        while !proves(&mut known).await {
+            // On a busy machine its time may be over before its turn comes.
+            known = TcpStream::connect(address).await.unwrap();
+        }
+        let start = Instant::now();
+        let mut stranger = TcpStream::connect(address).await.unwrap();
+        assert!(!matches!(
+            tokio::io::AsyncReadExt::read(&mut stranger, &mut [0; 1]).await,
+            Ok(1..)
+        ));
+        assert!(start.elapsed() >= Duration::from_millis(200));
+        assert!(proves(&mut known).await, "what is proved stays so");
+    });
+}
+
+/// Room for two, each of which has half a second: a thousand would take minutes.
+#[test]
+fn however_many_say_nothing_who_speaks_goes_before_them() {
+    within(async {
+        let address = admission(Duration::from_mins(1), Duration::from_millis(500)).await;
+        let mut silent = Vec::new();
+        for _ in 0..200 {
+            silent.push(TcpStream::connect(address).await.unwrap());
+        }
+        let start = Instant::now();
+        let mut late = TcpStream::connect(address).await.unwrap();
+        assert!(proves(&mut late).await);
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+    });
+}
+
+/// A server that speaks first is heard also while there is no room.
+#[test]
+fn who_waits_is_greeted() {
+    within(async {
+        use tokio::io::AsyncReadExt;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let bounds = Bounds { strangers_bytes: 1 << 10, ..Bounds::default() };
+        let admission = Admission::new(&bounds, 1 << 10, &Arc::default()).greeting(b"hello");
+        tokio::spawn(admission.serve(listener, |_stream, _, _proof| std::future::pending()));
+        let mut some = Vec::new();
+        for _ in 0..3 {
+            some.push(TcpStream::connect(address).await.unwrap());
+        }
+        for stream in &mut some {
+            let mut heard = [0; 5];
+            stream.read_exact(&mut heard).await.unwrap();
+            assert_eq!(&heard, b"hello");
+        }
+    });
+}
+
+#[test]
+fn a_crowd_of_strangers_keeps_nobody_out_for_long() {
+    within(async {
+        let address = admission(Duration::from_mins(1), Duration::from_millis(50)).await;
+        let mut known = TcpStream::connect(address).await.unwrap();
+        assert!(proves(&mut known).await);
+        let mut crowd = Vec::new();
+        for _ in 0..20 {
+            crowd.push(TcpStream::connect(address).await.unwrap());
+        }
+        let mut late = TcpStream::connect(address).await.unwrap();
+        assert!(proves(&mut late).await);
+        assert!(proves(&mut known).await);
+    });
+}
