@@ -57,6 +57,18 @@ def test_a_server_that_refuses_to_remove_is_told(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
+@pytest.mark.parametrize("service", ["ftp", "sftp", "webdav", "s3", "smb", "smb1", "nfs"])
+def test_a_server_where_nothing_was_written_is_not_blamed(
+    lanlab: Lanlab, engine: Engine, root: Path, service: str
+) -> None:
+    """A server that is read-only refuses to make the directory of a trial, and to remove it."""
+    with Served(engine, service, root, read_only=True) as (url, _):
+        said = lanlab("copy", "3x1kB", url, "--trials", "1")
+    assert said.code == 1, said
+    assert "stay" not in said.err and "left" not in said.err, said.err
+    assert [path.name for path in root.iterdir()] == ["letter"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_what_is_left_of_an_interrupted_copy_is_told(
     folder: Path, engine: Engine, root: Path

@@ -51,7 +51,15 @@ def each_at_three(
 class Served:
     """An embedded server on a directory, as a user's own: its URL and whom to trust."""
 
-    def __init__(self, engine: Engine, service: str, root: Path, bind: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        service: str,
+        root: Path,
+        bind: str = "127.0.0.1",
+        *,
+        read_only: bool = False,
+    ) -> None:
         self._engine = engine
         credentials = None if service == "nfs" else {"user": "me", "secret": SECRET}
         self._serving = self._engine.start(
@@ -61,6 +69,7 @@ class Served:
                 "root": str(root),
                 "bind": bind,
                 "credentials": credentials,
+                "read_only": read_only,
             }
         )
         ready = self._serving.wait_ready(10)

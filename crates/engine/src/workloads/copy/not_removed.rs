@@ -75,6 +75,17 @@ pub async fn removed_directory(
     }
 }
 
+/// Whether a directory is seen where the service works. Some services list one that is not there, too,
+/// as empty.
+async fn is_listed(session: &impl Session, directory: &ServicePath) -> Result<bool, Fault> {
+    match session.list(None).await {
+        Err(fault) if fault.class.is_passing() => Err(fault),
+        // Who may not list knows nothing.
+        Err(_) => Ok(true),
+        Ok(entries) => Ok(entries.iter().any(|entry| entry.name == directory.name())),
+    }
+}
+
 /// Remove the directory of a trial in which there is nothing of it but, at most, its mark.
 pub async fn remove_working(
     session: &impl Session,
@@ -93,8 +104,13 @@ pub async fn remove_working(
     let Some(fault) = removed_directory(session, working).await? else { return Ok(()) };
     let entries = match session.list(Some(working)).await {
         Err(listing) if listing.class.is_passing() => return Err(listing),
+        // Where nothing may be changed, a server refuses before it looks whether it is there.
+        Err(listing) if listing.class == Class::Missing => return Ok(()),
         listed => listed.unwrap_or_default(),
     };
+    if entries.is_empty() && !is_listed(session, working).await? {
+        return Ok(());
+    }
     if let Some((mark, fault)) = said
         && entries.iter().any(|entry| entry.name == mark.name())
     {

@@ -202,6 +202,18 @@ fn the_directory_of_a_trial_goes_with_its_mark_or_is_named() {
     assert_eq!(names(working(&[other], &scripts).unwrap()).1, Some(format!("{directory}: Denied")));
 }
 
+/// A server where nothing may be changed refuses to remove what is not there, too.
+#[test]
+fn a_directory_that_was_never_made_is_not_left_there() {
+    for others in [&[][..], &["other"]] {
+        let session = Scripted::with(others, &[]);
+        let session = session.answers(&format!("remove {W}"), Says(Class::Denied), ALWAYS);
+        let mut left = NotRemoved::default();
+        let removed = done(remove_working(&&session, &at(W), None, &mut left));
+        assert_eq!((removed, left.described()), (Ok(()), None), "{others:?}");
+    }
+}
+
 #[test]
 fn a_mark_that_was_refused_but_is_gone_is_not_named() {
     let session = Scripted::with(&[W], &[("lanlab-test-1/other", b"")]);

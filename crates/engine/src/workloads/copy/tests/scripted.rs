@@ -72,7 +72,10 @@ impl Scripted {
 
     fn below(&self, directory: &str) -> Vec<Entry> {
         let entry = |(path, data): (&String, &Option<Vec<u8>>)| {
-            let name = path.strip_prefix(directory)?.strip_prefix('/')?;
+            let name = match directory {
+                "" => path.as_str(),
+                _ => path.strip_prefix(directory)?.strip_prefix('/')?,
+            };
             let size_bytes = data.as_ref().map_or(0, |data| data.len() as u64);
             let entry = Entry { name: name.to_owned(), size_bytes, is_directory: data.is_none() };
             (!name.contains('/')).then_some(entry)
@@ -156,7 +159,10 @@ impl Session for &Scripted {
     }
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
-        let path = path.unwrap().as_str();
+        let Some(path) = path.map(ServicePath::as_str) else {
+            self.begin("list")?;
+            return Ok(self.below(""));
+        };
         self.begin(&format!("list {path}"))?;
         if self.entries.borrow().get(path) != Some(&None) {
             return Err(Scripted::missing(path));
