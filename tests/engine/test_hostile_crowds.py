@@ -52,6 +52,7 @@ BEGUN = {
     "s3s": _TLS,
     "nfs": struct.pack(">I", 1 << 31 | 1 << 20) + bytes((1 << 20) - 8),
     "smb": struct.pack(">I", 68 << 10) + bytes(67 << 10),
+    "smb1": struct.pack(">I", 68 << 10) + bytes(67 << 10),
 }
 
 _BODY = b"PUT /lanlab/x HTTP/1.1\r\nHost: h\r\nContent-Length: 2097152\r\n\r\n" + bytes(1 << 20)

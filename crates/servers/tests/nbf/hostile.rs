@@ -92,6 +92,10 @@ fn annoy() {
     stranger.send(Mac::NETBIOS_GROUP, &query(NameCommand::AddNameQuery, NO_NAME, own));
     stranger.answered("a claim of its name", |pdu| pdu.len() > 7 && pdu[7] == 0x0d);
 
+    // It says that the name is its own: the server asks who has it, and goes on.
+    stranger.send(Mac::NETBIOS_GROUP, &query(NameCommand::NameInConflict, own, NO_NAME));
+    stranger.answered("a conflict of its name", |pdu| pdu.len() > 7 && pdu[7] == 0x01);
+
     // Type 1: TEST comes back, XID says what the station can do.
     stranger.send(server, &[0xf0, 0xf0, 0xf3, 1, 2, 3]);
     let echoed = stranger.answered("TEST", |pdu| pdu[2] == 0xf3);
