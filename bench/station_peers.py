@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from station_trials import ends, median, trial
@@ -21,6 +22,9 @@ _MEMORY, _DISK = Path("/dev/shm"), Path("/var/tmp")
 #: them within 80 ms, in which the first have the machine to themselves, as the last have at the
 #: end. In a trial of 1 s the sum is a fifth above what all did in that time, in one of 5 s 2 %.
 _LEAST_S = 5
+#: lanlab as its command line runs it, where what is read is compared.
+_COMPARED = "lanlab, compared"
+_OURS = ("lanlab", _COMPARED)
 #: A peer that has not ended by then is stuck.
 _WITHIN_S = 60.0
 
@@ -74,7 +78,8 @@ CELLS = (
 )
 
 
-def _lanlab(cell: Cell, time_s: float) -> Found:
+def _lanlab(cell: Cell, time_s: float, *, verify: bool = False) -> Found:
+    """As `--no-verify`, as the others compare nothing."""
     with ends() as both:
         metrics, told = trial(
             both,
@@ -86,7 +91,7 @@ def _lanlab(cell: Cell, time_s: float) -> Found:
             file_size_bytes=cell.file_bytes,
             sync="each" if cell.is_synced else "none",
             time_s=time_s,
-            verify=False,
+            verify=verify,
         )
     cpu_ns = (told["cpu"]["user_ns"] + told["cpu"]["system_ns"]) / told["readings_count"]
     rate, jain = float(metrics["operations_per_s"]), float(metrics.get("jain_index", 1.0))
@@ -145,6 +150,7 @@ def _elbencho(cell: Cell, time_s: float) -> Found:
 
 _PROGRAMS: Mapping[str, Callable[[Cell, float], Found]] = {
     "lanlab": _lanlab,
+    _COMPARED: partial(_lanlab, verify=True),
     "fio": _fio,
     "fio refilled": _fio_refilled,
     "elbencho": _elbencho,
@@ -153,12 +159,16 @@ _PROGRAMS: Mapping[str, Callable[[Cell, float], Found]] = {
 
 def _can(program: str, cell: Cell) -> bool:
     # elbencho knows no word for bringing each write to the disk, and what is read fills no buffer.
-    cannot = {"elbencho": cell.is_synced, "fio refilled": cell.operation == "read"}
+    cannot = {
+        "elbencho": cell.is_synced,
+        "fio refilled": cell.operation == "read",
+        _COMPARED: cell.operation == "write",
+    }
     return not cannot.get(program, False)
 
 
 def _is_here(program: str) -> bool:
-    return program == "lanlab" or shutil.which(program.partition(" ")[0]) is not None
+    return program in _OURS or shutil.which(program.partition(" ")[0]) is not None
 
 
 def measured(runs: int, time_s: float, only: str = "") -> Iterator[str]:
@@ -192,14 +202,16 @@ def measured(runs: int, time_s: float, only: str = "") -> Iterator[str]:
 
 def table(programs: list[str], found: Mapping[tuple[Cell, str], list[Found]]) -> Iterator[str]:
     """
-    A line for each cell, with lanlab over the better of the others as its last column.
+    A line for each cell; its last columns are lanlab over the better of the others, without and
+    with comparing what was read.
 
     Args:
         programs: `lanlab` and those beside it.
     """
     heads = " | ".join(f"{name}, op/s (Jain; CPU)" for name in programs)
-    yield f"| operation | octets | of files of | stations | {heads} | lanlab / better |"
-    yield "|---" * (5 + len(programs)) + "|"
+    ratios = " | ".join(f"{name} / better" for name in _OURS)
+    yield f"| operation | octets | of files of | stations | {heads} | {ratios} |"
+    yield "|---" * (4 + len(programs) + len(_OURS)) + "|"
     for cell in dict.fromkeys(cell for cell, _ in found):
         rates = {
             name: median(one.operations_per_s for one in found[cell, name])
@@ -212,11 +224,14 @@ def table(programs: list[str], found: Mapping[tuple[Cell, str], list[Found]]) ->
             else ""
             for name in programs
         ]
-        better = max((rate for name, rate in rates.items() if name != "lanlab"), default=None)
-        ratio = "" if better is None else f"{rates['lanlab'] / better:.2f}"
+        better = max((rate for name, rate in rates.items() if name not in _OURS), default=None)
+        ratios = [
+            "" if better is None or name not in rates else f"{rates[name] / better:.2f}"
+            for name in _OURS
+        ]
         operation = cell.operation + (", synced" if cell.is_synced else "")
         shape = (cell.block_bytes, cell.file_bytes, cell.stations)
-        cells = [operation, *map(str, shape), *texts, ratio]
+        cells = [operation, *map(str, shape), *texts, *ratios]
         yield f"| {' | '.join(cells)} |"
 
 

@@ -149,12 +149,14 @@ def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
 
 def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
     assert one.option is not None
-    kind: Any = bool if one.kind is bool else one.kind | None
+    # What is on unless told otherwise can be put off.
+    is_on = one.kind is bool and one.default
+    kind: Any = bool if one.kind is bool and not is_on else one.kind | None
     if one.unit is not None or (made_of.takes_lists and one.kind is not bool):
         kind = str | None
     metavar = one.metavar or "|".join(one.choices) or _METAVARS.get(one.kind)
     info = typer.Option(
-        one.option,
+        f"{one.option}/--no-{one.option.removeprefix('--')}" if is_on else one.option,
         *([one.short] if one.short else []),
         metavar=metavar,
         help=_help(one, made_of.defaults.get(one.key)),
@@ -165,7 +167,7 @@ def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
     return inspect.Parameter(
         one.key,
         inspect.Parameter.KEYWORD_ONLY,
-        default=False if one.kind is bool else None,
+        default=False if one.kind is bool and not is_on else None,
         annotation=Annotated[kind, info],
     )
 

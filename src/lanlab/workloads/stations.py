@@ -110,9 +110,7 @@ class StationsParameters(ServiceParameters):
         gt=0,
         lt=1,
     )
-    verify: bool = parameter(
-        True, "Whether what is read is compared with what was written there.", option=None
-    )
+    verify: bool = parameter(True, "Compare what is read with what was written there.")
     seed: int = parameter(1, "Seed of random access and arrivals.", option=None, ge=0, le=2**63 - 1)
     connects_at_once: int = parameter(
         32, "Connections that are opened at the same time.", option=None, ge=1, le=1024
