@@ -23,6 +23,7 @@ use super::http::{self, FileBody, Lingering};
 use crate::confined::{Confined, Names};
 use crate::{Bounds, Offer, Serving, login};
 
+mod blocking;
 mod destination;
 mod documents;
 mod facts;

@@ -15,6 +15,7 @@ use dav_server::fs::{
 };
 use hyper::StatusCode;
 
+use super::blocking::blocking;
 use super::facts::{Facts, Listing};
 use super::opened::Opened;
 use super::properties::Properties;
@@ -51,21 +52,6 @@ impl Files {
         let found = self.with(path, move |confined, names| look(confined, names)).await?;
         Ok(Box::new(Facts(found)))
     }
-}
-
-/// Do something where blocking is allowed.
-pub async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> FsResult<T> {
-    let done = tokio::task::spawn_blocking(work).await.map_err(|_| FsError::GeneralFailure)?;
-    done.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => FsError::NotFound,
-        io::ErrorKind::AlreadyExists => FsError::Exists,
-        io::ErrorKind::PermissionDenied
-        | io::ErrorKind::InvalidFilename
-        | io::ErrorKind::IsADirectory => FsError::Forbidden,
-        _ => error.into(),
-    })
 }
 
 fn names(path: &DavPath) -> FsResult<Names> {

@@ -9,8 +9,8 @@ use cap_std::fs::Metadata;
 use dav_server::fs::{DavFile, DavMetaData, FsFuture, FsResult, OpenOptions};
 use lanlab_os::positioned;
 
+use super::blocking::blocking;
 use super::facts::Facts;
-use super::files::blocking;
 use crate::confined::Confined;
 
 /// An open file, and where in it the next octets are.
