@@ -68,7 +68,7 @@ def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
 def _parameter(one: Definition) -> Sequence[str]:
     kind = {bool: "yes or no", int: "whole number", float: "number", str: "text"}[one.kind]
     choices = ", ".join(f"`{each}`" for each in one.choices)
-    names = [one.option, one.short, *(name for flag in one.flags for name in flag.names)]
+    names = [one.option_names, one.short, *(name for flag in one.flags for name in flag.names)]
     option = ", ".join(f"`{name}`" for name in names if name)
     default = str(one.default).lower() if isinstance(one.default, bool) else one.default_text
     return f"`{one.key}`", option, choices or one.range or kind, default or "", one.help

@@ -22,23 +22,25 @@ def test_the_last_column_is_over_the_better_of_those_that_could() -> None:
     plain, synced = Cell("read", 750, 15, 60_000), Cell("write", 6000, 1, 6_000_000, True)
     found = {
         (plain, "lanlab"): [Found(rate, 0.99) for rate in (300.0, 100.0, 9000.0)],
+        (plain, "lanlab, compared"): [Found(225.0, 0.98)],
         (plain, "fio"): [Found(200.0, 0.5, 700.4)],
         (plain, "elbencho"): [Found(250.0, None)],
         (synced, "lanlab"): [Found(90.0, 1.0)],
         (synced, "fio"): [Found(100.0, 1.0)],
     }
-    lines = list(table(["lanlab", "fio", "elbencho"], found))
+    lines = list(table(["lanlab", "lanlab, compared", "fio", "elbencho"], found))
     assert lines[2:] == [
-        "| read | 750 | 60000 | 15 | 300 (0.99) | 200 (0.50; 700 ns) | 250 (not told) | 1.20 |",
-        "| write, synced | 6000 | 6000000 | 1 | 90 (1.00) | 100 (1.00) |  | 0.90 |",
+        "| read | 750 | 60000 | 15 | 300 (0.99) | 225 (0.98) | 200 (0.50; 700 ns) | "
+        "250 (not told) | 1.20 | 0.90 |",
+        "| write, synced | 6000 | 6000000 | 1 | 90 (1.00) |  | 100 (1.00) |  | 0.90 |  |",
     ]
-    assert all(line.count("|") == 9 for line in lines)
+    assert all(line.count("|") == 11 for line in lines)
 
 
 def test_without_peers_there_is_no_ratio() -> None:
     """An empty cell, and no better that lanlab were compared with itself."""
     (_, _, line) = table(["lanlab"], {(Cell("read", 750, 1, 60_000), "lanlab"): [Found(7.0, 1.0)]})
-    assert line == "| read | 750 | 60000 | 1 | 7 (1.00) |  |"
+    assert line == "| read | 750 | 60000 | 1 | 7 (1.00) |  |  |"
 
 
 def test_more_octets_take_longer_to_copy_and_to_compare() -> None:

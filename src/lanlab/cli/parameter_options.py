@@ -148,15 +148,14 @@ def _chosen(made_of: _MadeOf, own: Mapping[str, Any]) -> list[Definition]:
 
 
 def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
-    assert one.option is not None
-    # What is on unless told otherwise can be put off.
-    is_on = one.kind is bool and one.default
-    kind: Any = bool if one.kind is bool and not is_on else one.kind | None
+    assert one.option_names is not None
+    is_flag = one.kind is bool and not one.is_on
+    kind: Any = bool if is_flag else one.kind | None
     if one.unit is not None or (made_of.takes_lists and one.kind is not bool):
         kind = str | None
     metavar = one.metavar or "|".join(one.choices) or _METAVARS.get(one.kind)
     info = typer.Option(
-        f"{one.option}/--no-{one.option.removeprefix('--')}" if is_on else one.option,
+        one.option_names,
         *([one.short] if one.short else []),
         metavar=metavar,
         help=_help(one, made_of.defaults.get(one.key)),
@@ -167,7 +166,7 @@ def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
     return inspect.Parameter(
         one.key,
         inspect.Parameter.KEYWORD_ONLY,
-        default=False if one.kind is bool and not is_on else None,
+        default=False if is_flag else None,
         annotation=Annotated[kind, info],
     )
 

@@ -65,6 +65,18 @@ class Definition:
     flags: tuple[Flag, ...] = ()
 
     @property
+    def is_on(self) -> bool:
+        """Whether it is something that is done unless the command line says no."""
+        return self.kind is bool and self.default is True
+
+    @property
+    def option_names(self) -> str | None:
+        """As typer takes it, and as people read it."""
+        if self.option is None or not self.is_on:
+            return self.option
+        return f"{self.option}/--no-{self.option.removeprefix('--')}"
+
+    @property
     def default_text(self) -> str:
         """The default for people; empty: there is none."""
         if self.default is None or isinstance(self.default, bool):
