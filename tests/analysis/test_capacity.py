@@ -13,6 +13,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from case import chance_bounds
 from coverage_search import SPREADS, Device, Searched, searched
 
+from lanlab.analysis.capacity import capacity
+from lanlab.plan.bounds import Tried
+from lanlab.plan.random_loss import Observation, random_loss
+from lanlab.plan.search_rule import GoalResult, SearchResult
+
 #: Bounds hold for the many; those of few are what chance can make of the same shares.
 SEARCHES = [10, pytest.param(30, marks=pytest.mark.long)]
 LOSSES = (0.0, 2e-4, 1e-3)
@@ -122,3 +127,17 @@ def test_bursts_of_loss_do_not_pull_the_capacity_down(searches: int) -> None:
     found = ends(Device(0.02, 1e-4, burst=20), searches)
 
     assert at_least(0.85, [end.interval_held for end in found])
+
+
+@pytest.mark.parametrize(("messages", "lost"), [(3, 1), (3, 3), (1, 1), (2, 1), (1000, 1000)])
+def test_trials_of_few_messages_that_lose_most_of_them_tell_no_capacity(
+    messages: int, lost: int
+) -> None:
+    """Chance may lose all of them: no logarithm of what is left then, and nothing said."""
+    tried = Tried(1.0, lost / messages, messages, lost)
+    seen = [Observation(load, tried) for load in (1.0, 2.0, 3.0, 4.0, 10.0)]
+    loss = random_loss(seen, 4.0)
+    assert loss.most_ratio(messages) <= 1
+    goal = GoalResult(0.0, "undecided", None, 1.0)
+    found = capacity(SearchResult((goal,), random_loss=loss, full_length=tuple(seen)), 0.03)
+    assert found.load is None

@@ -142,9 +142,14 @@ def _trials(
 
     exact, loads, above = [], [], []
     kept = 1 - (loss.ratio if loss is not None else 0.0)
+    if kept <= 0:
+        return ThresholdTrials((), (), ())
     for load, tried in full:
         chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
         at_most = max(least_ratio, chance)
+        if at_most >= 1:
+            # Chance may lose all of so few messages: they tell nothing of the capacity.
+            continue
         if tried.loss_ratio <= at_most:
             # Wherever the capacity lies between, so that what is said does not depend on it.
             above.append(math.log(load * (1 - at_most) / kept))

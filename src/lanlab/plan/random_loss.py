@@ -58,11 +58,12 @@ class RandomLoss:
         return self.is_seen and loss_goal < self.high
 
     def most_ratio(self, messages: float) -> float:
-        """The most that chance alone loses in a trial, as a share of its messages."""
+        """The most that chance alone loses in a trial, as a share of its messages, at most 1."""
         expected = messages * self.ratio
         if not expected:
             return 0.0
-        return (expected + _EXCESS_Z * math.sqrt(self.dispersion * expected) + 1) / messages
+        most = expected + _EXCESS_Z * math.sqrt(self.dispersion * expected) + 1
+        return min(1.0, most / messages)
 
 
 def carried(observed: Iterable[Observation]) -> float:

@@ -26,6 +26,8 @@ from lanlab.studies.scaling import is_numeric
 
 #: An interval whose ends differ by more than this factor says nothing.
 _TOO_WIDE = 2.0
+#: Sweeps of one experiment that have a sentence each.
+_SWEEPS_TOLD = 6
 #: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
 
@@ -73,7 +75,7 @@ def _experiment(
         return []
     said = station_sentences(study, experiment.id, trials)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
-        said.append(_greatest(study, summaries, trials))
+        said += _greatest(study, summaries, trials)
     else:
         numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
         is_copy = experiment.workload == "copy"
@@ -92,16 +94,46 @@ def _experiment(
     return said + [remark for remark in remarks if remark]
 
 
-def _greatest(study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]) -> str:
-    """The highest speed of a sweep, and what was left of the highest that was sent."""
-    best = max(summaries, key=lambda summary: summary.mean or 0.0)
+def _greatest(
+    study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> list[str]:
+    """The highest speed of each sweep, and what was left of the highest that was sent in it.
+
+    Of many sweeps, the one that reached most and the one that reached least.
+    """
+    rate = next(rate for rate in RATES if rate in summaries[0].factors)
+    sweeps: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        # A size is said with the messages.
+        rest = {
+            key: level
+            for key, level in summary.factors.items()
+            if key not in (rate, "message_size_bytes", "transport")
+        }
+        named = f"{messages_text(summary.parameters)}{_at(condition_text(study, rest))}"
+        sweeps.setdefault(named, []).append(summary)
+    ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
+    told = ordered if len(ordered) <= _SWEEPS_TOLD else (ordered[0], ordered[-1])
+    return [_greatest_of(study, named, sweep, trials) for named, sweep in told]
+
+
+def _best(sweep: Sequence[Summary]) -> float:
+    return max(summary.mean or 0.0 for summary in sweep)
+
+
+def _at(condition: str) -> str:
+    return f" at {condition}" if condition else ""
+
+
+def _greatest_of(
+    study: Study, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> str:
+    """The highest speed of one sweep."""
+    best = max(sweep, key=lambda summary: summary.mean or 0.0)
     shown = quantity(study, best.metric)
-    text = (
-        f"The highest {shown.name} of {messages_text(best.parameters)} was "
-        f"{_mean(study, best)}{_share(best)}"
-    )
+    text = f"The highest {shown.name} of {named} was {_mean(study, best)}{_share(best)}"
     rate = next(rate for rate in RATES if rate in best.factors)
-    top = max(summaries, key=lambda summary: float(summary.factors[rate]))
+    top = max(sweep, key=lambda summary: float(summary.factors[rate]))
     ratios = [
         float(trial.metrics["received_ratio"])
         for trial in counting(trials)
