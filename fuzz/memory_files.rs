@@ -201,7 +201,7 @@ fn known(
 ) -> Found {
     Found {
         name: name.to_owned(),
-        short_name: short_names::of_directory(&[name])[0].take().unwrap_or_default(),
+        short_name: short_names::own(name).unwrap_or_else(|| short_names::made(name, 1)),
         number,
         is_directory: octets.is_none(),
         is_read_only,

@@ -5,7 +5,9 @@
 //! compared unseen. `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
 
 mod datagram;
+mod directory_change;
 mod interfaces;
+pub mod opening;
 mod ports;
 pub mod positioned;
 mod raw_link;
@@ -28,11 +30,13 @@ use portable as system;
 pub mod offloads;
 
 pub use datagram::{BATCH_MESSAGES, DatagramOptions, Received};
+pub use directory_change::DirectoryChange;
 pub use readiness::Interest;
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 pub use system::alarm::Alarm;
 pub use system::clock::{discipline, monotonic, prepare_thread, realtime_ns, sleep_until};
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
+pub use system::directory_watch::DirectoryWatch;
 pub use system::file::{
     close as close_file, disk_space, drop_all_caches, forget_cached, free_bytes, is_own,
     open_own_file, will_read_in_order, write_parts_at,

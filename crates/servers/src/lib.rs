@@ -19,6 +19,7 @@ mod admission;
 mod beneath;
 mod changes;
 mod confined;
+mod directory;
 mod free_name;
 mod ftp;
 #[cfg(any(test, feature = "fuzz"))]

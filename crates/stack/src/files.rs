@@ -183,7 +183,7 @@ pub enum FileAnswer {
     Opened {
         /// By this number.
         handle: Handle,
-        /// What it is.
+        /// What it is, without its short name.
         found: Found,
         /// Whether it was made.
         is_new: bool,

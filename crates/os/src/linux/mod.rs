@@ -5,6 +5,7 @@
 pub mod alarm;
 pub mod clock;
 pub mod datagram;
+pub mod directory_watch;
 pub mod ethtool;
 pub mod file;
 pub mod interfaces;

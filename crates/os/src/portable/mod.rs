@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod datagram;
+pub mod directory_watch;
 pub mod file;
 pub mod interfaces;
 pub mod names;

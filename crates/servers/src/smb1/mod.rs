@@ -25,13 +25,15 @@ use lanlab_units::Instant;
 use lanlab_wire::nbss::Kind;
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
 
 use crate::admission::{Admission, Proof};
 use crate::login;
 use crate::{Bounds, Offer, Serving, listen};
 
 use carried::Carried;
-use files::{Directory, Files};
+use files::{Files, Served};
 
 /// The one share.
 const SHARE: &str = "lanlab";
@@ -54,9 +56,9 @@ const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
-    let directory = Directory::new(&offer.root, offer.read_only)
+    let served = Served::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
-    let directory = Arc::new(directory);
+    let served = Arc::new(served);
     let user = offer.credentials.as_ref().map(|user| User {
         name: user.user.clone(),
         password: user.secret.clone(),
@@ -75,7 +77,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let accepted = Arc::new(AtomicU64::new(0));
     if let Some(station) = &offer.station {
         let begin = move |port, proof| {
-            let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
+            let (server, files) = (server.clone(), Files::new(Arc::clone(&served)));
             async move {
                 if let Some(connection) =
                     Connection::new(Carried::Wired(port), &server, files, proof)
@@ -92,7 +94,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = listen(offer)?;
     let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
-        let (server, files) = (server.clone(), Files::new(Arc::clone(&directory)));
+        let (server, files) = (server.clone(), Files::new(Arc::clone(&served)));
         async move {
             let carried = Carried::over_tcp(stream, LONGEST_OF_STRANGERS);
             if let Some(connection) = Connection::new(carried, &server, files, proof) {
@@ -139,11 +141,7 @@ impl Connection {
         let served = self.serve().await;
         // What the client has left open is closed, and removed if it asked for that.
         self.session.end();
-        let mut data = Vec::new();
-        while let Some(call) = self.session.poll_file_call(&mut data) {
-            let answer = self.files.carry_out(call, &mut data);
-            self.session.handle_file_answer(answer, &mut data);
-        }
+        self.carry_out_calls(&mut Vec::new());
         served
     }
 
@@ -199,14 +197,26 @@ impl Connection {
         .await
     }
 
+    /// Carry out what the session asks of files.
+    fn carry_out_calls(&mut self, data: &mut Vec<u8>) {
+        let Some(mut call) = self.session.poll_file_call(data) else { return };
+        while_others_run(|| {
+            loop {
+                let answer = self.files.carry_out(call, data);
+                self.session.handle_file_answer(answer, data);
+                match self.session.poll_file_call(data) {
+                    Some(next) => call = next,
+                    None => return,
+                }
+            }
+        });
+    }
+
     /// Carry out what the session asks, and send what it says. Whether that was data.
     async fn answer(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> io::Result<bool> {
         let mut has_data = false;
         loop {
-            while let Some(call) = self.session.poll_file_call(data) {
-                let answer = self.files.carry_out(call, data);
-                self.session.handle_file_answer(answer, data);
-            }
+            self.carry_out_calls(data);
             if !self.session.poll_message(head, data) {
                 return Ok(has_data);
             }
@@ -231,5 +241,14 @@ impl Connection {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         Ok(())
+    }
+}
+
+/// Do work that may wait for a disk. Another thread of the runtime takes over its other tasks. A runtime of
+/// one thread, as it is used for virtual time, has none: its other tasks wait.
+fn while_others_run<R>(work: impl FnOnce() -> R) -> R {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => block_in_place(work),
+        _ => work(),
     }
 }

@@ -1,8 +1,12 @@
 //! SMB 1: both ends in each dialect, and Samba's client where it is installed.
 
+mod crowded;
 mod hostile;
 mod locks;
+mod names;
 mod peers;
+mod races;
+mod swaps;
 mod torture;
 
 use std::fs;

@@ -56,6 +56,8 @@ use crate::carrier::CarrierFacts;
 use crate::files::{FileAnswer, FileCall};
 use crate::smb::Dialect;
 
+pub use names::can_be_asked_for;
+
 use desk::Desk;
 use open_files::OpenFiles;
 use state::State;

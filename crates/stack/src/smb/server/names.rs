@@ -70,6 +70,13 @@ pub fn check(name: &str) -> Result<(), Refused> {
     Ok(())
 }
 
+/// Whether a client can ask for a file of this name. One that holds `\\`, or what stands for other
+/// characters, is another one in a request.
+pub fn can_be_asked_for(name: &str) -> bool {
+    let is_another = name.is_empty() || name == "." || name.contains('\\');
+    !is_another && !wildcard::is_pattern(name) && check(name).is_ok()
+}
+
 /// Whether DOS and Windows take a name for a device.
 pub fn is_device(name: &str) -> bool {
     let base = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
@@ -91,6 +98,17 @@ mod tests {
         }
         for name in ["console", "LPT10", "COMA", "a", "größe.txt", "*.*"] {
             assert!(check(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_request_cannot_say_cannot_be_asked_for() {
+        for name in ["", ".", "..", "a\\b", "co:lon", "CON", "a\nb", "what?", "a*", "<", "a.", "b "]
+        {
+            assert!(!can_be_asked_for(name), "{name:?}");
+        }
+        for name in ["console", ".profile", "größe.txt", "a~1", "a;b", "[x]"] {
+            assert!(can_be_asked_for(name), "{name:?}");
         }
     }
 }

@@ -3,14 +3,12 @@
 //! A name that has this form is its own short name, in upper case. Another one gets two of its
 //! characters, four digits of a hash of all of it, and a number: as Windows NT does from its fifth
 //! similar name on. So it stays the same whatever else comes or goes; only where two names of one
-//! directory have one hash does the number tell them apart, in the order of their names.
-
-use std::collections::BTreeSet;
+//! directory have one hash does the number tell them apart.
 
 /// Characters of a short name beside letters and digits (MS-DOS).
 const ALLOWED: &str = "!#$%&'()-@^_`{}~";
 /// Files of one directory that have one hash are told apart by these numbers at most.
-const MAX_NUMBER: u32 = 9;
+pub const MAX_NUMBER: u32 = 9;
 
 /// The name itself in upper case, if that is a short name.
 pub fn own(name: &str) -> Option<String> {
@@ -22,33 +20,8 @@ pub fn own(name: &str) -> Option<String> {
     (fits && ends && is_part(base) && is_part(extension)).then(|| name.to_ascii_uppercase())
 }
 
-/// Short names of all files of a directory, in their order. `None` where there is none left.
-pub fn of_directory<T: AsRef<str>>(names: &[T]) -> Vec<Option<String>> {
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    let mut taken = BTreeSet::new();
-    let mut short = vec![None; names.len()];
-    let mut order: Vec<usize> = (0..names.len()).collect();
-    // Where two names differ in case alone, the first of them has the name.
-    order.sort_by_key(|at| names[*at]);
-    for at in &order {
-        if let Some(name) = own(names[*at])
-            && taken.insert(name.clone())
-        {
-            short[*at] = Some(name);
-        }
-    }
-    for at in order {
-        if short[at].is_none() {
-            short[at] = (1..=MAX_NUMBER)
-                .map(|number| made(names[at], number))
-                .find(|name| taken.insert(name.clone()));
-        }
-    }
-    short
-}
-
-/// The short name that is made for a long one.
-fn made(name: &str, number: u32) -> String {
+/// The short name that is made for a name that is none itself, by a number from 1 on.
+pub fn made(name: &str, number: u32) -> String {
     let (base, extension) = match name.rsplit_once('.') {
         Some((base, extension)) if !base.is_empty() => (base, extension),
         _ => (name, ""),
@@ -63,6 +36,16 @@ fn made(name: &str, number: u32) -> String {
     let (start, extension) = (part(base, 2), part(extension, 3));
     let dot = if extension.is_empty() { "" } else { "." };
     format!("{start}{:04X}~{number}{dot}{extension}", hash(name))
+}
+
+/// A short name with the number 1 in the place of its own. `None` if it is none that is made.
+pub fn first_of(short_name: &str) -> Option<String> {
+    let (start, end) = short_name.split_once('~')?;
+    let extension = end.strip_prefix(|number: char| matches!(number, '1'..='9'))?;
+    let has_form = (4..=6).contains(&start.len())
+        && start.bytes().all(|one| one.is_ascii_alphanumeric())
+        && (extension.is_empty() || extension.starts_with('.'));
+    has_form.then(|| format!("{start}~1{extension}").to_ascii_uppercase())
 }
 
 /// FNV-1a of the octets, folded to 16 bits.
@@ -98,31 +81,21 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_keeps_its_short_one_whatever_comes_beside_it() {
-        let alone = of_directory(&["a long name.text"]);
-        let short = alone[0].as_ref().unwrap();
-        assert!(
-            short.starts_with("AL") && short.ends_with("~1.TEX") && short.len() == 12,
-            "{short}"
-        );
-        let among = of_directory(&["a long name", "0", "a long name.text", "zz.text.text"]);
-        assert_eq!(among[2], alone[0]);
-    }
-
-    #[test]
-    fn names_that_differ_in_case_have_names_of_their_own() {
-        let short = of_directory(&["readme", "README", "Readme"]);
-        assert_eq!(short[1].as_deref(), Some("README"));
-        assert!(short[0] != short[2] && short[0].is_some() && short[2].is_some(), "{short:?}");
+    fn the_number_of_a_made_name_is_replaced() {
+        let name = "a long name.text";
+        assert!(made(name, 1).starts_with("AL") && made(name, 1).ends_with("~1.TEX"));
+        assert_eq!(first_of(&made(name, 7).to_lowercase()), Some(made(name, 1)));
+        assert_eq!(first_of(&made("größe", 2)), Some(made("größe", 1)));
+        for none in ["README.TXT", "A~1", "ABCDEFG~1", "AB12CD~0", "AB12CD~12", "AB12~1x", "~1"] {
+            assert_eq!(first_of(none), None, "{none}");
+        }
     }
 
     proptest! {
         #[test]
-        fn short_names_are_valid_and_no_two_are_the_same(names: BTreeSet<String>) {
-            let names: Vec<_> = names.iter().map(String::as_str).collect();
-            let short: Vec<_> = of_directory(&names).into_iter().flatten().collect();
-            prop_assert!(short.iter().all(|name| own(name).as_deref() == Some(name.as_str())));
-            prop_assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), short.len());
+        fn a_made_name_is_a_short_name(name: String, number in 1..=MAX_NUMBER) {
+            let made = made(&name, number);
+            prop_assert_eq!(own(&made), Some(made.clone()));
         }
     }
 }

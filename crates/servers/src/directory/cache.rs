@@ -1,0 +1,317 @@
+//! The names of directories that were used last, kept in memory and kept true.
+//!
+//! Where the kernel reports all changes of a directory, its reports are applied before each use: to
+//! those of this server as to those of other programs. A report is there before the call that it is
+//! of has returned. Elsewhere the times of the directory tell of a change, but two changes within the
+//! resolution of its file system's clock look like one: names are kept only if they were read when the
+//! directory had been left alone for longer than that.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use cap_std::fs::{Dir, Metadata};
+use lanlab_os::{DirectoryChange, DirectoryWatch};
+
+use super::entries;
+use super::index::Index;
+
+/// Names that are kept in all, and directories that they are of. One with more names is read anew for
+/// each use.
+const MAX_NAMES: usize = 1 << 18;
+const MAX_DIRECTORIES: usize = 1024;
+
+/// Names of one directory that changed since it was used last. After more of them it is read anew.
+const MAX_CHANGED: usize = 4096;
+
+/// No clock of a file system is coarser (FAT).
+const RESOLUTION: Duration = Duration::from_secs(2);
+
+/// A directory may lose its place in the cache while it is waited for. That many times it is tried again.
+const ATTEMPTS: usize = 4;
+
+/// A directory, wherever it lies.
+type Identity = (u64, u64);
+
+/// When a directory changed.
+type Stamp = (Option<SystemTime>, i64, i64);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Cache {
+    can_be_asked_for: fn(&str) -> bool,
+    max_names: usize,
+    max_directories: usize,
+    watch: Option<DirectoryWatch>,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    slots: HashMap<Identity, Slot>,
+    watched: HashMap<i32, Identity>,
+    uses: u64,
+    names: usize,
+}
+
+/// What is known of a directory without reading it.
+#[derive(Debug)]
+struct Slot {
+    names: Arc<Mutex<Names>>,
+    count: usize,
+    changed: Changed,
+    watch: Watch,
+    used: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    Untried,
+    Refused,
+    Watches(i32),
+}
+
+/// What has changed since it was asked for.
+#[derive(Debug)]
+enum Changed {
+    Some(Vec<String>),
+    All,
+}
+
+/// The names of a directory. Who has this locked may read the directory.
+#[derive(Debug, Default)]
+struct Names {
+    index: Option<Index>,
+    /// When the directory changed, and when that was seen first. Only of one that is not watched.
+    stamp: Option<(Stamp, Instant)>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Cache {
+    /// Nothing is known yet.
+    pub fn new(can_be_asked_for: fn(&str) -> bool) -> Self {
+        Self {
+            can_be_asked_for,
+            max_names: MAX_NAMES,
+            max_directories: MAX_DIRECTORIES,
+            watch: DirectoryWatch::new().ok(),
+            shelf: Mutex::default(),
+        }
+    }
+
+    /// Use the names of a directory as they are now.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn with<R>(&self, directory: &Dir, used: impl FnOnce(&Index) -> R) -> io::Result<R> {
+        let metadata = directory.dir_metadata()?;
+        let Some(identity) = identity(&metadata) else { return Ok(used(&self.read(directory)?)) };
+        for _ in 0..ATTEMPTS {
+            let names = self.place(identity);
+            let mut kept = locked(&names);
+            let Some((is_watched, changed)) = self.changes(identity, &names, directory) else {
+                continue;
+            };
+            let is_kept = if is_watched {
+                kept.apply(directory, changed);
+                true
+            } else {
+                kept.check(stamp(&metadata), Instant::now())
+            };
+            let index = match kept.index.take() {
+                Some(index) => index,
+                None => self.read(directory)?,
+            };
+            let result = used(&index);
+            let count = index.len();
+            let is_kept = is_kept && count <= self.max_names;
+            if is_kept {
+                kept.index = Some(index);
+            }
+            self.count(identity, &names, if is_kept { count } else { 0 });
+            return Ok(result);
+        }
+        Ok(used(&self.read(directory)?))
+    }
+
+    fn read(&self, directory: &Dir) -> io::Result<Index> {
+        let mut index = Index::new(self.can_be_asked_for);
+        for name in entries::names(directory)? {
+            index.insert(&name?);
+        }
+        Ok(index)
+    }
+
+    /// The place of a directory, which becomes the one that was used last.
+    fn place(&self, identity: Identity) -> Arc<Mutex<Names>> {
+        let mut shelf = locked(&self.shelf);
+        shelf.uses += 1;
+        let used = shelf.uses;
+        let slot = shelf.slots.entry(identity).or_insert_with(|| Slot {
+            names: Arc::default(),
+            count: 0,
+            changed: Changed::All,
+            watch: Watch::Untried,
+            used,
+        });
+        slot.used = used;
+        let names = Arc::clone(&slot.names);
+        self.make_room(&mut shelf, identity);
+        names
+    }
+
+    /// Whether a directory is watched, and what changed in it until now. `None` if it has lost its place.
+    fn changes(
+        &self,
+        identity: Identity,
+        names: &Arc<Mutex<Names>>,
+        directory: &Dir,
+    ) -> Option<(bool, Changed)> {
+        let shelf = &mut *locked(&self.shelf);
+        if let Some(watch) = &self.watch {
+            let slot = shelf.slots.get_mut(&identity)?;
+            if slot.watch == Watch::Untried {
+                slot.watch = watch.add(directory).map_or(Watch::Refused, Watch::Watches);
+                if let Watch::Watches(number) = slot.watch {
+                    shelf.watched.insert(number, identity);
+                }
+            }
+            if watch.take(|change| shelf.note(change)).is_err() {
+                shelf.note(DirectoryChange::Lost);
+            }
+        }
+        let slot = shelf.slots.get_mut(&identity)?;
+        if !Arc::ptr_eq(&slot.names, names) {
+            return None;
+        }
+        let changed = std::mem::replace(&mut slot.changed, Changed::Some(Vec::new()));
+        Some((matches!(slot.watch, Watch::Watches(_)), changed))
+    }
+
+    /// Note how many names are kept of a directory.
+    fn count(&self, identity: Identity, names: &Arc<Mutex<Names>>, count: usize) {
+        let mut shelf = locked(&self.shelf);
+        let Some(slot) = shelf.slots.get_mut(&identity) else { return };
+        if Arc::ptr_eq(&slot.names, names) {
+            let before = std::mem::replace(&mut slot.count, count);
+            shelf.names = shelf.names + count - before;
+            self.make_room(&mut shelf, identity);
+        }
+    }
+
+    /// Forget the directories that were not used for longest, but for this one.
+    fn make_room(&self, shelf: &mut Shelf, but: Identity) {
+        while shelf.names > self.max_names || shelf.slots.len() > self.max_directories {
+            let others = shelf.slots.iter().filter(|(identity, _)| **identity != but);
+            let Some((identity, _)) = others.min_by_key(|(_, slot)| slot.used) else { return };
+            let identity = *identity;
+            if let Some(Watch::Watches(number)) = shelf.forget(identity)
+                && let Some(watch) = &self.watch
+            {
+                watch.remove(number);
+            }
+        }
+    }
+}
+
+impl Shelf {
+    fn note(&mut self, change: DirectoryChange) {
+        match change {
+            DirectoryChange::Name { watch, name } => {
+                // Others are not served.
+                let Ok(name) = name.into_string() else { return };
+                let identity = self.watched.get(&watch);
+                let slot = identity.and_then(|identity| self.slots.get_mut(identity));
+                if let Some(Slot { changed, .. }) = slot {
+                    match changed {
+                        Changed::Some(names) if names.len() < MAX_CHANGED => names.push(name),
+                        _ => *changed = Changed::All,
+                    }
+                }
+            }
+            DirectoryChange::Gone { watch } => {
+                if let Some(identity) = self.watched.get(&watch).copied() {
+                    self.forget(identity);
+                }
+            }
+            DirectoryChange::Lost => {
+                self.slots.values_mut().for_each(|slot| slot.changed = Changed::All);
+            }
+        }
+    }
+
+    /// Forget a directory. How it was watched.
+    fn forget(&mut self, identity: Identity) -> Option<Watch> {
+        let slot = self.slots.remove(&identity)?;
+        self.names -= slot.count;
+        if let Watch::Watches(number) = slot.watch {
+            self.watched.remove(&number);
+        }
+        Some(slot.watch)
+    }
+}
+
+impl Names {
+    /// Bring what is kept up to date, or forget it.
+    fn apply(&mut self, directory: &Dir, changed: Changed) {
+        let (Some(index), Changed::Some(names)) = (&mut self.index, changed) else {
+            self.index = None;
+            return;
+        };
+        for name in names {
+            match entries::look(directory, &name) {
+                Ok(Some(_)) => index.insert(&name),
+                // What has taken its place is not served.
+                Ok(None) => index.remove(&name),
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    index.remove(&name);
+                }
+                Err(_) => {
+                    self.index = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Forget what is kept if the directory has changed. Whether what is read now can be kept.
+    fn check(&mut self, stamp: Stamp, now: Instant) -> bool {
+        match self.stamp {
+            Some((seen, since)) if seen == stamp => now.duration_since(since) > RESOLUTION,
+            _ => {
+                (self.index, self.stamp) = (None, Some((stamp, now)));
+                false
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
+fn identity(metadata: &Metadata) -> Option<Identity> {
+    use cap_std::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Option<Identity> {
+    None
+}
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
+    #[cfg(unix)]
+    {
+        use cap_std::fs::MetadataExt;
+        (modified, metadata.ctime(), metadata.ctime_nsec())
+    }
+    #[cfg(not(unix))]
+    (modified, 0, 0)
+}
+
+#[cfg(test)]
+mod tests;

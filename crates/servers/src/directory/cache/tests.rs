@@ -1,0 +1,168 @@
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cap_std::ambient_authority;
+
+use super::*;
+
+fn opened(path: &Path) -> Dir {
+    Dir::open_ambient_dir(path, ambient_authority()).unwrap()
+}
+
+/// One that is told of changes, where that is known, and one that looks at times.
+fn caches() -> [Cache; 2] {
+    [Cache::new(|_| true), Cache { watch: None, ..Cache::new(|_| true) }]
+}
+
+fn names(cache: &Cache, directory: &Dir) -> Vec<String> {
+    let listed = cache.with(directory, |index| index.list("", usize::MAX)).unwrap();
+    listed.into_iter().map(|known| known.name.to_string()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn what_other_programs_change_is_seen_at_once() {
+    for cache in caches() {
+        let root = tempfile::tempdir().unwrap();
+        let (directory, at) = (opened(root.path()), |name: &str| root.path().join(name));
+        assert_eq!(names(&cache, &directory), [""; 0]);
+        // Far more often than clocks of file systems tick.
+        for round in 0..300 {
+            fs::write(at("b"), "").unwrap();
+            assert_eq!(names(&cache, &directory), ["b"], "round {round}");
+            fs::rename(at("b"), at("a")).unwrap();
+            assert_eq!(names(&cache, &directory), ["a"], "round {round}");
+            fs::create_dir(at("c")).unwrap();
+            assert_eq!(names(&cache, &directory), ["a", "c"], "round {round}");
+            // What is not served takes the place of what is.
+            std::os::unix::fs::symlink("x", at("l")).unwrap();
+            fs::rename(at("l"), at("a")).unwrap();
+            assert_eq!(names(&cache, &directory), ["c"], "round {round}");
+            fs::remove_dir(at("c")).unwrap();
+            fs::remove_file(at("a")).unwrap();
+            assert_eq!(names(&cache, &directory), [""; 0], "round {round}");
+        }
+    }
+}
+
+#[test]
+fn more_changes_than_are_reported_are_seen_all_the_same() {
+    for cache in caches() {
+        let root = tempfile::tempdir().unwrap();
+        let (directory, at) = (opened(root.path()), |name: &str| root.path().join(name));
+        fs::write(at("a"), "").unwrap();
+        fs::write(at("stays"), "").unwrap();
+        assert_eq!(names(&cache, &directory), ["a", "stays"]);
+        for _ in 0..5000 {
+            fs::rename(at("a"), at("b")).unwrap();
+            fs::rename(at("b"), at("a")).unwrap();
+        }
+        fs::rename(at("a"), at("c")).unwrap();
+        assert_eq!(names(&cache, &directory), ["c", "stays"]);
+        fs::rename(at("c"), at("d")).unwrap();
+        assert_eq!(names(&cache, &directory), ["d", "stays"]);
+    }
+}
+
+#[test]
+fn a_directory_is_known_wherever_it_lies_and_forgotten_when_it_is_gone() {
+    for cache in caches() {
+        let root = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            // A new directory often gets the number of the one before.
+            let (old, new) = (root.path().join("old"), root.path().join("new"));
+            fs::create_dir(&old).unwrap();
+            fs::write(old.join(format!("{round}")), "").unwrap();
+            let directory = opened(&old);
+            assert_eq!(names(&cache, &directory), [format!("{round}")]);
+            fs::rename(&old, &new).unwrap();
+            fs::write(new.join("x"), "").unwrap();
+            assert_eq!(names(&cache, &directory), [format!("{round}"), "x".to_owned()]);
+            drop(directory);
+            fs::remove_dir_all(new).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_is_bounded_in_names_and_directories() {
+    let cache = Cache { max_names: 100, max_directories: 5, ..Cache::new(|_| true) };
+    let root = tempfile::tempdir().unwrap();
+    let counts = [3, 30, 60, 101, 50, 1, 0, 2, 90, 4, 100, 99, 7];
+    for (number, count) in counts.into_iter().enumerate() {
+        let path = root.path().join(number.to_string());
+        fs::create_dir(&path).unwrap();
+        for name in 0..count {
+            fs::write(path.join(format!("{name:04}")), "").unwrap();
+        }
+    }
+    for round in 0..3 {
+        for (number, count) in counts.into_iter().enumerate() {
+            let directory = opened(&root.path().join(number.to_string()));
+            assert_eq!(names(&cache, &directory).len(), count, "round {round}");
+            let shelf = locked(&cache.shelf);
+            let kept: usize = shelf.slots.values().map(|slot| slot.count).sum();
+            assert_eq!(shelf.names, kept);
+            assert!(kept <= 100 && shelf.slots.len() <= 5, "{kept} {}", shelf.slots.len());
+            assert!(shelf.watched.len() <= shelf.slots.len());
+            for slot in shelf.slots.values() {
+                let kept = locked(&slot.names);
+                assert_eq!(kept.index.as_ref().map_or(0, Index::len), slot.count);
+            }
+        }
+    }
+}
+
+/// The names that were read or changed.
+static LOOKED_AT: AtomicUsize = AtomicUsize::new(0);
+
+fn counted(_: &str) -> bool {
+    LOOKED_AT.fetch_add(1, Ordering::Relaxed);
+    true
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+#[test]
+fn a_change_costs_one_name_however_many_there_are() {
+    let cache = Cache::new(counted);
+    let root = tempfile::tempdir().unwrap();
+    for number in 0..2000 {
+        fs::write(root.path().join(format!("{number}.dat")), "").unwrap();
+    }
+    let directory = opened(root.path());
+    assert_eq!(names(&cache, &directory).len(), 2000);
+    assert_eq!(LOOKED_AT.swap(0, Ordering::Relaxed), 2000);
+    for number in 0..100 {
+        fs::write(root.path().join(format!("new-{number}")), "").unwrap();
+        let found = cache.with(&directory, |index| index.find(&format!("NEW-{number}")));
+        assert!(found.unwrap().is_some());
+    }
+    assert_eq!(LOOKED_AT.load(Ordering::Relaxed), 100);
+}
+
+#[test]
+fn many_clients_at_once_see_what_they_have_done_themselves() {
+    let cache = Cache { max_directories: 2, ..Cache::new(|_| true) };
+    let root = tempfile::tempdir().unwrap();
+    for directory in 0..4 {
+        fs::create_dir(root.path().join(directory.to_string())).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (cache, root) = (&cache, root.path());
+            scope.spawn(move || {
+                for round in 0..200 {
+                    // Each in turn, so that they lose their places.
+                    let path = root.join(((thread + round) % 4).to_string());
+                    let (directory, name) = (opened(&path), format!("{thread}-{round}"));
+                    let is_there = |index: &Index| index.find(&name).is_some();
+                    fs::write(path.join(&name), "").unwrap();
+                    assert!(cache.with(&directory, is_there).unwrap(), "{name}");
+                    fs::remove_file(path.join(&name)).unwrap();
+                    assert!(!cache.with(&directory, is_there).unwrap(), "{name}");
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,254 @@
+//! The names of one directory: found in any case and by short ones, and listed in their order. Each
+//! costs the same whether the directory holds a hundred names or a hundred thousand.
+//!
+//! A name that no client can ask for is listed by its short name, and found by that alone. So whatever
+//! is listed can be opened.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use lanlab_stack::smb::server::short_names::{MAX_NUMBER, first_of, made, own};
+
+/// A name of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// As clients see it.
+    pub name: Arc<str>,
+    /// As it is on the disk.
+    pub on_disk: Arc<str>,
+    /// As 8 characters, a dot and 3 characters. Empty if there is none.
+    pub short: String,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Index {
+    can_be_asked_for: fn(&str) -> bool,
+    /// Names as clients see them, with the name on the disk where that is another.
+    listed: BTreeMap<Arc<str>, Option<Arc<str>>>,
+    /// The same names by a hash of their lower case. Clients choose names, so it is one that they
+    /// cannot make equal.
+    folded: BTreeSet<(u64, Arc<str>)>,
+    /// Names on the disk whose short name is made, by a hash of the first that can be made.
+    made: BTreeSet<(u64, Arc<str>)>,
+    /// Those of them that no client can ask for.
+    hidden: BTreeSet<(u64, Arc<str>)>,
+    hashes: RandomState,
+}
+
+impl Index {
+    /// Of an empty directory. Names of which `can_be_asked_for` says no are known by short ones.
+    pub fn new(can_be_asked_for: fn(&str) -> bool) -> Self {
+        Self {
+            can_be_asked_for,
+            listed: BTreeMap::new(),
+            folded: BTreeSet::new(),
+            made: BTreeSet::new(),
+            hidden: BTreeSet::new(),
+            hashes: RandomState::new(),
+        }
+    }
+
+    /// How many names are kept.
+    pub fn len(&self) -> usize {
+        self.listed.len() + self.hidden.len()
+    }
+
+    /// Note that a name is there.
+    pub fn insert(&mut self, on_disk: &str) {
+        let name: Arc<str> = on_disk.into();
+        if !(self.can_be_asked_for)(on_disk) {
+            let stem = self.stem(on_disk);
+            self.regroup(&[stem], |index| {
+                index.made.insert((stem, Arc::clone(&name)));
+                index.hidden.insert((stem, name));
+            });
+            return;
+        }
+        if matches!(self.listed.get(on_disk), Some(None)) {
+            return;
+        }
+        let first = self.first_own(on_disk);
+        let stems = self.stems(on_disk, first.as_deref());
+        self.regroup(&stems, |index| {
+            index.listed.insert(Arc::clone(&name), None);
+            index.folded.insert((index.fold(&name), Arc::clone(&name)));
+            let loser = match (own(&name), first) {
+                (Some(_), None) => None,
+                // Where two names differ in case alone, the first of them has the short name.
+                (Some(_), Some(first)) if name < first => Some(first),
+                _ => Some(name),
+            };
+            if let Some(loser) = loser {
+                index.made.insert((index.stem(&loser), loser));
+            }
+        });
+    }
+
+    /// Note that a name is gone.
+    pub fn remove(&mut self, on_disk: &str) {
+        let name: Arc<str> = on_disk.into();
+        if !(self.can_be_asked_for)(on_disk) {
+            let stem = self.stem(on_disk);
+            self.regroup(&[stem], |index| {
+                let entry = (stem, name);
+                index.made.remove(&entry);
+                index.hidden.remove(&entry);
+            });
+            return;
+        }
+        if !matches!(self.listed.get(on_disk), Some(None)) {
+            return;
+        }
+        let fold = self.fold(on_disk);
+        let entry = (fold, Arc::clone(&name));
+        self.folded.remove(&entry);
+        // Of those that are left.
+        let first = self.first_own(on_disk);
+        self.folded.insert(entry.clone());
+        let stems = self.stems(on_disk, first.as_deref());
+        self.regroup(&stems, |index| {
+            index.listed.remove(&name);
+            index.folded.remove(&entry);
+            let had_short = !index.made.remove(&(index.stem(&name), Arc::clone(&name)));
+            if had_short && let Some(first) = first {
+                index.made.remove(&(index.stem(&first), first));
+            }
+        });
+    }
+
+    /// What a client means by a name: that very name, another case of it, or a short name.
+    pub fn find(&self, name: &str) -> Option<Known> {
+        if let Some((found, on_disk)) = self.listed.get_key_value(name) {
+            return Some(self.known(found, on_disk.as_ref()));
+        }
+        let lower = name.to_lowercase();
+        let fold = self.hashes.hash_one(&lower);
+        let mut alike = self.alike(fold);
+        if let Some(found) = alike.find(|other| other.to_lowercase() == lower) {
+            return Some(self.known(found, self.listed.get(found)?.as_ref()));
+        }
+        let stem = self.hashes.hash_one(first_of(name)?);
+        let (on_disk, _) =
+            self.assigned(stem).into_iter().find(|(_, short)| short.eq_ignore_ascii_case(name))?;
+        let (found, hidden) = self.listed.get_key_value(&*on_disk)?;
+        Some(self.known(found, hidden.as_ref()))
+    }
+
+    /// Names after one, in their order.
+    pub fn list(&self, after: &str, most: usize) -> Vec<Known> {
+        let after = (Bound::Excluded(after), Bound::Unbounded);
+        let listed = self.listed.range::<str, _>(after).take(most);
+        listed.map(|(name, on_disk)| self.known(name, on_disk.as_ref())).collect()
+    }
+
+    fn known(&self, name: &Arc<str>, on_disk: Option<&Arc<str>>) -> Known {
+        let short = if on_disk.is_some() { name.to_string() } else { self.short(name) };
+        Known { name: Arc::clone(name), on_disk: Arc::clone(on_disk.unwrap_or(name)), short }
+    }
+
+    /// The short name of a name that clients can ask for.
+    fn short(&self, name: &str) -> String {
+        let stem = self.stem(name);
+        if !self.made.contains(&(stem, name.into())) {
+            return own(name).unwrap_or_default();
+        }
+        let assigned = self.assigned(stem).into_iter().find(|(other, _)| **other == *name);
+        assigned.map(|(_, short)| short).unwrap_or_default()
+    }
+
+    /// Names whose short names begin alike, in their order, and these short names. There are a few at
+    /// most; the others have none.
+    fn assigned(&self, stem: u64) -> Vec<(Arc<str>, String)> {
+        let group = group(&self.made, stem);
+        let numbers = 1..=MAX_NUMBER;
+        let mut assigned = Vec::new();
+        let mut number = *numbers.start();
+        for name in group {
+            while numbers.contains(&number) && self.first_own(&made(name, number)).is_some() {
+                number += 1;
+            }
+            if !numbers.contains(&number) {
+                break;
+            }
+            assigned.push((Arc::clone(name), made(name, number)));
+            number += 1;
+        }
+        assigned
+    }
+
+    /// Change what decides the short names of these groups. What is listed by one is listed by its new
+    /// one then.
+    fn regroup(&mut self, stems: &[u64], change: impl FnOnce(&mut Self)) {
+        self.list_hidden(stems, |index, short, _| {
+            index.listed.remove(short);
+            index.folded.remove(&(index.fold(short), short.into()));
+        });
+        change(self);
+        self.list_hidden(stems, |index, short, on_disk| {
+            let short: Arc<str> = short.into();
+            index.folded.insert((index.fold(&short), Arc::clone(&short)));
+            index.listed.insert(short, Some(on_disk));
+        });
+    }
+
+    fn list_hidden(&mut self, stems: &[u64], each: impl Fn(&mut Self, &str, Arc<str>)) {
+        for stem in stems {
+            if group(&self.hidden, *stem).next().is_none() {
+                continue;
+            }
+            for (on_disk, short) in self.assigned(*stem) {
+                if self.hidden.contains(&(*stem, Arc::clone(&on_disk))) {
+                    each(self, &short, on_disk);
+                }
+            }
+        }
+    }
+
+    /// The groups whose short names a name decides with.
+    fn stems(&self, name: &str, other: Option<&str>) -> Vec<u64> {
+        if self.hidden.is_empty() {
+            return Vec::new();
+        }
+        let mut stems = vec![self.stem(name)];
+        stems.extend(other.map(|other| self.stem(other)));
+        stems.extend(first_of(name).map(|first| self.hashes.hash_one(first)));
+        stems.sort_unstable();
+        stems.dedup();
+        stems
+    }
+
+    /// Of the names that are short ones themselves and differ from this in case at most, the first.
+    fn first_own(&self, name: &str) -> Option<Arc<str>> {
+        let is_meant = |other: &&Arc<str>| {
+            other.eq_ignore_ascii_case(name)
+                && own(other).is_some()
+                && matches!(self.listed.get(*other), Some(None))
+        };
+        self.alike(self.fold(name)).find(is_meant).cloned()
+    }
+
+    fn alike(&self, fold: u64) -> impl Iterator<Item = &Arc<str>> {
+        group(&self.folded, fold)
+    }
+
+    fn fold(&self, name: &str) -> u64 {
+        self.hashes.hash_one(name.to_lowercase())
+    }
+
+    fn stem(&self, name: &str) -> u64 {
+        self.hashes.hash_one(made(name, 1))
+    }
+}
+
+/// The names of one hash.
+fn group(names: &BTreeSet<(u64, Arc<str>)>, hash: u64) -> impl Iterator<Item = &Arc<str>> {
+    let from = (hash, Arc::from(""));
+    names.range(from..).take_while(move |(other, _)| *other == hash).map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests;

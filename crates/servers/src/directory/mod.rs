@@ -1,0 +1,250 @@
+//! A directory that is served, whose names are found as DOS and Windows find them: in any case, and by
+//! short ones. No name leads out of it, and no symbolic link is followed, wherever it leads.
+//!
+//! Every path is walked anew from the open directory, one name after another, whatever other clients
+//! and programs of this host do meanwhile.
+
+mod cache;
+mod entries;
+mod index;
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+use lanlab_stack::smb::server::short_names;
+
+use crate::free_name;
+use cache::Cache;
+pub use index::Known;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Directory {
+    root: Arc<Dir>,
+    can_be_asked_for: fn(&str) -> bool,
+    cache: Cache,
+}
+
+/// Where a path leads.
+#[derive(Debug)]
+pub struct Place {
+    parent: Arc<Dir>,
+    /// Its name in that directory; `.` is the served directory itself.
+    on_disk: String,
+    /// Its name as clients see it.
+    pub name: String,
+    /// What is there. Nothing, where only the last name is missing.
+    pub found: Option<Metadata>,
+}
+
+impl Directory {
+    /// Serve a directory. Names of which `can_be_asked_for` says no are known by short ones.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn open(path: &Path, can_be_asked_for: fn(&str) -> bool) -> io::Result<Self> {
+        let root = Arc::new(Dir::open_ambient_dir(path, ambient_authority())?);
+        Ok(Self { root, can_be_asked_for, cache: Cache::new(can_be_asked_for) })
+    }
+
+    /// Find a path.
+    ///
+    /// # Errors
+    /// `NotADirectory` if a directory on the way is not there; `PermissionDenied` of a link, a device or
+    /// a FIFO. Or what the system says.
+    pub fn find(&self, names: &[String]) -> io::Result<Place> {
+        let Some((last, above)) = names.split_last() else {
+            let found = Some(self.root.dir_metadata()?);
+            let parent = Arc::clone(&self.root);
+            return Ok(Place { parent, on_disk: ".".to_owned(), name: String::new(), found });
+        };
+        let parent = self.enter(above)?;
+        Ok(match self.locate(&parent, last)? {
+            Some((known, found)) => Place {
+                parent,
+                on_disk: known.on_disk.to_string(),
+                name: known.name.to_string(),
+                found: Some(found),
+            },
+            None => Place { parent, on_disk: last.clone(), name: last.clone(), found: None },
+        })
+    }
+
+    /// The short name of what was found. Empty if there is none.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn short_name(&self, place: &Place) -> io::Result<String> {
+        if place.name.is_empty() {
+            return Ok(String::new());
+        }
+        if let Some(short) = short_names::own(&place.name) {
+            return Ok(short);
+        }
+        let known = self.cache.with(&place.parent, |index| index.find(&place.name))?;
+        Ok(known.map(|known| known.short).unwrap_or_default())
+    }
+
+    /// What is in a directory after a name, in the order of the names. Fewer than `most` are all that
+    /// is left.
+    ///
+    /// # Errors
+    /// As of [`find`](Self::find).
+    pub fn list(
+        &self,
+        names: &[String],
+        after: &str,
+        most: usize,
+    ) -> io::Result<Vec<(Known, Metadata)>> {
+        let directory = self.enter(names)?;
+        let (mut after, mut listed) = (after.to_owned(), Vec::new());
+        loop {
+            let wanted = most - listed.len();
+            let page = self.cache.with(&directory, |index| index.list(&after, wanted))?;
+            let is_last = page.len() < wanted;
+            for known in page {
+                str::clone_into(&known.name, &mut after);
+                // What has gone since then is not there.
+                if let Ok(Some(found)) = entries::look(&directory, &known.on_disk) {
+                    listed.push((known, found));
+                }
+            }
+            if is_last || listed.len() == most {
+                return Ok(listed);
+            }
+        }
+    }
+
+    /// Give a file or directory another path.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if something is there, but for another case of the same name. Or as of
+    /// [`find`](Self::find).
+    pub fn rename(&self, from: &Place, to: &[String]) -> io::Result<()> {
+        let target = self.find(to)?;
+        let name = match (&target.found, to.last()) {
+            (None, _) => &target.on_disk,
+            (Some(found), Some(name)) if target.is_place_of(from, found)? => name,
+            _ => return Err(ErrorKind::AlreadyExists.into()),
+        };
+        if target.found.is_some() && *name == from.on_disk {
+            return Ok(());
+        }
+        let old = (&*from.parent, Path::new(&from.on_disk));
+        let new = (&*target.parent, Path::new(name));
+        match free_name::rename(old, new) {
+            // Where the file system itself takes both for one name, it is its own.
+            Err(error)
+                if error.kind() == ErrorKind::AlreadyExists
+                    && target.found.is_some()
+                    && has_one_name_for_both(old, new)? =>
+            {
+                old.0.rename(old.1, new.0, new.1)
+            }
+            done => done,
+        }
+    }
+
+    /// The directory of a path.
+    fn enter(&self, names: &[String]) -> io::Result<Arc<Dir>> {
+        let mut directory = Arc::clone(&self.root);
+        for name in names {
+            let located = self.locate(&directory, name)?;
+            let Some((known, _)) = located.filter(|(_, found)| found.is_dir()) else {
+                return Err(ErrorKind::NotADirectory.into());
+            };
+            directory = Arc::new(entries::enter(&directory, &known.on_disk)?);
+        }
+        Ok(directory)
+    }
+
+    /// What a client means by a name in a directory.
+    fn locate(&self, directory: &Dir, name: &str) -> io::Result<Option<(Known, Metadata)>> {
+        // Most names are as they were written, which takes no other name of the directory.
+        if (self.can_be_asked_for)(name)
+            && let Some(found) = entries::look(directory, name)?
+        {
+            let (name, short) = (Arc::from(name), String::new());
+            return Ok(Some((Known { on_disk: Arc::clone(&name), name, short }, found)));
+        }
+        let Some(known) = self.cache.with(directory, |index| index.find(name))? else {
+            return Ok(None);
+        };
+        Ok(entries::look(directory, &known.on_disk)?.map(|found| (known, found)))
+    }
+}
+
+impl Place {
+    /// Open the file, or to read also the directory, and say what was opened.
+    ///
+    /// # Errors
+    /// `PermissionDenied` if something else has taken its place. Or what the system says.
+    pub fn open(&self, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
+        entries::open(&self.parent, &self.on_disk, options)
+    }
+
+    /// Remove the file.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove_file(&self) -> io::Result<()> {
+        self.parent.remove_file(&self.on_disk)
+    }
+
+    /// Remove the directory, which is empty.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn remove_directory(&self) -> io::Result<()> {
+        self.parent.remove_dir(&self.on_disk)
+    }
+
+    /// Make a directory where nothing is.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn make_directory(&self) -> io::Result<()> {
+        self.parent.create_dir(&self.on_disk)
+    }
+
+    /// Whether this is the place of another, and not of another name of the same file.
+    fn is_place_of(&self, other: &Self, found: &Metadata) -> io::Result<bool> {
+        let same_name = self.on_disk == other.on_disk;
+        let same_file = other.found.as_ref().is_some_and(|other| is_same(found, other));
+        Ok(same_name
+            && same_file
+            && is_same(&self.parent.dir_metadata()?, &other.parent.dir_metadata()?))
+    }
+}
+
+/// Whether two names of one file are one entry of a directory.
+fn has_one_name_for_both(old: (&Dir, &Path), new: (&Dir, &Path)) -> io::Result<bool> {
+    let (one, other) = (old.0.symlink_metadata(old.1)?, new.0.symlink_metadata(new.1)?);
+    Ok(is_same(&one, &other) && (one.is_dir() || has_one_name(&one)))
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use cap_std::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Numbers of files are not known here.
+#[cfg(not(unix))]
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn has_one_name(found: &Metadata) -> bool {
+    cap_std::fs::MetadataExt::nlink(found) == 1
+}
+
+#[cfg(not(unix))]
+fn has_one_name(_: &Metadata) -> bool {
+    true
+}

@@ -1,0 +1,136 @@
+//! Directories of many files: what one client does in one keeps no other waiting, and costs what it costs
+//! in a small one.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lanlab_files::ServiceKind::Smb1;
+use lanlab_wire::smb1::strings::Text;
+use lanlab_wire::smb1::{command, open, path, search};
+
+use super::hostile::Raw;
+use crate::multiplexed::{run, served};
+
+fn fill(directory: &Path, files: usize) {
+    fs::create_dir_all(directory).unwrap();
+    for number in 0..files {
+        fs::write(directory.join(format!("a long name {number:06}.data")), "").unwrap();
+    }
+}
+
+impl Raw {
+    fn searches(&mut self, pattern: &str) {
+        let name = Text::Oem(pattern.as_bytes());
+        let request =
+            search::Request { max_count: 50, search_attributes: 0, name, resume_key: None };
+        self.ask(command::SEARCH, |writer| request.emit(writer)).expect("an answer");
+    }
+
+    fn looks(&mut self, name: &str) {
+        let request = path::Request { name: Text::Oem(name.as_bytes()) };
+        self.ask(command::QUERY_INFORMATION, |writer| request.emit(writer)).expect("an answer");
+    }
+
+    /// Create a file and remove it.
+    fn makes(&mut self, name: &str) {
+        let create =
+            open::Create { attributes: 0, creation_time: 0, name: Text::Oem(name.as_bytes()) };
+        self.ask(command::CREATE, |writer| create.emit(writer)).expect("an answer");
+        self.removes(name);
+    }
+}
+
+fn search_beside_others(files: usize) {
+    run(async move {
+        let (root, serving, target) = served(Smb1).await;
+        fill(root.path(), files);
+        let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);
+        let searched = tokio::task::spawn_blocking(move || {
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let (is_over, secret) = (&is_over, &secret);
+                let waits = scope.spawn(move || {
+                    let (mut raw, mut longest) = (Raw::connected(port, secret), Duration::ZERO);
+                    while !is_over.load(Ordering::Relaxed) {
+                        let began = Instant::now();
+                        raw.looks("\\");
+                        longest = longest.max(began.elapsed());
+                    }
+                    longest
+                });
+                let mut raw = Raw::connected(port, secret);
+                raw.searches("NONE*.*");
+                is_over.store(true, Ordering::Relaxed);
+                waits.join().unwrap()
+            })
+        });
+        let longest = searched.await.unwrap();
+        assert!(longest < Duration::from_secs(1), "another client waited {longest:?}");
+        serving.end().await;
+    });
+}
+
+#[test]
+fn a_search_without_a_hit_keeps_no_other_client_waiting() {
+    search_beside_others(4_000);
+}
+
+#[test]
+#[ignore = "long: 60,000 files"]
+fn a_search_of_sixty_thousand_files_keeps_no_other_client_waiting() {
+    search_beside_others(60_000);
+}
+
+/// Time of each of some requests in a directory of so many files, the least of a few.
+fn costs(files: usize) -> Vec<(&'static str, Duration)> {
+    let costs = std::sync::Mutex::new(Vec::new());
+    run(async {
+        let (root, serving, target) = served(Smb1).await;
+        fill(&root.path().join("D"), files);
+        let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);
+        let measured = tokio::task::spawn_blocking(move || {
+            let mut raw = Raw::connected(port, &secret);
+            let mut cost = |what, request: &mut dyn FnMut(&mut Raw)| {
+                let time = |raw: &mut Raw, request: &mut dyn FnMut(&mut Raw)| {
+                    let began = Instant::now();
+                    (0..20).for_each(|_| request(raw));
+                    began.elapsed() / 20
+                };
+                (what, (0..10).map(|_| time(&mut raw, request)).min().unwrap())
+            };
+            vec![
+                cost("look at a file in another case", &mut |raw| {
+                    raw.looks("\\D\\A LONG NAME 000050.DATA");
+                }),
+                cost("look for a file that is not there", &mut |raw| raw.looks("\\D\\NONE.DAT")),
+                cost("create and remove a file", &mut |raw| raw.makes("\\D\\NEW.DAT")),
+                cost("a page of a listing", &mut |raw| raw.searches("\\D\\*.*")),
+            ]
+        });
+        *costs.lock().unwrap() = measured.await.unwrap();
+        serving.end().await;
+    });
+    costs.into_inner().unwrap()
+}
+
+fn compare(many: usize) {
+    let (small, large) = (costs(100), costs(many));
+    for ((what, small), (_, large)) in small.into_iter().zip(large) {
+        println!("{what}: {small:?} in a directory of 100 files, {large:?} of {many}");
+        // A reading of all names would cost tens or hundreds of times as much.
+        assert!(large < 3 * small + Duration::from_millis(1), "{what}: {small:?}, {large:?}");
+    }
+}
+
+#[test]
+fn a_request_costs_in_a_large_directory_what_it_costs_in_a_small_one() {
+    compare(5_000);
+}
+
+#[test]
+#[ignore = "long: 60,000 files"]
+fn a_request_costs_among_sixty_thousand_files_what_it_costs_among_a_hundred() {
+    compare(60_000);
+}
