@@ -122,7 +122,7 @@ proptest! {
             prop_assert_eq!(index.find(&known.name), Some(known.clone()));
             if !known.short.is_empty() {
                 prop_assert!(short.insert(known.short.clone()), "{:?}", known);
-                prop_assert_eq!(own(&known.short).as_ref(), Some(&known.short));
+                prop_assert_eq!(own(&known.short), Some(known.short.clone()));
                 if !listed.iter().any(|other| *other.name == *known.short) {
                     prop_assert_eq!(index.find(&known.short), Some(known.clone()));
                 }
