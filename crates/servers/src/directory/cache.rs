@@ -44,11 +44,11 @@ pub struct Cache {
     max_names: usize,
     max_directories: usize,
     watch: Option<DirectoryWatch>,
-    shelf: Mutex<Shelf>,
+    places: Mutex<Places>,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Places {
     slots: HashMap<Identity, Slot>,
     watched: HashMap<i32, Identity>,
     uses: u64,
@@ -99,7 +99,7 @@ impl Cache {
             max_names: MAX_NAMES,
             max_directories: MAX_DIRECTORIES,
             watch: DirectoryWatch::new().ok(),
-            shelf: Mutex::default(),
+            places: Mutex::default(),
         }
     }
 
@@ -148,10 +148,10 @@ impl Cache {
 
     /// The place of a directory, which becomes the one that was used last.
     fn place(&self, identity: Identity) -> Arc<Mutex<Names>> {
-        let mut shelf = locked(&self.shelf);
-        shelf.uses += 1;
-        let used = shelf.uses;
-        let slot = shelf.slots.entry(identity).or_insert_with(|| Slot {
+        let mut places = locked(&self.places);
+        places.uses += 1;
+        let used = places.uses;
+        let slot = places.slots.entry(identity).or_insert_with(|| Slot {
             names: Arc::default(),
             count: 0,
             changed: Changed::All,
@@ -160,7 +160,7 @@ impl Cache {
         });
         slot.used = used;
         let names = Arc::clone(&slot.names);
-        self.make_room(&mut shelf, identity);
+        self.make_room(&mut places, identity);
         names
     }
 
@@ -171,20 +171,20 @@ impl Cache {
         names: &Arc<Mutex<Names>>,
         directory: &Dir,
     ) -> Option<(bool, Changed)> {
-        let shelf = &mut *locked(&self.shelf);
+        let places = &mut *locked(&self.places);
         if let Some(watch) = &self.watch {
-            let slot = shelf.slots.get_mut(&identity)?;
+            let slot = places.slots.get_mut(&identity)?;
             if slot.watch == Watch::Untried {
                 slot.watch = watch.add(directory).map_or(Watch::Refused, Watch::Watches);
                 if let Watch::Watches(number) = slot.watch {
-                    shelf.watched.insert(number, identity);
+                    places.watched.insert(number, identity);
                 }
             }
-            if watch.take(|change| shelf.note(change)).is_err() {
-                shelf.note(DirectoryChange::Lost);
+            if watch.take(|change| places.note(change)).is_err() {
+                places.note(DirectoryChange::Lost);
             }
         }
-        let slot = shelf.slots.get_mut(&identity)?;
+        let slot = places.slots.get_mut(&identity)?;
         if !Arc::ptr_eq(&slot.names, names) {
             return None;
         }
@@ -194,22 +194,22 @@ impl Cache {
 
     /// Note how many names are kept of a directory.
     fn count(&self, identity: Identity, names: &Arc<Mutex<Names>>, count: usize) {
-        let mut shelf = locked(&self.shelf);
-        let Some(slot) = shelf.slots.get_mut(&identity) else { return };
+        let mut places = locked(&self.places);
+        let Some(slot) = places.slots.get_mut(&identity) else { return };
         if Arc::ptr_eq(&slot.names, names) {
             let before = std::mem::replace(&mut slot.count, count);
-            shelf.names = shelf.names + count - before;
-            self.make_room(&mut shelf, identity);
+            places.names = places.names + count - before;
+            self.make_room(&mut places, identity);
         }
     }
 
     /// Forget the directories that were not used for longest, but for this one.
-    fn make_room(&self, shelf: &mut Shelf, but: Identity) {
-        while shelf.names > self.max_names || shelf.slots.len() > self.max_directories {
-            let others = shelf.slots.iter().filter(|(identity, _)| **identity != but);
+    fn make_room(&self, places: &mut Places, but: Identity) {
+        while places.names > self.max_names || places.slots.len() > self.max_directories {
+            let others = places.slots.iter().filter(|(identity, _)| **identity != but);
             let Some((identity, _)) = others.min_by_key(|(_, slot)| slot.used) else { return };
             let identity = *identity;
-            if let Some(Watch::Watches(number)) = shelf.forget(identity)
+            if let Some(Watch::Watches(number)) = places.forget(identity)
                 && let Some(watch) = &self.watch
             {
                 watch.remove(number);
@@ -218,7 +218,7 @@ impl Cache {
     }
 }
 
-impl Shelf {
+impl Places {
     fn note(&mut self, change: DirectoryChange) {
         match change {
             DirectoryChange::Name { watch, name } => {

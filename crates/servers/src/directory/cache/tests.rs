@@ -101,12 +101,12 @@ fn what_is_kept_is_bounded_in_names_and_directories() {
         for (number, count) in counts.into_iter().enumerate() {
             let directory = opened(&root.path().join(number.to_string()));
             assert_eq!(names(&cache, &directory).len(), count, "round {round}");
-            let shelf = locked(&cache.shelf);
-            let kept: usize = shelf.slots.values().map(|slot| slot.count).sum();
-            assert_eq!(shelf.names, kept);
-            assert!(kept <= 100 && shelf.slots.len() <= 5, "{kept} {}", shelf.slots.len());
-            assert!(shelf.watched.len() <= shelf.slots.len());
-            for slot in shelf.slots.values() {
+            let places = locked(&cache.places);
+            let kept: usize = places.slots.values().map(|slot| slot.count).sum();
+            assert_eq!(places.names, kept);
+            assert!(kept <= 100 && places.slots.len() <= 5, "{kept} {}", places.slots.len());
+            assert!(places.watched.len() <= places.slots.len());
+            for slot in places.slots.values() {
                 let kept = locked(&slot.names);
                 assert_eq!(kept.index.as_ref().map_or(0, Index::len), slot.count);
             }

@@ -8,7 +8,9 @@ use super::*;
 
 fn of(names: &[&str]) -> Index {
     let mut index = Index::new(can_be_asked_for);
-    names.iter().for_each(|name| index.insert(name));
+    for name in names {
+        index.insert(name);
+    }
     index
 }
 
