@@ -6,7 +6,6 @@
 
 mod carried;
 mod files;
-mod resolve;
 mod station;
 
 use std::future::{Future, pending, poll_fn};

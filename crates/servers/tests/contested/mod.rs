@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::stage::{LOOPBACK, target};
 
 /// Services whose files are served by code of this crate.
-const ALL: [ServiceKind; 8] = [
+const ALL: [ServiceKind; 9] = [
     ServiceKind::Ftp,
     ServiceKind::Ftps,
     ServiceKind::Sftp,
@@ -20,6 +20,7 @@ const ALL: [ServiceKind; 8] = [
     ServiceKind::S3,
     ServiceKind::S3s,
     ServiceKind::Nfs,
+    ServiceKind::Smb1,
 ];
 
 /// Serve the directory `root` of a base to anybody.
