@@ -55,9 +55,9 @@ const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
-    let served = Served::new(&offer.root, offer.read_only)
+    let root = Served::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
-    let served = Arc::new(served);
+    let root = Arc::new(root);
     let user = offer.credentials.as_ref().map(|user| User {
         name: user.user.clone(),
         password: user.secret.clone(),
@@ -76,7 +76,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let accepted = Arc::new(AtomicU64::new(0));
     if let Some(station) = &offer.station {
         let begin = move |port, proof| {
-            let (server, files) = (server.clone(), Files::new(Arc::clone(&served)));
+            let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
             async move {
                 if let Some(connection) =
                     Connection::new(Carried::Wired(port), &server, files, proof)
@@ -93,7 +93,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = listen(offer)?;
     let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
-        let (server, files) = (server.clone(), Files::new(Arc::clone(&served)));
+        let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
         async move {
             let carried = Carried::over_tcp(stream, LONGEST_OF_STRANGERS);
             if let Some(connection) = Connection::new(carried, &server, files, proof) {
