@@ -130,7 +130,8 @@ def _trial(copying: Copying, copy: Any, label: str, record: dict[str, Any]) -> T
     place = copying.prepare()
     # Who comes first shall not wait for memory that a virtual machine's host must give it.
     size = copying.octets + 4096 * copying.files
-    subprocess.run([engine_path(), "touch-memory", str(size)], check=True, timeout=120)
+    command = [engine_path(), "touch-memory", str(size), str(place)]
+    subprocess.run(command, check=True, timeout=120)
     cpu_before = copying.server.cpu_s()
     try:
         elapsed_s = copy(copying)

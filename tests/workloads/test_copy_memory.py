@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -29,10 +30,13 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 @pytest.mark.parametrize("service", ["directory", "ftp", "smb"])
 @pytest.mark.parametrize("direction", ["upload", "download"])
-def test_each_trial_tells_what_was_made_ready(pair: Pair, service: str, direction: str) -> None:
+@pytest.mark.parametrize("medium", ["disk", "tmpfs"])
+def test_each_trial_tells_what_was_made_ready(
+    pair: Pair, service: str, direction: str, medium: str
+) -> None:
     """Of every service and way whose files come to this machine; not only of the first trial."""
     for _ in range(2):
-        exchange = copy(pair.engines, service=service, direction=direction, medium="disk", **_LARGE)
+        exchange = copy(pair.engines, service=service, direction=direction, medium=medium, **_LARGE)
         metrics_of(exchange)
         told = exchange.setup["memory"]
         assert (told["wanted_bytes"], told["ready_bytes"]) == (_SIZE, _SIZE)
@@ -59,6 +63,16 @@ def test_memory_is_used_and_freed(pair: Pair) -> None:
         timeout=60,
     )
     assert int(used.stdout) * 1024 >= size
+
+
+def test_files_in_memory_take_that_of_their_file_system() -> None:
+    """Its pages come from elsewhere: a file is written, which no limit of files allows here."""
+    limited = ["prlimit", "--fsize=1000000", engine_path(), "touch-memory", "2000000"]
+    assert subprocess.run(limited, check=False, timeout=60).returncode == 0
+    written = subprocess.run([*limited, "/dev/shm"], check=False, timeout=60)
+    assert written.returncode == -signal.SIGXFSZ
+    whole = [*limited[2:], "/dev/shm"]
+    assert subprocess.run(whole, check=False, timeout=60).returncode == 0
 
 
 def test_too_little_to_matter_is_left(pair: Pair) -> None:

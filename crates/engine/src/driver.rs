@@ -206,7 +206,7 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         #[cfg(feature = "services")]
         Request::MeasureRoom(request) => storage::measure_room(&request),
         #[cfg(feature = "services")]
-        Request::ReadyMemory(request) => Ok(storage::ready_memory(&request)),
+        Request::ReadyMemory(request) => storage::ready_memory(&request),
         #[cfg(feature = "services")]
         Request::Resolve(request) => resolve::resolve(request),
         #[cfg(feature = "services")]

@@ -83,7 +83,9 @@ pub fn run(arguments: &[String]) -> ExitCode {
         ["offloads", "--device", device, "--set", "on"] => offloads(device, Some(true)),
         // Memory made ready is used by a process of its own.
         #[cfg(feature = "services")]
-        ["touch-memory", size] => storage::touch_memory(size),
+        ["touch-memory", size] => storage::touch_memory(size, None),
+        #[cfg(feature = "services")]
+        ["touch-memory", size, directory] => storage::touch_memory(size, Some(directory)),
         ["--version" | "-V"] => print(concat!("lanlab-engine ", env!("CARGO_PKG_VERSION"))),
         ["--help" | "-h"] => print(USAGE.trim_end()),
         other => {

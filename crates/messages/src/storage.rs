@@ -53,6 +53,9 @@ pub struct RoomMeasured {
 pub struct ReadyMemory {
     /// How much.
     pub bytes: u64,
+    /// Where the files come to. In a file system that is in memory, its own memory is made ready.
+    #[serde(default)]
+    pub directory: Option<String>,
 }
 
 /// Memory is ready.

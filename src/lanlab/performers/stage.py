@@ -87,9 +87,10 @@ class EngineStage:
             whole[medium, key] = made["directory"]
         return whole[medium, key]
 
-    def make_memory_ready(self, role: str, octets: int, files: int) -> None:
+    def make_memory_ready(self, role: str, octets: int, files: int, directory: str) -> None:
         wanted = octets + files * _PAGE_BYTES
-        told = self.ask(role, {"type": "ready_memory", "bytes": wanted}, _MEMORY_S)
+        request = {"type": "ready_memory", "bytes": wanted, "directory": directory}
+        told = self.ask(role, request, _MEMORY_S)
         self.setup["memory"] = noted = {"wanted_bytes": wanted, "ready_bytes": told["ready_bytes"]}
         if told["reason"] is None:
             noted["elapsed_s"] = told["elapsed_ns"] / 1e9

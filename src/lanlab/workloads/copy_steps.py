@@ -54,15 +54,15 @@ class CopySteps(Steps):
         self._spec["files_digest"] = prepared["files_digest"]
         if self._parameters.cache == "cold":
             stage.setup["caches"] = _drop_caches(self._spec, self._server, stage)
-        role = self._fills()
-        if role is not None:
-            stage.make_memory_ready(role, prepared["bytes"], prepared["files"])
+        role, directory = self._fills()
+        if directory is not None:
+            stage.make_memory_ready(role, prepared["bytes"], prepared["files"], directory)
 
-    def _fills(self) -> str | None:
-        """On whose host the files come to a directory, on a disk or not; `None`: on none."""
+    def _fills(self) -> tuple[str, str | None]:
+        """To whose host the files come, and its directory, on a disk or not; `None`: to none."""
         if self._parameters.direction == "upload":
-            return None if self._server.root is None else "server"
-        return "client" if isinstance(self._spec["client"], dict) else None
+            return "server", self._server.root
+        return "client", _directory_of(self._spec["client"])
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """The copy."""
@@ -159,6 +159,10 @@ def _spec(parameters: CopyParameters, target: Request, directory: str | None) ->
     }
 
 
+def _directory_of(side: Request | str) -> str | None:
+    return side["directory"] if isinstance(side, dict) else None
+
+
 def _drop_caches(spec: Request, server: Server, stage: Stage) -> dict[str, dict[str, Any]]:
     """Have both hosts forget files; hosts that share a kernel share what it keeps.
 
@@ -166,8 +170,7 @@ def _drop_caches(spec: Request, server: Server, stage: Stage) -> dict[str, dict[
     user does not have, the files of that end. An end without files has nothing to forget.
     """
     found: dict[str, dict[str, Any]] = {}
-    source = spec["client"]
-    directory = source.get("directory") if isinstance(source, dict) else None
+    directory = _directory_of(spec["client"])
     shares = stage.share_a_kernel()
     for role, place in (("client", directory), ("server", server.root)):
         if place is None:

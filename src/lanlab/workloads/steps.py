@@ -120,7 +120,7 @@ class Stage(Protocol):
             key: That of the description.
         """
 
-    def make_memory_ready(self, role: str, octets: int, files: int) -> None:
+    def make_memory_ready(self, role: str, octets: int, files: int, directory: str) -> None:
         """Have a host hold free memory for files that come to a directory of it."""
 
     def free_bytes(self, role: str, directory: str) -> int | None:

@@ -3,12 +3,17 @@
 //! A virtual machine tells its host which memory is free (free page reporting, virtio-balloon), and the
 //! host takes it back: the next program that uses it waits until it is there again. A copy into such memory took
 //! two to four times as long as the next one, which got what the first had freed. So as much as the
-//! copy will fill is used and freed right before each trial, with every service.
+//! copy will fill is used and freed right before each trial, with every service. A file system in memory
+//! takes other pages than a program does (smaller ones, of other lists): where a copy goes to one, a file
+//! of that size is written there and removed.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
+
+use lanlab_os as os;
 
 use crate::running::Running;
 
@@ -16,16 +21,25 @@ use crate::running::Running;
 const LEAST_BYTES: u64 = 1 << 20;
 const WITHIN: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(2);
+/// What is written to a file at once.
+const BLOCK_BYTES: usize = 1 << 20;
 
-/// Have the system hold free memory.
+/// Have the system hold free memory, for files that come to a directory if one is named.
 ///
 /// # Errors
 /// Why none was made ready, in words for the record.
-pub fn make_ready(wanted: u64, running: &Running) -> Result<u64, String> {
+pub fn make_ready(
+    wanted: u64,
+    directory: Option<&Path>,
+    running: &Running,
+) -> Result<u64, String> {
     let free = free_bytes(Path::new("/proc/meminfo"))
         .ok_or("this system does not say how much memory is free")?;
-    let size = size_of(wanted, free)?;
-    in_a_process(size, running)?;
+    let in_memory = directory.filter(|directory| os::file_in_memory(directory).is_ok());
+    // A file system in memory may be bounded to less.
+    let room = in_memory.and_then(|directory| os::free_bytes(directory).ok());
+    let size = size_of(wanted, free.min(room.unwrap_or(u64::MAX)))?;
+    in_a_process(size, in_memory, running)?;
     Ok(size)
 }
 
@@ -41,10 +55,11 @@ fn size_of(wanted: u64, free: u64) -> Result<u64, String> {
 }
 
 /// Where memory is limited, the system ends this process and not the engine.
-fn in_a_process(size: u64, running: &Running) -> Result<(), String> {
+fn in_a_process(size: u64, directory: Option<&Path>, running: &Running) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("it failed: {error}");
     let mut child = Command::new(std::env::current_exe().map_err(failed)?)
         .args(["touch-memory", &size.to_string()])
+        .args(directory)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -66,14 +81,25 @@ fn in_a_process(size: u64, running: &Running) -> Result<(), String> {
     }
 }
 
-/// What that process does: write to each page once.
-pub fn run(size: &str) -> ExitCode {
+/// What that process does: write to each page once, of its own memory or of a file without a name in a
+/// directory that is in memory.
+pub fn run(size: &str, directory: Option<&str>) -> ExitCode {
     let Some(size) = size.parse().ok().filter(|size| *size > 0) else {
         eprintln!("error: touch-memory: found `{size}`; allowed: a number of bytes above 0");
         return ExitCode::from(2);
     };
     // Where there is no such file, the system chooses whom it ends.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
+    if let Some(directory) = directory {
+        let filled = os::file_in_memory(Path::new(directory)).and_then(|file| fill(file, size));
+        return match filled {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: touch-memory: {directory}: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let mut held: Vec<u8> = Vec::new();
     if held.try_reserve_exact(size).is_err() {
         return ExitCode::FAILURE;
@@ -81,6 +107,17 @@ pub fn run(size: &str) -> ExitCode {
     held.resize(size, 1);
     std::hint::black_box(&held);
     ExitCode::SUCCESS
+}
+
+fn fill(mut file: File, size: usize) -> io::Result<()> {
+    let block = vec![1; BLOCK_BYTES.min(size)];
+    let mut left = size;
+    while left > 0 {
+        let count = left.min(block.len());
+        file.write_all(&block[..count])?;
+        left -= count;
+    }
+    Ok(())
 }
 
 /// Memory that nothing uses; files that the system keeps count as used (proc(5)).

@@ -84,15 +84,20 @@ fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
 }
 
 /// Have the system hold free memory.
-pub fn ready_memory(&ReadyMemory { bytes }: &ReadyMemory) -> Task {
-    Task::new(SMALL, move |running| {
+///
+/// # Errors
+/// Of a directory that is not named from the root on.
+pub fn ready_memory(request: &ReadyMemory) -> Result<Task, Failure> {
+    let directory = request.directory.as_deref().map(absolute).transpose()?;
+    let bytes = request.bytes;
+    Ok(Task::new(SMALL, move |running| {
         let begun = os::monotonic();
-        let (ready_bytes, reason) = match memory::make_ready(bytes, running) {
+        let (ready_bytes, reason) = match memory::make_ready(bytes, directory.as_deref(), running) {
             Ok(ready_bytes) => (ready_bytes, None),
             Err(_) if running.is_cancelled() => return Err(Failure::cancelled().into()),
             Err(reason) => (0, Some(reason)),
         };
         let elapsed_ns = os::monotonic().nanos_since(begun);
         Ok(Outcome::MemoryReady(MemoryReady { ready_bytes, reason, elapsed_ns }))
-    })
+    }))
 }

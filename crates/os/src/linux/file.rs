@@ -106,6 +106,23 @@ pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
     Ok((bytes(facts.f_blocks), bytes(facts.f_bavail)))
 }
 
+/// A new file without a name in a directory whose file system is in memory (`tmpfs`, tmpfs(5)). Closed, it
+/// is gone.
+///
+/// # Errors
+/// `Unsupported` if the directory is not in memory. Or what the system says.
+pub fn file_in_memory(directory: &Path) -> io::Result<File> {
+    let path = CString::new(directory.as_os_str().as_bytes())?;
+    let mut facts = MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: `path` ends with a zero, and `facts` has room for what is written.
+    check(unsafe { libc::statfs(path.as_ptr(), facts.as_mut_ptr()) })?;
+    // SAFETY: the call did not fail, so that it has written them.
+    if unsafe { facts.assume_init() }.f_type != libc::TMPFS_MAGIC {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(directory)
+}
+
 /// Whether a file or directory belongs to the user that this process acts as.
 pub fn is_own(facts: &Metadata) -> bool {
     super::process::user_and_group().is_some_and(|(user, _)| facts.uid() == user)

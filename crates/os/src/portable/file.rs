@@ -56,6 +56,14 @@ pub fn disk_space(_path: &Path) -> io::Result<(u64, u64)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Not known here.
+///
+/// # Errors
+/// Always `Unsupported`.
+pub fn file_in_memory(_directory: &Path) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Whether a file or directory belongs to this user: taken for granted, as users are not known here.
 pub fn is_own(_facts: &Metadata) -> bool {
     true
