@@ -26,6 +26,9 @@ const LEAST_BURST_BYTES: u64 = 2 * FULL_FRAME_BYTES;
 
 /// Most frames read from one host before the next host is read.
 const TURN_FRAMES: usize = 64;
+/// Interval of looking for frames while the thread waits for a deadline without sleeping. A look is a
+/// system call, and a frame that came meanwhile is this much late at most.
+const LOOK_NS: u64 = 4_000;
 /// Longest wait before the thread checks whether it is cancelled.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 /// Interval of rate changes and of writing the recording while nothing else wakes the thread.
@@ -262,9 +265,18 @@ impl Driving {
             return Ok(());
         }
         // Other threads may get the processor meanwhile; that time does not count as spun.
-        let cpu_ns = os::thread_cpu_ns();
-        while ready.is_empty() && os::monotonic() < next {
+        let (cpu_ns, mut looked) = (os::thread_cpu_ns(), woken);
+        while ready.is_empty() {
+            let now = os::monotonic();
+            if now >= next {
+                break;
+            }
+            if now.nanos_since(looked) < LOOK_NS {
+                std::hint::spin_loop();
+                continue;
+            }
             self.wait_for(0, ready)?;
+            looked = now;
         }
         self.wake_up.spun(os::thread_cpu_ns().saturating_sub(cpu_ns));
         Ok(())
