@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds .venv: the locked Python packages, the engine, and lanlab itself, editable. Run by
 # `make setup`. Each step leaves a stamp of its inputs in .venv and is skipped while they are the
-# same, so that only what has changed is done again.
+# same, so that only what has changed is done again. LANLAB_BUILT_ENGINE names an engine that is built
+# already, which is taken as it is: `.ci/run` and who works on the engine spare a second build.
 set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -140,6 +141,7 @@ trap '[[ -z $compiling ]] || kill "$compiling" 2>/dev/null || true' EXIT
 # all the while. A failure is told by `install_engine`, which asks for the same.
 start_engine() {
     is_engine_done && return
+    [[ -z ${LANLAB_BUILT_ENGINE:-} ]] || return 0
     bash tools/wheels.sh --compile >/dev/null 2>&1 &
     compiling=$!
 }
@@ -148,12 +150,17 @@ install_engine() {
     local inputs
     inputs=$(engine_inputs)
     is_engine_done && return
-    say "building the engine with $(rustc --version)"
-    # As it is delivered: `make wheels` and `make reproducible` find it built.
-    wait "$compiling" || true
-    compiling=
     rm -f -- target/wheels/own/*.whl
-    LANLAB_PYTHON=$root/.venv/bin/python bash tools/wheels.sh target/wheels/own crates/engine
+    if [[ -n ${LANLAB_BUILT_ENGINE:-} ]]; then
+        say "taking the engine $LANLAB_BUILT_ENGINE"
+        .venv/bin/python tools/engine_wheel.py "$LANLAB_BUILT_ENGINE" target/wheels/own >/dev/null
+    else
+        say "building the engine with $(rustc --version)"
+        # As it is delivered: `make wheels` and `make reproducible` find it built.
+        wait "$compiling" || true
+        compiling=
+        LANLAB_PYTHON=$root/.venv/bin/python bash tools/wheels.sh target/wheels/own crates/engine
+    fi
     pip install --no-deps --force-reinstall target/wheels/own/*.whl
     mark_done engine "$inputs"
 }

@@ -45,6 +45,11 @@ async fn open_to_all(service: ServiceKind, base: &TempDir) -> (Serving, Target) 
     (serving, target)
 }
 
+/// How often a long test does what it repeats: as `CONTESTED` says, else as often as takes about a minute.
+pub fn repeats(usual: usize) -> usize {
+    std::env::var("CONTESTED").map_or(usual, |text| text.parse().expect("a number"))
+}
+
 /// A runtime with threads, as an engine has.
 fn threads() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();

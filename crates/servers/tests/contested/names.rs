@@ -10,7 +10,7 @@ use lanlab_clients::connect;
 use lanlab_files::{Access, ServiceKind, ServicePath, Session, Target};
 use tempfile::TempDir;
 
-use super::{ALL, open_to_all, threads};
+use super::{ALL, open_to_all, repeats, threads};
 use crate::stage::{LOOPBACK, path, put, run};
 
 /// What one client does of renames: whether it was done.
@@ -133,9 +133,9 @@ fn of_two_who_rename_to_one_name_one_is_told_that_it_is_done() {
 
 #[test]
 #[ignore = "long: 10,000 renames of two clients for each service"]
-fn of_ten_thousand_renames_to_one_name_each_success_is_true() {
+fn of_many_renames_to_one_name_each_success_is_true() {
     for (service, client) in RENAMING {
-        rename_to_one_name(service, client, 10_000);
+        rename_to_one_name(service, client, repeats(10_000));
     }
 }
 
@@ -189,10 +189,10 @@ fn of_two_who_make_or_remove_one_directory_one_has_done_it() {
 }
 
 #[test]
-#[ignore = "long: 10,000 directories of two clients for each service"]
-fn of_ten_thousand_directories_each_was_made_and_removed_once() {
+#[ignore = "long: 1,000 directories of two clients for each service"]
+fn of_many_directories_each_was_made_and_removed_once() {
     for service in with_directories() {
-        make_one_name(service, 10_000);
+        make_one_name(service, repeats(1000));
     }
 }
 

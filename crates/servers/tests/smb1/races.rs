@@ -13,6 +13,7 @@ use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{close, command, open, path, rename};
 
 use super::hostile::Raw;
+use crate::contested::repeats;
 use crate::multiplexed::served;
 
 /// Two clients and the program.
@@ -224,7 +225,7 @@ fn of_those_who_want_one_name_exactly_one_gets_it_and_no_file_is_lost() {
 }
 
 #[test]
-#[ignore = "long: 10,000 rounds of six steps"]
-fn of_those_who_want_one_name_ten_thousand_times_exactly_one_gets_it() {
-    all_race(10_000);
+#[ignore = "long: 1,000 rounds of six steps"]
+fn of_those_who_want_one_name_many_times_exactly_one_gets_it() {
+    all_race(repeats(1000));
 }
