@@ -39,55 +39,86 @@ def sent(host: dict[str, Any] | None, **changes: Any) -> dict[str, Any]:
 HOSTS = {"sender": SOURCE, "receiver": TARGET}
 
 
-def over_a_medium(
-    deliveries: int, late: int, gap_ns: int = 0, p99_ns: int = 1_000_001
-) -> dict[str, Any]:
-    """A trial over a medium that was so late."""
+def over_a_medium(late: int, **lateness: int) -> dict[str, Any]:
+    """A trial of a second over a medium that handed so many of 1000 frames over late."""
     raw = a_trial()
-    lateness = {
-        "deliveries": deliveries,
-        "late_deliveries": late,
-        "longest_gap_ns": gap_ns,
-        "p99_ns": p99_ns,
-    }
-    raw["facts"]["after"] = {"medium": {"lateness": lateness, "collisions": 0}}
+    raw["requester"] = {"elapsed_ns": SECOND}
+    none = {"p50_ns": 0, "p99_ns": 0, "longest_ns": 0, "longest_gap_ns": 0}
+    counted = {"deliveries": 1000, "late_deliveries": late, **none, **lateness}
+    raw["facts"]["after"] = {"medium": {"lateness": counted, "collisions": 0}}
     return raw
 
 
+ECHO = {"requester": SOURCE, "responder": TARGET}
+
+
+def of_echo(raw: dict[str, Any], rtt_p50_ns: float = 1_000_000) -> Judgement:
+    return judge(raw, {"rtt_p50_ns": rtt_p50_ns}, ECHO)
+
+
 @pytest.mark.parametrize(
-    ("deliveries", "late", "found"),
-    [(1000, 0, []), (1000, 10, []), (1000, 11, ["medium_late"]), (0, 0, [])],
+    ("late", "p99_ns", "found"),
+    [
+        (11, 5_000_001, ["medium_shift"]),
+        # Throughput follows the schedule: only what comes after the end of the time is missed.
+        (11, 5_000_000, []),
+        # So few frames are in no 99th percentile.
+        (10, 900_000_000, []),
+        (0, 0, []),
+    ],
 )
-def test_more_than_one_frame_in_a_hundred_late_disturbs_a_trial(
-    deliveries: int, late: int, found: list[str]
+def test_late_frames_disturb_a_stream_by_what_comes_after_its_end(
+    late: int, p99_ns: int, found: list[str]
 ) -> None:
-    judgement = of(over_a_medium(deliveries, late))
+    judgement = of(over_a_medium(late, p99_ns=p99_ns))
     assert codes(judgement) == found
     assert all(finding.repeat_helps for finding in judgement.findings)
+    # A medium that had nothing to hand over.
+    idle = over_a_medium(late, p99_ns=p99_ns)
+    idle["facts"]["after"]["medium"]["lateness"]["deliveries"] = 0
+    assert codes(of(idle)) == []
 
 
-def test_frames_that_are_a_little_late_disturb_round_trips_and_nothing_else() -> None:
-    late = over_a_medium(1000, 500, p99_ns=1_000_000)
-    assert codes(of(late)) == []
-    echo = {"requester": SOURCE, "responder": TARGET}
-    assert codes(judge(late, {}, echo)) == ["medium_late"]
+@pytest.mark.parametrize(
+    ("p50_ns", "rtt_p50_ns", "found"),
+    [
+        (10_001, 1_000_000, ["medium_shift"]),
+        (10_000, 1_000_000, []),
+        # Of short round trips what a quiet medium is late by is more than 2 %.
+        (5_000, 60_000, []),
+        (5_001, 60_000, ["medium_shift"]),
+        (5_001, 0, []),
+    ],
+)
+def test_late_frames_disturb_round_trips_by_what_they_add_to_the_median(
+    p50_ns: int, rtt_p50_ns: int, found: list[str]
+) -> None:
+    """However many frames were late: half of them by more than this."""
+    assert codes(of_echo(over_a_medium(500, p50_ns=p50_ns), rtt_p50_ns)) == found
+    assert codes(of_echo(over_a_medium(1, p50_ns=p50_ns), rtt_p50_ns)) == found
 
 
-def test_a_pause_of_the_medium_disturbs_round_trips_and_nothing_else() -> None:
-    paused = over_a_medium(1000, 0, gap_ns=5_000_001)
+@pytest.mark.parametrize("key", ["longest_gap_ns", "longest_ns"])
+def test_a_pause_of_the_medium_disturbs_round_trips_by_its_share_of_the_time(key: str) -> None:
+    """A frame that was handed over late waited as one that was taken late."""
+    paused = over_a_medium(1, **{key: 20_000_001})
+    assert codes(of_echo(paused)) == ["medium_shift"]
     assert codes(of(paused)) == []
-    echo = {"requester": SOURCE, "responder": TARGET}
-    assert codes(judge(paused, {}, echo)) == ["medium_gap"]
-    assert codes(judge(over_a_medium(1000, 0, gap_ns=5_000_000), {}, echo)) == []
-    late = over_a_medium(1000, 1)
-    late["facts"]["after"]["medium"]["lateness"]["longest_ns"] = 6_000_000
-    assert codes(judge(late, {}, echo)) == ["medium_gap"]
+    assert codes(of_echo(over_a_medium(1, **{key: 20_000_000}))) == []
 
 
 def test_what_a_late_medium_did_is_said_in_words() -> None:
-    (late,) = of(over_a_medium(1000, 25)).findings
-    assert seen(late) == "the medium handed 2.5 % of the frames over late (limit 1 %)"
-    assert flags(of(over_a_medium(1000, 25))) == "medium late"
+    judgement = of_echo(over_a_medium(25, p50_ns=50_000))
+    (late,) = judgement.findings
+    assert seen(late) == (
+        "frames that the medium handed over late moved the result by 10 % (limit 2 %)"
+    )
+    assert flags(judgement) == "medium late"
+    # Records of older versions.
+    (old, gap) = (Finding("medium_late", "sender", 0.025, 0.01, True),
+                  Finding("medium_gap", "sender", 6_000_000, 5_000_000, True))  # fmt: skip
+    assert seen(old) == "the medium handed 2.5 % of the frames over late (limit 1 %)"
+    assert seen(gap) == "the medium paused for 6.00 ms while frames waited (limit 5.00 ms)"
 
 
 def test_the_processor_time_of_the_medium_is_the_trials_own() -> None:

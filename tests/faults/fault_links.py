@@ -184,7 +184,7 @@ def _medium_stopped(scene: Scene) -> Outcome:
     for trial in scene.trials()[disturbed : disturbed + 2]:
         codes = {finding["code"] for finding in trial.raw["pollution"]["findings"]}
         longest_ns = trial.raw["facts"]["after"]["medium"]["lateness"]["longest_ns"]
-        assert longest_ns < 400_000_000 or "medium_gap" in codes, codes
+        assert longest_ns < 400_000_000 or "medium_shift" in codes, codes
         assert trial.status == "done", trial.error
     return completed(scene)
 

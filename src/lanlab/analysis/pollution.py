@@ -30,14 +30,15 @@ ALLOWED_LATENESS_NS = 10_000_000
 #: Share of the messages that may leave more than 1 ms after their slot.
 ALLOWED_LATE_RATIO = 0.05
 ALLOWED_START_SKEW_NS = 10_000_000
-#: Share of the frames that a medium may hand over late: by more than 10 % of the frame's time on
-#: the wire, or 20 µs where that is more.
-ALLOWED_LATE_FRAMES_RATIO = 0.01
+#: Share of a median round trip by which frames that a medium handed over late may shift it.
+ALLOWED_ROUND_TRIP_SHIFT = 0.02
+#: Two frames of a round trip that are late by less, together, are as a quiet medium has them, ns.
+USUAL_LATENESS_NS = 10_000
 #: What is not a round trip at a time is paced by the schedule of the wire, which a late frame does
-#: not shift: there frames of more than that share have to be later than this.
-ALLOWED_LATE_P99_NS = 1_000_000
-#: Of round trips: for how long the medium's thread may be away while frames wait or are due.
-ALLOWED_MEDIUM_GAP_NS = 5_000_000
+#: not shift: only those at the end of the measured time are missed. This share of it.
+ALLOWED_GOODPUT_SHIFT = 0.005
+#: Frames later than nearly all others are too few to matter.
+_FEW_FRAMES_RATIO = 0.01
 #: Clock sources that a program reads without a system call.
 QUICK_CLOCK_SOURCES = (
     "tsc",
@@ -64,8 +65,9 @@ class Finding:
 
     #: `testbed` (what of it is no longer as it was made), `steal` (ratio), `foreign_cpu`
     #: (processors), `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`,
-    #: `start_late`, `medium_gap` (ns), `sender_late`, `medium_late` (ratio), `load` (mean of
-    #: waiting and running threads), `clock_source` and `governor` (names).
+    #: `start_late` (ns), `sender_late`, `medium_shift` (ratio), `load` (mean of waiting and running
+    #: threads), `clock_source` and `governor` (names); of older records `medium_late` (ratio) and
+    #: `medium_gap` (ns).
     code: str
     #: `source` or `target`.
     end: str
@@ -119,7 +121,10 @@ def judge(
         others: The same of every host of a role that several have, by the name in its result.
     """
     first, last = tuple(hosts)
-    findings = [*_of_testbed(raw, first), *_of_medium(raw, first, ROLES["echo"][0] in hosts)]
+    findings = [
+        *_of_testbed(raw, first),
+        *_of_medium(raw, metrics, first, ROLES["echo"][0] in hosts),
+    ]
     unknown: set[str] = set()
     for kernel in _kernels(raw, hosts, others or {}):
         if kernel.window is None:
@@ -162,19 +167,37 @@ def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return lateness if lateness and lateness["deliveries"] else None
 
 
-def _of_medium(raw: Mapping[str, Any], role: str, is_echo: bool) -> Iterator[Finding]:
-    """A medium that handed frames over later than a wire would."""
+def _of_medium(
+    raw: Mapping[str, Any], metrics: Mapping[str, float], role: str, is_echo: bool
+) -> Iterator[Finding]:
+    """A medium so much later than a wire that the trial's result is another."""
     lateness = medium_lateness(raw)
-    if lateness is None:
+    result = raw.get(role) or {}
+    elapsed_ns = result.get("elapsed_ns") or (result.get("host") or {}).get("elapsed_ns")
+    if lateness is None or not elapsed_ns:
         return
-    late = lateness["late_deliveries"] / lateness["deliveries"]
-    matters = is_echo or lateness["p99_ns"] > ALLOWED_LATE_P99_NS
-    if matters and late > ALLOWED_LATE_FRAMES_RATIO:
-        yield Finding("medium_late", role, late, ALLOWED_LATE_FRAMES_RATIO, True)
+    if is_echo:
+        shift, allowed = _shift_of_round_trips(lateness, metrics, elapsed_ns)
+    else:
+        late = lateness["late_deliveries"] / lateness["deliveries"]
+        shift = lateness["p99_ns"] / elapsed_ns if late > _FEW_FRAMES_RATIO else 0.0
+        allowed = ALLOWED_GOODPUT_SHIFT
+    if shift > allowed:
+        yield Finding("medium_shift", role, shift, allowed, True)
+
+
+def _shift_of_round_trips(
+    lateness: Mapping[str, Any], metrics: Mapping[str, float], elapsed_ns: float
+) -> tuple[float, float]:
+    """By what share the medium made round trips longer, and by what it may.
+
+    The median by two median frames, the mean by the longest time that frames waited.
+    """
     # A frame that was handed over late waited in a round trip as one that was taken late.
-    gap_ns = max(lateness["longest_gap_ns"], lateness.get("longest_ns", 0))
-    if is_echo and gap_ns > ALLOWED_MEDIUM_GAP_NS:
-        yield Finding("medium_gap", role, gap_ns, ALLOWED_MEDIUM_GAP_NS, True)
+    waited = max(lateness["longest_gap_ns"], lateness["longest_ns"]) / elapsed_ns
+    late_ns, median_ns = 2 * lateness["p50_ns"], metrics.get("rtt_p50_ns", 0)
+    is_later = late_ns > USUAL_LATENESS_NS and median_ns > 0
+    return max(waited, late_ns / median_ns if is_later else 0.0), ALLOWED_ROUND_TRIP_SHIFT
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,13 @@ _KINDS: Mapping[str, _Kind] = {
         "less was sent than requested",
         "check whether the link was down or the receiver's machine was stopped",
     ),
+    "medium_shift": _Kind(
+        "medium late",
+        "frames that the medium handed over late moved the result by {found} (limit {allowed})",
+        "frames took longer than on a wire of that speed",
+        _QUIET,
+    ),
+    # Of older records.
     "medium_late": _Kind(
         "medium late",
         "the medium handed {found} of the frames over late (limit {allowed})",
@@ -109,7 +116,7 @@ _KINDS: Mapping[str, _Kind] = {
         "set it to {allowed}",
     ),
 }
-_RATIOS = ("steal", "sender_late", "medium_late")
+_RATIOS = ("steal", "sender_late", "medium_shift", "medium_late")
 _TIMES = ("medium_gap", "clock_step", "start_late", "sender_stalled", "sender_paused")
 
 
