@@ -56,8 +56,10 @@ def stream(
 ) -> None:
     """Send messages from one host to another and count what arrives.
 
-    Stops after 3 s unless --time, --bytes or --messages is given. TCP as fast as possible on an
-    unshaped link sends messages of 128 KiB by default.
+    Stops after 3 s unless --time, --bytes or --messages is given. Between real hosts it is TCP
+    unless --transport, --rate or --io is given: UDP as fast as possible takes the network from
+    others.
+    TCP as fast as possible on an unshaped link sends messages of 128 KiB by default.
 
     An option that takes a value also takes several, as a list (64,512,1408) or a range
     (1M..10M/1M, or 64..8192/x2 to double): all combinations are measured, in random order.
@@ -69,6 +71,7 @@ def stream(
     lanlab stream --testbed simulated --machines vista-ipv4,vista-ipv4 --size 128
     """
     from lanlab.cli import single
+    from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.workloads.drivers.registry import OWN
 
     if flow_rate is not None:
@@ -77,6 +80,9 @@ def stream(
         given["rate_bps"] = of_all_flows(flow_rate, given)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
+    is_udp = is_paced or given["io"] is not None
+    if given["transport"] is None and not is_udp and is_of_real_hosts(testbed):
+        given["transport"] = "tcp"
     tool = given["driver"] or OWN
     if given["message_size_bytes"] is None:
         has_amount = given["bytes"] is not None or given["messages"] is not None
