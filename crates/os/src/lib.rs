@@ -38,8 +38,8 @@ pub use system::clock::{discipline, monotonic, prepare_thread, realtime_ns, slee
 pub use system::datagram::{DatagramSocket, ReceiveBatch, SendBatch};
 pub use system::directory_watch::DirectoryWatch;
 pub use system::file::{
-    close as close_file, disk_space, drop_all_caches, file_in_memory, forget_cached, free_bytes, is_own,
-    open_own_file, will_read_in_order, write_parts_at,
+    close as close_file, disk_space, drop_all_caches, file_in_memory, forget_cached, free_bytes,
+    is_own, open_own_file, will_read_in_order, write_parts_at,
 };
 
 pub use interfaces::Interface;

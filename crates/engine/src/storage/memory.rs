@@ -28,11 +28,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// Why none was made ready, in words for the record.
-pub fn make_ready(
-    wanted: u64,
-    directory: Option<&Path>,
-    running: &Running,
-) -> Result<u64, String> {
+pub fn make_ready(wanted: u64, directory: Option<&Path>, running: &Running) -> Result<u64, String> {
     let free = free_bytes(Path::new("/proc/meminfo"))
         .ok_or("this system does not say how much memory is free")?;
     let in_memory = directory.filter(|directory| os::file_in_memory(directory).is_ok());
