@@ -53,6 +53,10 @@ class UnknownName(UsageError):
         self.kind = kind
 
 
+class NothingToRun(UsageError):
+    """A study of which this version can run no experiment."""
+
+
 def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
     """
     What has that name.

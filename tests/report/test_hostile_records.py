@@ -225,3 +225,11 @@ def test_a_defect_is_told_with_its_cause(tmp_path: Path) -> None:
         build_report([(run, trials)], tmp_path / "report")
     assert caught.value.__cause__ is not None
     assert json.dumps(run.study) == '{"schema": 1}'
+
+
+def test_a_record_whose_study_has_no_experiment_is_named(tmp_path: Path) -> None:
+    """Something was run: it is the record that is wrong, not what the user asks for."""
+    run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
+    run = replace(run, study={**run.study, "experiment": []})
+    with pytest.raises(StoreError, match="are not as lanlab writes them"):
+        build_report([(run, trials)], tmp_path / "report")

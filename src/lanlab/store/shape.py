@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from lanlab.errors import LabError, StoreError, UnknownName
+from lanlab.errors import LabError, NothingToRun, StoreError, UnknownName
 from lanlab.store.records import (
     RUN_STATUSES,
     TRIAL_PURPOSES,
@@ -159,6 +159,9 @@ def reading_records(run_id: str) -> Iterator[None]:
         # Other names were asked for; the scale is the record's own.
         if error.kind != "scale":
             raise
+        raise _misshapen(run_id, error) from error
+    except NothingToRun as error:
+        # Something was run.
         raise _misshapen(run_id, error) from error
     except LabError:
         raise

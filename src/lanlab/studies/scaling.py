@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from lanlab.errors import UsageError, of_name
+from lanlab.errors import NothingToRun, of_name
 from lanlab.frozen import dataclass
 from lanlab.studies.base import Level
 from lanlab.studies.model import (
@@ -58,12 +58,12 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
 
     Raises:
         UnknownName: The study has no such scale, or names a workload that there is not.
-        UsageError: Nothing of the study can be run by this version.
+        NothingToRun: No experiment of the study can be run by this version.
         pydantic.ValidationError: What the scale says of a search does not fit; a study from
             `load_study` does not raise it.
     """
     if not study.experiment:
-        raise UsageError(
+        raise NothingToRun(
             f"study `{study.id}` {waits_for(study.waiting)}",
             hint=f"`lanlab show {study.id}` prints what it published",
         )
