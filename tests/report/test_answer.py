@@ -114,7 +114,7 @@ def test_conditions_of_one_size_are_named_with_it() -> None:
 
 
 def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
-    """One that joined two said the highest goodput of large messages and the losses of small ones."""
+    """One that joined two said the goodput of large messages and the losses of small ones."""
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     study = deepcopy(dict(synthetic.run.study))
     study["experiment"] = [one for one in study["experiment"] if one["id"] == "udp-500"]
