@@ -107,7 +107,7 @@ def test_words_of_a_study_are_words_in_every_export() -> None:
     assert tables
     read_openmetrics(openmetrics_text(run, trials))
     assert read_csv(value_table(run, trials).to_csv().encode())
-    table = Table("t", "t", (Column("x,\"y\""), Column("z")), ((Cell(odd, ""), Cell(1.5, "")),))
+    table = Table("t", "t", (Column('x,"y"'), Column("z")), ((Cell(odd, ""), Cell(1.5, "")),))
     (row,) = read_csv(table.to_csv().encode())
     assert row == {'x,"y"': odd, "z": "1.5"}
     shown = Table("t", "t", (Column("x"),), ((Cell("=1+1", ""),), (Cell(-1.5, ""),)))

@@ -1,6 +1,6 @@
 """
-Judges of the files that lanlab exports, none of them ours: the OpenMetrics parser of Prometheus' own
-client, the CSV readers of Python (strict) and of Apache Arrow, a JSON Schema, a Markdown parser.
+Judges of the files that lanlab exports, none of them ours: the OpenMetrics parser of Prometheus,
+the CSV readers of Python (strict) and of Apache Arrow, a JSON Schema, a Markdown parser.
 """
 
 from __future__ import annotations

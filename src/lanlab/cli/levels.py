@@ -133,7 +133,9 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
         is_decimal = len(others) == 1 and first == "0"
         one_number = found.replace(",", "." if is_decimal else "")
         hint = f"write `{option} {one_number}`, or a list without zeros before its numbers"
-    elif len(parts) == 2 and unit is not None and _may_be_decimal(unit, first, first_unit, parts[1]):
+    elif (
+        len(parts) == 2 and unit is not None and _may_be_decimal(unit, first, first_unit, parts[1])
+    ):
         decimal = f"{first}.{others[0][0]}{others[0][1]}"
         second = f"{others[0][0]}{others[0][1] or plain}"
         hint = f"write `{option} {decimal}`, or as a list `{option} {first}{plain},{second}`"
@@ -147,8 +149,8 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
 
 
 def _may_be_decimal(unit: str, first: str, first_unit: str, second: str) -> bool:
-    """Whether two numbers may be meant as one: the unit stands behind the second alone. Not so where
-    the first is no small number and both are alike in size (`512,1k`)."""
+    """Whether two numbers may be meant as one: the unit stands behind the second alone. Not so
+    where the first is no small number and both are alike in size (`512,1k`)."""
     if first_unit:
         return False
     if second.isdigit():

@@ -71,8 +71,8 @@ class Connection:
         """
         Args:
             folder: A private directory, for the connection's socket.
-            script: What the holder does, for a POSIX shell: one line. `$0` is the mark that it shall
-                write on a line of its own before all else.
+            script: What the holder does, for a POSIX shell: one line. `$0` is the mark that it
+                shall write on a line of its own before all else.
 
         Raises:
             LabError: The host cannot be reached, or its shell does not run the given command.
@@ -134,8 +134,8 @@ class Connection:
         return [tool("ssh"), *written, *options, "-axT", *port, "--", self.destination.ssh]
 
     def _give(self, script: str) -> None:
-        """Put the script into the holder's input, whose pipe has room for it. Why nobody takes it is
-        seen by what does not come."""
+        """Put the script into the holder's input, whose pipe has room for it. Why it is not taken
+        is seen by what does not come."""
         assert self._holder.stdin is not None
         with contextlib.suppress(OSError):
             self._holder.stdin.write(f"{script.strip()}\n".encode())
