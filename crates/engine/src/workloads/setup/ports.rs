@@ -1,8 +1,9 @@
 //! The port of a listener: the first free one of a range; and the processes that hold the others.
 
 use std::fs;
-use std::net::IpAddr;
 use std::path::Path;
+
+use lanlab_files::HostAddress;
 
 use crate::messages::{Failure, Transport};
 
@@ -12,7 +13,7 @@ const MOST_NAMED: usize = 3;
 /// The ports that a listener may have; its sockets take the free ones in turn.
 pub struct Ports {
     transport: Transport,
-    address: IpAddr,
+    address: HostAddress,
     first: u16,
     last: u16,
     /// The next to be tried; above `last` if all have been.
@@ -23,7 +24,7 @@ impl Ports {
     /// From the first to the last, or as many as `sockets` if that is 0.
     pub fn new(
         transport: Transport,
-        address: IpAddr,
+        address: HostAddress,
         (first, last): (u16, u16),
         sockets: u16,
     ) -> Self {
