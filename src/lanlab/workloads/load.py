@@ -178,7 +178,7 @@ class Load:
             _check_held(parameters, prefix, parts)
         own = {role: outcome.results[role] for role in self.roles}
         echo = TrialOutcome(own, outcome.setup)
-        metrics = Echo().summarise(parameters.echo(), echo, changes)
+        metrics = Echo().measured(echo)
         if metrics["offered_requests"] > 0:
             metrics["echo_loss_ratio"] = 1 - metrics["replies"] / metrics["offered_requests"]
         if metrics.get("rtt_mean_ns", 0) > 0:
