@@ -1,7 +1,7 @@
 //! The address of a host, with the zone that an address of one link alone needs.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -67,6 +67,18 @@ impl HostAddress {
 impl From<IpAddr> for HostAddress {
     fn from(ip: IpAddr) -> Self {
         Self { ip, zone: None }
+    }
+}
+
+impl From<Ipv4Addr> for HostAddress {
+    fn from(ip: Ipv4Addr) -> Self {
+        IpAddr::V4(ip).into()
+    }
+}
+
+impl From<[u8; 4]> for HostAddress {
+    fn from(octets: [u8; 4]) -> Self {
+        Ipv4Addr::from(octets).into()
     }
 }
 

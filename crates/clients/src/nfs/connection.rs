@@ -40,7 +40,7 @@ impl Wire for Records {
 /// The server wants a stronger flavor of authentication (RFC 5531, section 9).
 const AUTH_TOOWEAK: u32 = 5;
 
-/// What to do about a server that wants more than AUTH_SYS.
+/// What to do about a server that wants more than `AUTH_SYS`.
 pub const SYS_ALONE: &str =
     "NFS knows no password, and Kerberos is not spoken: allow `sec=sys` in the export";
 

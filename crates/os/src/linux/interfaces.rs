@@ -20,7 +20,7 @@ const SPEED_UNKNOWN: u32 = u32::MAX;
 const DUPLEX_HALF: u8 = 0;
 const DUPLEX_FULL: u8 = 1;
 
-/// The number of an interface, by its name (if_nametoindex(3)).
+/// The number of an interface, by its name (`if_nametoindex(3)`).
 ///
 /// # Errors
 /// There is none of that name.

@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn bound(port: u16) -> DatagramSocket {
-        bind_datagram(HERE, port, &SocketOptions::default()).unwrap()
+        bind_datagram(HERE.into(), port, &SocketOptions::default()).unwrap()
     }
 
     fn connected(port: u16, running: &Running) -> Result<Connected, Failure> {
@@ -429,7 +429,7 @@ mod tests {
         let socket = bound(0);
         let port = local_port(&socket).unwrap();
         assert_eq!(port, socket.plain().local_addr().unwrap().port());
-        assert!(bind_datagram(HERE, port, &SocketOptions::default()).is_err());
+        assert!(bind_datagram(HERE.into(), port, &SocketOptions::default()).is_err());
     }
 
     #[test]
