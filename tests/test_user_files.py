@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from lanlab.errors import UsageError
+from lanlab.errors import BadStudy, UsageError
+from lanlab.studies.load import load_study
+from lanlab.studies.what_if import read_changes
+from lanlab.testbeds.remote.destinations import read_destinations
 from lanlab.user_files import read_user_file
+from lanlab.workloads.copy_server import read_password_file
 
 unix_only = pytest.mark.skipif(sys.platform == "win32", reason="files of Unix")
 
@@ -86,3 +90,45 @@ def test_a_file_that_says_it_is_empty_is_bounded_as_well() -> None:
     path = Path("/proc/kallsyms")
     assert path.stat().st_size == 0
     assert "allowed: at most 100" in refusal(path).message
+
+
+STUDY = """\
+schema = 1
+id = "saved"
+title = "Saved by an editor"
+[[experiment]]
+id = "e"
+title = "E"
+workload = "echo"
+metrics = ["rtt_mean_ns"]
+[scale.quick]
+trials = { min = 1, max = 1 }
+parameters = { time_s = 0.2 }
+"""
+HOSTS = '[[host]]\nssh = "here"\n[[host]]\nssh = "nas"\n'
+CHANGES = "[machine.pc]\nring_frames = 8\n"
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
+    """Editors of Windows put one before UTF-8: into studies, host files, changes and passwords."""
+    marked = {"study.toml": STUDY, "lab.toml": HOSTS, "changes.toml": CHANGES, "word": "secret\r\n"}
+    for name, text in marked.items():
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
+        (tmp_path / name).chmod(0o600)
+    assert load_study(str(tmp_path / "study.toml")).study.id == "saved"
+    assert [one.ssh for one in read_destinations(str(tmp_path / "lab.toml"))] == [None, "nas"]
+    assert [one.value for one in read_changes(tmp_path / "changes.toml")] == [8]
+    assert read_password_file(tmp_path / "word") == "secret"
+
+
+def test_a_text_in_utf_16_is_refused_by_name(tmp_path: Path) -> None:
+    """As which the same editors save `Unicode`."""
+    for name, text in {"study.toml": STUDY, "lab.toml": HOSTS, "word": "secret"}.items():
+        (tmp_path / name).write_bytes(text.encode("utf-16"))
+        (tmp_path / name).chmod(0o600)
+    with pytest.raises(BadStudy, match="found UTF-16; allowed: UTF-8"):
+        load_study(str(tmp_path / "study.toml"))
+    with pytest.raises(UsageError, match="as UTF-16 does; save it as UTF-8"):
+        read_destinations(str(tmp_path / "lab.toml"))
+    with pytest.raises(UsageError, match="found UTF-16; allowed: UTF-8"):
+        read_password_file(tmp_path / "word")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 #: Of a network's addresses. An address is text, as its family writes it.
 AddressFamily = Literal["ipv4", "ipv6", "mac", "ipx"]
@@ -25,3 +27,71 @@ def ip_family(version: int) -> AddressFamily:
         version: 4 or 6.
     """
     return "ipv4" if version == 4 else "ipv6"
+
+
+def bare(address: str) -> str:
+    """
+    An address without its zone, as packets and tables of a kernel have it.
+
+    Examples:
+        >>> bare("fe80::1%eth0"), bare("10.0.0.1")
+        ('fe80::1', '10.0.0.1')
+    """
+    return address.partition("%")[0]
+
+
+def zone_of(address: str) -> str:
+    """The zone of an address, the interface behind `%`; empty where there is none."""
+    return address.partition("%")[2]
+
+
+def is_of_one_link(address: str | None) -> bool:
+    """
+    Whether an address is the same on every link (`fe80::/10`), so that it needs a zone: the
+    interface by which it is meant, on the host that uses it (RFC 4007, section 11). What is no
+    address is none.
+
+    Examples:
+        >>> is_of_one_link("fe80::1%eth0"), is_of_one_link("fd00::1"), is_of_one_link("169.254.0.1")
+        (True, False, False)
+    """
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:
+        return False
+    return found.version == 6 and found.is_link_local
+
+
+def seen_from(own: str, other: str) -> str:
+    """
+    The address of another host as one with the address `own` writes it: zones are of one host.
+
+    Examples:
+        >>> seen_from("fe80::1%eth0", "fe80::2%enp3s0")
+        'fe80::2%eth0'
+        >>> seen_from("10.0.0.1", "10.0.0.2")
+        '10.0.0.2'
+    """
+    zone = zone_of(own)
+    return f"{bare(other)}%{zone}" if zone and is_of_one_link(other) else other
+
+
+def in_url(address: str) -> str:
+    """
+    An address as the host of a URL (RFC 3986, section 3.2.2; RFC 6874, section 2).
+
+    Examples:
+        >>> in_url("10.0.0.1"), in_url("fe80::1%eth0")
+        ('10.0.0.1', '[fe80::1%25eth0]')
+    """
+    return f"[{address.replace('%', '%25')}]" if ":" in address else address
+
+
+def socket_address(address: str, port: int) -> Any:
+    """
+    An address as Python's sockets take it: of a text with a zone they take no notice of the zone.
+
+    Raises:
+        OSError: There is no such interface.
+    """
+    return socket.getaddrinfo(address, port, flags=socket.AI_NUMERICHOST)[0][4]

@@ -34,6 +34,9 @@ class Service:
     schemes: tuple[str, ...] = ()
     #: What the first part of a URL's path names beside a directory; an export is the whole path.
     share: Literal["share", "bucket", "export"] | None = None
+    #: Whether a URL's path begins in the directory of the login (RFC 1738, section 3.2.2), and not
+    #: where all files of the server do.
+    has_login_directory: bool = False
     #: Whether its server shows a certificate or host key.
     has_identity: bool = False
     #: Whether users log in.
@@ -88,9 +91,17 @@ class Service:
 _ROWS = (
     Service("directory", "directory", schemes=("file",), has_users=False, has_blocks=True),
     Service("memory", "memory", has_users=False, has_blocks=True, has_files=False),
-    Service("ftp", "FTP", 21),
-    Service("ftps", "FTP with TLS", 21, has_identity=True),
-    Service("sftp", "SFTP", 22, schemes=("ssh",), has_identity=True, has_blocks=True),
+    Service("ftp", "FTP", 21, has_login_directory=True),
+    Service("ftps", "FTP with TLS", 21, has_login_directory=True, has_identity=True),
+    Service(
+        "sftp",
+        "SFTP",
+        22,
+        schemes=("ssh",),
+        has_login_directory=True,
+        has_identity=True,
+        has_blocks=True,
+    ),
     Service("webdav", "WebDAV", 80, schemes=("http", "dav")),
     Service("webdavs", "WebDAV with TLS", 443, schemes=("https", "davs"), has_identity=True),
     # The port of NFS is the portmapper's to tell: here, where servers commonly are.

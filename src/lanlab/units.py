@@ -19,6 +19,8 @@ _NUMBER = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*([A-Za-zµ/]*)\s*"
 )
 _PLAIN = re.compile(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?\s*")
+_WITH_COMMA = re.compile(r"[+-]?[0-9.]*,[0-9]+[^0-9,]*", re.DOTALL)
+_COMMA = "has a comma in its number; write it with a decimal point, or without it"
 _HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
 _SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*(%?)\s*")
 
@@ -131,6 +133,8 @@ def _problem(text: str) -> str | None:
         return "is negative; it must be above 0"
     if stripped.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         return "is not a number"
+    if _WITH_COMMA.fullmatch(stripped):
+        return _COMMA
     if _HUGE_EXPONENT.fullmatch(stripped):
         return "has an exponent of more than two digits; write the number with a unit"
     return None
@@ -177,7 +181,8 @@ def parse_share(text: str) -> float:
     """
     match = _SHARE.fullmatch(text)
     if match is None:
-        raise UsageError(f"share: `{text}` is not a share", hint="write it as in `5%` or `0.05`")
+        problem = _COMMA if _WITH_COMMA.fullmatch(text.strip()) else "is not a share"
+        raise UsageError(f"share: `{text}` {problem}", hint="write it as in `5%` or `0.05`")
     value = float(f"{match[1]}e{match[2] or 0}")
     # As a person writes it: 0.001, not 0.0010000000000000002.
     return round(value / 100, 15) if match[3] else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from pathlib import Path
@@ -55,6 +56,24 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     if len(content) > most_bytes:
         raise _too_long(name, len(content), most_bytes)
     return bytes(content)
+
+
+def text_of(content: bytes) -> str:
+    """
+    The text of a file, which is UTF-8. A byte order mark before it, as editors of Windows write
+    one, is no part of it.
+
+    Raises:
+        UnicodeDecodeError: It is not UTF-8; of UTF-16 the reason says so.
+
+    Examples:
+        >>> text_of(b"\xef\xbb\xbfschema = 1")
+        'schema = 1'
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        why = "it begins as UTF-16 does; save it as UTF-8"
+        raise UnicodeDecodeError("utf-8", content, 0, 2, why)
+    return content.removeprefix(codecs.BOM_UTF8).decode()
 
 
 def special(mode: int) -> str | None:

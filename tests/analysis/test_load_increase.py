@@ -54,7 +54,9 @@ def test_an_increase_is_counted_within_blocks() -> None:
     assert (found.median.low, found.median.high) == pytest.approx((expected.low, expected.high))
     assert (found.median.alone, found.median.under_load) == pytest.approx((101e6, 112e6))
     assert found.median.blocks == 3
-    assert found.round_trips_per_minute == pytest.approx(60e9 / 112e6)
+    assert found.echo_round_trips_per_minute == pytest.approx(60e9 / 112e6)
+    told = found.to_json()
+    assert told["round_trips_per_minute"] == told["echo_round_trips_per_minute"]
 
 
 def test_a_block_that_lacks_one_of_both_is_not_compared() -> None:

@@ -32,6 +32,16 @@ def test_what_is_not_known_to_the_octet_is_said_so() -> None:
     assert said_of(bounds(1280, 1500), bounds(1280, 1500)) == []
 
 
+def test_an_end_whose_interface_takes_less_than_the_other_sends_is_named() -> None:
+    """What it does not take is lost there; one that sends less itself is none."""
+    ends = {"interface_mtu_bytes": 1280, "sender_mtu_bytes": 1500}
+    (said,) = said_of(bounds(1280), bounds(1280, 1500), **ends)
+    assert said.startswith("between pc1 and nas packets of up to 1280 B pass, though the interface")
+    assert "the interface of pc1 takes 1500 B: longer ones are lost" in said
+    ends = {"interface_mtu_bytes": 1280, "sender_mtu_bytes": 1280}
+    assert said_of(bounds(1280), bounds(1280), **ends) == []
+
+
 def test_a_path_that_loses_long_packets_in_silence_is_named_so() -> None:
     """What is the matter is another one than where a router says it."""
     (said,) = said_of(bounds(1500), bounds(1400))

@@ -66,7 +66,7 @@ SMALL_SEARCH = (
 
 def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab: Lanlab) -> None:
     """Wherever a busy machine lets the search end."""
-    said = lanlab(*SMALL_SEARCH, "--goals", "0,5%")
+    said = lanlab(*SMALL_SEARCH, "--goals", "0%,5%")
 
     assert said.code == 0
     beginning = "saturation with 200-byte messages"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -93,3 +96,28 @@ def test_what_is_left_of_an_interrupted_copy_is_told(
     assert "interrupted" in said.err
     (left,) = root.glob("lanlab-*")
     assert f"`{left.name}/files/f000000.dat`" in said.err
+
+
+@pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"220 there\r\n"])
+def test_where_nothing_can_have_been_written_nothing_is_left(
+    lanlab: Lanlab, says: bytes, tmp_path: Path
+) -> None:
+    """A server that says nothing, is of another protocol, or falls silent before a login: also the
+    note by which another trial would clear up is gone."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        talking = threading.Thread(target=_talk, args=(listener, says), daemon=True)
+        talking.start()
+        url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
+        said = lanlab("copy", "3x1kB", url, "--trials", "1", "--timeout", "0.3")
+    assert said.code == 1, said
+    assert "left" not in said.err and "stay" not in said.err, said.err
+    assert not list((tmp_path / "cache").rglob("lanlab-*.json"))
+
+
+def _talk(listener: socket.socket, says: bytes) -> None:
+    """Say this to whoever comes, and nothing more, until the listener is closed."""
+    held = []
+    with contextlib.suppress(OSError):
+        while True:
+            held.append(listener.accept()[0])
+            held[-1].sendall(says)

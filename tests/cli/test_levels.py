@@ -51,6 +51,58 @@ def test_what_is_no_list_and_no_range_is_refused(text: str) -> None:
         list(levels_of(STREAM["rate_bps"], text))
 
 
+@pytest.mark.parametrize(
+    ("key", "text", "hint"),
+    [
+        ("rate_bps", "1,5M", "write `--rate 1.5M`, or as a list `--rate 1bit/s,5M`"),
+        ("rate_bps", "100,5M", "write `--rate 100.5M`, or as a list `--rate 100bit/s,5M`"),
+        ("message_size_bytes", "1,5k", "write `--size 1.5k`, or as a list `--size 1B,5k`"),
+        ("message_size_bytes", "1,000", "write `--size 1000`, or a list without zeros before"),
+        ("message_size_bytes", "1,048,576", "write `--size 1048576`, or a list"),
+        ("time_s", "0,5", "write `--time 0.5`, or as a list `--time 0s,5s`"),
+        ("time_s", "0,05", "write `--time 0.05`, or a list"),
+        ("time_s", "1,5 ms", "write `--time 1.5ms`, or as a list `--time 1s,5ms`"),
+        ("flows", "1,000", "write `--flows 1000`, or a list"),
+    ],
+)
+def test_a_decimal_comma_is_no_list(key: str, text: str, hint: str) -> None:
+    """Most of Europe writes one; nor are commas that group digits."""
+    with pytest.raises(UsageError, match=r"which may be one number or a list of ") as refused:
+        levels_of(STREAM[key], text)
+    assert (refused.value.hint or "").startswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("message_size_bytes", "512,1k"),
+        ("message_size_bytes", "1,1024,64k"),
+        ("rate_bps", "1bit/s,5M"),
+        ("time_s", "0s,5s"),
+        ("time_s", "1,10"),
+        ("flows", "0,5"),
+        ("flows", "10,100"),
+    ],
+)
+def test_what_can_only_be_a_list_is_one(key: str, text: str) -> None:
+    assert levels_of(STREAM[key], text).count == text.count(",") + 1
+
+
+def test_a_number_that_must_be_one_says_what_is_wrong_with_its_comma(lanlab: Lanlab) -> None:
+    """Where no list can be: a share to search for, the end of a pause, a link."""
+    for args in (
+        ("saturation", "--low", "1,5M"),
+        ("saturation", "--goals", "0,1%"),
+        ("echo", "--testbed", "loopback", "--command-timeout", "1,5", "--prepare", "true"),
+        ("stream", "--link", "2,5M"),
+        ("stream", "--link", "10M:cable,delay=1,5ms"),
+        ("stream", "--link", "10M:cable,loss=0,1%"),
+    ):
+        said = lanlab(*args)
+        assert said.code == 2
+        assert "decimal point" in said.err or "write it as" in said.err, said.err
+
+
 def test_numbers_in_lists_are_held_to_digits(lanlab: Lanlab) -> None:
     """As a single one is."""
     for value in ("1,2_0", "1,x", "x"):

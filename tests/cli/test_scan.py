@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab, lanlab_process
-from openmetrics_reader import read_openmetrics
+from export_judges import read_openmetrics
 
 QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 

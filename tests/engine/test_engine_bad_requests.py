@@ -100,7 +100,7 @@ MALFORMED = [
         "unknown field `ttl`",
         True,
     ),
-    Bad("no address", numbered({**stream_receive(), "bind": "here"}), "IP address", True),
+    Bad("no address", numbered({**stream_receive(), "bind": "here"}), "IPv4 or IPv6 address", True),
     Bad("two amounts", numbered(stream_receive(amount={"bytes": 1, "messages": 1})), "", True),
     Bad("port too large", numbered({**stream_receive(), "port": 65_536}), "65536.*u16", True),
 ]

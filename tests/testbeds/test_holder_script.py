@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from missing import missing
 
+from lanlab.testbeds.remote.connection import HOLDER
 from lanlab.testbeds.remote.holder_script import LINE
 
 #: Stands for the engine: answers for its version, and holds until its input ends.
@@ -31,6 +32,9 @@ SHELLS = {
     "mksh": ["mksh"],
 }
 FOUND = [name for name in SHELLS if shutil.which(name)] or ["sh"]
+#: Shells that an account may have; sshd starts each with `-c` and the command.
+_LOGINS = ("sh", "bash", "bsd-csh", "dash", "fish", "ksh", "mksh", "tcsh", "zsh")
+LOGIN_SHELLS = [name for name in _LOGINS if shutil.which(name)]
 #: Directories of the system that a host has in common with this machine.
 COMMON = [Path(base, f"lanlab-engine-{os.geteuid()}") for base in ("/tmp", "/var/tmp", "/dev/shm")]
 
@@ -57,13 +61,21 @@ def _in_order() -> Iterator[None]:
 
 def hold(shell: list[str], cache: Path, *, keep: bool = True) -> tuple[str, str]:
     """What the holder answers, with the path in it, and its errors; then it ends."""
-    argv = [*shell, "-c", LINE.strip(), MARK]
+    return _held([*shell, "-c", LINE.strip(), MARK], cache, b"", keep=keep)
+
+
+def _held(argv: list[str], cache: Path, script: bytes, *, keep: bool = True) -> tuple[str, str]:
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache.parent)}
     environment.pop("XDG_RUNTIME_DIR", None)
     wanted = f"{SHA256} {len(ENGINE)} {'yes' if keep else 'no'} 45\n".encode()
     # What it does not ask for, its engine reads.
     done = subprocess.run(
-        argv, input=wanted + ENGINE, capture_output=True, timeout=20, env=environment, check=False
+        argv,
+        input=script + wanted + ENGINE,
+        capture_output=True,
+        timeout=20,
+        env=environment,
+        check=False,
     )
     mark, facts, answer, *rest = done.stdout.decode().splitlines()
     assert mark == MARK and facts.startswith("facts ")
@@ -83,6 +95,20 @@ def test_an_engine_is_kept_and_found_again(shell: list[str], cache: Path) -> Non
     assert kept(cache) == {path.name: ENGINE}
     assert hold(shell, cache, keep=False) == (f"there {path}", "")
     assert not cache.exists()
+
+
+@pytest.mark.parametrize("login", LOGIN_SHELLS)
+def test_every_login_shell_starts_the_holder(login: str, cache: Path) -> None:
+    """In csh and tcsh `!` recalls history within quotes, too, and no quotes hold a line end."""
+    told = _held([login, "-c", f"{HOLDER} {MARK}"], cache, LINE.encode())
+    assert told == (f"send {cache}/engine-{SHA256}", "")
+
+
+def test_the_login_shell_has_nothing_to_read_otherwise() -> None:
+    """Of what any of them takes for more than itself within single quotes."""
+    words = f"{HOLDER} {MARK}"
+    assert set("!\n\\^").isdisjoint(words) and words.count("'") == 2
+    assert len(words) < 1024
 
 
 def test_a_link_to_the_directory_above_is_followed(shell: list[str], cache: Path) -> None:

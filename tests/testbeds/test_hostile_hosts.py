@@ -26,7 +26,10 @@ mark=${{last##* }}
 """
 #: A host that does as it is asked.
 HONEST = 'exec sh -c "$last"'
-FACTS = 'echo "$mark"; echo "facts Linux $(uname -m) 6.1 10.0.0.1 1 10.0.0.2 22"; read -r wanted'
+FACTS = (
+    'read -r script; echo "$mark"; echo "facts Linux $(uname -m) 6.1 10.0.0.1 1 10.0.0.2 22"; '
+    "read -r wanted"
+)
 
 Host = Callable[[str], Connection]
 

@@ -100,7 +100,9 @@ def test_the_doctor_looks_at_each_host_and_at_the_way_between(lan: SshLan) -> No
     assert list(found) == ["pc1", "nas", "pc1 to nas"]
     names = {place: [need["name"] for need in needs] for place, needs in found.items()}
     assert names["nas"] == ["ssh", "engine", "kernel", "interface", "clock"]
-    assert names["pc1 to nas"] == ["UDP", "TCP"]
+    assert names["pc1 to nas"] == ["UDP", "TCP", "packets"]
+    (packets,) = (need for need in found["pc1 to nas"] if need["name"] == "packets")
+    assert packets["detail"] == "up to 1500 B pass, and back"
     (interface,) = (need for need in found["nas"] if need["name"] == "interface")
     assert interface["detail"].startswith(f"eth0 ({nas.address}), ")
 

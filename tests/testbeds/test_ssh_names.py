@@ -52,6 +52,9 @@ def test_sockets_lie_in_the_users_own_directory_otherwise(monkeypatch: pytest.Mo
         ("bob@[fd00::2]", Destination("bob@fd00::2")),
         ("here=10.0.0.1=fd00::1", Destination(None, None, ("10.0.0.1", "fd00::1"))),
         ("alice@nas%eth1", Destination("alice@nas", None, (), "eth1")),
+        ("carol@corp.example@nas", Destination("carol@corp.example@nas")),
+        ("corp\\bob@nas:2222", Destination("corp\\bob@nas", 2222)),
+        ("jörg@[fd00::2]", Destination("jörg@fd00::2")),
     ],
 )
 def test_a_host_is_read_and_written_back(text: str, wanted: Destination) -> None:

@@ -36,6 +36,7 @@ macro_rules! services {
                     crate::$module::connect(target).await.map(AnySession::$Service)
                 })+
             }
+            .map_err(at_beginning)
         }
 
         macro_rules! each {
@@ -126,6 +127,16 @@ macro_rules! services {
             }
         }
     };
+}
+
+/// A fault of connecting, with what can be done about it then: no file is meant yet.
+fn at_beginning(fault: Fault) -> Fault {
+    let hint = match fault.class {
+        Class::Missing => "see whether the share, bucket or directory is there",
+        Class::Name => "see whether the name of the server and the directory are right",
+        _ => return fault,
+    };
+    if fault.hint.is_some() { fault } else { fault.hint(hint) }
 }
 
 services! {

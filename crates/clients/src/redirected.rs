@@ -347,5 +347,6 @@ fn fault(refusal: &Refusal) -> Fault {
         Reason::Unsupported => Class::Unsupported,
         Reason::Protocol => Class::Protocol,
     };
-    Fault::new(class, refusal.message.clone())
+    let fault = Fault::new(class, refusal.message.clone());
+    if class == Class::Login { fault.wrong_login() } else { fault }
 }

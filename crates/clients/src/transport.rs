@@ -1,11 +1,11 @@
 //! Connections: ours, with `TCP_NODELAY`, buffers as asked for, and a bound to every wait.
 
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lanlab_files::{Class, Fault, MinimumRate, Result, Target, TcpAgreed, TcpProfile};
+use lanlab_files::{Class, Fault, HostAddress, MinimumRate, Result, Target, TcpAgreed, TcpProfile};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::{TcpSocket, TcpStream};
@@ -15,7 +15,7 @@ use tokio_rustls::client::TlsStream;
 use crate::trust;
 
 /// The address of the server, which every service but a directory needs.
-pub fn address(target: &Target) -> Result<IpAddr> {
+fn address(target: &Target) -> Result<HostAddress> {
     target.address.ok_or_else(|| {
         Fault::new(Class::Unreachable, format!("{:?}: found no address", target.service))
             .hint("name the server's address")
@@ -26,7 +26,8 @@ pub fn address(target: &Target) -> Result<IpAddr> {
 pub fn server_name(target: &Target) -> Result<String> {
     match &target.server_name {
         Some(name) => Ok(name.clone()),
-        None => Ok(address(target)?.to_string()),
+        // A zone is of this host alone, and no matter of the server's (RFC 6874, section 4).
+        None => Ok(address(target)?.ip().to_string()),
     }
 }
 
@@ -58,13 +59,24 @@ pub async fn moving(
 
 /// Connect to the server, at its port or the `usual` one.
 pub async fn connect(target: &Target, usual: u16) -> Result<TcpStream> {
-    connect_to(target, SocketAddr::new(address(target)?, target.port.unwrap_or(usual))).await
+    connect_to(target, peer(target, target.port.unwrap_or(usual))?).await
+}
+
+/// The server's address, with a port.
+pub fn peer(target: &Target, port: u16) -> Result<SocketAddr> {
+    socket_address(address(target)?, port)
+}
+
+fn socket_address(address: HostAddress, port: u16) -> Result<SocketAddr> {
+    lanlab_os::socket_address(address.ip(), address.zone(), port)
+        .map_err(|error| Fault::new(Class::Unreachable, format!("address `{address}`: {error}")))
 }
 
 /// Connect to an address that the server has named, as FTP does for data.
 pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> {
     let what = format!("connect to {peer}");
     let failed = |error: &std::io::Error| Fault::of_connection(&what, error);
+    let bind = target.bind.map(|address| socket_address(address, 0)).transpose()?;
     let connecting = async {
         let socket = if peer.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
         let socket = socket.map_err(|error| failed(&error))?;
@@ -79,14 +91,19 @@ pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> 
             if let Some(profile) = target.tcp_profile {
                 lanlab_os::limit_tcp(&socket, limits(profile))?;
             }
-            let Some(address) = target.bind else { return Ok(()) };
+            let Some(address) = bind else { return Ok(()) };
             lanlab_os::choose_port_late(&socket)?;
-            socket.bind(SocketAddr::new(address, 0))
+            socket.bind(address)
         };
         set().map_err(|error| failed(&error))?;
         socket.connect(peer).await.map_err(|error| failed(&error))
     };
-    within(target, &what, connecting).await
+    within(target, &what, connecting).await.map_err(|fault| match fault.class {
+        Class::TimedOut => fault.hint(
+            "see whether address and port are right, and whether a firewall drops what goes there",
+        ),
+        _ => fault,
+    })
 }
 
 /// What a socket is set to for a profile.

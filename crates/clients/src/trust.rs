@@ -43,7 +43,9 @@ pub fn tls_client(trust: &Trust) -> Result<Arc<ClientConfig>> {
         Trust::File(path) => {
             let text = user_file::read(Path::new(path), MOST_FILE_BYTES)?;
             let mut roots = RootCertStore::empty();
-            for certificate in CertificateDer::pem_slice_iter(&text).flatten() {
+            for certificate in
+                CertificateDer::pem_slice_iter(user_file::without_mark(&text)).flatten()
+            {
                 roots.add(certificate).map_err(broken)?;
             }
             if roots.is_empty() {

@@ -24,6 +24,11 @@ pub fn read(path: &Path, most_bytes: u64) -> Result<Vec<u8>> {
     Ok(content)
 }
 
+/// A text without the byte order mark that editors of Windows write before it.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
 fn check(path: &Path, facts: &Metadata, most_bytes: u64) -> Result<()> {
     if facts.is_file() {
         return check_length(path, facts.len(), most_bytes);

@@ -15,7 +15,8 @@ pub async fn connect(target: &Target) -> Result<WiredPort> {
             .hint("name the interface that leads to the server"));
     };
     let Some(server) = &target.server_name else {
-        return Err(Fault::new(Class::Unreachable, "found no name of the server"));
+        return Err(Fault::new(Class::Unreachable, "found no name of the server")
+            .hint("name the server in its URL"));
     };
     let called = Name::new(server, suffix::SERVER).map_err(|error| {
         Fault::new(Class::Name, format!("`{server}` is no NetBIOS name: {error}"))

@@ -106,6 +106,13 @@ impl Running {
         self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
     }
 
+    /// Say that from now on something of the request can be at its server: an error before this line is
+    /// one of connecting. It has no start.
+    #[cfg(feature = "services")]
+    pub fn writing(&self) {
+        self.tell_ready(Ready::default());
+    }
+
     fn tell_ready(&self, ready: Ready) {
         self.output.send(&Reply::Ready(Ready { id: self.id, ..ready }));
     }

@@ -75,6 +75,12 @@ impl Fault {
         self
     }
 
+    /// The same, of a name or secret that the server does not take.
+    #[must_use]
+    pub fn wrong_login(self) -> Self {
+        self.hint("see whether name and password are right")
+    }
+
     /// What the system said of a connection to the attempt to `what`.
     pub fn of_connection(what: impl fmt::Display, error: &io::Error) -> Self {
         Self::new(connection_class(error.kind()), format!("{what}: {error}"))

@@ -4,6 +4,7 @@
 //! Clients implement [`Session`]; the workloads are written against it, and know neither a protocol
 //! nor a runtime. [`TransferCapabilities`] say how a service moves a file best.
 
+pub mod address;
 pub mod carrier_counts;
 pub mod fault;
 pub mod minimum_rate;
@@ -11,10 +12,11 @@ pub mod path;
 pub mod session;
 pub mod target;
 
+pub use address::HostAddress;
 pub use carrier_counts::CarrierCounts;
 pub use fault::{Class, Fault, Result};
 pub use minimum_rate::MinimumRate;
-pub use path::{BadPath, ServicePath};
+pub use path::{BadPath, ServicePath, beginning};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
 pub use target::{
     Carrier, Credentials, Dialect, LinkPlace, ServiceKind, Target, TcpProfile, Trust,

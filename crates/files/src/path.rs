@@ -77,6 +77,19 @@ impl ServicePath {
     }
 }
 
+/// Where a session begins: names joined by `/`, below the directory of the login; with a `/` before
+/// them, or alone, below where all files of the server do. Empty, and `None`: in that of the login.
+///
+/// # Errors
+/// As [`ServicePath::new`].
+pub fn beginning(directory: &str) -> Result<Option<&str>, BadPath> {
+    let below = directory.strip_prefix('/').unwrap_or(directory);
+    if !below.is_empty() {
+        ServicePath::new(below)?;
+    }
+    Ok((!directory.is_empty()).then_some(directory))
+}
+
 impl fmt::Display for ServicePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -97,6 +110,17 @@ mod tests {
         let path = ServicePath::new("a/b c/…").unwrap();
         assert_eq!((path.name(), path.parent().unwrap().as_str()), ("…", "a/b c"));
         assert_eq!(path.parent().unwrap().parent().unwrap().parent(), None);
+    }
+
+    #[test]
+    fn a_session_begins_at_the_login_or_at_the_whole_server() {
+        for (directory, expected) in [("", None), ("/", Some("/")), ("a/b", Some("a/b"))] {
+            assert_eq!(beginning(directory).unwrap(), expected);
+        }
+        assert_eq!(beginning("/data/a").unwrap(), Some("/data/a"));
+        for bad in ["//", "a/", "/a/", "/..", "a\r\nDELE x", "//a"] {
+            assert!(beginning(bad).is_err(), "{bad:?}");
+        }
     }
 
     proptest! {

@@ -1,10 +1,11 @@
 //! Which service, where, as whom.
 
 use std::fmt;
-use std::net::IpAddr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::HostAddress;
 
 /// The file services that there are.
 #[derive(
@@ -100,7 +101,7 @@ pub struct Target {
     pub service: ServiceKind,
     /// Address of the server; absent for a directory.
     #[serde(default)]
-    pub address: Option<IpAddr>,
+    pub address: Option<HostAddress>,
     /// Port of the server; absent: the usual one.
     #[serde(default)]
     pub port: Option<u16>,
@@ -109,12 +110,14 @@ pub struct Target {
     pub server_name: Option<String>,
     /// Address of this host to connect from; absent: that of the way to the server.
     #[serde(default)]
-    pub bind: Option<IpAddr>,
+    pub bind: Option<HostAddress>,
     /// Share of SMB, bucket of S3, export of NFS (`/export`).
     #[serde(default)]
     pub share: Option<String>,
     /// Directory to work in: of this host (absolute) for a directory, else names joined by `/`
-    /// below where the service begins; empty: there. Of memory: any name.
+    /// below where the service begins; empty: there. Over FTP and SFTP that is the directory of the
+    /// login, and with `/` before them they lie below where all files of the server do. Of memory:
+    /// any name.
     #[serde(default)]
     pub directory: String,
     /// As whom; absent: as nobody (anonymous, guest, no signature).

@@ -1,5 +1,4 @@
-use std::net::IpAddr;
-
+use lanlab_files::HostAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +65,7 @@ pub struct EchoRespond {
     /// What the echo is.
     pub spec: EchoSpec,
     /// Address to listen on.
-    pub bind: IpAddr,
+    pub bind: HostAddress,
     /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
     pub port: u16,
@@ -74,7 +73,7 @@ pub struct EchoRespond {
     #[serde(default)]
     pub last_port: u16,
     /// The only address that is answered.
-    pub peer: IpAddr,
+    pub peer: HostAddress,
     /// What both ends know and nobody else: 32 hexadecimal digits.
     pub session: String,
     /// The processor that this end's threads are bound to; absent: any.
@@ -90,9 +89,9 @@ pub struct EchoRequest {
     pub spec: EchoSpec,
     /// Address to send from; absent: the system's choice.
     #[serde(default)]
-    pub bind: Option<IpAddr>,
+    pub bind: Option<HostAddress>,
     /// The responder's address.
-    pub peer: IpAddr,
+    pub peer: HostAddress,
     /// The responder's port, from its `ready`.
     pub port: u16,
     /// What both ends know and nobody else: 32 hexadecimal digits.

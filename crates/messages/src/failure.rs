@@ -53,8 +53,13 @@ impl Failure {
                 Self::new("bind.no_address", message).hint("bind to an address that this host has")
             }
             io::ErrorKind::PermissionDenied => Self::new("system.permission", message),
-            io::ErrorKind::InvalidInput => Self::new("socket.option", message)
-                .hint("ask for less, or raise net.core.rmem_max and net.core.wmem_max"),
+            // Of a buffer that is smaller than it was asked for. The system's own error of this kind
+            // is about anything, as an address without its zone.
+            io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
+                Self::new("socket.option", message)
+                    .hint("ask for less, or raise net.core.rmem_max and net.core.wmem_max")
+            }
+            io::ErrorKind::InvalidInput => Self::new("system.invalid", message),
             io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
                 Self::new("peer.unreachable", message)
             }
@@ -69,5 +74,23 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_about_buffers_is_said_of_buffers_alone() {
+        let ours = io::Error::new(io::ErrorKind::InvalidInput, "asked for 9 bytes, granted 8");
+        let failure = Failure::system("TCP socket", &ours);
+        assert!(failure.hint.unwrap().contains("rmem_max"));
+        #[cfg(unix)]
+        {
+            let bind = io::Error::from_raw_os_error(22);
+            let failure = Failure::system("TCP port 0 on fe80::1", &bind);
+            assert_eq!((failure.code, failure.hint), ("system.invalid", None));
+        }
     }
 }

@@ -157,7 +157,8 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "ServeRequest")]
     Serve(Serve),
-    /// Prepare the trial of a copy. Ends in `copy_prepared`.
+    /// Prepare the trial of a copy. `ready` says that something of it can be at the server from then
+    /// on. Ends in `copy_prepared`.
     #[cfg(feature = "services")]
     #[schemars(title = "CopyPrepareRequest")]
     CopyPrepare(Box<CopyPrepare>),
@@ -173,7 +174,7 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptyRequest")]
     CopyEmpty(Box<CopyEmpty>),
-    /// Prepare the trial of stations. Ends in `stations_prepared`.
+    /// Prepare the trial of stations. `ready` as of `copy_prepare`. Ends in `stations_prepared`.
     #[cfg(feature = "services")]
     #[schemars(title = "StationsPrepareRequest")]
     StationsPrepare(Box<StationsPrepare>),

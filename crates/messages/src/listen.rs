@@ -129,6 +129,8 @@ pub enum NameSign {
     Announced,
     /// The station answered for it.
     Answered,
+    /// The station gave it up.
+    Released,
 }
 
 /// A `NetBIOS` name.

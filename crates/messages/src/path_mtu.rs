@@ -1,5 +1,4 @@
-use std::net::IpAddr;
-
+use lanlab_files::HostAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PathMtuAnswer {
     /// Address to listen on.
-    pub bind: IpAddr,
+    pub bind: HostAddress,
     /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
     pub port: u16,
@@ -18,7 +17,7 @@ pub struct PathMtuAnswer {
     #[serde(default)]
     pub last_port: u16,
     /// The only address that is answered.
-    pub peer: IpAddr,
+    pub peer: HostAddress,
     /// Secret token of the session, known to both ends only: 32 hexadecimal digits.
     pub session: String,
 }
@@ -29,9 +28,9 @@ pub struct PathMtuAnswer {
 #[serde(deny_unknown_fields)]
 pub struct PathMtuProbe {
     /// Address to send from.
-    pub bind: IpAddr,
+    pub bind: HostAddress,
     /// The peer's address.
-    pub peer: IpAddr,
+    pub peer: HostAddress,
     /// The peer's port, from its `ready`.
     pub port: u16,
     /// Secret token of the session, known to both ends only: 32 hexadecimal digits.

@@ -1,6 +1,4 @@
-use std::net::IpAddr;
-
-use lanlab_files::{Carrier, CarrierCounts, Credentials, LinkPlace, ServiceKind};
+use lanlab_files::{Carrier, CarrierCounts, Credentials, HostAddress, LinkPlace, ServiceKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +11,7 @@ pub struct Serve {
     /// The directory, by its absolute path; it must be there.
     pub root: String,
     /// Where to listen, and nowhere else.
-    pub bind: IpAddr,
+    pub bind: HostAddress,
     /// Port; 0 lets the system choose.
     #[serde(default)]
     pub port: u16,

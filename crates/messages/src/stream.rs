@@ -1,7 +1,6 @@
 mod outcomes;
 
-use std::net::IpAddr;
-
+use lanlab_files::HostAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +122,7 @@ pub struct StreamReceive {
     /// What the stream is.
     pub spec: StreamSpec,
     /// Address to listen on.
-    pub bind: IpAddr,
+    pub bind: HostAddress,
     /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
     pub port: u16,
@@ -132,7 +131,7 @@ pub struct StreamReceive {
     #[serde(default)]
     pub last_port: u16,
     /// The only address that may send.
-    pub peer: IpAddr,
+    pub peer: HostAddress,
     /// What both ends know and nobody else: 32 hexadecimal digits.
     pub session: String,
     /// The processor that the receiving threads are bound to; absent: any.
@@ -178,9 +177,9 @@ pub struct StreamSend {
     pub spec: StreamSpec,
     /// Address to send from; absent: the system's choice.
     #[serde(default)]
-    pub bind: Option<IpAddr>,
+    pub bind: Option<HostAddress>,
     /// The receiver's address.
-    pub peer: IpAddr,
+    pub peer: HostAddress,
     /// The receiver's ports, from its `ready`.
     pub ports: Vec<u16>,
     /// What both ends know and nobody else: 32 hexadecimal digits.

@@ -16,6 +16,7 @@ pub mod socket_options;
 mod tcp_info;
 mod usage;
 mod virtual_hosts;
+mod zones;
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod linux;
@@ -64,6 +65,7 @@ pub use system::wake::Wake;
 pub use tcp_info::{TcpInfo, TcpLimits};
 pub use usage::Usage;
 pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
+pub use zones::socket_address;
 
 /// Synchronisation of a kernel's clock, as the kernel reports it (adjtimex(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 //! Each serves one directory of this host, to one user or to anybody, at the address it is told and
 //! no other, until it is told to end.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lanlab_connections::wired::WiredNode;
-use lanlab_files::{CarrierCounts, Class, Credentials, Fault, Result, ServiceKind};
+use lanlab_files::{CarrierCounts, Class, Credentials, Fault, HostAddress, Result, ServiceKind};
 use lanlab_os::RawLinkPlace;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
@@ -45,7 +45,7 @@ pub struct Offer {
     /// The directory that is served, absolute; it must be there.
     pub root: PathBuf,
     /// Where to listen, and nowhere else.
-    pub bind: IpAddr,
+    pub bind: HostAddress,
     /// Port; zero: the system chooses.
     pub port: u16,
     /// To whom; absent: to anybody who can reach the address.
@@ -191,7 +191,7 @@ fn confined(offer: &Offer) -> Result<confined::Confined> {
 
 /// Listen where the offer says.
 fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
-    let address = SocketAddr::new(offer.bind, offer.port);
+    let address = listening_at(offer)?;
     let open = || -> std::io::Result<(TcpListener, u16)> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         // So that a port is free again at once after its server has ended.
@@ -203,4 +203,10 @@ fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
         Ok((listener, port))
     };
     open().map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))
+}
+
+/// Where an offer is to be had.
+fn listening_at(offer: &Offer) -> Result<SocketAddr> {
+    lanlab_os::socket_address(offer.bind.ip(), offer.bind.zone(), offer.port)
+        .map_err(|error| Fault::of_connection(format_args!("address `{}`", offer.bind), &error))
 }

@@ -1,6 +1,5 @@
 //! SMB 2 and 3, by the `smb-server` crate in this process.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -33,7 +32,7 @@ const LOGIN: Duration = Duration::from_secs(10);
 ///
 /// The crate opens its own socket: it waits with the backlog of tokio, 1024.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
-    let address = SocketAddr::new(offer.bind, offer.port);
+    let address = crate::listening_at(offer)?;
     let backend = LocalFsBackend::new(&offer.root)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?
         .watch_host_changes(false);

@@ -46,7 +46,7 @@ async fn served(
 ) -> (Option<Serving>, Target) {
     let mut target = Target {
         service,
-        address: Some(LOOPBACK),
+        address: Some(LOOPBACK.into()),
         port: None,
         server_name: None,
         bind: None,
@@ -80,7 +80,7 @@ async fn served(
     let offer = Offer {
         service,
         root: root.to_owned(),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: target.credentials.clone(),
         read_only: false,

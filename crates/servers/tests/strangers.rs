@@ -40,7 +40,7 @@ async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Servi
     let offer = Offer {
         service,
         root: root.path().to_owned(),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: Some(user()),
         read_only: false,

@@ -103,6 +103,39 @@ pub struct Header {
     pub framing: Framing,
 }
 
+/// Types of VLAN tags: of a customer, of a provider, and as the latter was numbered before.
+const TAG: u16 = 0x8100;
+const SERVICE_TAG: u16 = 0x88a8;
+const OLD_SERVICE_TAG: u16 = 0x9100;
+/// Octets of a tag: its type, then priority and number.
+const TAG_LEN: usize = 4;
+const VLAN_NUMBER: u16 = 0x0fff;
+/// Most tags of a frame that are read.
+pub const MOST_TAGS: usize = 2;
+
+/// Numbers of the VLANs that a frame is in, the outermost first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Vlans {
+    numbers: [u16; MOST_TAGS],
+    count: usize,
+}
+
+impl Vlans {
+    /// The numbers.
+    pub fn numbers(&self) -> &[u16] {
+        &self.numbers[..self.count]
+    }
+
+    fn push(&mut self, number: u16) -> bool {
+        let has_room = self.count < MOST_TAGS;
+        if has_room {
+            self.numbers[self.count] = number;
+            self.count += 1;
+        }
+        has_room
+    }
+}
+
 /// A frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
@@ -120,30 +153,36 @@ impl<'a> Frame<'a> {
     /// [`Error::Forbidden`] if the field behind the addresses is neither a length (at most 1500) nor
     /// a type (0600 or more).
     pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
+        Self::parse_after(frame, 0)
+    }
+
+    /// Read a frame of which `tags` octets of VLAN tags stand before its length or type.
+    fn parse_after(frame: &'a [u8], tags: usize) -> Result<Self, Error> {
+        let header_len = HEADER_LEN + tags;
         let need = |need: usize| {
             let got = frame.len();
             if got < need { Err(Error::Truncated { format: FORMAT, need, got }) } else { Ok(()) }
         };
-        need(HEADER_LEN)?;
+        need(header_len)?;
         let destination = Mac(take(frame, field::DESTINATION));
         let source = Mac(take(frame, field::SOURCE));
-        let length_or_type = u16::from_be_bytes(take(frame, field::LENGTH_OR_TYPE));
+        let length_or_type = u16::from_be_bytes(take(frame, header_len - 2..header_len));
         let found =
             |framing, payload| Self { header: Header { destination, source, framing }, payload };
         if length_or_type >= FIRST_TYPE {
-            return Ok(found(Framing::Type(length_or_type), &frame[HEADER_LEN..]));
+            return Ok(found(Framing::Type(length_or_type), &frame[header_len..]));
         }
         if usize::from(length_or_type) > MAX_PAYLOAD_LEN {
             return Err(Error::Forbidden {
                 format: FORMAT,
                 field: "length or type",
-                offset: field::LENGTH_OR_TYPE.start,
+                offset: header_len - 2,
                 value: u64::from(length_or_type),
             });
         }
-        let end = HEADER_LEN + usize::from(length_or_type);
+        let end = header_len + usize::from(length_or_type);
         need(end)?;
-        let payload = &frame[HEADER_LEN..end];
+        let payload = &frame[header_len..end];
         let framing = match payload {
             [0xff, 0xff, ..] => Framing::Raw,
             [0xaa, 0xaa, 0x03, a, b, c, high, low, ..] => Framing::Snap {
@@ -156,6 +195,23 @@ impl<'a> Frame<'a> {
             _ => Framing::Llc,
         };
         Ok(found(framing, &payload[framing.inner_len()..]))
+    }
+
+    /// Read a frame that may be in a VLAN, and the numbers of its VLANs, the outermost first (IEEE
+    /// 802.1Q, clause 9). Of more than [`MOST_TAGS`] tags the rest is left as a type.
+    ///
+    /// # Errors
+    /// As [`Frame::parse`].
+    pub fn parse_tagged(frame: &'a [u8]) -> Result<(Self, Vlans), Error> {
+        let mut vlans = Vlans::default();
+        let mut found = Self::parse(frame)?;
+        while let Framing::Type(TAG | SERVICE_TAG | OLD_SERVICE_TAG) = found.header.framing
+            && let Some(control) = found.payload.first_chunk::<2>()
+            && vlans.push(u16::from_be_bytes(*control) & VLAN_NUMBER)
+        {
+            found = Self::parse_after(frame, TAG_LEN * vlans.numbers().len())?;
+        }
+        Ok((found, vlans))
     }
 
     /// Append the frame, padded to [`MIN_FRAME_LEN`].

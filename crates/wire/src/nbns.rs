@@ -23,6 +23,8 @@ const RECURSION_DESIRED: u16 = 0x0100;
 const BROADCAST: u16 = 0x0010;
 const RETURN_CODE: u16 = 0x000f;
 
+/// Both highest bits of a name that stands elsewhere in the datagram.
+const POINTER: u16 = 0xc000;
 const TYPE_NAME: u16 = 0x0020;
 const TYPE_NULL: u16 = 0x000a;
 const TYPE_STATUS: u16 = 0x0021;
@@ -112,6 +114,94 @@ impl Query {
         put_words(&[self.id, flags, 1, 0, 0, 0], out);
         self.name.emit_plain(out);
         put_words(&[kind, CLASS_INTERNET], out);
+    }
+}
+
+/// What a host wants with a name of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// To have it (section 4.2.2; with several addresses, opcode 15 of Windows).
+    Register,
+    /// To go on having it (section 4.2.4).
+    Refresh,
+    /// To have it no longer (section 4.2.9).
+    Release,
+}
+
+/// A request about a name of the sender's, to all hosts or to a name server. Names are without a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Which request of the sender.
+    pub id: u16,
+    /// Whether it was sent to all hosts.
+    pub broadcast: bool,
+    /// What it wants.
+    pub wish: Wish,
+    /// The name.
+    pub name: Name,
+    /// Whether it is a group's.
+    pub is_group: bool,
+    /// Address of who has it.
+    pub address: Ipv4Addr,
+}
+
+impl Request {
+    /// Read a request.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is no such request of
+    /// one name with one record.
+    pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
+        let flags = word(datagram, 2)?;
+        let forbidden = |field, offset, value: u16| {
+            Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
+        };
+        // Section 4.2.1.1 has 8 for a refresh, and 9 in its table: both are sent.
+        let wish = match (flags & (RESPONSE | OPCODE)) >> 11 {
+            5 | 15 => Wish::Register,
+            6 => Wish::Release,
+            8 | 9 => Wish::Refresh,
+            _ => return forbidden("FLAGS", 2, flags),
+        };
+        for (field, at) in [("QDCOUNT", 4), ("ARCOUNT", 10)] {
+            let count = word(datagram, at)?;
+            if count != 1 {
+                return forbidden(field, at, count);
+            }
+        }
+        let (name, name_len) = Name::parse_and_skip_scope(rest(datagram, HEADER_LEN)?)?;
+        let kind_at = HEADER_LEN + name_len;
+        let kind = word(datagram, kind_at)?;
+        if kind != TYPE_NAME {
+            return forbidden("QUESTION_TYPE", kind_at, kind);
+        }
+        // The record's name is the question's, mostly as a pointer to it (section 4.2.1.3).
+        let record_at = kind_at + 4;
+        let is_pointer = word(datagram, record_at)? & POINTER == POINTER;
+        let at = record_at
+            + if is_pointer {
+                2
+            } else {
+                Name::parse_and_skip_scope(rest(datagram, record_at)?)?.1
+            };
+        let (kind, len) = (word(datagram, at)?, word(datagram, at + 8)?);
+        if kind != TYPE_NAME {
+            return forbidden("RR_TYPE", at, kind);
+        }
+        // Of several addresses the first.
+        if len < 6 {
+            return forbidden("RDLENGTH", at + 8, len);
+        }
+        let name_flags = word(datagram, at + 10)?;
+        let [high, low] = [word(datagram, at + 12)?, word(datagram, at + 14)?];
+        Ok(Self {
+            id: word(datagram, 0)?,
+            broadcast: flags & BROADCAST != 0,
+            wish,
+            name,
+            is_group: name_flags & GROUP != 0,
+            address: Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)),
+        })
     }
 }
 

@@ -28,6 +28,8 @@ pub fn failure_of(fault: Fault) -> Failure {
     Failure { code, message, hint }
 }
 
+/// What to do about whatever is of a class. Where that depends on more, the client that saw it says
+/// so, and where nobody knows, nothing is said.
 fn usual_hint(class: Class) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "see whether the server runs, and its port",
@@ -37,9 +39,7 @@ fn usual_hint(class: Class) -> Option<&'static str> {
              `--timeout`"
         }
         Class::Reset => "see whether the server is overloaded or was ended",
-        Class::Login => "see whether name and password are right",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
-        Class::Missing => "see whether the share, bucket or directory is there",
         Class::Denied => "see whether the user may write there",
         Class::NoSpace => "make room at the server, or copy less",
         Class::Name => "rename the file, or use a service that can hold its name",
@@ -63,9 +63,9 @@ mod tests {
             (Class::Unreachable, "unreachable", "whether the address is right"),
             (Class::TimedOut, "timed_out", "`--timeout`"),
             (Class::Reset, "reset", "overloaded or was ended"),
-            (Class::Login, "login", "name and password"),
+            (Class::Login, "login", ""),
             (Class::Certificate, "certificate", "`--trust FILE`"),
-            (Class::Missing, "missing", "share, bucket or directory"),
+            (Class::Missing, "missing", ""),
             (Class::Exists, "exists", ""),
             (Class::Denied, "denied", "may write there"),
             (Class::NoSpace, "no_space", "make room"),

@@ -53,12 +53,12 @@ class LoadResult:
     #: Means over trials, of those directions that have streams.
     goodput_bps: Mapping[str, float]
     #: 60 s over the mean round trip under load.
-    round_trips_per_minute: float | None
+    echo_round_trips_per_minute: float | None
     trials: int
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
-        return asdict(self)
+        """For programs, with the old name of a key until the release after 0.1."""
+        return {**asdict(self), "round_trips_per_minute": self.echo_round_trips_per_minute}
 
 
 def load_results(trials: Sequence[TrialRecord], experiment: str) -> list[LoadResult]:
@@ -107,7 +107,9 @@ def _result(
             for way, key in GOODPUTS.items()
             if (values := list(_values(loaded, key).values()))
         },
-        round_trips_per_minute=(60e9 * len(means) / math.fsum(means.values()) if means else None),
+        echo_round_trips_per_minute=(
+            60e9 * len(means) / math.fsum(means.values()) if means else None
+        ),
         trials=len(loaded),
     )
 

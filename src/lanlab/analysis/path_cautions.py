@@ -25,8 +25,10 @@ router on the path reports it, as at the start of a tunnel']
         there, back = path["there"], path["back"]
         if there is None or back is None:
             continue
-        mtu_bytes = path["interface_mtu_bytes"]
-        if min(there["most_bytes"], back["most_bytes"]) >= mtu_bytes:
+        back_mtu_bytes = path["interface_mtu_bytes"]
+        # Runs of earlier versions have the smaller one of both ends alone.
+        mtu_bytes = path.get("sender_mtu_bytes", back_mtu_bytes)
+        if there["most_bytes"] >= mtu_bytes and back["most_bytes"] >= back_mtu_bytes:
             continue
         if back["least_bytes"] >= there["most_bytes"]:
             what = f"between {ends.replace(' to ', ' and ')} packets of {_up_to(there)} pass"
@@ -37,7 +39,13 @@ router on the path reports it, as at the start of a tunnel']
             if path["was_told"]
             else "longer ones are lost and no router reports it; to TCP the host may seem dead"
         )
-        said.append(f"{what}, though the interfaces take {mtu_bytes} B: {why}")
+        first = ends.rpartition(" to ")[0]
+        takes = (
+            f"the interfaces take {mtu_bytes} B"
+            if mtu_bytes == back_mtu_bytes
+            else f"the interface of {first} takes {mtu_bytes} B"
+        )
+        said.append(f"{what}, though {takes}: {why}")
     return said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lanlab.cli.command import check_number
@@ -28,6 +28,11 @@ _WITH_COMMAS = frozenset({"congestion_control"})
 #: Digits to which a level of a range is rounded: 0.1 + 0.2 is to be 0.3.
 _DIGITS = 12
 _FACTOR = re.compile(r"\s*[x*]\s*([0-9.]+)\s*")
+#: A number of so many digits or more is seldom the whole part of one with a decimal comma.
+_DIGITS_OF_A_LIST = 3
+#: The unit of a value that has none, as it is written.
+_PLAIN_UNITS: Mapping[str, str] = {"RATE": "bit/s", "SIZE": "B", "TIME": "s", "SHARE": "%"}
+_DIGITS_WITH_UNIT = re.compile(r"([0-9]+)\s*([^0-9\s.].*)?")
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,61 @@ def levels_of(one: Definition, given: Any) -> Levels:
             f"`{separator}`",
             hint=f"remove the `{separator}` that is too many",
         )
+    if separator == "," and one.kind in (int, float) and not one.choices:
+        check_commas(option, parts, None if one.unit is None else one.unit.metavar)
     return Levels(option, tuple(_level(one, option, part) for part in parts))
+
+
+def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
+    """
+    See that numbers between commas are a list, and not one number with a decimal comma, as most of
+    Europe writes it (`1,5M`), or one whose digits are grouped by commas (`1,000`).
+
+    Args:
+        parts: What stands between the commas.
+        unit: As in `--help`, `RATE`; `None`: the numbers have none.
+
+    Raises:
+        UsageError: They may be one number.
+    """
+    found = ",".join(parts)
+    read = [_DIGITS_WITH_UNIT.fullmatch(part) for part in parts]
+    if len(parts) < 2 or not all(read):
+        return
+    (first, first_unit), *others = [(one[1], one[2] or "") for one in read if one is not None]
+    plain = _PLAIN_UNITS.get(unit or "", "")
+    if any(len(digits) > 1 and digits[0] == "0" for digits, _ in others):
+        # No number of a list is written so.
+        is_decimal = len(others) == 1 and first == "0"
+        one_number = found.replace(",", "." if is_decimal else "")
+        hint = f"write `{option} {one_number}`, or a list without zeros before its numbers"
+    elif (
+        len(parts) == 2 and unit is not None and _may_be_decimal(unit, first, first_unit, parts[1])
+    ):
+        decimal = f"{first}.{others[0][0]}{others[0][1]}"
+        second = f"{others[0][0]}{others[0][1] or plain}"
+        hint = f"write `{option} {decimal}`, or as a list `{option} {first}{plain},{second}`"
+    else:
+        return
+    raise UsageError(
+        f"{option}: found `{found}`, which may be one number or a list of {len(parts)}; allowed: "
+        "numbers with a decimal point, a list between commas",
+        hint=hint,
+    )
+
+
+def _may_be_decimal(unit: str, first: str, first_unit: str, second: str) -> bool:
+    """Whether two numbers may be meant as one: the unit stands behind the second alone. Not so
+    where the first is no small number and both are alike in size (`512,1k`)."""
+    if first_unit:
+        return False
+    if second.isdigit():
+        return first == "0" and unit in ("TIME", "SHARE")
+    try:
+        ratio = _PARSERS[unit](second) / (_PARSERS[unit](first) or 1e-9)
+    except UsageError:
+        return False
+    return len(first) < _DIGITS_OF_A_LIST or not 0.1 <= ratio <= 100
 
 
 def _level(one: Definition, option: str, text: str) -> Level | Range:

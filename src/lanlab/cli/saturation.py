@@ -101,6 +101,7 @@ def saturation(
     from lanlab.analysis.wires import wire_asked_for
     from lanlab.cli import single
     from lanlab.cli.checked import checked
+    from lanlab.cli.levels import check_commas
     from lanlab.cli.results import print_run
     from lanlab.units import parse_rate_bps
 
@@ -114,11 +115,13 @@ def saturation(
             f"--low {low_bps} bit/s must be below --high {high_bps} bit/s",
             hint="lanlab searches between --low and --high",
         )
+    wanted = [goal.strip() for goal in goals.split(",")]
+    check_commas("--goals", wanted, "SHARE")
     search = {
         "factor": "rate_bps",
         "low": low_bps,
         "high": high_bps,
-        "loss_goals": sorted({_share("--goals", goal) for goal in goals.split(",")}),
+        "loss_goals": sorted({_share("--goals", goal) for goal in wanted}),
         "trials": trials,
         "width_ratio": _share("--width", width),
         "curve": curve,

@@ -154,6 +154,7 @@ def serve(
     """
     import ipaddress
 
+    from lanlab.addresses import is_of_one_link, zone_of
     from lanlab.cli.copy_places import check_given, directory_of
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
@@ -186,6 +187,11 @@ def serve(
         raise UsageError(
             f"--address: found `{address}`; allowed: one address of this machine",
             hint="name the address of the network that shall reach it",
+        )
+    if is_of_one_link(address) and not zone_of(address):
+        raise UsageError(
+            f"--address: found `{address}`, which every link has; allowed: it with its interface",
+            hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
         )
     within_s = None if time is None else parse_time_s(time)
     credentials = None

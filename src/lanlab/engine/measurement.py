@@ -16,6 +16,10 @@ ENDS = ("result", "error")
 #: Those that somebody waits for; all others but progress are data.
 _CONVERSATION = ("ready", *ENDS)
 
+#: A request that the engine cannot read. Its own hint is for who writes requests; here lanlab does.
+_MALFORMED = "request.malformed"
+_OUR_FAULT = "lanlab asked for this, and should have refused it before: please report it"
+
 _Line = dict[str, Any]
 
 
@@ -50,6 +54,7 @@ class Measurement:
         self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
         self.is_over = False
+        self._was_ready = False
 
     def deliver(self, line: _Line | None) -> None:
         """Take in a line of this request, or `None` when the engine is lost."""
@@ -71,7 +76,7 @@ class Measurement:
         """The error of an engine that has not answered this request in this time."""
         return EngineOverdue(
             f"{self._engine.label}: no answer within {timeout_s:.0f} s",
-            hint="the host may be overloaded; see its load with `lanlab doctor`",
+            hint="see whether the host is overloaded",
             host=self._engine.name,
         )
 
@@ -91,13 +96,16 @@ class Measurement:
                 hint="install lanlab and lanlab-engine of the same version",
             )
         if line["type"] == "error":
+            is_ours = line["code"] == _MALFORMED
             raise EngineError(
                 line["code"],
                 f"{self._engine.label}: {line['message']}",
-                hint=line.get("hint"),
+                hint=_OUR_FAULT if is_ours else line.get("hint"),
                 host=self._engine.name,
                 partial=line.get("partial"),
+                was_ready=self._was_ready,
             )
+        self._was_ready = self._was_ready or line["type"] == "ready"
         return line
 
     def wait_ready(self, timeout_s: float) -> _Line:

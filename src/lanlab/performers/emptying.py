@@ -10,22 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lanlab import left_behind
-from lanlab.errors import EngineError, LabError
+from lanlab.errors import EngineError, LabError, UsageError
 from lanlab.performers import journal
 
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
 
 Request = dict[str, Any]
-
-#: Codes of errors with which nothing of a trial comes to a server.
-_NOTHING_WRITTEN = (
-    "service.refused",
-    "service.unreachable",
-    "service.login",
-    "service.certificate",
-    "service.missing",
-)
 
 
 class Emptying:
@@ -65,16 +56,16 @@ class Emptying:
                 what was measured wrong.
         """
         try:
-            self._empty()
+            self._empty(failed)
         except LabError:
             if failed is None:
                 raise
 
-    def _empty(self) -> None:
+    def _empty(self, failed: BaseException | None) -> None:
         try:
             told = self._ask({"type": self._kind, "spec": self._spec})
         except BaseException as error:
-            self._note_failure(error)
+            self._note_failure(error, failed)
             raise
         self._setup["emptied"] = told
         left = told.get("left")
@@ -83,14 +74,23 @@ class Emptying:
         elif self._parameters.is_users_server:
             left_behind.note(_place(self._parameters.server, self._spec), left)
 
-    def _note_failure(self, error: BaseException) -> None:
+    def _note_failure(self, error: BaseException, failed: BaseException | None) -> None:
         why = error.message if isinstance(error, LabError) else "interrupted"
         self._setup["not_emptied"] = why
         is_written = "prepared" in self._setup
-        is_nothing = isinstance(error, EngineError) and error.code in _NOTHING_WRITTEN
-        if self._parameters.is_users_server and (is_written or not is_nothing):
+        if not is_written and _is_before_writing(failed):
+            self._note_emptied()
+        elif self._parameters.is_users_server:
             place = _place(self._parameters.server, self._spec)
             left_behind.note_unknown(place, why, is_written=is_written)
+
+
+def _is_before_writing(failed: BaseException | None) -> bool:
+    """Whether a trial failed before anything of it can have come to its server: its engine had not
+    yet said that it writes now, or was not yet asked."""
+    if isinstance(failed, EngineError):
+        return not failed.was_ready
+    return isinstance(failed, UsageError)
 
 
 def _place(server: str, spec: Request) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lanlab.addresses import seen_from
 from lanlab.errors import UnmetNeed
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, NetbiosNames, cancel, resolved
@@ -162,7 +163,8 @@ def _embedded(
         "credentials": credentials,
         "connections": connections,
     }
-    way: Request = {"address": host.address, "bind": client.address}
+    address = seen_from(client.address, host.address)
+    way: Request = {"address": address, "bind": client.address}
     if not parameters.is_over_tcp:
         # No other station of the network has this name.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
@@ -217,7 +219,7 @@ def _real(
         sha256 = running.trust_sha256
         target = {
             "service": service,
-            "address": host.address,
+            "address": seen_from(client.address, host.address),
             # Of NFS the portmapper tells it, and that of mounting, which is another.
             "port": None if service == "nfs" else running.port,
             "bind": client.address,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from lanlab.addresses import bare
+
 #: Properties of an interface that change only by configuration.
 _LASTING = (
     "mtu_bytes",
@@ -32,7 +34,7 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
         (
             name
             for name, interface in (facts.get("interfaces") or {}).items()
-            if not set(addresses).isdisjoint(interface["addresses"])
+            if not set(map(bare, addresses)).isdisjoint(interface["addresses"])
         ),
         None,
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from lanlab.addresses import seen_from
 from lanlab.errors import LabError
 from lanlab.performers.engine_host import EngineHost, ask, cancel
 
@@ -36,29 +37,32 @@ def probed_paths(
             through no others.
 
     Returns:
-        By the path, as in `pc1 to nas`: `interface_mtu_bytes`, the smaller one of both ends; and
-        of `path_mtu_probed` of the engine's messages `there` and `back` (`None` where nothing came
+        By the path, as in `pc1 to nas`: `sender_mtu_bytes` of the first end, up to which it sends
+        without fragments; `interface_mtu_bytes`, the smaller one of both ends; and of
+        `path_mtu_probed` of the engine's messages `there` and `back` (`None` where nothing came
         back) and `was_told`. Paths within one host, and those of which no MTU is known, are left
         out.
     """
     first, second, *others = hosts
-    found: dict[str, tuple[EngineHost, int]] = {}
+    found: dict[str, tuple[EngineHost, dict[str, int]]] = {}
     for host in (first, *others):
         ends = [interfaces.get(one.engine.label, {}).get("mtu_bytes") for one in (host, second)]
-        mtu_bytes = min((each for each in ends if each), default=0)
+        known = [each for each in ends if each]
         is_within = any(ipaddress.ip_address(one.address).is_loopback for one in (host, second))
-        if is_within or mtu_bytes < _LEAST_BYTES:
+        if is_within or min(known, default=0) < _LEAST_BYTES:
             continue
-        found[f"{host.engine.label} to {second.engine.label}"] = (host, mtu_bytes)
+        # What the other end's interface takes is no bound here: what is longer is lost there.
+        mtus = {"interface_mtu_bytes": min(known), "sender_mtu_bytes": known[0]}
+        found[f"{host.engine.label} to {second.engine.label}"] = (host, mtus)
 
-    def probe(path: tuple[EngineHost, int]) -> dict[str, Any]:
-        host, mtu_bytes = path
+    def probe(path: tuple[EngineHost, dict[str, int]]) -> dict[str, Any]:
+        host, mtus = path
         try:
-            probed = _probe(host, second, min(mtu_bytes, _MOST_BYTES), ports)
+            probed = _probe(host, second, min(mtus["sender_mtu_bytes"], _MOST_BYTES), ports)
         except LabError as error:
             # The trials report what is wrong with a host or the network.
             probed = {"there": None, "back": None, "error": error.message}
-        return {"interface_mtu_bytes": mtu_bytes, **probed}
+        return {**mtus, **probed}
 
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         return dict(zip(found, pool.map(probe, found.values()), strict=True))
@@ -68,14 +72,15 @@ def _probe(
     host: EngineHost, second: EngineHost, most_bytes: int, ports: Mapping[str, int]
 ) -> dict[str, Any]:
     session = secrets.token_hex(16)
-    request = {"bind": second.address, "peer": host.address, "session": session, **ports}
+    peer = seen_from(second.address, host.address)
+    request = {"bind": second.address, "peer": peer, "session": session, **ports}
     answering = second.engine.start({"type": "path_mtu_answer", **request})
     try:
         ready = answering.wait_ready(_ANSWER_S)
         request = {
             "type": "path_mtu_probe",
             "bind": host.address,
-            "peer": second.address,
+            "peer": seen_from(host.address, second.address),
             "port": ready["ports"][0],
             "session": session,
             "most_bytes": most_bytes,

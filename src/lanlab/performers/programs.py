@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from lanlab.addresses import seen_from
 from lanlab.errors import LabError, RunError
 from lanlab.performers.base import HasHosts, OnProgress
 from lanlab.performers.engine_host import EngineHost
@@ -93,7 +94,8 @@ def _run(
     first = entry.programs(kind.name, parameters.transport)[0]
     outcome.setup = {"driver": entry.name, "version": entry.version(first)}
     port = free_ports(server_host.command_prefix, entry.ports)
-    place = Place(client_host.address, server_host.address, port)
+    address = seen_from(client_host.address, server_host.address)
+    place = Place(client_host.address, address, port)
     commands = entry.commands(kind.name, parameters, place)
     outcome.setup["asked"] = {
         "server": list(commands.server),

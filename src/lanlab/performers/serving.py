@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
+from lanlab.addresses import in_url
 from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.errors import EngineLost
 from lanlab.frozen import dataclass
@@ -63,11 +64,10 @@ class Serving:
         """As lanlab takes it."""
         wanted = self._wanted
         user = "" if wanted.credentials is None else f"{quote(wanted.credentials['user'])}@"
-        host = f"[{wanted.address}]" if ":" in wanted.address else wanted.address
         path = (self._share or "").strip("/")
         if wanted.station is not None:
             return f"{wanted.service}://{user}{quote(wanted.station.name)}/{path}"
-        return f"{wanted.service}://{user}{host}:{self.port}/{path}"
+        return f"{wanted.service}://{user}{in_url(wanted.address)}:{self.port}/{path}"
 
     def wait(self, within_s: float | None) -> bool:
         """Wait until it has ended by itself; `False` if it has not in that time."""

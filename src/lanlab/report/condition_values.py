@@ -115,6 +115,6 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
 def _escaped(text: str) -> str:
     """Text that Markdown takes as it is, within a table."""
-    for character in "\\`*_|<>[]":
+    for character in "\\`*_|<>[]&~$":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())

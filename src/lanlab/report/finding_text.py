@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from lanlab.analysis.findings import Judged, Judgement, Verdicts
-from lanlab.analysis.findings.claim import Tally
-from lanlab.analysis.findings.judge import Further
 from lanlab.analysis.findings.systems import THIS_SYSTEM
+from lanlab.analysis.findings.verdicts import Further, Judged, Judgement, Verdicts
 from lanlab.figures.wording import number, percent, plain, quantity
 from lanlab.report.finding_names import readable
 from lanlab.studies import Finding, Study
+
+if TYPE_CHECKING:
+    from lanlab.analysis.findings.claim import Tally
 
 #: Comparisons of a finding that are told; the others are counted, and stand in JSON and CSV.
 _MOST_TOLD = 4

@@ -17,6 +17,7 @@ _SIGNS = {
     "claimed": "claimed it",
     "announced": "announced it",
     "answered": "answered for it",
+    "released": "released it",
 }
 #: What a question asked so shortly before the end may still be answered in, ns.
 _FRESH_NS = 2_000_000_000

@@ -34,7 +34,7 @@ _COLUMNS = (
     Column("requests without a reply (ratio)", "lost", "lost"),
     Column("goodput up (bit/s)", "goodput up (Mbit/s)", "up (Mbit/s)"),
     Column("goodput down (bit/s)", "goodput down (Mbit/s)", "down (Mbit/s)"),
-    Column("round trips a minute", "round trips/min", "RPM"),
+    Column("echo round trips per minute", "echo round trips/min", "echo trips/min"),
     Column("trials", "trials", "trials"),
 )
 
@@ -47,7 +47,7 @@ def load_table(trials: Sequence[TrialRecord], study: Study, experiment: str) -> 
 
 def _row(found: LoadResult, study: Study) -> tuple[Cell, ...]:
     goodputs = [found.goodput_bps.get(way) for way in _WAYS]
-    per_minute = found.round_trips_per_minute
+    per_minute = found.echo_round_trips_per_minute
     mean = None if found.mean is None else found.mean.under_load
     return (
         words(condition_text(study, found.factors)),

@@ -35,16 +35,23 @@ def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     """
     Every metric at every condition: its mean over trials, and the ends of its 95 % interval where
     there are two trials or more. Two more gauges count the trials behind them.
+
+    A quantity that a workload keeps in two units (the elapsed time of a copy in s and in ns) is one
+    gauge in the base unit, and is there once.
     """
     families: dict[str, tuple[str, str, list[_Sample]]] = {}
     counts: dict[tuple[tuple[str, str], ...], Summary] = {}
+    keys: dict[tuple[str, str], str] = {}
     for one in metric_values(run, trials):
-        name, unit, size = _name(one.metric.key)
-        said = f"{quantity(None, one.metric.key).name}; mean over trials"
+        key = one.metric.key
+        name, unit, size = _name(key)
+        said = f"{quantity(None, key).name}; mean over trials"
         samples = families.setdefault(name, (unit, said, []))[2]
         for summary in one.summaries:
             labels = _labels(run, summary)
             counts.setdefault(tuple(labels.items()), summary)
+            if keys.setdefault((name, summary.experiment), key) != key:
+                continue
             samples += [
                 ({**labels, "statistic": statistic}, value / size)
                 for statistic, value in (

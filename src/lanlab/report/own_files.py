@@ -10,6 +10,7 @@ anything is written.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -320,7 +321,8 @@ def _unwritten(path: Path, error: OSError) -> StoreError:
     where = (
         f" ({error.filename})" if error.filename and str(path) not in str(error.filename) else ""
     )
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return StoreError(
         f"{path} could not be written: {error.strerror or error}{where}",
-        hint="free some room, or name another place",
+        hint="free some room, or name another place" if is_full else "name another place",
     )

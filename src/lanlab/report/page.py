@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lanlab.analysis.findings import Verdicts, findings_of, judge_published, judge_run
+from lanlab.analysis.findings.verdicts import Verdicts, findings_of
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
@@ -141,7 +141,7 @@ def run_on_page(
         others: The other runs on the page.
     """
     study = Study.model_validate(run.study)
-    verdicts = judge_run(findings_of(run), run, trials)
+    verdicts = _judged(run, trials)
     accuracies = run_accuracies(run, trials, published)
     return RunOnPage(
         run=run,
@@ -171,16 +171,29 @@ def run_on_page(
     )
 
 
+def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
+    """Verdicts on the findings of a run's study. Of a study without any nothing is judged, and what
+    judges is not loaded."""
+    findings = findings_of(run)
+    if not findings:
+        return Verdicts("this run", (), 0)
+    from lanlab.analysis.findings import judge_run
+
+    return judge_run(findings, run, trials)
+
+
 def _bodies(
     run: RunRecord, own: Verdicts, others: Sequence[tuple[RunRecord, list[TrialRecord]]]
 ) -> list[Verdicts]:
     """The bodies of evidence on the findings of a run's study; none where it is the only one."""
     found = []
     if run.study_id in known_studies() and own.judgements:
+        from lanlab.analysis.findings import judge_published
+
         found.append(judge_published(load_study(run.study_id)))
     found.append(own)
     alike = [one for one in others if one[0].study_id == run.study_id and one[0].id != run.id]
-    found += [judge_run(findings_of(one), one, trials) for one, trials in alike]
+    found += [_judged(one, trials) for one, trials in alike]
     return found if len(found) > 1 else []
 
 

@@ -15,6 +15,7 @@ _REFUSALS = frozenset(
         "request.too_long",
         "socket.option",
         "socket.congestion_control",
+        "system.invalid",
         "system.permission",
         "processor.unusable",
     }

@@ -10,9 +10,11 @@ from typing import Any
 
 from lanlab.addresses import AddressFamily
 from lanlab.analysis.interface_cautions import cautions, kernel_caution
-from lanlab.errors import LabError
+from lanlab.analysis.path_cautions import path_cautions
+from lanlab.errors import EngineError, LabError
 from lanlab.performers import EngineHost, Hosts, metrics_of, perform_between
 from lanlab.performers.clocks import read_clocks
+from lanlab.performers.paths import probed_paths
 from lanlab.run.unreached import explained
 from lanlab.testbeds import testbed
 from lanlab.testbeds.base import Testbed
@@ -24,6 +26,8 @@ from lanlab.workloads import WORKLOADS, CounterChanges
 #: This machine beside a host that is looked at alone: between them nothing is measured.
 _ALONE = f"{HERE}=127.0.0.1"
 _REQUESTS = 10
+#: Of a request: so short that every path carries it. How long packets may be is looked at apart.
+_REQUEST_BYTES = 64
 
 
 def check_hosts(name: str) -> dict[str, list[Need]]:
@@ -95,7 +99,11 @@ def _together(name: str, count: int) -> Iterator[tuple[str, list[Need]]]:
                 )
             way = f"{bed.hosts[0].label} to {bed.hosts[1].label}"
             first, second, *_ = ends.values()
-            yield way, [_tried(bed, first, second, one, family) for one in ("udp", "tcp")]
+            tried = [_tried(bed, first, second, one, family) for one in ("udp", "tcp")]
+            yield way, tried
+            if any(need.found for need in tried):
+                for name, path in probed_paths(list(ends.values()), interfaces, {}).items():
+                    yield name, [_longest(name, path)]
             surprises = cautions(interfaces)
             yield way, [Need("link", False, caution, required=False) for caution in surprises]
         finally:
@@ -139,6 +147,7 @@ def _tried(
     wish = {
         "transport": transport,
         "ip_version": 4 if family == "ipv4" else 6,
+        "message_size_bytes": _REQUEST_BYTES,
         "requests": _REQUESTS,
         "warmup_s": 0,
     }
@@ -146,11 +155,29 @@ def _tried(
     outcome = perform_between(kind, parameters, first, second, bed.start_lead_s)
     name = transport.upper()
     if outcome.error is None:
-        found = metrics_of(kind, parameters, outcome, CounterChanges())
+        try:
+            found = metrics_of(kind, parameters, outcome, CounterChanges())
+        except EngineError as error:
+            return _failed(name, error)
         detail = f"{found['replies']} of {found['requests']} requests came back"
         if "rtt_p50_ns" in found:
             detail += f", p50 {format_time(found['rtt_p50_ns'] / 1e9)}"
-        return Need(name, found["replies"] > 0, detail)
+        return Need(name, True, detail)
     names = dict(zip(kind.roles, (host.name for host in bed.hosts), strict=False))
     requests = outcome.setup.get("requests", {})
-    return _failed(name, explained(outcome.error, bed, requests, names))
+    return _failed(name, explained(outcome.error, bed, requests, names, {}))
+
+
+def _longest(name: str, path: Mapping[str, Any]) -> Need:
+    """The longest packets that pass. Where longer ones are lost and nothing says so, long messages
+    and all of TCP but its beginning are lost, too."""
+    if path["there"] is None or path["back"] is None:
+        why = path.get("error", "no answer to any")
+        return Need("packets", True, f"the longest are not known: {why}", required=False)
+    found = path_cautions({name: path})
+    if not found:
+        return Need("packets", True, f"up to {path['there']['least_bytes']} B pass, and back")
+    smaller = min(path["there"]["least_bytes"], path["back"]["least_bytes"])
+    advice = f"set the MTU of both interfaces to {smaller}, or let ICMP `too big` through"
+    is_lost = not path["was_told"]
+    return Need("packets", False, found[0], advice if is_lost else "", required=is_lost)

@@ -116,7 +116,8 @@ def run_trial(
         if told:
             raw["progress"] = asdict(told[-1])
         asked = raw.get("setup", {}).get("requests", {})
-        error = explained(cause_of(error, hosts.loss(), damage), bed, asked, names)
+        paths = run.testbed.get("facts", {}).get("paths", {})
+        error = explained(cause_of(error, hosts.loss(), damage), bed, asked, names, paths)
     roles = {name: role for role, name in names.items()}
     return TrialRecord(
         run_id=run.id,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lanlab.analysis.path_cautions import path_cautions
 from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.registry import real_hosts
@@ -16,10 +17,16 @@ from lanlab.testbeds.registry import real_hosts
 _NO_ROUTE = "peer.unreachable"
 _NO_ANSWER = "peer.no_answer"
 _NO_ADDRESS = "bind.no_address"
+#: Codes of what long packets that are lost without a report come to.
+_SILENT_LOSS = ("peer.gone", "stream.nothing_arrived", "echo.nothing_arrived")
 
 
 def explained(
-    error: LabError, bed: Testbed, requests: Mapping[str, Any], names: Mapping[str, str]
+    error: LabError,
+    bed: Testbed,
+    requests: Mapping[str, Any],
+    names: Mapping[str, str],
+    paths: Mapping[str, Mapping[str, Any]],
 ) -> LabError:
     """
     An error of a trial between real hosts, with what to do about their network.
@@ -27,6 +34,7 @@ def explained(
     Args:
         requests: What the engines were asked, by role.
         names: Name of the host in each role, the one that connects first.
+        paths: What was found of the longest packets between them before the run.
     """
     kind = real_hosts(bed.name)
     if kind is None or not isinstance(error, EngineError):
@@ -38,6 +46,9 @@ def explained(
         hint = kind.how_to_reach
     elif error.code == _NO_ANSWER and "peer" in asked:
         hint = f"{_of_firewall(asked, bed, names[listens])}. If it is none: {kind.how_to_reach}"
+    elif error.code in _SILENT_LOSS:
+        silent = {ends: path for ends, path in paths.items() if not path.get("was_told")}
+        hint = "; ".join(path_cautions(silent)) or None
     if hint is None:
         return error
     return EngineError(error.code, error.message, hint=hint, host=error.host, partial=error.partial)

@@ -204,8 +204,19 @@ def _numbers(values: Any) -> NDArray[Any]:
     import numpy as np
 
     if values.null_count == 0:
-        return np.asarray(values.to_numpy())
-    # Truths are bits in Arrow, so they are never taken as they are.
-    missing = np.asarray(values.is_null())
-    numbers = np.asarray(values.fill_null(0).to_numpy())
-    return np.ma.MaskedArray(numbers, mask=missing)
+        return _whole(values)
+    return np.ma.MaskedArray(_whole(values.fill_null(0)), mask=_whole(values.is_null()))
+
+
+def _whole(values: Any) -> NDArray[Any]:
+    """Numbers of which none is missing. Not by pyarrow's own way, which loads all of pandas."""
+    import numpy as np
+    import pyarrow
+
+    if pyarrow.types.is_boolean(values.type):
+        # Truths are bits in Arrow.
+        return _whole(values.cast(pyarrow.uint8())).astype(np.bool_)
+    whole = values.combine_chunks() if isinstance(values, pyarrow.ChunkedArray) else values
+    if isinstance(whole, pyarrow.ChunkedArray):  # Of no rows.
+        return np.zeros(0, dtype=whole.type.to_pandas_dtype())
+    return np.from_dlpack(whole)

@@ -17,7 +17,7 @@ from lanlab.frozen import dataclass
 from lanlab.studies.checks import problems
 from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
-from lanlab.user_files import read_user_file
+from lanlab.user_files import read_user_file, text_of
 
 # What only files beside a study need is imported when one is read.
 if TYPE_CHECKING:
@@ -267,9 +267,10 @@ def _toml(content: bytes, file: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(content.decode())
+        return tomllib.loads(text_of(content))
     except UnicodeDecodeError as error:
-        raise BadStudy(file, f"byte {error.start}", "what is not UTF-8", "UTF-8 text") from None
+        found = "UTF-16" if "UTF-16" in error.reason else "what is not UTF-8"
+        raise BadStudy(file, f"byte {error.start}", found, "UTF-8 text") from None
     except RecursionError:
         raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits

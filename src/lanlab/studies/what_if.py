@@ -17,7 +17,7 @@ from lanlab.studies.machines import (
     known_machine,
 )
 from lanlab.studies.model import Study
-from lanlab.user_files import read_user_file
+from lanlab.user_files import read_user_file, text_of
 
 #: Ends the id of a changed study, so that its results are not taken for those of the study.
 SUFFIX = "-what-if"
@@ -68,7 +68,7 @@ def read_changes(path: Path) -> list[Change]:
     """
     content = read_user_file(path, "file of changes", _MAX_FILE_BYTES)
     try:
-        data = tomllib.loads(content.decode())
+        data = tomllib.loads(text_of(content))
     except ValueError as error:
         raise UsageError(f"file of changes `{path}`: {error}") from None
     machines = data.pop("machine", None)

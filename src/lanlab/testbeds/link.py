@@ -9,6 +9,7 @@ to 100 Mbit/s, a token bucket above or with `+tbf`, nothing where it is `unshape
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast, get_args
@@ -133,6 +134,13 @@ def parse_link(text: str) -> LinkRequest:
         '100M:cable,delay=1ms,loss=0.1%'
     """
     head, *settings = text.split(",")
+    for before, after in itertools.pairwise((head, *settings)):
+        # No setting begins with a digit.
+        if after.lstrip()[:1].isdigit():
+            raise UsageError(
+                f"link: `{before},{after}` has a comma in its number; allowed: a decimal point",
+                hint=f"write it as in `{before.strip()}.{after.strip()}`",
+            )
     kept = _KEPT_BY.fullmatch(head)
     if kept is not None:
         head = kept[1]

@@ -21,7 +21,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
-from lanlab.addresses import AddressFamily, ip_family
+from lanlab.addresses import (
+    AddressFamily,
+    bare,
+    ip_family,
+    is_of_one_link,
+    socket_address,
+    zone_of,
+)
 from lanlab.engine import Engine, engine_path
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import machine_name, travelling_engine
@@ -252,7 +259,12 @@ def _addresses(
     if destination.addresses:
         return destination.by_family
     if destination.interface is not None:
-        return _of_interface(destination, destination.interface, remote)
+        # An end that was reached by an address of the link is measured at that.
+        is_by_link = any(
+            not named.addresses and reached is not None and is_of_one_link(reached.arrival.address)
+            for named, reached in zip(destinations, remotes, strict=True)
+        )
+        return _of_interface(destination, destination.interface, remote, is_by_link=is_by_link)
     if remote is not None:
         if remote.arrival.address is None:
             raise UsageError(
@@ -260,15 +272,12 @@ def _addresses(
                 hint="give it by --address, or as `address` in the host file",
             )
         return _by_family(remote.arrival.address)
-    others = [
-        _addresses(destinations, remotes, other)
-        for other in range(len(remotes))
-        if remotes[other] is not None
-    ]
     found: dict[AddressFamily, str] = {}
-    for other in others:
-        for address in other.values():
-            local = _local_address(address)
+    for place, reached in enumerate(remotes):
+        if reached is None:
+            continue
+        for address in _addresses(destinations, remotes, place).values():
+            local = _local_address(address, _zone_here(destinations[place], reached))
             if local is not None:
                 found |= _by_family(local)
         if found:
@@ -280,9 +289,14 @@ def _addresses(
 
 
 def _of_interface(
-    destination: Destination, interface: str, remote: _Remote | None
+    destination: Destination, interface: str, remote: _Remote | None, *, is_by_link: bool
 ) -> dict[AddressFamily, str]:
-    """The addresses of an interface, the first of each family, as an engine on its host tells."""
+    """
+    The addresses of an interface, the first of each family, as an engine on its host tells.
+
+    Args:
+        is_by_link: Of IPv6 that of the link; else only where there is no other address.
+    """
     command = [engine_path()] if remote is None else remote.start_engine()
     with Engine(destination.label, command) as engine:
         interfaces = engine.describe()["interfaces"]
@@ -295,24 +309,50 @@ def _of_interface(
     for text in interfaces[interface]["addresses"]:
         if not ipaddress.ip_address(text).is_link_local:
             found = _by_family(text) | found
+    if is_by_link or not found:
+        of_link = filter(is_of_one_link, interfaces[interface]["addresses"])
+        found |= next((_by_family(f"{text}%{interface}") for text in of_link), {})
     if not found:
         raise UsageError(f"{destination.label}: interface `{interface}` has no address")
     return found
 
 
 def _by_family(address: str) -> dict[AddressFamily, str]:
-    bare = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(bare, ipaddress.IPv6Address) and bare.ipv4_mapped is not None:
-        bare = bare.ipv4_mapped
-    return {ip_family(bare.version): str(bare)}
+    found = ipaddress.ip_address(bare(address))
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    text = str(found)
+    # Others need none, whatever their text says.
+    zone = zone_of(address) if is_of_one_link(text) else ""
+    return {ip_family(found.version): f"{text}%{zone}" if zone else text}
 
 
-def _local_address(address: str) -> str | None:
-    """The address of this machine from which datagrams to another leave; none is sent."""
+def _zone_here(destination: Destination, remote: _Remote) -> str:
+    """The interface here by which a host is reached at an address of one link: as its user wrote
+    it, else that which has the address that the host saw the connection come from."""
+    written = zone_of((destination.ssh or "").rpartition("@")[2])
+    seen = remote.arrival.peer_address
+    if written or seen is None:
+        return written
+    for index, name in socket.if_nameindex():
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as own:
+            own.bind((bare(seen), 0, 0, index))
+            return name
+    return ""
+
+
+def _local_address(address: str, zone: str) -> str | None:
+    """The address of this machine from which datagrams to another leave; none is sent.
+
+    Args:
+        zone: The interface here, for an address of one link.
+    """
+    is_zoned = is_of_one_link(address)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((address, 9))
-            return str(probe.getsockname()[0])
+            probe.connect(socket_address(f"{bare(address)}%{zone}" if is_zoned else address, 9))
+            own = bare(str(probe.getsockname()[0]))
     except OSError:
         return None
+    return f"{own}%{zone}" if is_zoned else own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import contextlib
 import ipaddress
 import os
@@ -13,15 +14,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from lanlab.addresses import bare, is_of_one_link, zone_of
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES, schemes
-from lanlab.user_files import read_user_file
+from lanlab.user_files import read_user_file, text_of
 
 #: A password, and the certificates or host keys that are trusted, have at most so many bytes; the
 #: second of an engine, too.
 _MOST_PASSWORD_BYTES = 2**16
 _MOST_TRUST_BYTES = 2**24
+#: Before a fingerprint: in hexadecimal digits, or in base64 as OpenSSH prints it.
+_SHA256 = "sha256:"
 
 #: Passwords that were asked for, by URL; never written anywhere.
 _asked: dict[str, str] = {}
@@ -92,6 +96,14 @@ def parse_url(text: str) -> ServerUrl:
         return ServerUrl(text, service, "", None, None, None, path)
     if not parts.hostname:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
+    # A zone is written behind `%25` (RFC 6874), and by most people behind `%`.
+    address, percent, zone = parts.hostname.partition("%")
+    host = f"{address}{percent}{unquote(zone.removeprefix('25'))}"
+    if is_of_one_link(host) and not zone_of(host):
+        raise UsageError(
+            f"`{text}`: every link has the address {host}",
+            hint=f"write it with the interface here that leads there, as in `[{host}%25eth0]`",
+        )
     if found.port == 0 and port is not None:
         raise UsageError(f"`{text}`: found a port; a server of {found.title} has none")
     share: str | None = None
@@ -105,7 +117,17 @@ def parse_url(text: str) -> ServerUrl:
         share = names.pop(0)
     user = unquote(parts.username) if parts.username else None
     directory = "/".join(names)
-    return ServerUrl(text, service, parts.hostname, port, user, share, directory, options)
+    if found.has_login_directory:
+        directory = _from_login(path, names)
+    return ServerUrl(text, service, host, port, user, share, directory, options)
+
+
+def _from_login(path: str, names: list[str]) -> str:
+    """A directory as engines know it, where a path begins at the login: `/` before it stands for
+    the whole server. Other clients write `//` (or `/%2F`) for that, and `/~/` for the login."""
+    if path.startswith("//"):
+        return f"/{'/'.join(names)}"
+    return "/".join(names[1:] if names[:1] == ["~"] else names)
 
 
 def _options(text: str, query: str, allowed: tuple[str, ...]) -> dict[str, str]:
@@ -169,9 +191,12 @@ def read_password_file(path: Path) -> str:
         hint = f"chmod 600 {shlex.quote(str(path))}"
         raise UsageError(f"password file `{path}`: others may read it", hint=hint)
     try:
-        return content.decode().removesuffix("\n").removesuffix("\r")
-    except UnicodeDecodeError:
-        raise UsageError(f"password file `{path}`: found no UTF-8") from None
+        return text_of(content).removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        found = "UTF-16" if "UTF-16" in error.reason else "no UTF-8"
+        raise UsageError(
+            f"password file `{path}`: found {found}; allowed: UTF-8", hint="save it as UTF-8"
+        ) from None
 
 
 def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
@@ -179,8 +204,9 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     A user's own server as it is in requests to engines, with its password and without its address.
 
     Args:
-        trust: `sha256:HEX` of a certificate or host key, or the path of a file with those that are
-            trusted; `None`: whom this system trusts.
+        trust: `sha256:HEX` of a certificate or host key, `SHA256:` and its base64 as `ssh-keygen
+            -l` prints it, or the path of a file with those that are trusted; `None`: whom this
+            system trusts.
 
     Raises:
         UsageError: It needs a password and there is none, or the file of
@@ -202,14 +228,15 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     if (
         credentials is not None
         and url.service in ("smb", "smb1", "smb1+nbf")
-        and ";" in credentials["user"]
+        and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", credentials["user"]))
     ):
-        domain, _, user = credentials["user"].partition(";")
-        credentials |= {"user": user, "domain": domain}
+        # As URLs have it, and as Windows writes it.
+        credentials |= {"user": separated[2], "domain": separated[1]}
     return {
         "service": SERVICES[url.service].engine_name,
         "port": url.port,
-        "server_name": url.host,
+        # A zone is no matter of the server's.
+        "server_name": bare(url.host),
         "share": url.share,
         "directory": url.directory,
         "credentials": credentials,
@@ -227,11 +254,28 @@ def trust_of(service: str, trust: str | None) -> Any:
         return "system"
     if not SERVICES[service].has_identity:
         raise UsageError(f"trust: `{service}` has no certificate or host key to check")
-    if trust.startswith("sha256:"):
-        digits = trust.removeprefix("sha256:").replace(":", "").lower()
-        if not re.fullmatch(r"[0-9a-f]{64}", digits):
-            raise UsageError(
-                "trust: found another text; allowed: sha256: and 64 hexadecimal digits"
-            )
-        return {"sha256": digits}
+    if trust[: len(_SHA256)].lower() == _SHA256:
+        return {"sha256": _digits_of(trust[len(_SHA256) :])}
     return {"file": str(Path(trust).absolute())}
+
+
+def _digits_of(fingerprint: str) -> str:
+    """The 64 hexadecimal digits of a SHA-256, from those (colons between bytes are left out) or
+    from 43 characters of base64, which OpenSSH leaves without `=`.
+
+    Examples:
+        >>> _digits_of("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU")[:8]
+        'e3b0c442'
+    """
+    digits = fingerprint.replace(":", "").lower()
+    if re.fullmatch(r"[0-9a-f]{64}", digits):
+        return digits
+    base64 = fingerprint.rstrip("=")
+    if re.fullmatch(r"[A-Za-z0-9+/]{43}", base64):
+        return binascii.a2b_base64(f"{base64}=").hex()
+    raise UsageError(
+        "trust: found another text; allowed: sha256: and 64 hexadecimal digits, or SHA256: and 43 "
+        "characters of base64",
+        hint="`ssh-keygen -lf KEY.pub` prints it of a host key, `openssl x509 -noout -fingerprint "
+        "-sha256` of a certificate",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import model_validator
 
 from lanlab.roles import ROLES
+from lanlab.workloads.arrivals import check_echo
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
@@ -119,7 +120,22 @@ class Echo:
     def summarise(
         self, parameters: EchoParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from what the requester measured."""
+        """
+        A trial's results from what the requester measured.
+
+        Raises:
+            EngineError: No request was answered.
+        """
+        check_echo(
+            parameters.message_size_bytes,
+            parameters.timeout_s,
+            outcome.results["requester"],
+            changes,
+        )
+        return self.measured(outcome)
+
+    def measured(self, outcome: TrialOutcome) -> dict[str, float | int]:
+        """The same where a load may take all replies."""
         requested = outcome.results["requester"]
         metrics: dict[str, float | int] = {
             name: requested[name]

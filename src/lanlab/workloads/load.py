@@ -34,6 +34,8 @@ DIRECTIONS: Mapping[str, tuple[str, ...]] = {
     "down": (REVERSE_PREFIX,),
     "both": ("", REVERSE_PREFIX),
 }
+#: The old name of `echo_round_trips_per_minute`. It goes with the release after 0.1.
+OLD_PER_MINUTE = "round_trips_per_minute"
 #: The streams go on for this time after the last request, so that its reply meets them too.
 TAIL_S = 0.5
 #: Parts of the echo's time, and in how many of them at most nothing may arrive of a direction: one
@@ -176,11 +178,13 @@ class Load:
             _check_held(parameters, prefix, parts)
         own = {role: outcome.results[role] for role in self.roles}
         echo = TrialOutcome(own, outcome.setup)
-        metrics = Echo().summarise(parameters.echo(), echo, changes)
+        metrics = Echo().measured(echo)
         if metrics["offered_requests"] > 0:
             metrics["echo_loss_ratio"] = 1 - metrics["replies"] / metrics["offered_requests"]
         if metrics.get("rtt_mean_ns", 0) > 0:
-            metrics["round_trips_per_minute"] = 60e9 / metrics["rtt_mean_ns"]
+            per_minute = 60e9 / metrics["rtt_mean_ns"]
+            metrics["echo_round_trips_per_minute"] = per_minute
+            metrics[OLD_PER_MINUTE] = per_minute
         if idle:
             metrics["load_idle_ratio"] = max(map(len, idle)) / _PARTS
         for prefix in parameters.prefixes:

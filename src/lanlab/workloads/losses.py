@@ -68,7 +68,7 @@ def lost_by_place(
     joined = sent["burst_messages"] if received["io"] == "segment" else 1
     late = explained(received["overdue_messages"])
     socket_buffer = explained((received["socket_dropped_datagrams"] or 0) * joined)
-    medium = _lost_in_the_medium(changes, left)
+    medium = lost_in_the_medium(changes, left)
     left -= sum(medium.values())
     # With the kernel's report each drop of the queue is a refusal, which was not counted as sent.
     queue = explained(changes.of("sender").get("qdisc_drops", 0) - sent["total_refused"])
@@ -88,7 +88,7 @@ def has_medium(changes: CounterChanges) -> bool:
     return "medium_frames" in changes.of("sender")
 
 
-def _lost_in_the_medium(changes: CounterChanges, left: int) -> dict[str, int]:
+def lost_in_the_medium(changes: CounterChanges, left: int) -> dict[str, int]:
     """What the medium lost of `left` messages, by the keys of `LOST_IN_THE_MEDIUM`; nothing of a
     link without a medium."""
     if not has_medium(changes):

@@ -168,7 +168,14 @@ LOAD = {
     **ECHO,
     **_table(
         Metric("echo_loss_ratio", "ratio", "requests without a reply", "less"),
-        Metric("round_trips_per_minute", "1/min", "round trips a minute", "more"),
+        Metric("echo_round_trips_per_minute", "1/min", "echo round trips per minute", "more"),
+        # Its name until 0.1: it spelled out RPM, which the IETF's draft defines otherwise.
+        Metric(
+            "round_trips_per_minute",
+            "1/min",
+            "echo round trips per minute (old name; use `echo_round_trips_per_minute`)",
+            "more",
+        ),
         Metric("load_idle_ratio", "ratio", "time without load", "less"),
     ),
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},

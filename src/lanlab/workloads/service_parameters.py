@@ -86,7 +86,8 @@ class ServiceParameters(IpParameters):
     timeout_s: Seconds = parameter(30.0, "Time to wait for each server reply.", ge=0.001, le=600)
     trust: str | None = parameter(
         None,
-        "Certificate or host key of the server, or a file of trusted ones. "
+        "Certificate or host key of the server (`SHA256:…` of ssh-keygen too), or a file of "
+        "trusted ones. "
         "Default: those that this system trusts.",
         metavar="sha256:HEX|FILE",
     )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Protocol
 
+from lanlab.addresses import seen_from
 from lanlab.frozen import dataclass
 from lanlab.workloads.outcome import Progress
 
@@ -243,11 +244,13 @@ class TwoEnds(Steps):
 
         def listen(before: Before) -> Request:
             clock = {"sender_clock": dict(before.clock)} if self._tells_clock else {}
-            return {**self._listen, "bind": here, "peer": there, "session": session, **clock}
+            peer = seen_from(here, there)
+            return {**self._listen, "bind": here, "peer": peer, "session": session, **clock}
 
         def connect(before: Before) -> Request:
             ports = {"port": before.ports[0]} if self._one_port else {"ports": list(before.ports)}
-            return {**self._connect, "bind": there, "peer": here, "session": session, **ports}
+            peer = seen_from(there, here)
+            return {**self._connect, "bind": there, "peer": peer, "session": session, **ports}
 
         return [[Part(listens, listen)], [Part(connects, connect)]]
 

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import model_validator
 
 from lanlab.roles import BOTH, REVERSE_PREFIX, ROLES
+from lanlab.workloads.arrivals import check_stream
 from lanlab.workloads.both_ways import BothWays, of_reverse
 from lanlab.workloads.definitions import Flag, parameter
 from lanlab.workloads.metrics import STREAM
@@ -214,10 +215,19 @@ class Stream:
     def summarise(
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from what both ends counted. The receiver's count is the figure."""
+        """
+        A trial's results from what both ends counted. The receiver's count is the figure.
+
+        Raises:
+            EngineError: Nothing arrived at all.
+        """
+        size, transport = parameters.message_size_bytes, parameters.transport
+        is_both = parameters.traffic_direction == BOTH
+        check_stream(size, transport, outcome, changes, " in the first direction" * is_both)
         metrics = stream_metrics(parameters, outcome, changes)
-        if parameters.traffic_direction == BOTH:
+        if is_both:
             seen, other = of_reverse(outcome, self.roles), changes.swapped(self.roles)
+            check_stream(size, transport, seen, other, " in the second direction")
             metrics |= {
                 f"{REVERSE_PREFIX}{key}": value
                 for key, value in stream_metrics(parameters, seen, other).items()

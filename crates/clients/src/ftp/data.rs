@@ -40,7 +40,8 @@ pub enum Asked {
 #[derive(Debug)]
 pub struct DataConnections {
     target: Arc<Target>,
-    server: IpAddr,
+    /// With its port for commands.
+    server: SocketAddr,
     tls: Option<Tls>,
     /// EPSV (RFC 2428) until the server turned out not to know it, then PASV.
     extended: AtomicBool,
@@ -50,7 +51,7 @@ pub struct DataConnections {
 
 impl DataConnections {
     /// Connections to a server.
-    pub fn new(target: Arc<Target>, server: IpAddr, tls: Option<Tls>) -> Self {
+    pub fn new(target: Arc<Target>, server: SocketAddr, tls: Option<Tls>) -> Self {
         let has_worked = Arc::new(AtomicBool::new(false));
         Self { target, server, tls, extended: AtomicBool::new(true), has_worked }
     }
@@ -86,13 +87,15 @@ impl DataConnections {
         };
         if self.command() == "EPSV" {
             let port = reply::epsv_port(answer.words()).ok_or_else(odd)?;
-            return Ok(SocketAddr::new(self.server, port));
+            let mut peer = self.server;
+            peer.set_port(port);
+            return Ok(peer);
         }
         let (address, port) = reply::pasv_address(answer.words()).ok_or_else(odd)?;
         let address = IpAddr::from(address);
-        if address != self.server {
+        if address != self.server.ip() {
             // RFC 2577 section 3: or a server could have us connect anywhere.
-            let server = self.server;
+            let server = self.server.ip();
             let message =
                 format!("{what}: PASV names {address}; allowed: the server's own, {server}");
             return Err(Fault::new(Class::Protocol, message)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lanlab_connections::Wire;
-use lanlab_files::{Class, Facts, Fault, Result, ServiceKind, ServicePath, Target};
+use lanlab_files::{Class, Facts, Fault, Result, ServiceKind, Target};
 use rustls::ClientConfig;
 use rustls::client::TicketRequest;
 use tokio::sync::Mutex;
@@ -30,13 +30,11 @@ pub async fn connect(target: &Target) -> Result<Session> {
         let message = "FTP login: found a control character in name or password; allowed: none";
         return Err(Fault::new(Class::Login, message));
     }
-    let base = (!target.directory.is_empty())
-        .then(|| ServicePath::new(&*target.directory))
-        .transpose()
+    let base = lanlab_files::beginning(&target.directory)
         .map_err(|bad| Fault::new(Class::Name, bad.message))?;
 
     let stream = transport::connect(target, USUAL_PORT).await?;
-    let server = stream.peer_addr().map_err(|error| Fault::of_connection("FTP", &error))?.ip();
+    let server = stream.peer_addr().map_err(|error| Fault::of_connection("FTP", &error))?;
     // Nobody needs the password of a target that is kept.
     let kept = Target { credentials: None, ..target.clone() };
     let mut control = Control::new(kept.clone(), Wire::Plain(stream), true);
@@ -46,8 +44,10 @@ pub async fn connect(target: &Target) -> Result<Session> {
     }
     if !greeting.is_done() {
         let fault = greeting.fault("FTP greeting", Class::Protocol);
-        let class = if greeting.code == 421 { Class::Refused } else { fault.class };
-        return Err(Fault { class, ..fault });
+        return Err(match greeting.code {
+            421 => full(fault),
+            _ => fault,
+        });
     }
 
     let mut tls = None;
@@ -120,12 +120,27 @@ async fn secure(target: &Target, mut control: Control) -> Result<(Control, Tls)>
     Ok((Control::new(target.clone(), wire, false), tls))
 }
 
+/// What a server says that takes no session now (421, RFC 959 section 4.2.1).
+fn full(fault: Fault) -> Fault {
+    Fault { class: Class::Refused, ..fault }
+        .hint("it takes no further session now: try later, or copy fewer files at a time")
+}
+
 async fn log_in(control: &mut Control, user: &str, secret: &str) -> Result<()> {
     let what = format!("FTP login of `{user}`");
     let refused = |reply: &super::reply::Reply| {
         let fault = reply.fault(&what, Class::Login);
+        let words = reply.words().to_lowercase();
         match reply.code {
-            421 => Fault { class: Class::Refused, ..fault },
+            421 => full(fault),
+            500..=599 if ["tls", "ssl", "encrypt"].iter().any(|word| words.contains(word)) => {
+                Fault { class: Class::Login, ..fault }
+                    .hint("this server takes logins over TLS alone: use ftps://")
+            }
+            530 if user == ANONYMOUS.0 => {
+                Fault { class: Class::Login, ..fault }.hint("name a user, as in `ftp://USER@HOST/`")
+            }
+            430 | 530 => Fault { class: Class::Login, ..fault }.wrong_login(),
             500..=599 => Fault { class: Class::Login, ..fault },
             _ => fault,
         }

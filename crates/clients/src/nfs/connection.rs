@@ -37,6 +37,13 @@ impl Wire for Records {
     }
 }
 
+/// The server wants a stronger flavor of authentication (RFC 5531, section 9).
+const AUTH_TOOWEAK: u32 = 5;
+
+/// What to do about a server that wants more than `AUTH_SYS`.
+pub const SYS_ALONE: &str =
+    "NFS knows no password, and Kerberos is not spoken: allow `sec=sys` in the export";
+
 /// What came makes no sense.
 pub fn garbled(_: Garbled) -> Fault {
     Fault::new(Class::Protocol, "an answer that cannot be understood")
@@ -134,6 +141,10 @@ pub fn fault_of(status: Status) -> Fault {
 fn refusal(program: (u32, u32), refused: Accepted) -> Fault {
     let (number, version) = program;
     let (class, words) = match refused {
+        Accepted::NotAuthenticated(AUTH_TOOWEAK) => {
+            let words = format!("the user is not accepted (auth_stat {AUTH_TOOWEAK}, too weak)");
+            return Fault::new(Class::Login, words).hint(SYS_ALONE);
+        }
         Accepted::NotAuthenticated(why) => {
             (Class::Login, format!("the user is not accepted (auth_stat {why})"))
         }

@@ -1,6 +1,5 @@
 //! How a session begins: where the services are, and the handle of the export.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use lanlab_files::{Class, Fault, Result, Target};
@@ -9,7 +8,7 @@ use lanlab_wire::nfs3::{MAX_HANDLE_OCTETS, MOUNT, NFS, PORTMAP, PORTMAP_PORT, St
 
 use crate::transport;
 
-use super::connection::{Connection, fault_of, garbled};
+use super::connection::{Connection, SYS_ALONE, fault_of, garbled};
 
 /// `GETPORT` of the portmapper (RFC 1833, section 3.2).
 const GETPORT: u32 = 3;
@@ -77,12 +76,12 @@ pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
         Ok(root)
     } else {
         let message = format!("found flavors of authentication {flavors:?}; known: 1 (AUTH_SYS)");
-        Err(Fault::new(Class::Login, message))
+        Err(Fault::new(Class::Login, message).hint(SYS_ALONE))
     }
 }
 
 async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
-    let peer = SocketAddr::new(transport::address(target)?, port);
+    let peer = transport::peer(target, port)?;
     let stream = transport::connect_to(target, peer).await?;
     let (user, group) = lanlab_os::user_and_group().unwrap_or(NOBODY);
     let user = rpc::auth_sys(0, "lanlab", user, group);
@@ -100,7 +99,8 @@ async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u1
     match u16::try_from(answer.reader().u32().map_err(garbled)?) {
         Ok(0) => {
             let message = format!("{name} version {} over TCP is not registered there", program.1);
-            Err(Fault::new(Class::Refused, message))
+            Err(Fault::new(Class::Refused, message)
+                .hint("see whether an NFS server of version 3 runs there, or give its port"))
         }
         Ok(port) => Ok(port),
         Err(_) => Err(Fault::new(Class::Protocol, format!("{name} has no port"))),

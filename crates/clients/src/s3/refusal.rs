@@ -37,6 +37,9 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     };
     let fault = Fault::new(class, format!("{what}: the server answers {code}: {said}"));
     match code.as_str() {
+        "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
+            fault.hint("see whether access key and secret key are right")
+        }
         "RequestTimeTooSkewed" => fault.hint("set the clock of this host or of the server"),
         "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError" => {
             fault.hint("give the region of the bucket as the domain")

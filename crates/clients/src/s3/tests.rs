@@ -18,7 +18,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
     let offer = Offer {
         service: ServiceKind::S3,
         root: root.to_owned(),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: credentials.clone(),
         read_only: false,
@@ -28,7 +28,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
     let serving = serve(&offer).await.unwrap();
     let target = Target {
         service: ServiceKind::S3,
-        address: Some(LOOPBACK),
+        address: Some(LOOPBACK.into()),
         port: Some(serving.port()),
         server_name: None,
         bind: None,

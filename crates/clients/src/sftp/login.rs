@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, PoisonError};
 
 use lanlab_connections::ssh::{CIPHERS, Cut};
-use lanlab_files::{Class, Credentials, Facts, Fault, Result, ServicePath, Target};
+use lanlab_files::{Class, Credentials, Facts, Fault, Result, Target};
 use lanlab_wire::sftp::{MAX_PIECE_OCTETS, extension, kind};
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
@@ -43,9 +43,7 @@ const WAITING_PACKETS: usize = 64;
 
 /// Connect and log in.
 pub async fn connect(target: &Target) -> Result<Session> {
-    let directory = (!target.directory.is_empty())
-        .then(|| ServicePath::new(&*target.directory))
-        .transpose()
+    let directory = lanlab_files::beginning(&target.directory)
         .map_err(|bad| Fault::new(Class::Name, bad.message))?;
     let port = target.port.unwrap_or(USUAL_PORT);
     let verifier = Verifier::new(target, port)?;
@@ -109,7 +107,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         read_bytes: or_usual(read_bytes),
         write_bytes: or_usual(write_bytes),
     };
-    let base = base(&exchange, directory.as_ref()).await?;
+    let base = base(&exchange, directory).await?;
     let learnt = learnt.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let facts = Facts {
         protocol: "SFTP 3".to_owned(),
@@ -194,8 +192,8 @@ async fn limits(exchange: &Exchange) -> Result<(u32, u32)> {
 }
 
 /// Where to work, as the server calls it: there must be a directory.
-async fn base(exchange: &Exchange, directory: Option<&ServicePath>) -> Result<String> {
-    let path = directory.map_or(".", ServicePath::as_str);
+async fn base(exchange: &Exchange, directory: Option<&str>) -> Result<String> {
+    let path = directory.unwrap_or(".");
     let what = format!("directory {path}");
     let reply = exchange.ask(&what, kind::REALPATH, path.len(), |m| m.string(path)).await?;
     if reply.kind != kind::NAME {

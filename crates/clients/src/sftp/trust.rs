@@ -7,7 +7,7 @@ use lanlab_connections::tls;
 use lanlab_files::{Class, Fault, Result, Target, Trust};
 use russh::Names;
 use russh::client;
-use russh::keys::{Algorithm, PublicKey, PublicKeyOrCertificate};
+use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 
 use crate::{transport, trust, user_file};
 
@@ -91,7 +91,9 @@ impl Verifier {
             Wanted::Known(keys, file) if keys.is_empty() => format!("none is in {file} for it"),
             Wanted::Known(_, file) => format!("another, which is in {file}"),
         };
-        let message = format!("found a host key with SHA-256 {found}; allowed: {allowed}");
+        let as_ssh = key.fingerprint(HashAlg::Sha256);
+        let message =
+            format!("found a host key with SHA-256 {found} ({as_ssh}); allowed: {allowed}");
         Err(Fault::new(Class::Certificate, message).hint(
             "if it is the right server, name its key by its SHA-256, or put it in known_hosts",
         ))
@@ -105,7 +107,12 @@ fn same_kind(a: &Algorithm, b: &Algorithm) -> bool {
 
 fn known(target: &Target, port: u16, path: &std::path::Path) -> Result<Wanted> {
     // russh takes a file that it cannot read for an empty one, and reads any to its end.
-    user_file::read(path, trust::MOST_FILE_BYTES)?;
+    let content = user_file::read(path, trust::MOST_FILE_BYTES)?;
+    if user_file::without_mark(&content).len() < content.len() {
+        // To russh it would be the beginning of the first name.
+        let message = format!("{}: begins with a byte order mark; allowed: none", path.display());
+        return Err(Fault::new(Class::Certificate, message).hint("save it as UTF-8 without one"));
+    }
     let name = transport::server_name(target)?;
     let file = path.display().to_string();
     let keys = russh::keys::known_hosts::known_host_keys_path(&name, port, path)

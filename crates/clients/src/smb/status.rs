@@ -87,8 +87,14 @@ pub fn fault(what: &str, error: &Error) -> Fault {
 
 /// The same of the attempt to log in: a refusal there is one of the user.
 pub fn login_fault(what: &str, error: &Error) -> Fault {
+    let is_wrong = matches!(error, Error::Auth { .. })
+        || matches!(error, Error::Protocol { status, .. } if matches!(
+            *status,
+            NtStatus::LOGON_FAILURE | NtStatus(STATUS_WRONG_PASSWORD | STATUS_NO_SUCH_USER)
+        ));
     let fault = fault(what, error);
     match fault.class {
+        Class::Login if is_wrong => fault.wrong_login(),
         Class::Denied => Fault { class: Class::Login, ..fault }.hint(
             "if the server wants encryption: below SMB 3.1.1, and by Samba, it is not to be had here",
         ),

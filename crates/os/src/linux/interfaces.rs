@@ -1,4 +1,4 @@
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -19,6 +19,21 @@ const GET_ENERGY_EFFICIENT: u32 = 0x44;
 const SPEED_UNKNOWN: u32 = u32::MAX;
 const DUPLEX_HALF: u8 = 0;
 const DUPLEX_FULL: u8 = 1;
+
+/// The number of an interface, by its name (`if_nametoindex(3)`).
+///
+/// # Errors
+/// There is none of that name.
+pub fn interface_index(name: &str) -> io::Result<u32> {
+    let missing =
+        || io::Error::new(io::ErrorKind::NotFound, format!("no interface named `{name}`"));
+    let text = CString::new(name).map_err(|_| missing())?;
+    // SAFETY: the name is a text that ends, and is only read.
+    match unsafe { libc::if_nametoindex(text.as_ptr()) } {
+        0 => Err(missing()),
+        index => Ok(index),
+    }
+}
 
 /// `struct ethtool_cmd`, likewise.
 #[repr(C)]

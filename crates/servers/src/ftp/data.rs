@@ -55,11 +55,12 @@ impl Tls {
 ///
 /// One port serves all of them, one after the other: a port for each would be kept by the system for
 /// a minute after its end, so that a thousand stations had none left after half a minute.
-pub fn listen(address: IpAddr) -> io::Result<TcpListener> {
+pub fn listen(mut address: SocketAddr) -> io::Result<TcpListener> {
+    address.set_port(0);
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
-    socket.bind(SocketAddr::new(address, 0))?;
+    socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 

@@ -308,7 +308,7 @@ impl Dialogue {
                 data::turn_away(listener);
                 listener
             }
-            None => self.passive.insert(data::listen(here.ip())?),
+            None => self.passive.insert(data::listen(here)?),
         };
         let port = listener.local_addr()?.port();
         self.is_awaited = true;

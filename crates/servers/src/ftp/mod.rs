@@ -39,7 +39,7 @@ struct Shared {
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = crate::listen(offer)?;
     let identity =
-        (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind)).transpose()?;
+        (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind.ip())).transpose()?;
     let shared = Arc::new(Shared {
         confined: crate::confined(offer)?,
         credentials: offer.credentials.clone(),

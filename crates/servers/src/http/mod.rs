@@ -60,7 +60,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let identity = with_tls.then(|| Identity::new(offer.bind)).transpose()?;
+    let identity = with_tls.then(|| Identity::new(offer.bind.ip())).transpose()?;
     let tls = identity.as_ref().map(Identity::tls_server).transpose()?.map(TlsAcceptor::from);
     let (listener, port) = listen(offer)?;
     let accepted = Arc::new(AtomicU64::new(0));

@@ -28,7 +28,7 @@ async fn open_to_all(service: ServiceKind, base: &TempDir) -> (Serving, Target) 
     let offer = Offer {
         service,
         root: base.path().join("root"),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: None,
         read_only: false,

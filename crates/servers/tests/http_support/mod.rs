@@ -89,7 +89,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
     let is_s3 = matches!(service, ServiceKind::S3 | ServiceKind::S3s);
     Target {
         service,
-        address: Some(LOOPBACK),
+        address: Some(LOOPBACK.into()),
         port: Some(port),
         server_name: None,
         bind: None,
@@ -113,7 +113,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
     Offer {
         service,
         root: root.to_owned(),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: Some(user()),
         read_only: false,

@@ -99,7 +99,11 @@ pub async fn read_through(
     let bind = cfg!(target_os = "linux").then_some("127.0.0.9".parse().unwrap());
     let session = connect(&Target { port: Some(port), timeout_ns, bind, ..target }).await.unwrap();
     let from = from.recv_timeout(PATIENCE).unwrap().ip();
-    assert_eq!(Some(from), bind.or(Some(LOOPBACK)), "it connects from where it was told");
+    assert_eq!(
+        from,
+        bind.map_or(LOOPBACK, |address| address.ip()),
+        "it connects from where it was told"
+    );
     let file = session.open(&path("file"), Access::Read).await.unwrap();
     let fault = session.read_at(&file, 0, &mut vec![0; 60_000]).await.unwrap_err();
     assert!(fault.message.starts_with("read `file`: "), "{fault}");

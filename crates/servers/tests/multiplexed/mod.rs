@@ -47,7 +47,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
     let share = if service == ServiceKind::Nfs { "/lanlab" } else { "lanlab" };
     Target {
         service,
-        address: Some(LOOPBACK),
+        address: Some(LOOPBACK.into()),
         port: Some(port),
         server_name: None,
         bind: None,
@@ -71,7 +71,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
     Offer {
         service,
         root: root.to_owned(),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: Some(user()),
         read_only: false,

@@ -55,7 +55,7 @@ pub fn user() -> Credentials {
 pub fn target(service: ServiceKind, port: u16) -> Target {
     Target {
         service,
-        address: Some(LOOPBACK),
+        address: Some(LOOPBACK.into()),
         port: Some(port),
         server_name: None,
         bind: None,
@@ -84,7 +84,7 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
     let offer = Offer {
         service,
         root: root.to_owned(),
-        bind: LOOPBACK,
+        bind: LOOPBACK.into(),
         port: 0,
         credentials: Some(user()),
         read_only: false,

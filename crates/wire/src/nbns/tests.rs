@@ -17,6 +17,39 @@ fn emitted(query: &Query) -> Vec<u8> {
 }
 
 #[test]
+fn a_registration_of_samba_is_read() {
+    // The name of all browsers, which begins and ends with octets that are no letters.
+    let found = Request::parse(&frame("registration")).unwrap();
+    assert_eq!((found.wish, found.broadcast, found.id), (Wish::Register, true, 0x3c87));
+    assert_eq!(found.name.suffix(), 1);
+    assert_eq!((found.is_group, found.address), (true, Ipv4Addr::new(10, 9, 9, 1)));
+    assert!(Query::parse(&frame("registration")).is_err());
+    assert!(Response::parse(&frame("registration")).is_err());
+}
+
+#[test]
+fn the_name_of_a_record_may_be_whole_and_no_other_request_is_read() {
+    let whole = frame("registration");
+    let name = whole[12..46].to_vec();
+    let record = whole.iter().rposition(|octet| *octet == 0xc0).unwrap();
+    let spelled = [&whole[..record], &name, &whole[record + 2..]].concat();
+    assert_eq!(Request::parse(&spelled), Request::parse(&whole));
+    for (opcode, wish) in [(6, Wish::Release), (8, Wish::Refresh), (9, Wish::Refresh)] {
+        let mut other = whole.clone();
+        other[2] = opcode << 3;
+        assert_eq!(Request::parse(&other).unwrap().wish, wish);
+    }
+    for length in 0..whole.len() {
+        assert!(Request::parse(&whole[..length]).is_err(), "{length}");
+    }
+    for (at, octet) in [(2, 0x00), (2, 0xa9), (5, 2), (11, 0), (47, 0x21), (record + 3, 0x21)] {
+        let mut bad = whole.clone();
+        bad[at] = octet;
+        assert!(Request::parse(&bad).is_err(), "{at}");
+    }
+}
+
+#[test]
 fn queries_of_samba_are_read_and_written_alike() {
     let server = |suffix| Name::new("SERVER", suffix).unwrap();
     let query = |id, name| Query {
@@ -135,6 +168,11 @@ fn every_cut_is_refused() {
 }
 
 proptest! {
+    #[test]
+    fn a_request_is_read_or_refused(datagram: Vec<u8>) {
+        let _ = Request::parse(&datagram);
+    }
+
     #[test]
     fn parse_never_panics(at in 0..500_usize, value: u8, octets: Vec<u8>) {
         for mut datagram in [octets, frame("query"), frame("status-response")] {

@@ -1,8 +1,10 @@
 //! ARP, and names of `NetBIOS` in UDP.
 
+use std::net::Ipv4Addr;
+
 use lanlab_wire::arp;
 use lanlab_wire::browser::Announcement;
-use lanlab_wire::nbns::{self, Answer, Query, Question, Response};
+use lanlab_wire::nbns::{self, Answer, Query, Question, Request, Response, Wish};
 use lanlab_wire::netbios_name::Name;
 use lanlab_wire::udp_datagram::Packet;
 
@@ -42,29 +44,65 @@ pub fn arp(packet: &[u8], notes: &mut Notes<'_>) {
 pub fn ipv4(packet: &[u8], notes: &mut Notes<'_>) {
     let Ok(packet) = Packet::parse(packet) else { return };
     // A host that speaks is there, but the address may be that of a host behind a router.
-    if packet.destination.is_broadcast() || packet.destination.is_multicast() {
+    let is_to_segment = packet.destination.is_broadcast()
+        || packet.destination.is_multicast()
+        || notes.is_to_all && is_of_one_subnet(packet.source, packet.destination);
+    if is_to_segment {
         notes.stations.has_address(notes.from, &packet.source.to_string());
     }
     let Some(datagram) = packet.datagram else { return };
     match (datagram.source_port, datagram.destination_port) {
-        (nbns::PORT, _) | (_, nbns::PORT) => names(datagram.data, notes),
+        (nbns::PORT, _) | (_, nbns::PORT) => names(packet.source, datagram.data, notes),
         (_, DATAGRAM_PORT) => netbios_datagram(datagram.data, notes),
         _ => {}
     }
 }
 
-fn names(datagram: &[u8], notes: &mut Notes<'_>) {
+/// Whether an address is that of all hosts of a subnet that another one is in: behind what both have in
+/// common it has ones alone (RFC 919).
+fn is_of_one_subnet(source: Ipv4Addr, destination: Ipv4Addr) -> bool {
+    let (source, destination) = (source.to_bits(), destination.to_bits());
+    let ones = destination.trailing_ones();
+    (1..32).contains(&ones) && source >> ones == destination >> ones
+}
+
+fn names(source: Ipv4Addr, datagram: &[u8], notes: &mut Notes<'_>) {
     if let Ok(query) = Query::parse(datagram) {
         if query.question == Question::Addresses {
             notes.questions.ask(notes.at, Kind::UdpName, shown(query.name), notes.from);
         }
+    } else if let Ok(Request { wish, name, is_group, address, .. }) = Request::parse(datagram) {
+        let sign = match wish {
+            Wish::Register => NameSign::Claimed,
+            // It has the name, and goes on to have it.
+            Wish::Refresh => NameSign::Announced,
+            Wish::Release => NameSign::Released,
+        };
+        notes.names.see((name, PROTOCOL, notes.from), sign, Some(is_group));
+        // One that came by a router has the address of another station than the frame.
+        if source == address {
+            notes.stations.has_address(notes.from, &address.to_string());
+        }
     } else if let Ok(Response { name, answer, .. }) = Response::parse(datagram) {
         // That a name is not known is an answer, too.
         notes.questions.answer(Kind::UdpName, &shown(name));
-        if let Answer::Addresses { addresses, .. } = answer {
-            let is_group = addresses.iter().any(|(flags, _)| flags & nbns::GROUP != 0);
-            let key = (name, PROTOCOL, notes.from);
-            notes.names.see(key, NameSign::Answered, Some(is_group));
+        match answer {
+            Answer::Addresses { addresses, .. } => {
+                let is_group = addresses.iter().any(|(flags, _)| flags & nbns::GROUP != 0);
+                let key = (name, PROTOCOL, notes.from);
+                notes.names.see(key, NameSign::Answered, Some(is_group));
+            }
+            Answer::Status { names } => {
+                for (name, flags) in names.iter().filter(|(_, flags)| flags & nbns::ACTIVE != 0) {
+                    let is_group = flags & nbns::GROUP != 0;
+                    notes.names.see(
+                        (name, PROTOCOL, notes.from),
+                        NameSign::Answered,
+                        Some(is_group),
+                    );
+                }
+            }
+            Answer::Negative { .. } => {}
         }
     }
 }

@@ -5,6 +5,8 @@ mod announcements;
 #[cfg(test)]
 mod exact_tests;
 mod ip;
+#[cfg(test)]
+mod name_service_tests;
 mod names;
 mod netbeui;
 mod novell;
@@ -33,6 +35,8 @@ pub const MEMORY_BYTES: u64 = 16 << 20;
 struct Notes<'a> {
     at: Instant,
     from: Mac,
+    /// Whether the frame went to all stations of the segment.
+    is_to_all: bool,
     names: &'a mut Names,
     servers: &'a mut Servers,
     questions: &'a mut Questions,
@@ -82,7 +86,7 @@ impl Observer {
     pub fn see(&mut self, at: Instant, octets: &[u8]) {
         self.frames += 1;
         self.bytes += octets.len() as u64;
-        let Ok(frame) = Frame::parse(octets) else {
+        let Ok((frame, vlans)) = Frame::parse_tagged(octets) else {
             self.unreadable_frames += 1;
             return;
         };
@@ -91,12 +95,22 @@ impl Observer {
             self.frames_between_others += 1;
         }
         let Protocol { name, family, payload } = protocol(&frame);
+        let name = match *vlans.numbers() {
+            [] => name,
+            [number] => format!("{name} in VLAN {number}"),
+            [ref outer @ .., number] => {
+                outer.iter().fold(format!("{name} in VLAN {number}"), |name, outer| {
+                    format!("{name} of {outer}")
+                })
+            }
+        };
         let count = octets.len() as u64;
         self.stations.see(at, from, count, &name);
         self.protocols.see(frame.header.framing, name, count);
         let mut notes = Notes {
             at,
             from,
+            is_to_all: to == Mac::BROADCAST,
             names: &mut self.names,
             servers: &mut self.servers,
             questions: &mut self.questions,

@@ -17,7 +17,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// A station has, or seems to have, a name. The strongest sign is kept.
+    /// A station has, or seems to have, a name. The strongest sign is kept; that it gives the name up
+    /// holds until it has it again.
     pub fn see(&mut self, key: Key, sign: NameSign, is_group: Option<bool>) {
         if key.0.0 == [0; 16] {
             return;
@@ -27,7 +28,11 @@ impl Names {
             return;
         }
         let (kept, group) = self.found.entry(key).or_insert((sign, is_group));
-        *kept = sign.max(*kept);
+        *kept = match (*kept, sign) {
+            (_, NameSign::Released) => NameSign::Released,
+            (NameSign::Released, sign) if sign > NameSign::Used => sign,
+            (kept, sign) => sign.max(kept),
+        };
         *group = is_group.or(*group);
     }
 

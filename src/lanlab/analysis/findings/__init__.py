@@ -1,16 +1,25 @@
 """Findings judged: one evaluator for what was published and for runs."""
 
-from lanlab.analysis.findings.as_data import judgement_as_data, verdicts_as_data
-from lanlab.analysis.findings.claim import Truth
-from lanlab.analysis.findings.judge import (
-    Judged,
-    Judgement,
-    Verdicts,
-    findings_of,
-    judge,
-    judge_published,
-    judge_run,
-)
+from typing import TYPE_CHECKING
+
+from lanlab.lazily import names_of
+
+if TYPE_CHECKING:
+    from lanlab.analysis.findings.as_data import judgement_as_data, verdicts_as_data
+    from lanlab.analysis.findings.claim import Truth
+    from lanlab.analysis.findings.judge import judge, judge_published, judge_run
+    from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts, findings_of
+else:
+    # What judges loads scipy, which a study without findings has no use for.
+    __getattr__ = names_of(
+        __name__,
+        {
+            "as_data": ("judgement_as_data", "verdicts_as_data"),
+            "claim": ("Truth",),
+            "judge": ("judge", "judge_published", "judge_run"),
+            "verdicts": ("Judged", "Judgement", "Verdicts", "findings_of"),
+        },
+    )
 
 __all__ = [
     "Judged",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lanlab.analysis.findings.judge import Judged, Judgement, Verdicts
+from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts
 
 
 def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:

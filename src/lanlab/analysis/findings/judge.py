@@ -11,7 +11,6 @@ from lanlab.analysis.findings.claim import (
     Comparison,
     Gap,
     Node,
-    Tally,
     Truth,
     comparisons,
     gaps,
@@ -20,114 +19,21 @@ from lanlab.analysis.findings.claim import (
     truth_of,
     without_repeats,
 )
-from lanlab.analysis.findings.contrast import Basis
 from lanlab.analysis.findings.evidence import Evidence
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.systems import assumed_levels
+from lanlab.analysis.findings.verdicts import LEVEL, Further, Judged, Judgement, Verdicts
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
-from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Finding, LoadedStudy, known_studies, load_study
+from lanlab.studies import Finding, LoadedStudy
 
-#: Chance of a single false verdict among the findings of a study, judged on one body of evidence.
-LEVEL = 0.05
 _NOT_BY_PRINT = {
     "simulation": "the numbers that could decide it are lost;"
     " a run or a simulation has to decide it",
     "text": "nothing is printed that could decide it",
 }
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One comparison with its place in the family."""
-
-    comparison: Comparison
-    truth: Truth
-    #: Adjusted by Holm's method, two-sided; `None` where nothing is tested.
-    p_holm: float | None
-    #: Tests that were corrected together.
-    family: int
-    #: Confidence that is left to its interval by the correction.
-    confidence: float | None
-    #: Interval of the value; of what is only printed, what its digits leave open.
-    low: float
-    high: float
-    #: Trials of each condition that would decide, where it is undecided; `None`: not in reach, or
-    #: trials do not decide it.
-    trials_needed: int | None = None
-
-
-@dataclass(frozen=True)
-class Further:
-    """What would decide a finding that is undecided, if all is as it was seen."""
-
-    #: Trials beyond those that there are, over all its conditions.
-    trials: int
-    #: Of each condition at most, those that there are included.
-    trials_per_condition: int
-    #: Time that these take, where it is known how long one takes.
-    minutes: float | None
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A finding and what the evidence makes of it."""
-
-    finding: Finding
-    verdict: Truth
-    #: What the numbers say by themselves, where the verdict is open.
-    means: Truth | None
-    #: Why it is not tested, or which part of it has no numbers.
-    reasons: tuple[str, ...]
-    comparisons: tuple[Judged, ...]
-    #: Of an undecided one; `None` where trials would not decide it, or not in reach.
-    further: Further | None = None
-    #: Of statements that hold for so many parts: how many do.
-    tallies: tuple[Tally, ...] = ()
-    #: Whether more trials can be run: not of what was published.
-    is_repeatable: bool = True
-    #: On a run: the statement on this system, in place of one that the run cannot have, with the
-    #: levels that were left out.
-    here: Judgement | None = None
-    assumed: tuple[tuple[str, Level], ...] = ()
-    #: Of a simulated run: at how many of the conditions that it rests on machines were fitted to
-    #: what is printed of them, and how many conditions these are; `None` of all else.
-    fitted: tuple[int, int] | None = None
-
-    @property
-    def is_means_only(self) -> bool:
-        """Whether the verdict stands on printed numbers without any spread."""
-        return self._decided_by == {"as printed"}
-
-    @property
-    def is_without_spread(self) -> bool:
-        """Whether the verdict stands on trials that are all equal."""
-        return self._decided_by == {"all equal"}
-
-    @property
-    def _decided_by(self) -> set[Basis]:
-        return {o.comparison.basis for o in self.comparisons if o.truth != "undecided"}
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """The judgements of all findings of a study on one body of evidence."""
-
-    #: What they were held against.
-    on: str
-    judgements: tuple[Judgement, ...]
-    #: Different questions with a test: the family that was corrected for.
-    family: int
-    level: float = LEVEL
-    #: Whether the evidence is of modelled machines.
-    is_simulated: bool = False
-
-    def count(self, verdict: Truth) -> int:
-        """Findings of that verdict."""
-        return sum(one.verdict == verdict for one in self.judgements)
 
 
 def judge_published(loaded: LoadedStudy) -> Verdicts:
@@ -190,13 +96,6 @@ def judge(findings: Sequence[Finding], evidence: Evidence) -> Verdicts:
     """What any body of evidence makes of findings; every one is held against it."""
     nodes = [build(finding.statement, evidence) for finding in findings]
     return _verdicts(findings, nodes, [None] * len(nodes), evidence, None)
-
-
-def findings_of(run: RunRecord) -> tuple[Finding, ...]:
-    """The findings of a run's study: those that come with lanlab, or those in its record."""
-    if run.study_id in known_studies():
-        return load_study(run.study_id).findings
-    return tuple(Finding.model_validate(one) for one in run.study.get("finding", ()))
 
 
 def _verdicts(

@@ -42,6 +42,12 @@ _CLOSED = "the host has closed its end of the ssh connection"
 _MOST_PRELUDE_BYTES = 65_536
 _MOST_LINE_BYTES = 4096
 _PIECE_BYTES = 65_536
+#: Has a POSIX shell read its script, and do that. The login shell may be any: within these quotes
+#: csh and tcsh would take `!` for an event of their history and a line end for an error, and old
+#: ones take no word of more than 1024 bytes.
+HOLDER = """exec sh -c 'read -r script; eval "$script"'"""
+#: The same for a person who wants to see whether that works.
+_HELLO = 'exec sh -c "echo hello"'
 
 
 #: Connections of this process that are being made, for `give_up_connecting`.
@@ -65,8 +71,8 @@ class Connection:
         """
         Args:
             folder: A private directory, for the connection's socket.
-            script: What the holder does, for a POSIX shell: one line without single quotes. `$0` is
-                the mark that it shall write on a line of its own before all else.
+            script: What the holder does, for a POSIX shell: one line. `$0` is the mark that it
+                shall write on a line of its own before all else.
 
         Raises:
             LabError: The host cannot be reached, or its shell does not run the given command.
@@ -79,7 +85,7 @@ class Connection:
         #: Login scripts' words before the mark.
         self.prelude = ""
         self._closing = False
-        words = [*self._client("-o", "ControlMaster=yes"), self._shell(script)]
+        words = [*self._client("-o", "ControlMaster=yes"), f"{HOLDER} {self._mark}"]
         try:
             self._holder = subprocess.Popen(
                 words,
@@ -96,6 +102,7 @@ class Connection:
         self._errors = Tail(self._holder.stderr, f"{self.label} errors", self._holder.kill)
         _BEGUN.add(self)
         try:
+            self._give(script)
             self._await_mark()
         except BaseException:
             self.close()
@@ -126,9 +133,12 @@ class Connection:
         assert self.destination.ssh is not None
         return [tool("ssh"), *written, *options, "-axT", *port, "--", self.destination.ssh]
 
-    def _shell(self, script: str) -> str:
-        """A command that any login shell understands, csh and fish among them."""
-        return f"exec sh -c '{script}' {self._mark}"
+    def _give(self, script: str) -> None:
+        """Put the script into the holder's input, whose pipe has room for it. Why it is not taken
+        is seen by what does not come."""
+        assert self._holder.stdin is not None
+        with contextlib.suppress(OSError):
+            self._holder.stdin.write(f"{script.strip()}\n".encode())
 
     def command(self, *words: str) -> tuple[str, ...]:
         """What starts a program on the host through this connection; words of further arguments
@@ -169,8 +179,7 @@ class Connection:
             found = (prelude or said.splitlines() or ["nothing"])[-1]
             return UsageError(
                 f"{self.label}: the login there runs no command: it said `{found[:200]}`",
-                hint=f"`{by_hand_command(self.destination, 'echo hello')}` must print `hello`; see "
-                "the account's shell, its rc files and a forced command",
+                hint=f"`{by_hand_command(self.destination, _HELLO)}` must print `hello`",
             )
         return refusal(self.destination, said, self._holder.returncode)
 

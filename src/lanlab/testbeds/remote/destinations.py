@@ -6,14 +6,16 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lanlab import addresses
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
-from lanlab.user_files import read_user_file
+from lanlab.user_files import read_user_file, text_of
 
 #: This machine.
 HERE = "here"
@@ -22,7 +24,7 @@ PREFIX = "ssh:"
 #: A name that begins with `-` would be an option of ssh; others are of no host (RFC 952, RFC 1123)
 #: and of no alias that ssh_config(5) can have without quotes.
 _DESTINATION = re.compile(
-    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.+$-]{0,63})@)?"
+    r"(?:(?P<user>\w[\w.+$@\\-]{0,127})@)?"
     r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?)\]|(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))"
     r"(?::(?P<port>[0-9]{1,5}))?"
 )
@@ -61,15 +63,18 @@ class Destination:
         bare = f"{user}{at}[{host}]" if ":" in host else bare
         if self.port is not None:
             bare += f":{self.port}"
-        for one in self.addresses:
-            bare += f"={one}"
+        for place, one in enumerate(self.addresses, 1):
+            # The interface that follows the last one is its zone as well.
+            is_last = place == len(self.addresses)
+            bare += f"={addresses.bare(one) if is_last else one}"
         return f"{bare}%{self.interface}" if self.interface else bare
 
 
 def parse_destination(text: str) -> Destination:
     """
     Read a host: `here` or `[USER@]HOST[:PORT]`; then, each after a `=`, addresses of the measured
-    network, or its interface after a `%`.
+    network, or its interface after a `%`. An address of one link (`fe80::/10`) has its zone behind
+    it: within the brackets the interface here, behind a `=` that of the host itself.
 
     Raises:
         UsageError: It is no such thing.
@@ -80,15 +85,17 @@ def parse_destination(text: str) -> Destination:
         >>> str(parse_destination("here%eth1"))
         'here%eth1'
     """
-    head, *addresses = text.split("=")
-    if addresses:
-        last, _, interface = addresses[-1].partition("%")
-        addresses[-1] = last
-    elif head.startswith("["):
-        head, _, interface = head.partition("]%")
-        head += "]" if interface else ""
+    head, *given = text.split("=")
+    if given:
+        last, _, interface = given[-1].partition("%")
+        given[-1] = last
+        if interface and addresses.is_of_one_link(last):
+            given[-1] = f"{last}%{interface}"
     else:
-        head, _, interface = head.partition("%")
+        # What stands in brackets may have a zone.
+        host, bracket, behind = head.rpartition("]")
+        behind, _, interface = behind.partition("%")
+        head = f"{host}{bracket}{behind}"
     found = _DESTINATION.fullmatch(head)
     if found is None:
         raise UsageError(
@@ -96,16 +103,16 @@ def parse_destination(text: str) -> Destination:
             hint="write it as ssh takes it, as in `alice@nas` or `alice@nas:2222`; an IPv6 "
             "address in brackets",
         )
-    for one in addresses:
+    for one in given:
         _check_address(one, text)
     if head == HERE:
-        return Destination(None, None, tuple(addresses), interface or None)
+        return Destination(None, None, tuple(given), interface or None)
     port = None if found["port"] is None else int(found["port"])
     if port is not None and not 1 <= port <= 65_535:
         raise UsageError(f"host: `{text}`: found port {port}; allowed: 1 to 65535")
     bare = found["ipv6"] or found["name"]
     ssh = bare if found["user"] is None else f"{found['user']}@{bare}"
-    return Destination(ssh, port, tuple(addresses), interface or None)
+    return Destination(ssh, port, tuple(given), interface or None)
 
 
 def _check_address(address: str, text: str) -> None:
@@ -117,6 +124,11 @@ def _check_address(address: str, text: str) -> None:
         ) from None
     if found.is_multicast or found.is_unspecified:
         raise UsageError(f"host: `{text}`: `{address}` is the address of no single host")
+    if addresses.is_of_one_link(address) and not addresses.zone_of(address):
+        raise UsageError(
+            f"host: `{text}`: every link has the address `{address}`",
+            hint=f"write it with the interface of that host, as in `{address}%eth0`",
+        )
 
 
 def read_destinations(text: str) -> list[Destination]:
@@ -130,13 +142,13 @@ def read_destinations(text: str) -> list[Destination]:
         return _read_file(Path(text).expanduser())
     found = [parse_destination(part.strip()) for part in text.split(",") if part.strip()]
     _check_hosts(found, f"{PREFIX}{text}")
-    return found
+    return _with_zones(found)
 
 
 def _read_file(path: Path) -> list[Destination]:
     octets = read_user_file(path, "host file", _MOST_FILE_BYTES)
     try:
-        table = tomllib.loads(octets.decode())
+        table = tomllib.loads(text_of(octets))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not TOML: {error}") from None
     hosts = table.get("host")
@@ -148,7 +160,7 @@ def _read_file(path: Path) -> list[Destination]:
         )
     found = [_host(path, number, each) for number, each in enumerate(hosts)]
     _check_hosts([destination for _, destination in found], str(path))
-    return _in_order(path, found)
+    return _with_zones(_in_order(path, found))
 
 
 def _in_order(path: Path, found: list[tuple[int | None, Destination]]) -> list[Destination]:
@@ -208,6 +220,25 @@ def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]
     except UsageError as error:
         raise UsageError(f"{where}: {error.message}", hint=error.hint) from None
     return (places.pop() if places else None), destination
+
+
+def _with_zones(found: list[Destination]) -> list[Destination]:
+    """Hosts that ssh is to reach by an address of one link, with the interface here that leads to
+    it: as it stands there, else that of this machine, if it is named."""
+    own = next((one.interface for one in found if one.ssh is None), None)
+    complete = []
+    for one in found:
+        user, at, host = (one.ssh or "").rpartition("@")
+        if addresses.is_of_one_link(host) and not addresses.zone_of(host):
+            if own is None:
+                raise UsageError(
+                    f"host: every link has the address `{host}`",
+                    hint="write it with the interface here that leads there, as in "
+                    f"`[{host}%eth0]`",
+                )
+            one = replace(one, ssh=f"{user}{at}{host}%{own}")
+        complete.append(one)
+    return complete
 
 
 def _check_hosts(found: list[Destination], where: str) -> None:

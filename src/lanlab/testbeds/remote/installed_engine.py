@@ -129,6 +129,7 @@ def _not_installed(connection: Connection, engine: TravellingEngine, reasons: st
         )
     return UsageError(
         f"{connection.label}: the engine cannot be kept there: {found[:600]}",
-        hint="make room there, or set XDG_CACHE_HOME for ssh sessions to a directory that lets "
+        hint=("make room there, or " if "KiB free" in found else "")
+        + "set XDG_CACHE_HOME for ssh sessions to a directory of that user alone that lets "
         f"programs start; it takes {len(engine.content) // 1_000_000 + 1} MB",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from lanlab.errors import LabError, RunError, UsageError
 from lanlab.testbeds.remote.destinations import Destination
@@ -37,7 +38,7 @@ def refusal(destination: Destination, said: str, exit_code: int | None) -> LabEr
 def by_hand_command(destination: Destination, command: str = "true") -> str:
     """What a user types to connect without lanlab."""
     port = "" if destination.port is None else f"-p {destination.port} "
-    return f"ssh {port}{destination.ssh} {command}"
+    return f"ssh {port}{shlex.quote(destination.ssh or '')} {shlex.quote(command)}"
 
 
 _KNOWN: tuple[tuple[str, type[LabError], str, str], ...] = (

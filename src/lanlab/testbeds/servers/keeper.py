@@ -131,7 +131,8 @@ def _free_ports(address: str, count: int) -> list[int]:
         for port in random.sample(_PORTS, _ATTEMPTS):
             probe = socket.socket(family)
             try:
-                probe.bind((address, port))
+                # With the zone of an address that has one.
+                probe.bind(socket.getaddrinfo(address, port, flags=socket.AI_NUMERICHOST)[0][4])
             except OSError as error:
                 probe.close()
                 failed = error

@@ -15,6 +15,7 @@ import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from lanlab.addresses import bare, socket_address
 from lanlab.frozen import dataclass
 from lanlab.testbeds.servers import processes
 from lanlab.testbeds.servers.processes import Process
@@ -35,7 +36,7 @@ def is_this_machine(address: str) -> bool:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as trial:
-            trial.bind((address, 0))
+            trial.bind(socket_address(address, 0))
     except OSError:
         return False
     return True
@@ -76,7 +77,7 @@ class LocalServer:
     """A server at an address of this machine, whose CPU time is watched."""
 
     def __init__(self, address: str, port: int) -> None:
-        self._address, self._port = ipaddress.ip_address(address), port
+        self._address, self._port = ipaddress.ip_address(bare(address)), port
         #: Why its CPU time is not known; `None` if it is, or was not asked for yet.
         self.unknown: str | None = None
         #: CPU time of every process when it was first asked for.

@@ -33,7 +33,7 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
         let files = Files::find(&spec.files, running)?;
         let mark = mark(spec, &files)?;
         let guard = bounded(spec, running);
-        let work = guard.unless_stopped(make(spec, &files, &mark, &guard));
+        let work = guard.unless_stopped(make(spec, &files, &mark, &guard, running));
         runtime()?.block_on(work).map_err(CopyError::into_failure)?;
         Ok(CopyPrepared {
             files: files.entries.len() as u64,
@@ -75,8 +75,10 @@ async fn make(
     files: &Files,
     mark: &[u8],
     guard: &Guard<'_, RuntimeClock>,
+    running: &Running,
 ) -> Result<(), CopyError> {
     let session = connect(&spec.service).await?;
+    running.writing();
     make_marked(&session, &spec.working_name, mark).await?;
     session.make_directory(&files_path(spec)?).await?;
     for directory in &files.directories {

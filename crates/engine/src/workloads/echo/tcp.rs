@@ -1,7 +1,7 @@
 //! Echo over TCP: a message is a set number of octets, and replies come in the order of requests.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use lanlab_os as os;
@@ -16,7 +16,8 @@ use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, En
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
-    TICK, accept_streams, bind, connect_stream, is_closed, is_idle, listen, tcp_facts,
+    TICK, accept_streams, bind, connect_stream, is_closed, is_idle, listen, socket_address,
+    tcp_facts,
 };
 
 /// Answer the peer's requests until it closes the connection.
@@ -30,7 +31,7 @@ pub fn respond(
     let listener = super::ports_of(request).take(|port| listen(request.bind, port, options))?;
     let address = listener.local_addr().map_err(|error| Failure::system("local port", &error))?;
     running.ready(vec![address.port()], None);
-    let streams = accept_streams(&listener, request.peer, token, 1, options, running)?;
+    let streams = accept_streams(&listener, request.peer.ip(), token, 1, options, running)?;
     drop(listener);
     let stream = &streams[0];
     stream
@@ -158,7 +159,7 @@ pub fn request(
     token: Token,
     running: &Running,
 ) -> Result<EchoRequested, Failure> {
-    let peer = SocketAddr::new(request.peer, request.port);
+    let peer = socket_address(request.peer, request.port)?;
     let options = &request.spec.socket;
     let (stream, round_trip_ns) = connect_stream(request.bind, peer, options, token, 0, running)?;
     // No wait is longer than the time-out, so that what is overdue is noticed.

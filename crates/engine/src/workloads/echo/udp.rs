@@ -1,7 +1,6 @@
 //! Echo over UDP.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use lanlab_os as os;
@@ -23,7 +22,7 @@ use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
     Accepted, TICK, accept_datagram, bind, bind_datagram, connect_datagram, is_idle, is_no_room,
-    local_port,
+    local_port, socket_address,
 };
 
 /// Shortest time-out of a socket.
@@ -39,7 +38,7 @@ pub fn respond(
     let socket = super::ports_of(request)
         .take(|port| bind_datagram(request.bind, port, &request.spec.socket))?;
     running.ready(vec![local_port(&socket)?], None);
-    let mut accepted = accept_datagram(socket, request.peer, token, 0, running, || Ok(()))?;
+    let mut accepted = accept_datagram(socket, request.peer.ip(), token, 0, running, || Ok(()))?;
     let start = running.wait_for_start(|| accepted.answer_again())?;
     let Accepted { socket, acceptor } = accepted;
     let responder = Responder::new(plan, &running.progress, token, acceptor, start);
@@ -167,7 +166,7 @@ pub fn request(
     token: Token,
     running: &Running,
 ) -> Result<EchoRequested, Failure> {
-    let peer = SocketAddr::new(request.peer, request.port);
+    let peer = socket_address(request.peer, request.port)?;
     let connected = connect_datagram(request.bind, peer, &request.spec.socket, token, 0, running)?;
     let socket = connected.socket;
     prepare(&socket, plan)?;

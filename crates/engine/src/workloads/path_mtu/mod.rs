@@ -9,6 +9,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use lanlab_files::HostAddress;
 use lanlab_os as os;
 use lanlab_os::DatagramSocket;
 use lanlab_wire::session::Token;
@@ -16,6 +17,7 @@ use lanlab_workloads::path_mtu::{Bounds, PathSearch};
 
 use super::setup::{
     Ports, TICK, bind_datagram, check_addresses, check_range, is_idle, local_port, parse_token,
+    socket_address,
 };
 use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{
@@ -47,7 +49,7 @@ fn ports_of(request: &PathMtuAnswer) -> Ports {
 }
 
 /// A socket that sends no fragments.
-fn open(address: IpAddr, port: u16) -> Result<DatagramSocket, Failure> {
+fn open(address: HostAddress, port: u16) -> Result<DatagramSocket, Failure> {
     let socket = bind_datagram(address, port, &SocketOptions::default())?;
     socket.enable_path_probing().map_err(|error| not_probing(&error))?;
     Ok(socket)
@@ -96,7 +98,7 @@ fn answer_all(
         }
         // An answer that is too long does not arrive; the other end notices that.
         let Ok((length, from)) = socket.plain().recv_from(&mut buffer) else { continue };
-        if from.ip() == request.peer && is_of(token, &buffer[..length]) {
+        if from.ip() == request.peer.ip() && is_of(token, &buffer[..length]) {
             *datagrams += 1;
             reply(&socket, &mut buffer[..length], from);
         }
@@ -141,13 +143,13 @@ fn search(
     token: &Token,
     running: &Running,
 ) -> Result<PathMtuProbed, Failure> {
-    let peer = SocketAddr::new(request.peer, request.port);
+    let peer = socket_address(request.peer, request.port)?;
     let socket = open(request.bind, 0)?;
     socket
         .plain()
         .connect(peer)
         .map_err(|error| Failure::system(format!("connect to {peer}"), &error))?;
-    let (header, floor) = sizes_of(request.peer);
+    let (header, floor) = sizes_of(request.peer.ip());
     let began = os::monotonic();
     let mut search = PathSearch::new(floor, request.most_bytes, began, request.within_ns);
     let mut buffer = vec![0; LONGEST];

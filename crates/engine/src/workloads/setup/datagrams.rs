@@ -5,13 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lanlab_files::HostAddress;
 use lanlab_os as os;
 use lanlab_os::{DatagramOptions, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Message, RECEIVE_LEN, Token};
 use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState, SETUP_NS};
 
-use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_idle, random_u64};
+use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_idle, random_u64, socket_address};
 use crate::messages::{Failure, SocketOptions};
 use crate::running::Running;
 
@@ -25,11 +26,11 @@ fn any_address(peer: IpAddr) -> IpAddr {
 
 /// A UDP socket bound as the request says.
 pub fn bind_datagram(
-    address: IpAddr,
+    address: HostAddress,
     port: u16,
     options: &SocketOptions,
 ) -> Result<DatagramSocket, Failure> {
-    let address = SocketAddr::new(address, port);
+    let address = socket_address(address, port)?;
     let options = DatagramOptions {
         send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
         receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
@@ -64,14 +65,14 @@ pub struct Connected {
 
 /// Open a flow to a receiver over UDP.
 pub fn connect_datagram(
-    bind: Option<IpAddr>,
+    bind: Option<HostAddress>,
     peer: SocketAddr,
     options: &SocketOptions,
     token: Token,
     flow: u16,
     running: &Running,
 ) -> Result<Connected, Failure> {
-    let socket = bind_datagram(bind.unwrap_or_else(|| any_address(peer.ip())), 0, options)?;
+    let socket = bind_datagram(bind.unwrap_or_else(|| any_address(peer.ip()).into()), 0, options)?;
     socket
         .plain()
         .connect(peer)
@@ -268,7 +269,7 @@ mod tests {
     }
 
     fn bound(port: u16) -> DatagramSocket {
-        bind_datagram(HERE, port, &SocketOptions::default()).unwrap()
+        bind_datagram(HERE.into(), port, &SocketOptions::default()).unwrap()
     }
 
     fn connected(port: u16, running: &Running) -> Result<Connected, Failure> {
@@ -428,7 +429,7 @@ mod tests {
         let socket = bound(0);
         let port = local_port(&socket).unwrap();
         assert_eq!(port, socket.plain().local_addr().unwrap().port());
-        assert!(bind_datagram(HERE, port, &SocketOptions::default()).is_err());
+        assert!(bind_datagram(HERE.into(), port, &SocketOptions::default()).is_err());
     }
 
     #[test]

@@ -5,9 +5,10 @@ mod ports;
 mod streams;
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use lanlab_files::HostAddress;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
@@ -108,8 +109,15 @@ pub fn parse_token(text: &str) -> Result<Token, Failure> {
     Ok(Token(octets))
 }
 
+/// An address of a request as sockets take it.
+pub fn socket_address(address: HostAddress, port: u16) -> Result<SocketAddr, Failure> {
+    os::socket_address(address.ip(), address.zone(), port)
+        .map_err(|error| Failure::new("bind.no_address", format!("address `{address}`: {error}")))
+}
+
 /// Refuse addresses that a measurement must not go to, or that do not go together.
-pub fn check_addresses(bind: Option<IpAddr>, peer: IpAddr) -> Result<(), Failure> {
+pub fn check_addresses(bind: Option<HostAddress>, peer: HostAddress) -> Result<(), Failure> {
+    let (bind, peer) = (bind.map(|address| address.ip()), peer.ip());
     let broadcast = peer == IpAddr::V4(Ipv4Addr::BROADCAST);
     if peer.is_multicast() || peer.is_unspecified() || broadcast {
         return Err(Failure::value("peer", peer, "the address of one host"));

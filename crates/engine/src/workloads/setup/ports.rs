@@ -1,8 +1,9 @@
 //! The port of a listener: the first free one of a range; and the processes that hold the others.
 
 use std::fs;
-use std::net::IpAddr;
 use std::path::Path;
+
+use lanlab_files::HostAddress;
 
 use crate::messages::{Failure, Transport};
 
@@ -12,7 +13,7 @@ const MOST_NAMED: usize = 3;
 /// The ports that a listener may have; its sockets take the free ones in turn.
 pub struct Ports {
     transport: Transport,
-    address: IpAddr,
+    address: HostAddress,
     first: u16,
     last: u16,
     /// The next to be tried; above `last` if all have been.
@@ -23,7 +24,7 @@ impl Ports {
     /// From the first to the last, or as many as `sockets` if that is 0.
     pub fn new(
         transport: Transport,
-        address: IpAddr,
+        address: HostAddress,
         (first, last): (u16, u16),
         sockets: u16,
     ) -> Self {
@@ -137,7 +138,7 @@ fn inodes_of(table: &str, ports: &std::ops::RangeInclusive<u16>) -> Vec<String> 
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, UdpSocket};
+    use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
     use super::*;
 
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn sockets_take_the_free_ports_of_a_range_in_turn() {
-        let mut ports = Ports::new(Transport::Udp, HERE, (10, 14), 2);
+        let mut ports = Ports::new(Transport::Udp, HERE.into(), (10, 14), 2);
         let odd = |port| if port % 2 == 0 { in_use(port) } else { Ok(port) };
         assert_eq!(ports.take(odd), Ok(11));
         assert_eq!(ports.take(odd), Ok(13));
@@ -161,21 +162,21 @@ mod tests {
 
     #[test]
     fn another_error_ends_the_search() {
-        let mut ports = Ports::new(Transport::Tcp, HERE, (10, 14), 1);
+        let mut ports = Ports::new(Transport::Tcp, HERE.into(), (10, 14), 1);
         let refused = ports.take(|_| Err::<u16, _>(Failure::new("system.permission", "no")));
         assert_eq!(refused.unwrap_err().code, "system.permission");
     }
 
     #[test]
     fn without_a_port_the_system_chooses_each() {
-        let mut ports = Ports::new(Transport::Udp, HERE, (0, 0), 3);
+        let mut ports = Ports::new(Transport::Udp, HERE.into(), (0, 0), 3);
         assert_eq!((ports.take(Ok), ports.take(Ok)), (Ok(0), Ok(0)));
     }
 
     #[test]
     fn a_range_with_too_few_ports_is_refused() {
         let check =
-            |range, sockets| Ports::new(Transport::Udp, HERE, range, sockets).check(sockets);
+            |range, sockets| Ports::new(Transport::Udp, HERE.into(), range, sockets).check(sockets);
         assert_eq!(check((0, 0), 5), Ok(()));
         assert_eq!(check((65_535, 0), 1), Ok(()));
         assert_eq!(check((5201, 5203), 3), Ok(()));
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_last_port_that_there_is_can_be_taken() {
-        let mut ports = Ports::new(Transport::Tcp, HERE, (65_535, 0), 1);
+        let mut ports = Ports::new(Transport::Tcp, HERE.into(), (65_535, 0), 1);
         assert_eq!(ports.take(Ok), Ok(65_535));
         assert!(ports.take(Ok).is_err());
     }
@@ -198,7 +199,7 @@ mod tests {
     fn what_holds_a_port_is_named() {
         let socket = UdpSocket::bind((HERE, 0)).unwrap();
         let port = socket.local_addr().unwrap().port();
-        let mut ports = Ports::new(Transport::Udp, HERE, (port, port), 1);
+        let mut ports = Ports::new(Transport::Udp, HERE.into(), (port, port), 1);
         let hint = ports.take(in_use).unwrap_err().hint.unwrap();
         assert!(hint.contains(&format!("process {}", std::process::id())), "{hint}");
     }

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use lanlab_files::HostAddress;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::{ANSWER_LEN, Kind, Message, QUESTION_LEN, Token};
@@ -12,7 +13,9 @@ use lanlab_workloads::handshake::SETUP_NS;
 use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64};
+use super::{
+    ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64, socket_address,
+};
 use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
 
@@ -50,8 +53,12 @@ fn congestion_control_of(names: &[String], flow: u16) -> Option<&String> {
 }
 
 /// Listen for the flows of a session over TCP.
-pub fn listen(address: IpAddr, port: u16, options: &SocketOptions) -> Result<TcpListener, Failure> {
-    let address = SocketAddr::new(address, port);
+pub fn listen(
+    address: HostAddress,
+    port: u16,
+    options: &SocketOptions,
+) -> Result<TcpListener, Failure> {
+    let address = socket_address(address, port)?;
     let socket = tcp_socket(address, options, 0)?;
     let start = || -> io::Result<TcpListener> {
         // A port just used may be bound again; what still listens there is an error all the same.
@@ -198,7 +205,7 @@ fn make_room<T>(opening: &mut VecDeque<T>) {
 
 /// Open a flow to a receiver over TCP, which proves both addresses by its own handshake.
 pub fn connect_stream(
-    bind: Option<IpAddr>,
+    bind: Option<HostAddress>,
     peer: SocketAddr,
     options: &SocketOptions,
     token: Token,
@@ -207,9 +214,10 @@ pub fn connect_stream(
 ) -> Result<(TcpStream, u64), Failure> {
     let socket = tcp_socket(peer, options, flow)?;
     let nonce = random_u64()?;
+    let bind = bind.map(|address| socket_address(address, 0)).transpose()?;
     let connect = || -> io::Result<(TcpStream, u64)> {
         if let Some(bind) = bind {
-            socket.bind(&SocketAddr::new(bind, 0).into())?;
+            socket.bind(&bind.into())?;
         }
         socket.connect_timeout(&peer.into(), Duration::from_nanos(SETUP_NS))?;
         let stream = TcpStream::from(socket);

@@ -35,7 +35,7 @@ pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
     let start = os::monotonic();
     let work = || {
         let guard = guard(running);
-        let work = guard.unless_stopped(make(spec, &guard));
+        let work = guard.unless_stopped(make(spec, &guard, running));
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let (prepared, _) = running.with_progress(start, start, work);
@@ -47,10 +47,12 @@ pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
 async fn make(
     spec: &StationsSpec,
     guard: &Guard<'_, RuntimeClock>,
+    running: &Running,
 ) -> Result<(u64, u64), CopyError> {
     let service = of_station(&spec.service, 0);
     let session = connect(&service).await?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
+    running.writing();
     make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
     check_sync(spec.sync, session.capabilities().in_order)?;
     session.make_directory(&path(format!("{}/files", spec.working_name))?).await?;

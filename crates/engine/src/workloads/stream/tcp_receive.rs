@@ -33,7 +33,7 @@ pub fn receive(
     let port = listener.local_addr().map_err(|error| Failure::system("local port", &error))?.port();
     running.ready(vec![port], None);
     let streams =
-        accept_streams(&listener, request.peer, session.token, plan.flows, options, running)?;
+        accept_streams(&listener, request.peer.ip(), session.token, plan.flows, options, running)?;
     drop(listener);
     for stream in &streams {
         // The session's question and answer are no part of what is measured.

@@ -1,7 +1,7 @@
 //! The sender over TCP: one message is one write, unless the condition joins them.
 
 use std::io::{self, IoSlice, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use lanlab_os as os;
@@ -15,7 +15,9 @@ use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
-use crate::workloads::setup::{TICK, connect_stream, is_closed, is_idle, tcp_facts};
+use crate::workloads::setup::{
+    TICK, connect_stream, is_closed, is_idle, socket_address, tcp_facts,
+};
 use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
 
 /// A blocked write comes back so often, to look whether the peer is still there.
@@ -31,7 +33,7 @@ pub fn send(
     running: &Running,
 ) -> Result<(StreamSent, Option<Failure>), Failure> {
     let plan = &session.plan;
-    let peer = SocketAddr::new(request.peer, request.ports[0]);
+    let peer = socket_address(request.peer, request.ports[0])?;
     let mut streams = Vec::with_capacity(plan.flows.into());
     let mut round_trip_ns = 0;
     for flow in 0..plan.flows {

@@ -50,7 +50,7 @@ pub fn receive(
     let mut accepted = Vec::with_capacity(sockets.len());
     for (socket, flow) in sockets.into_iter().zip(0..) {
         // The sender may not have heard yet that an earlier flow was accepted.
-        let one = accept_datagram(socket, request.peer, token, flow, running, || {
+        let one = accept_datagram(socket, request.peer.ip(), token, flow, running, || {
             answer_all_again(&mut accepted)
         })?;
         accepted.push(one);

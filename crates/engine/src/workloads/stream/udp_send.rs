@@ -1,7 +1,6 @@
 //! The sender over UDP.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use lanlab_os as os;
@@ -17,7 +16,7 @@ use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
-use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port};
+use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port, socket_address};
 use lanlab_workloads::stream::{Action, Outgoing, Sent, SharedMeters};
 
 /// Waiting for room comes back so often, to look whether the peer is still there.
@@ -32,7 +31,7 @@ pub fn send(
     let mut sockets = Vec::with_capacity(request.ports.len());
     let mut round_trip_ns = 0;
     for (port, flow) in request.ports.iter().zip(0..) {
-        let peer = SocketAddr::new(request.peer, *port);
+        let peer = socket_address(request.peer, *port)?;
         let options = &request.spec.socket;
         let connected = connect_datagram(request.bind, peer, options, token, flow, running)?;
         let socket = connected.socket;

@@ -58,7 +58,7 @@ pub fn reason(found: Status) -> Reason {
             Reason::Exists,
             &[e::OBJECT_NAME_COLLISION, e::DIRECTORY_NOT_EMPTY, e::FILE_IS_A_DIRECTORY],
         ),
-        (Reason::Login, &[e::LOGON_FAILURE, e::WRONG_PASSWORD, e::SMB_BAD_UID]),
+        (Reason::Login, &[e::LOGON_FAILURE, e::WRONG_PASSWORD]),
         (Reason::NoSpace, &[e::DISK_FULL]),
         (Reason::Name, &[e::OBJECT_NAME_INVALID, e::NAME_TOO_LONG]),
         (Reason::Unsupported, &[e::NOT_SUPPORTED, e::INVALID_FUNCTION, e::SMB_BAD_COMMAND]),

@@ -45,8 +45,13 @@ fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
     let (here, there) = (running(), Running::new(2, Output::new(Lines(lines))));
     let session = "07".repeat(16);
     let (port, last_port) = (0, 0);
-    let answer =
-        PathMtuAnswer { session: session.clone(), bind: HERE, port, last_port, peer: HERE };
+    let answer = PathMtuAnswer {
+        session: session.clone(),
+        bind: HERE.into(),
+        port,
+        last_port,
+        peer: HERE.into(),
+    };
     let all = Some(PacketBounds { least_bytes: 1500, most_bytes: 1500 });
     let (probed, sent, answered, ended) = thread::scope(|scope| {
         let answering = scope.spawn(|| {
@@ -55,7 +60,14 @@ fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
             (datagrams, ended)
         });
         let (most_bytes, within_ns, port) = (1500, 10_000_000_000, port_of(&told));
-        let probe = PathMtuProbe { session, bind: HERE, peer: HERE, port, most_bytes, within_ns };
+        let probe = PathMtuProbe {
+            session,
+            bind: HERE.into(),
+            peer: HERE.into(),
+            port,
+            most_bytes,
+            within_ns,
+        };
         let (mut sent, mut left) = (0, 20);
         let probed = loop {
             let probed = search(&probe, &TOKEN, &here).unwrap();

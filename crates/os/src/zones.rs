@@ -1,0 +1,43 @@
+//! Addresses of one link, which need the interface that they are used on.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+
+use crate::system::interfaces::interface_index;
+
+/// An address and port as sockets take them.
+///
+/// # Arguments
+/// `zone`: the interface of an address of one link, by its name or number (RFC 4007, section 11).
+///
+/// # Errors
+/// There is no such interface.
+pub fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> io::Result<SocketAddr> {
+    match (ip, zone) {
+        (IpAddr::V6(ip), Some(zone)) => {
+            let index = match zone.parse() {
+                Ok(index) => index,
+                Err(_) => interface_index(zone)?,
+            };
+            Ok(SocketAddrV6::new(ip, port, 0, index).into())
+        }
+        _ => Ok(SocketAddr::new(ip, port)),
+    }
+}
+
+#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_the_number_of_its_interface() {
+        let ip = "fe80::1".parse().unwrap();
+        for zone in ["lo", "1"] {
+            let found = socket_address(ip, Some(zone), 9).unwrap();
+            assert_eq!(found.to_string(), "[fe80::1%1]:9");
+        }
+        assert_eq!(socket_address(ip, None, 9).unwrap().to_string(), "[fe80::1]:9");
+        let missing = socket_address(ip, Some("no-such-one"), 9).unwrap_err();
+        assert!(missing.to_string().contains("no interface named `no-such-one`"), "{missing}");
+    }
+}

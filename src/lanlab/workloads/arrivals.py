@@ -1,0 +1,113 @@
+"""
+Trials in which nothing arrived at all. They measured nothing, and a goodput of zero would be taken
+for a result: they fail, and say what is known of the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.errors import EngineError
+from lanlab.workloads.losses import LOST_ON_THE_WAY, lost_by_place, lost_in_the_medium
+from lanlab.workloads.outcome import CounterChanges, TrialOutcome
+
+#: The messages by which both ends agree on a session are not longer, bytes.
+_SHORT_BYTES = 256
+_PLACES: Mapping[str, str] = dict(
+    zip(
+        LOST_ON_THE_WAY,
+        (
+            "in the sender's queue",
+            "on the link",
+            "between the receiving interface and the protocols",
+            "in the receiver's socket buffer",
+            "as they came after the end",
+        ),
+        strict=True,
+    )
+)
+
+
+def check_stream(
+    size_bytes: int, transport: str, outcome: TrialOutcome, changes: CounterChanges, way: str = ""
+) -> None:
+    """
+    See that something of a stream arrived.
+
+    Args:
+        size_bytes: Of a message.
+        way: Which direction it is, where there are two, with a space before it.
+
+    Raises:
+        EngineError: Nothing did, and no loss explains it that lanlab's own medium was asked for.
+    """
+    sent, received = outcome.results["sender"], outcome.results["receiver"]
+    if received["total_messages"] > 0 or received["total_bytes"] > 0:
+        return
+    count = sent["sent_messages"]
+    if count == 0:
+        refused, unsent = sent["refused_messages"], sent["unsent_messages"]
+        why = f": the system refused {refused}" if refused else ""
+        if refused or unsent:
+            raise EngineError(
+                "stream.nothing_sent", f"no message of {size_bytes} bytes could be sent{way}{why}"
+            )
+        return
+    if transport == "udp" and sum(lost_in_the_medium(changes, count).values()) > 0:
+        # By chance, collisions or full queues of a link that was asked for: that is a result.
+        return
+    where, hint = "", None
+    if transport == "udp":
+        lost = lost_by_place(sent, received, changes)
+        places = [f"{lost[key]} {words}" for key, words in _PLACES.items() if lost.get(key, 0) > 0]
+        where = f": lost were {', '.join(places)}" if places else ""
+        hint = _hint(size_bytes) if lost["lost_link_messages"] == count else None
+    raise EngineError(
+        "stream.nothing_arrived",
+        f"none of the {count} messages of {size_bytes} bytes that were sent{way} arrived{where}",
+        hint=hint,
+    )
+
+
+def check_echo(
+    size_bytes: int, timeout_s: float, requested: Mapping[str, Any], changes: CounterChanges
+) -> None:
+    """
+    See that a request was answered.
+
+    Raises:
+        EngineError: None was, and no loss explains it that lanlab's own medium was asked for.
+    """
+    count = requested["requests"]
+    if requested["replies"] > 0 or count == 0:
+        return
+    late = requested["late_replies"]
+    if late > 0:
+        raise EngineError(
+            "echo.nothing_in_time",
+            f"none of the {count} requests was answered within {timeout_s:g} s; {late} were later",
+            hint="allow more by --timeout",
+        )
+    lost = (lost_in_the_medium(changes.swapped(("sender", end)), count) for end in _ENDS)
+    if any(sum(each.values()) > 0 for each in lost):
+        return
+    raise EngineError(
+        "echo.nothing_arrived",
+        f"none of the {count} requests of {size_bytes} bytes was answered",
+        hint=_hint(size_bytes),
+    )
+
+
+_ENDS = ("requester", "responder")
+
+
+def _hint(size_bytes: int) -> str | None:
+    """What to do, where short messages came through and none as long as these."""
+    if size_bytes <= _SHORT_BYTES:
+        return None
+    return (
+        "both ends agreed on the session over the same path by short messages: a link on it may "
+        "take none as long as these; `lanlab doctor --to HOST` finds the longest that pass, and a "
+        "smaller --size may pass"
+    )

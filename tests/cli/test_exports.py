@@ -1,0 +1,114 @@
+"""What every workload exports, in every form, by judges that are not ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+from export_judges import read_csv, read_json, read_markdown, read_openmetrics
+
+from lanlab.report.condition_values import markdown_table, value_table
+from lanlab.report.openmetrics import _name, openmetrics_text
+from lanlab.report.table import Cell, Column, Table
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.metrics import METRICS
+
+LOOPBACK = ("--testbed", "loopback", "--trials", "2", "--warmup", "0.05")
+FORMS = ("markdown", "csv", "json", "openmetrics", "intervals")
+COMMANDS = {
+    "stream": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--size", "64,128"),
+    "both ways": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--bidirectional"),
+    "tcp": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--transport", "tcp", "-P", "2"),
+    "echo": ("echo", *LOOPBACK, "--time", "0.1"),
+    "load": ("load", *LOOPBACK, "--time", "0.5", "--transport", "udp", "--rate", "1M"),
+    "copy": ("copy", "3x6kB", "--service", "ftp", "--testbed", "loopback", "--trials", "2"),
+    "stations": (
+        *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,2"),
+        *("--readings", "20", "--trials", "2", "--size", "1k", "--file-size", "10k"),
+    ),
+}
+#: Of echoes, copies and stations there are none.
+WITH_INTERVALS = ("stream", "both ways", "tcp", "load")
+#: A quantity that is kept in two units is there once, in the base unit.
+IN_TWO_UNITS = {("elapsed_s", "elapsed_ns")}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A place for directories of trials of the test's own."""
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("what", COMMANDS)
+def test_every_export_of_every_workload_is_valid(what: str, lanlab: Lanlab, folder: Path) -> None:
+    """And has the same means."""
+    files = {form: folder / f"out.{form}" for form in FORMS}
+    exports = [word for form in FORMS for word in (f"--export-{form}", str(files[form]))]
+    said = lanlab(*COMMANDS[what], *exports)
+    assert said.code == 0, said.err
+
+    answer = read_json(files["json"].read_text(encoding="utf-8"))
+    rows = read_csv(files["csv"].read_bytes())
+    samples = read_openmetrics(files["openmetrics"].read_text(encoding="utf-8"))
+    (table,) = read_markdown(files["markdown"].read_text(encoding="utf-8"))
+    intervals = read_csv(files["intervals"].read_bytes())
+
+    conditions = {tuple(sorted(trial["factors"].items())) for trial in answer["trials"]}
+    assert len(table) == 1 + len(conditions)
+    per_metric = Counter(row["metric"] for row in rows)
+    assert set(per_metric.values()) == {len(conditions)}
+    expected = Counter(
+        float(row["mean"]) / _name(row["metric"])[2]
+        for row in rows
+        if row["mean"] and row["metric"] not in {second for _, second in IN_TWO_UNITS}
+    )
+    assert expected == Counter(
+        value
+        for (name, labels), value in samples.items()
+        if ("statistic", "mean") in labels and not name.endswith("trials")
+    )
+    assert bool(intervals) == (what in WITH_INTERVALS)
+    assert {int(row["trial"]) for row in intervals} <= {t["number"] for t in answer["trials"]}
+
+
+def test_only_what_is_one_quantity_shares_a_name() -> None:
+    """Among the metrics of a workload; those of different ones are told apart by a label."""
+    for name, kind in WORKLOADS.items():
+        by_name: dict[str, list[str]] = {}
+        for key in kind.metrics:
+            by_name.setdefault(_name(key)[0], []).append(key)
+        shared = {tuple(keys) for keys in by_name.values() if len(keys) > 1}
+        assert shared <= IN_TWO_UNITS, name
+
+
+def test_no_metric_has_the_key_of_something_else_of_a_trial() -> None:
+    """In JSON both stand side by side."""
+    of_trial = {
+        *("number", "experiment", "block", "purpose", "status", "is_polluted", "counts"),
+        *("pollution", "factors", "time_s", "error", "failure", "modes", "agreed", "commands"),
+        *("hosts", "streams_bps", "run", "testbed", "link", "workload", "parameters", "n"),
+        *("failed_trials", "captures", "drivers", "trials"),
+    }
+    assert of_trial.isdisjoint(METRICS)
+
+
+def test_words_of_a_study_are_words_in_every_export() -> None:
+    """Whatever they would mean to a reader: names of files, of hosts and titles come from users."""
+    from synthetic_runs import synthetic_run
+
+    odd = 'a|b `c` *d* _e_ <f> [g](h) &amp; ~~i~~ $j$ \\ "k"\r\nl, =1+1'
+    made = synthetic_run("milanovic-srbljic", "tiny", title=odd)
+    run, trials = made.pair()
+    for experiment in run.study["experiment"]:
+        experiment["title"] = odd
+    tables = read_markdown(markdown_table(run, trials))
+    assert tables
+    read_openmetrics(openmetrics_text(run, trials))
+    assert read_csv(value_table(run, trials).to_csv().encode())
+    table = Table("t", "t", (Column('x,"y"'), Column("z")), ((Cell(odd, ""), Cell(1.5, "")),))
+    (row,) = read_csv(table.to_csv().encode())
+    assert row == {'x,"y"': odd, "z": "1.5"}
+    shown = Table("t", "t", (Column("x"),), ((Cell("=1+1", ""),), (Cell(-1.5, ""),)))
+    assert [row["x"] for row in read_csv(shown.to_csv().encode())] == ["'=1+1", "-1.5"]

@@ -1,0 +1,122 @@
+"""
+What a page says that lanlab lacks, it lacks: each such item is held against the help of all
+commands and the tables of what there is. So is a summary against the table below it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from lanlab.errors import UsageError
+from lanlab.performers.simulated import check_workload
+from lanlab.services import CARRIERS, SERVICES
+from lanlab.studies import known_studies, load_study
+from lanlab.testbeds.link import JoinedBy
+
+ROOT = Path(__file__).parents[2]
+
+if not (ROOT / "tools").is_dir() or not (ROOT / "docs").is_dir():
+    pytest.skip("tools and pages are not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(ROOT / "tools"))
+
+import manual  # noqa: E402
+
+
+def is_simulated(workload: str) -> bool:
+    """Whether the simulator has it."""
+    try:
+        check_workload(workload)
+    except UsageError:
+        return False
+    return True
+
+
+def help_text() -> str:
+    """Of all commands, by which the manual page is made."""
+    return manual.page().replace("\\-", "-")
+
+
+def names_any(*words: str) -> bool:
+    """Whether a service or a carrier has one of these names."""
+    known = {part for name in (*SERVICES, *CARRIERS) for part in name.split("+")}
+    return not known.isdisjoint(words)
+
+
+#: What a page may say that lanlab lacks, and how to see that it has it. A page that denies anything
+#: else needs a line here; so it is asked once.
+IS_THERE: dict[str, Callable[[], bool]] = {
+    r"IPX|NetWare|XNS|historic protocol": lambda: names_any("ipx", "nbipx", "ncp", "xns", "spp"),
+    r"file services in\s+the simulator": lambda: is_simulated("copy") or is_simulated("stations"),
+    r"wireless": lambda: not {"wireless", "wifi", "radio"}.isdisjoint(get_args(JoinedBy)),
+    r"conditions of published studies that need": lambda: (
+        not any(load_study(name).study.waiting for name in known_studies())
+    ),
+    r"latency under load|beside streams": lambda: "lanlab load" in help_text(),
+    r"delay or loss|links with": lambda: "--link" in help_text(),
+    r"[Mm]any client hosts": lambda: "spread the stations" in help_text(),
+    r"\ba simulator": lambda: "--machines" in help_text(),
+}
+
+
+def denials() -> list[tuple[str, str]]:
+    """Page and item, of every list of what is not there."""
+    found = []
+    for page in sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]):
+        text = page.read_text(encoding="utf-8")
+        parts = re.findall(r"^## Not there yet$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        items = [
+            item for part in parts for item in re.findall(r"^- (.*?)[;.]$", part, re.M | re.DOTALL)
+        ]
+        assert bool(items) == bool(parts), f"{page.name}: what is not there is no list"
+        items += [
+            item for part in re.findall(r"Not yet: ([^.]*)\.", text) for item in part.split(";")
+        ]
+        found += [(page.name, item.strip()) for item in items]
+    return found
+
+
+def test_pages_deny_something() -> None:
+    """Else this file tests nothing."""
+    assert {page for page, _ in denials()} == {"README.md", "architecture.md", "limits.md"}
+
+
+@pytest.mark.parametrize(("page", "item"), denials())
+def test_what_a_page_denies_is_not_there(page: str, item: str) -> None:
+    known = [is_there for words, is_there in IS_THERE.items() if re.search(words, item)]
+    assert known, f"{page} denies `{item}`: say in this file how to see that"
+    assert not any(is_there() for is_there in known), f"{page} denies `{item}`, which is there"
+
+
+@pytest.mark.parametrize(
+    "item",
+    ["links with delay or loss", "a simulator", "latency under load", "many client hosts at once"],
+)
+def test_what_is_there_could_not_be_denied(item: str) -> None:
+    """As pages did."""
+    assert any(is_there() for words, is_there in IS_THERE.items() if re.search(words, item))
+
+
+def test_the_share_of_small_faults_is_that_of_the_last_samples() -> None:
+    """The summary has what the table says of each part last."""
+    text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    summary = re.search(r"the tests catch (\d+) to (\d+) %, by part", text)
+    assert summary
+    last: dict[str, int] = {}
+    part = ""
+    for row in text.split("| part | what |", 1)[1].splitlines()[2:]:
+        if not row.startswith("|"):
+            break
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        if not cells[0].startswith(("the same", "again")):
+            part = cells[0]
+        found = re.search(r"\((\d+) %\)", cells[5])
+        assert found, row
+        last[part] = int(found[1])
+    assert len(last) > 5
+    assert (min(last.values()), max(last.values())) == (int(summary[1]), int(summary[2]))

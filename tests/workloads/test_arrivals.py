@@ -1,0 +1,88 @@
+"""A trial in which nothing arrived has measured nothing, and says why as far as that is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from made_up_ends import exchange_of, stream_received, stream_sent
+
+from lanlab.errors import EngineError
+from lanlab.workloads.arrivals import check_echo, check_stream
+from lanlab.workloads.outcome import CounterChanges
+from lanlab.workloads.stream import Stream, StreamParameters
+
+NOTHING: dict[str, Any] = {
+    "window_messages": 0,
+    "window_bytes": 0,
+    "measured_messages": 0,
+    "total_messages": 0,
+    "total_bytes": 0,
+    "mark_seen": False,
+}
+QUIET = CounterChanges()
+REQUESTED = {"requests": 10, "replies": 0, "late_replies": 0}
+
+
+def refused(size_bytes: int, changes: CounterChanges = QUIET, **received: Any) -> EngineError:
+    """Why a stream of which nothing arrived failed."""
+    outcome = exchange_of(stream_sent(), stream_received(**{**NOTHING, **received}))
+    with pytest.raises(EngineError) as caught:
+        check_stream(size_bytes, "udp", outcome, changes)
+    return caught.value
+
+
+def test_a_stream_of_which_nothing_arrived_fails() -> None:
+    """By the workload itself; long messages may be too long for the path, short ones are not."""
+    parameters = StreamParameters(message_size_bytes=1400, time_s=1)
+    outcome = exchange_of(stream_sent(), stream_received(**NOTHING))
+    with pytest.raises(EngineError, match="none of the 1000 messages of 1400 bytes that were sent"):
+        Stream().summarise(parameters, outcome, QUIET)
+    error = refused(1400)
+    assert (error.code, error.message.partition(": ")[2]) == (
+        "stream.nothing_arrived",
+        "lost were 1000 on the link",
+    )
+    assert "doctor --to HOST" in (error.hint or "")
+    assert refused(64).hint is None
+
+
+def test_where_a_counter_says_where_it_was_lost_the_length_is_not_blamed() -> None:
+    error = refused(1400, socket_dropped_datagrams=1000)
+    assert error.message.endswith("1000 in the receiver's socket buffer")
+    assert error.hint is None
+    error = refused(1400, CounterChanges({"sender": {"qdisc_drops": 400}}))
+    assert error.message.endswith("lost were 400 in the sender's queue, 600 on the link")
+    assert error.hint is None
+
+
+def test_what_a_link_was_asked_to_lose_is_a_result() -> None:
+    """Though it is all: a few messages over a link with loss."""
+    counted = {"medium_frames": 10, "medium_lost_chance": 1000}
+    outcome = exchange_of(stream_sent(), stream_received(**NOTHING))
+    check_stream(1400, "udp", outcome, CounterChanges({"sender": counted}))
+    check_echo(1400, 1.0, REQUESTED, CounterChanges({"responder": counted}))
+
+
+def test_what_could_not_be_sent_is_another_failure() -> None:
+    sent = stream_sent(sent_messages=0, refused_messages=1000)
+    with pytest.raises(EngineError, match="could be sent: the system refused 1000") as caught:
+        check_stream(1400, "udp", exchange_of(sent, stream_received(**NOTHING)), QUIET)
+    assert caught.value.code == "stream.nothing_sent"
+
+
+def test_a_stream_of_which_anything_arrived_is_a_result() -> None:
+    """A little of the warm-up, too: its goodput is zero, and that was measured."""
+    received = stream_received(**{**NOTHING, "total_messages": 1, "total_bytes": 1400})
+    check_stream(1400, "udp", exchange_of(stream_sent(), received), QUIET)
+
+
+def test_an_echo_without_a_reply_fails() -> None:
+    """Where replies came later, it is the time-out that helps."""
+    with pytest.raises(EngineError, match="none of the 10 requests of 1400 bytes") as caught:
+        check_echo(1400, 1.0, REQUESTED, QUIET)
+    assert "doctor" in (caught.value.hint or "")
+    with pytest.raises(EngineError, match=r"answered within 0\.5 s; 3 were later") as caught:
+        check_echo(1400, 0.5, {**REQUESTED, "late_replies": 3}, QUIET)
+    assert caught.value.hint == "allow more by --timeout"
+    check_echo(1400, 1.0, {**REQUESTED, "replies": 1}, QUIET)

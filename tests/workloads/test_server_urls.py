@@ -1,0 +1,76 @@
+"""URLs of users' own servers, and whom to trust there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+
+from lanlab.errors import UsageError
+from lanlab.workloads.copy_server import parse_url, target_of, trust_of
+
+DIGEST = hashlib.sha256(b"a host key")
+HEX, BASE64 = DIGEST.hexdigest(), base64.b64encode(DIGEST.digest()).decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "directory"),
+    [
+        ("/data", "data"),
+        ("/~/data/a", "data/a"),
+        ("/~", ""),
+        ("//data", "/data"),
+        ("/%2Fdata", "/data"),
+        ("//", "/"),
+        ("/", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["sftp", "ftp", "ftps"])
+def test_a_path_begins_at_the_login_unless_it_says_otherwise(
+    scheme: str, path: str, directory: str
+) -> None:
+    """As in other clients `//` stands for the whole server, and `/~/` for the login."""
+    assert parse_url(f"{scheme}://me@nas{path}").directory == directory
+
+
+def test_where_there_is_no_login_directory_a_tilde_is_a_name() -> None:
+    assert parse_url("webdav://nas/~/data").directory == "~/data"
+    assert parse_url("webdav://nas//data").directory == "data"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"sha256:{HEX}",
+        f"SHA256:{HEX.upper()}",
+        "sha256:" + ":".join(HEX[at : at + 2].upper() for at in range(0, 64, 2)),
+        f"SHA256:{BASE64.rstrip('=')}",
+        f"sha256:{BASE64}",
+    ],
+)
+def test_a_fingerprint_may_be_written_as_other_programs_print_it(text: str) -> None:
+    """`ssh-keygen -lf` and `openssl x509 -fingerprint`."""
+    assert trust_of("sftp", text) == {"sha256": HEX}
+
+
+@pytest.mark.parametrize(
+    "text", ["SHA256:", "sha256:00", f"SHA256:{BASE64[:40]}", "SHA256:" + 43 * "*"]
+)
+def test_what_is_no_fingerprint_is_refused_and_is_no_file(text: str) -> None:
+    with pytest.raises(UsageError, match="allowed: sha256: and 64 hexadecimal digits") as refused:
+        trust_of("sftp", text)
+    assert "ssh-keygen -lf" in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize("user", ["CORP;bob", "CORP%5Cbob", "CORP\\bob"])
+def test_a_user_of_a_windows_domain_is_written_either_way(
+    user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a semicolon as URLs have it, or as Windows has it."""
+    monkeypatch.setenv("LANLAB_PASSWORD", "secret")
+    told = target_of(parse_url(f"smb://{user}@nas/share"), None)["credentials"]
+    assert told == {"user": "bob", "domain": "CORP", "secret": "secret"}
+    plain = target_of(parse_url("sftp://carol%40corp.example@nas/"), None)["credentials"]
+    assert plain["user"] == "carol@corp.example"
