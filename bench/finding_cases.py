@@ -13,8 +13,8 @@ from typing import Any
 
 from case import Case, Random
 
-from lanlab.analysis.findings import judge
 from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import Trials
 from lanlab.studies import Finding
 

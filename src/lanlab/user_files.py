@@ -67,7 +67,7 @@ def text_of(content: bytes) -> str:
         UnicodeDecodeError: It is not UTF-8; of UTF-16 the reason says so.
 
     Examples:
-        >>> text_of(b"\xef\xbb\xbfschema = 1")
+        >>> text_of(codecs.BOM_UTF8 + b"schema = 1")
         'schema = 1'
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

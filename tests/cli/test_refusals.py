@@ -82,7 +82,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --dscp 64", "--dscp: found `64`; allowed: "),
         ("stream --trials 0", "Invalid value for '--trials'"),
         ("stream --seed -1", "Invalid value for '--seed'"),
-        ("saturation --goals 0,2", "--goals: found `2`; allowed: a share below 100 %"),
+        ("saturation --goals 0%,2", "--goals: found `2`; allowed: a share below 100 %"),
         ("saturation --goals 0,,1%", "--goals: found ``; allowed: a share below 100 %"),
         ("saturation --width 0%", "--width: found `0%`; allowed: a share below 100 %"),
         ("saturation --low 5M --high 5M", "--low 5000000 bit/s must be below --high 5000000 bit/s"),

@@ -18,7 +18,9 @@ _NO_ROUTE = "peer.unreachable"
 _NO_ANSWER = "peer.no_answer"
 _NO_ADDRESS = "bind.no_address"
 #: Codes of what long packets that are lost without a report come to.
-_SILENT_LOSS = ("peer.gone", "stream.nothing_arrived", "echo.nothing_arrived")
+_SILENT_LOSS = (
+    *("peer.gone", "stream.nothing_sent", "stream.nothing_arrived", "echo.nothing_arrived"),
+)
 
 
 def explained(

@@ -7,8 +7,9 @@ from typing import Any
 
 from given_numbers import Given as Numbers
 
-from lanlab.analysis.findings import Verdicts, judge
+from lanlab.analysis.findings import Verdicts
 from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, Sample, Trials
 from lanlab.studies import Finding, Level
 

@@ -12,11 +12,11 @@ import pytest
 from bodies_of_evidence import STEADY, along, cell, finding, printed, trials, verdicts
 from given_numbers import Given
 
-from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models, judge
+from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
-from lanlab.analysis.findings.judge import Further, _further, _told
+from lanlab.analysis.findings.judge import Further, _further, _told, judge
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Level

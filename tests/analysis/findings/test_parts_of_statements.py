@@ -10,8 +10,8 @@ import pytest
 from bodies_of_evidence import along, cell, finding, printed, trials, verdict, verdicts
 from given_numbers import Given
 
-from lanlab.analysis.findings import judge
 from lanlab.analysis.findings.compare import Comparison
+from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.printed import PrintedRatio
 from lanlab.analysis.findings.published_evidence import with_ratios
 from lanlab.analysis.findings.sample import PrintedNumber, Trials

@@ -10,8 +10,9 @@ import pytest
 from bodies_of_evidence import along, cell, trials, verdict
 from given_numbers import Given
 
-from lanlab.analysis.findings import judge, judge_published
+from lanlab.analysis.findings import judge_published
 from lanlab.analysis.findings.contrast import contrast
+from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Finding, load_study

@@ -21,7 +21,8 @@ from bodies_of_evidence import (
     verdicts,
 )
 
-from lanlab.analysis.findings import Judged, judge, verdicts_as_data
+from lanlab.analysis.findings import Judged, verdicts_as_data
+from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
 from lanlab.analysis.statistics import holm, welch
 

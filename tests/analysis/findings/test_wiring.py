@@ -26,13 +26,13 @@ from lanlab.analysis.findings import (
     Judgement,
     drift_within,
     forms_models,
-    judge,
     judgement_as_data,
     verdicts_as_data,
 )
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.drift_within import change
+from lanlab.analysis.findings.judge import judge
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.analysis.findings.systems import assumed_levels
 from lanlab.analysis.statistics.samples import Scale

@@ -7,7 +7,7 @@ from lanlab.lazily import names_of
 if TYPE_CHECKING:
     from lanlab.analysis.findings.as_data import judgement_as_data, verdicts_as_data
     from lanlab.analysis.findings.claim import Truth
-    from lanlab.analysis.findings.judge import judge, judge_published, judge_run
+    from lanlab.analysis.findings.judge import judge_published, judge_run
     from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts, findings_of
 else:
     # What judges loads scipy, which a study without findings has no use for.
@@ -16,7 +16,7 @@ else:
         {
             "as_data": ("judgement_as_data", "verdicts_as_data"),
             "claim": ("Truth",),
-            "judge": ("judge", "judge_published", "judge_run"),
+            "judge": ("judge_published", "judge_run"),
             "verdicts": ("Judged", "Judgement", "Verdicts", "findings_of"),
         },
     )
@@ -27,7 +27,6 @@ __all__ = [
     "Truth",
     "Verdicts",
     "findings_of",
-    "judge",
     "judge_published",
     "judge_run",
     "judgement_as_data",

@@ -5,84 +5,46 @@ Nothing that runs at start-up imports this package: it loads numpy and a part of
 docs/statistics.md says which question is answered by which method, and how it fails.
 """
 
-from typing import TYPE_CHECKING
-
-from lanlab.lazily import names_of
-
-if TYPE_CHECKING:
-    from lanlab.analysis.statistics.condition_mean import (
-        ConditionMean,
-        condition_mean,
-        printed_condition_mean,
-    )
-    from lanlab.analysis.statistics.drift import Drift, drift
-    from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
-    from lanlab.analysis.statistics.explained import ExplainedShare, explained_share
-    from lanlab.analysis.statistics.intervals import (
-        MeanInterval,
-        mean_interval,
-    )
-    from lanlab.analysis.statistics.least_squares import Coefficient, Fit, fit_groups, identified
-    from lanlab.analysis.statistics.multiple import holm
-    from lanlab.analysis.statistics.power import (
-        Further,
-        Needed,
-        sd_of_cv,
-        trials_for_equivalence,
-        trials_to_decide,
-        trials_to_detect,
-    )
-    from lanlab.analysis.statistics.samples import PrintedMean, Scale, scale_of
-    from lanlab.analysis.statistics.saturation import (
-        TwoLines,
-        two_lines,
-    )
-    from lanlab.analysis.statistics.trend import (
-        PeakThenDecline,
-        peak_then_decline,
-    )
-    from lanlab.analysis.statistics.two_groups import (
-        Comparison,
-        KnownSpread,
-        by_spread,
-        paired_by_block,
-        welch,
-        welch_printed,
-    )
-    from lanlab.analysis.statistics.two_modes import TwoModes, two_modes
-else:
-    __getattr__ = names_of(
-        __name__,
-        {
-            "condition_mean": ("ConditionMean", "condition_mean", "printed_condition_mean"),
-            "drift": ("Drift", "drift"),
-            "equivalence": ("Equivalence", "Margin", "tost"),
-            "explained": ("ExplainedShare", "explained_share"),
-            "intervals": ("MeanInterval", "mean_interval"),
-            "least_squares": ("Coefficient", "Fit", "fit_groups", "identified"),
-            "multiple": ("holm",),
-            "power": (
-                "Further",
-                "Needed",
-                "sd_of_cv",
-                "trials_for_equivalence",
-                "trials_to_decide",
-                "trials_to_detect",
-            ),
-            "samples": ("PrintedMean", "Scale", "scale_of"),
-            "saturation": ("TwoLines", "two_lines"),
-            "trend": ("PeakThenDecline", "peak_then_decline"),
-            "two_groups": (
-                "Comparison",
-                "KnownSpread",
-                "by_spread",
-                "paired_by_block",
-                "welch",
-                "welch_printed",
-            ),
-            "two_modes": ("TwoModes", "two_modes"),
-        },
-    )
+from lanlab.analysis.statistics.condition_mean import (
+    ConditionMean,
+    condition_mean,
+    printed_condition_mean,
+)
+from lanlab.analysis.statistics.drift import Drift, drift
+from lanlab.analysis.statistics.equivalence import Equivalence, Margin, tost
+from lanlab.analysis.statistics.explained import ExplainedShare, explained_share
+from lanlab.analysis.statistics.intervals import (
+    MeanInterval,
+    mean_interval,
+)
+from lanlab.analysis.statistics.least_squares import Coefficient, Fit, fit_groups, identified
+from lanlab.analysis.statistics.multiple import holm
+from lanlab.analysis.statistics.power import (
+    Further,
+    Needed,
+    sd_of_cv,
+    trials_for_equivalence,
+    trials_to_decide,
+    trials_to_detect,
+)
+from lanlab.analysis.statistics.samples import PrintedMean, Scale, scale_of
+from lanlab.analysis.statistics.saturation import (
+    TwoLines,
+    two_lines,
+)
+from lanlab.analysis.statistics.trend import (
+    PeakThenDecline,
+    peak_then_decline,
+)
+from lanlab.analysis.statistics.two_groups import (
+    Comparison,
+    KnownSpread,
+    by_spread,
+    paired_by_block,
+    welch,
+    welch_printed,
+)
+from lanlab.analysis.statistics.two_modes import TwoModes, two_modes
 
 __all__ = [
     "Coefficient",

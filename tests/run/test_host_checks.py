@@ -1,0 +1,31 @@
+"""What `doctor` makes of the longest packets that pass between two hosts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lanlab.run.host_checks import _longest
+
+SHORT = {"least_bytes": 1400, "most_bytes": 1400}
+PATH: dict[str, Any] = {
+    "interface_mtu_bytes": 1500,
+    "sender_mtu_bytes": 1500,
+    "there": SHORT,
+    "back": SHORT,
+    "was_told": False,
+}
+
+
+def test_only_what_is_lost_in_silence_fails() -> None:
+    """What a router reports is a note, and what is not known is none."""
+    lost = _longest("pc1 to nas", PATH)
+    assert (lost.found, lost.required) == (False, True)
+    assert "MTU of both interfaces to 1400" in lost.how_to_get
+    told = _longest("pc1 to nas", PATH | {"was_told": True})
+    assert (told.found, told.required, told.how_to_get) == (False, False, "")
+    whole = {"least_bytes": 1500, "most_bytes": 1500}
+    passes = _longest("pc1 to nas", PATH | {"there": whole, "back": whole})
+    assert (passes.found, passes.detail) == (True, "up to 1500 B pass, and back")
+    unknown = _longest("pc1 to nas", PATH | {"there": None, "error": "no such call"})
+    assert (unknown.found, unknown.required) == (True, False)
+    assert "no such call" in unknown.detail
