@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import socket
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -94,4 +93,7 @@ def socket_address(address: str, port: int) -> Any:
     Raises:
         OSError: There is no such interface.
     """
+    # A stream needs none of this.
+    import socket
+
     return socket.getaddrinfo(address, port, flags=socket.AI_NUMERICHOST)[0][4]
