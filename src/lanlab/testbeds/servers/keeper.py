@@ -126,13 +126,14 @@ def _is_mapped(kind: str, number: int) -> bool:
 def _free_ports(address: str, count: int) -> list[int]:
     """Ports that can be bound at an address; all are held until all are found."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    # Python's sockets take no notice of a zone in a text.
+    host, _, zone = address.partition("%")
     found: list[socket.socket] = []
     try:
         for port in random.sample(_PORTS, _ATTEMPTS):
             probe = socket.socket(family)
             try:
-                # With the zone of an address that has one.
-                probe.bind(socket.getaddrinfo(address, port, flags=socket.AI_NUMERICHOST)[0][4])
+                probe.bind((host, port, 0, socket.if_nametoindex(zone)) if zone else (host, port))
             except OSError as error:
                 probe.close()
                 failed = error
