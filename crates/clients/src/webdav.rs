@@ -78,10 +78,20 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let authorization = Authorization::None;
     let mut session = Session { http, base, authorization, is_let_in: false, has_dav: true };
     let what = format!("PROPFIND {}", session.base);
-    if let Some(who) = &target.credentials {
-        session.authorization = session.way_in(&what, who).await?;
+    // Neither scheme can carry every name.
+    let basic = target.credentials.as_ref().map(basic).transpose()?;
+    // The server says to a request without a password how that is to be proved.
+    let mut answer = session.propfind(&what, &session.base, "0").await?;
+    if let (Some(who), Some(basic)) = (&target.credentials, basic) {
+        let basic = Authorization::Basic(basic);
+        if answer.status() == StatusCode::UNAUTHORIZED {
+            session.authorization = session.way_in(&what, answer, who, basic).await?;
+            answer = session.propfind(&what, &session.base, "0").await?;
+        } else {
+            // It may ask for it later only.
+            session.authorization = basic;
+        }
     }
-    let answer = session.propfind(&what, &session.base, "0").await?;
     match answer.status().as_u16() {
         207 => {
             answer.whole(&session.http, &what, LISTING_BYTES).await?;
@@ -102,22 +112,22 @@ impl Session {
         format!("{}{}", self.base, percent::encode(path.as_str()))
     }
 
-    /// How the password is to be proved, as the server says to a request without it. Who answers that
-    /// otherwise gets the password as it is, as servers may ask for it later only.
-    async fn way_in(&self, what: &str, who: &Credentials) -> Result<Authorization> {
-        let basic = || basic(who).map(Authorization::Basic);
-        let answer = self.propfind(what, &self.base, "0").await?;
-        let (status, offered) = (answer.status(), digest::challenges(challenge_fields(&answer)));
+    /// How the password is to be proved, as a server says that has refused a request without it.
+    async fn way_in(
+        &self,
+        what: &str,
+        answer: Answer,
+        who: &Credentials,
+        basic: Authorization,
+    ) -> Result<Authorization> {
+        let offered = digest::challenges(challenge_fields(&answer));
         answer.reason(&self.http, what).await?;
-        if status != StatusCode::UNAUTHORIZED {
-            return basic();
-        }
         let mut own = [0; 16];
         getrandom::fill(&mut own)
             .map_err(|error| Fault::new(Class::Local, format!("random octets: {error}")))?;
         match Digest::of(&offered, who, &BASE64_STANDARD.encode(own)) {
             Some(digest) => Ok(Authorization::Digest(Box::new(digest))),
-            None if offered.is_empty() || digest::takes_basic(&offered) => basic(),
+            None if offered.is_empty() || digest::takes_basic(&offered) => Ok(basic),
             None => {
                 let found = digest::names(&offered);
                 let message = format!(
