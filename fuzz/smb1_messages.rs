@@ -73,9 +73,9 @@ fn listing(octets: &[u8]) {
     let listed = find::BothDirectories::new(data, count, unicode).count();
     assert!(listed <= usize::from(count));
     let _ = find::Found::parse(data, keys);
-    let _ = smb1::file_information::All::parse(data, unicode);
-    let _ = smb1::file_system_information::Volume::parse(data, unicode);
-    let _ = smb1::file_system_information::Attribute::parse(data, unicode);
+    let _ = smb1::file_information::All::parse(data);
+    let _ = smb1::file_system_information::Volume::parse(data);
+    let _ = smb1::file_system_information::Attribute::parse(data);
 }
 
 fn names(octets: &[u8]) {

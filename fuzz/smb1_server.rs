@@ -74,7 +74,7 @@ impl Harness {
             }),
             read_only: choice & 0x40 != 0,
             code_page: CodePage::Cp850,
-            newest,
+            dialects: Dialect::Core..=newest,
         });
         let server = if choice & 0x08 == 0 { server } else { server.requiring_signatures() };
         let carrier = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: choice & 0x20 == 0 };

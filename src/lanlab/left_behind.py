@@ -38,6 +38,21 @@ def note_unknown(place: str, why: str, *, is_written: bool) -> None:
     _left[place] = (f"{stays} at {place}: it could not be removed: {why}", _hint(place))
 
 
+def note_unlisted(place: str, why: str) -> None:
+    """
+    A directory of a trial could not be listed, or not so that it was understood.
+
+    Args:
+        place: The URL of the directory of the trial.
+        why: What in it was not understood, or what the server said.
+    """
+    _left[place] = (
+        f"what lanlab wrote at {place} was removed by its names, as the listing there was not "
+        f"understood: {why}",
+        "what was measured is not affected",
+    )
+
+
 def forget(place: str) -> None:
     """It has been removed after all."""
     _left.pop(place, None)

@@ -8,7 +8,11 @@ from contextlib import contextmanager
 
 from command_line import COMMAND
 
-_FIELDS = ("serving", "address", "user", "password", "signing", "identity")
+#: The last one is of a line that goes on with the one before.
+_FIELDS = (
+    *("serving", "address", "user", "password", "signing", "identity", "dialects", "protection"),
+    "",
+)
 
 
 @contextmanager

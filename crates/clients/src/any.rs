@@ -66,6 +66,10 @@ macro_rules! services {
                 each!(self, session => session.facts())
             }
 
+            fn largest_file_bytes(&self) -> u64 {
+                each!(self, session => session.largest_file_bytes())
+            }
+
             async fn open(&self, path: &ServicePath, access: Access) -> Result<AnyFile> {
                 match self {
                     $(Self::$Service(session) => {

@@ -275,6 +275,10 @@ impl<R: Redirector> files::Session for Redirected<R> {
         }
     }
 
+    fn largest_file_bytes(&self) -> u64 {
+        self.facts.largest_file_bytes
+    }
+
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
         self.open_file(path, access).await.map_err(during("open", path.as_str()))
     }

@@ -210,7 +210,7 @@ impl files::Session for Session {
             return Err(Fault::new(Class::Unsupported, "a file that is written cannot be read"));
         };
         let refused = |status, text: &[u8]| refusal(download.what(), status, text);
-        download.read_at(&self.http, offset, buffer, || self.get(key), refused).await
+        download.read_at(&self.http, offset, buffer, || Ok(self.get(key)), refused).await
     }
 
     async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {

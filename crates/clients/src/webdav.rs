@@ -1,12 +1,15 @@
 //! HTTP with the verbs of `WebDAV` (RFC 4918). A server without those serves files to be read.
 //!
 //! A file is written by one PUT of its whole length and read by one GET, as a stream. Reading out of
-//! order asks for ranges, a request each. The password goes with every request by the Basic scheme
-//! (RFC 7617), which protects it from nobody unless the connection is encrypted.
+//! order asks for ranges, a request each. The password is proved with every request: by the Digest scheme
+//! (RFC 7616) where the server has it, else it goes by the Basic scheme (RFC 7617), which protects it
+//! from nobody unless the connection is encrypted.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_NONE_MATCH};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, IF_NONE_MATCH, LOCATION, WWW_AUTHENTICATE,
+};
 use hyper::http::request::Builder;
 use hyper::{Method, Request, StatusCode};
 use lanlab_files as files;
@@ -16,10 +19,13 @@ use lanlab_files::{
 };
 use lanlab_wire::percent;
 
+use digest::Digest;
+
 use crate::http::{
     self, Answer, BLOCK_BYTES, Download, Http, LISTING_BYTES, Outgoing, REFUSAL_BYTES, Upload,
 };
 
+mod digest;
 pub mod listing;
 
 /// What is asked of each entry of a directory.
@@ -34,8 +40,20 @@ pub struct Session {
     http: Http,
     /// Path of the directory to work in, encoded, with `/` at its end.
     base: String,
-    authorization: Option<HeaderValue>,
+    authorization: Authorization,
+    /// Whether the server has let this user in.
+    is_let_in: bool,
     has_dav: bool,
+}
+
+/// How requests prove who asks.
+#[derive(Debug)]
+enum Authorization {
+    /// Not at all.
+    None,
+    /// The password, in each request the same.
+    Basic(HeaderValue),
+    Digest(Box<Digest>),
 }
 
 /// An open file.
@@ -57,10 +75,23 @@ pub async fn connect(target: &Target) -> Result<Session> {
             format!("/{}/", percent::encode(ServicePath::new(directory).map_err(bad)?.as_str()))
         }
     };
-    let authorization = target.credentials.as_ref().map(basic).transpose()?;
-    let mut session = Session { http, base, authorization, has_dav: true };
+    let authorization = Authorization::None;
+    let mut session = Session { http, base, authorization, is_let_in: false, has_dav: true };
     let what = format!("PROPFIND {}", session.base);
-    let answer = session.propfind(&what, &session.base, "0").await?;
+    // Neither scheme can carry every name.
+    let basic = target.credentials.as_ref().map(basic).transpose()?;
+    // The server says to a request without a password how that is to be proved.
+    let mut answer = session.propfind(&what, &session.base, "0").await?;
+    if let (Some(who), Some(basic)) = (&target.credentials, basic) {
+        let basic = Authorization::Basic(basic);
+        if answer.status() == StatusCode::UNAUTHORIZED {
+            session.authorization = session.way_in(&what, answer, who, basic).await?;
+            answer = session.propfind(&what, &session.base, "0").await?;
+        } else {
+            // It may ask for it later only.
+            session.authorization = basic;
+        }
+    }
     match answer.status().as_u16() {
         207 => {
             answer.whole(&session.http, &what, LISTING_BYTES).await?;
@@ -72,6 +103,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
         _ => return Err(session.refused(&what, answer).await),
     }
+    session.is_let_in = true;
     Ok(session)
 }
 
@@ -80,18 +112,74 @@ impl Session {
         format!("{}{}", self.base, percent::encode(path.as_str()))
     }
 
-    fn request(&self, method: Method, uri: &str) -> Builder {
-        let builder = Request::builder().method(method).uri(uri);
-        match &self.authorization {
-            Some(value) => builder.header(AUTHORIZATION, value.clone()),
-            None => builder,
+    /// How the password is to be proved, as a server says that has refused a request without it.
+    async fn way_in(
+        &self,
+        what: &str,
+        answer: Answer,
+        who: &Credentials,
+        basic: Authorization,
+    ) -> Result<Authorization> {
+        let offered = digest::challenges(challenge_fields(&answer));
+        answer.reason(&self.http, what).await?;
+        let mut own = [0; 16];
+        getrandom::fill(&mut own)
+            .map_err(|error| Fault::new(Class::Local, format!("random octets: {error}")))?;
+        match Digest::of(&offered, who, &BASE64_STANDARD.encode(own)) {
+            Some(digest) => Ok(Authorization::Digest(Box::new(digest))),
+            None if offered.is_empty() || digest::takes_basic(&offered) => Ok(basic),
+            None => {
+                let found = digest::names(&offered);
+                let message = format!(
+                    "{what}: the server wants {found}; spoken: Digest (MD5, SHA-256), Basic"
+                );
+                Err(Fault::new(Class::Login, message).hint("have the server take one of these"))
+            }
         }
     }
 
+    fn request(&self, method: Method, uri: &str) -> Result<Builder> {
+        let value = match &self.authorization {
+            Authorization::None => None,
+            Authorization::Basic(value) => Some(value.clone()),
+            Authorization::Digest(digest) => Some(digest.authorization(method.as_str(), uri)?),
+        };
+        let builder = Request::builder().method(method).uri(uri);
+        Ok(match value {
+            Some(value) => builder.header(AUTHORIZATION, value),
+            None => builder,
+        })
+    }
+
     /// Make a request without a body.
-    async fn ask(&self, what: &str, verb: &str, uri: &str) -> Result<Answer> {
-        let request = self.request(method(verb), uri);
-        self.http.ask(what, http::whole_request(what, request, Outgoing::nothing())?).await
+    async fn ask(&self, what: &str, verb: Method, uri: &str) -> Result<Answer> {
+        let make =
+            || http::whole_request(what, self.request(verb.clone(), uri)?, Outgoing::nothing());
+        self.made(what, make).await
+    }
+
+    /// Make a request, and once more where the server only wants a newer nonce.
+    async fn made(
+        &self,
+        what: &str,
+        make: impl Fn() -> Result<Request<Outgoing>>,
+    ) -> Result<Answer> {
+        let answer = self.http.ask(what, make()?).await?;
+        if !self.renews(&answer) {
+            return Ok(answer);
+        }
+        answer.reason(&self.http, what).await?;
+        self.http.ask(what, make()?).await
+    }
+
+    /// Whether an answer only says that the nonce of Digest is old; it is replaced then.
+    fn renews(&self, answer: &Answer) -> bool {
+        match &self.authorization {
+            Authorization::Digest(digest) if answer.status() == StatusCode::UNAUTHORIZED => {
+                digest.renew(&digest::challenges(challenge_fields(answer)))
+            }
+            _ => false,
+        }
     }
 
     /// Take one of the `good` for done.
@@ -103,19 +191,49 @@ impl Session {
     }
 
     async fn propfind(&self, what: &str, uri: &str, depth: &'static str) -> Result<Answer> {
-        let request = self
-            .request(method("PROPFIND"), uri)
-            .header(HeaderName::from_static("depth"), depth)
-            .header(CONTENT_TYPE, "application/xml; charset=utf-8");
-        let body = Outgoing::Whole(Some(PROPFIND.into()));
-        self.http.ask(what, http::whole_request(what, request, body)?).await
+        let make = || {
+            let request = self
+                .request(method("PROPFIND"), uri)?
+                .header(HeaderName::from_static("depth"), depth)
+                .header(CONTENT_TYPE, "application/xml; charset=utf-8");
+            http::whole_request(what, request, Outgoing::Whole(Some(PROPFIND.into())))
+        };
+        self.made(what, make).await
     }
 
     async fn refused(&self, what: &str, answer: Answer) -> Fault {
         let status = answer.status();
-        match answer.reason(&self.http, what).await {
-            Ok(_) => refusal(what, status),
-            Err(fault) => fault,
+        let elsewhere = answer.header(LOCATION).filter(|_| status.is_redirection());
+        let elsewhere = elsewhere.map(shown);
+        let fault = match answer.reason(&self.http, what).await {
+            Ok(_) => self.refusal(what, status),
+            Err(fault) => return fault,
+        };
+        match elsewhere {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        }
+    }
+
+    /// What a status says, of `WebDAV`.
+    fn refusal(&self, what: &str, status: StatusCode) -> Fault {
+        let fault = http::refusal(what, status);
+        if fault.class != Class::Login {
+            return fault;
+        }
+        match &self.authorization {
+            Authorization::None => fault.hint("name a user, as in `webdav://USER@HOST/`"),
+            Authorization::Basic(_) => {
+                fault.hint("name or password are not those of this server (by the Basic scheme)")
+            }
+            // A file is not sent twice here: it is tried again as after a connection that ended.
+            Authorization::Digest(_) if self.is_let_in => {
+                Fault::new(Class::Reset, format!("{what}: the server wants a new nonce of Digest"))
+            }
+            Authorization::Digest(digest) => {
+                let scheme = digest.name();
+                fault.hint(format!("name or password are not those of this server (by {scheme})"))
+            }
         }
     }
 
@@ -148,13 +266,20 @@ fn basic(credentials: &Credentials) -> Result<HeaderValue> {
     Ok(value)
 }
 
-/// What a status says, of `WebDAV`.
-fn refusal(what: &str, status: StatusCode) -> Fault {
-    let fault = http::refusal(what, status);
-    match fault.class {
-        Class::Login => fault.hint("of the schemes of HTTP only Basic is spoken"),
-        _ => fault,
+fn challenge_fields(answer: &Answer) -> impl Iterator<Item = &str> {
+    answer.headers(WWW_AUTHENTICATE)
+}
+
+/// What to do where a server says that what is asked for is elsewhere.
+fn shown(place: &str) -> String {
+    let place: String = place.chars().filter(|one| !one.is_control()).take(300).collect();
+    if place.starts_with("https:") {
+        return format!("it is at `{place}`: ask there, over TLS, by `webdavs://`");
     }
+    if place.starts_with('/') {
+        return format!("it is at `{place}` of the same server: give that as the path of the URL");
+    }
+    format!("it is at `{place}`: give that as the URL, with `webdav://` for `http://`")
 }
 
 fn method(verb: &str) -> Method {
@@ -191,9 +316,7 @@ impl files::Session for Session {
         match access {
             Access::Read => {
                 let what = format!("GET {path}");
-                let request = self.request(Method::GET, &uri);
-                let request = http::whole_request(&what, request, Outgoing::nothing())?;
-                let answer = self.http.ask(&what, request).await?;
+                let answer = self.ask(&what, Method::GET, &uri).await?;
                 if answer.status() != StatusCode::OK {
                     return Err(self.refused(&what, answer).await);
                 }
@@ -201,7 +324,7 @@ impl files::Session for Session {
             }
             Access::Create { size_bytes } | Access::Replace { size_bytes } => {
                 let what = format!("PUT {path}");
-                let mut request = self.request(Method::PUT, &uri);
+                let mut request = self.request(Method::PUT, &uri)?;
                 if matches!(access, Access::Create { .. }) {
                     request = request.header(IF_NONE_MATCH, "*");
                 }
@@ -220,7 +343,7 @@ impl files::Session for Session {
             return Err(Fault::new(Class::Unsupported, "a file that is written cannot be read"));
         };
         let request = || self.request(Method::GET, &self.at(path));
-        let refused = |status, _: &[u8]| refusal(&format!("GET {path}"), status);
+        let refused = |status, _: &[u8]| self.refusal(&format!("GET {path}"), status);
         download.read_at(&self.http, offset, buffer, request, refused).await
     }
 
@@ -228,7 +351,7 @@ impl files::Session for Session {
         let File::Write(upload) = file else {
             return Err(Fault::new(Class::Unsupported, "a file that is read cannot be written"));
         };
-        let refused = |status, _: &[u8]| refusal(upload.what(), status);
+        let refused = |status, _: &[u8]| self.refusal(upload.what(), status);
         upload.write_at(&self.http, offset, data, refused).await
     }
 
@@ -250,7 +373,7 @@ impl files::Session for Session {
     /// it: `path` must be a file.
     async fn remove(&self, path: &ServicePath) -> Result<()> {
         let what = format!("DELETE {path}");
-        let answer = self.ask(&what, "DELETE", &self.at(path)).await?;
+        let answer = self.ask(&what, Method::DELETE, &self.at(path)).await?;
         self.settle(&what, answer, &[200, 204]).await
     }
 
@@ -262,7 +385,7 @@ impl files::Session for Session {
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
         let what = format!("MKCOL {path}");
-        let answer = self.ask(&what, "MKCOL", &format!("{}/", self.at(path))).await?;
+        let answer = self.ask(&what, method("MKCOL"), &format!("{}/", self.at(path))).await?;
         // RFC 4918, section 9.3.1: the place is taken.
         let is_taken = self.has_dav && answer.status() == StatusCode::METHOD_NOT_ALLOWED;
         self.settle(&what, answer, &[200, 201])
@@ -280,7 +403,7 @@ impl files::Session for Session {
             let message = format!("{what}: found {found} entries in it; allowed: none");
             return Err(Fault::new(Class::Exists, message));
         }
-        let answer = self.ask(&what, "DELETE", &uri).await?;
+        let answer = self.ask(&what, Method::DELETE, &uri).await?;
         self.settle(&what, answer, &[200, 204]).await
     }
 

@@ -174,7 +174,11 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::Arm(arm) => {
             return Ok(at_once(move |measurements| {
                 let running = find(measurements, arm.target)?;
-                let margin_ns = running.arm(Instant::from_nanos(arm.at_ns), os::monotonic())?;
+                let margin_ns = running.arm(
+                    Instant::from_nanos(arm.at_ns),
+                    os::monotonic(),
+                    arm.round_trip_ns,
+                )?;
                 Ok(Outcome::Armed(Armed { margin_ns }))
             }));
         }

@@ -22,8 +22,11 @@ use crate::output::Output;
 use crate::tcp_sampler::{MOST_WATCHED, TcpSampler};
 use crate::waiting::Waiter;
 
-/// A request that is ready and not armed ends after so long.
-const ARM_TIMEOUT_NS: u64 = 60_000_000_000;
+/// A request that is ready and not armed ends after this time: on a path of 10 s each flow of the others
+/// takes 40 s to be set up.
+const ARM_TIMEOUT_NS: u64 = 900_000_000_000;
+/// No path takes longer there and back.
+const MAX_ROUND_TRIP_NS: u64 = 600_000_000_000;
 /// A start is given at most so far ahead.
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
 /// How near to its start a thread no longer listens to the driver.
@@ -63,6 +66,8 @@ pub struct Running {
     output: Output,
     /// Zero until armed.
     start_ns: AtomicU64,
+    /// Of the path, as the driver says with the start.
+    round_trip_ns: AtomicU64,
     ready: AtomicBool,
     changed: Condvar,
     lock: Mutex<()>,
@@ -79,6 +84,7 @@ impl Running {
             id,
             output,
             start_ns: AtomicU64::new(0),
+            round_trip_ns: AtomicU64::new(0),
             ready: AtomicBool::new(false),
             changed: Condvar::new(),
             lock: Mutex::new(()),
@@ -180,11 +186,11 @@ impl Running {
         self.output.send(&Reply::StationSlices(StationSlices { id, slices, octets }));
     }
 
-    /// Give the request its start.
+    /// Give the request its start, and the round trip of its path.
     ///
     /// # Errors
     /// `arm.late` if the start has passed, `arm.not_ready`, `arm.again`, `request.value`.
-    pub fn arm(&self, at: Instant, now: Instant) -> Result<u64, Failure> {
+    pub fn arm(&self, at: Instant, now: Instant, round_trip_ns: u64) -> Result<u64, Failure> {
         if !self.ready.load(Ordering::Acquire) {
             return Err(Failure::new("arm.not_ready", format!("request {} is not ready", self.id))
                 .hint("wait for its `ready`"));
@@ -199,7 +205,13 @@ impl Running {
             let found = format!("a start in {} s", ahead_ns / 1_000_000_000);
             return Err(Failure::value("at_ns", found, "at most 600 s ahead"));
         }
+        if round_trip_ns > MAX_ROUND_TRIP_NS {
+            return Err(Failure::value("round_trip_ns", round_trip_ns, "at most 600 s"));
+        }
         let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.start().is_none() {
+            self.round_trip_ns.store(round_trip_ns, Ordering::Release);
+        }
         let armed =
             self.start_ns.compare_exchange(0, at.as_nanos(), Ordering::AcqRel, Ordering::Acquire);
         if armed.is_err() {
@@ -225,6 +237,11 @@ impl Running {
         (start_ns > 0).then(|| Instant::from_nanos(start_ns))
     }
 
+    /// Round trip of the path, once armed.
+    pub fn round_trip_ns(&self) -> u64 {
+        self.round_trip_ns.load(Ordering::Acquire)
+    }
+
     /// Wait until armed. `while_waiting` is called some fifty times a second.
     ///
     /// # Errors
@@ -242,7 +259,7 @@ impl Running {
                 return Ok(start);
             }
             if os::monotonic() >= deadline {
-                return Err(Failure::new("arm.timeout", "ready for 60 s and not armed"));
+                return Err(Failure::new("arm.timeout", "ready for 900 s and not armed"));
             }
             while_waiting()?;
             let guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);

@@ -24,6 +24,11 @@ pub trait Session: Sized {
     /// What the two ends agreed on.
     fn facts(&self) -> Facts;
 
+    /// Octets of the largest file that can be written here, as far as the service says before.
+    fn largest_file_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
     /// Open a file. That one cannot be written may be said only when it is written to or closed.
     fn open(&self, path: &ServicePath, access: Access) -> impl Future<Output = Result<Self::File>>;
 

@@ -55,6 +55,11 @@ pub enum Dialect {
     Nt1,
 }
 
+impl Dialect {
+    /// Every dialect: the oldest and the newest.
+    pub const ALL: (Self, Self) = (Self::Core, Self::Nt1);
+}
+
 /// How TCP of a system of the time is set, as far as a socket of today can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -15,6 +15,10 @@ pub struct Arm {
     pub target: u64,
     /// The start, on this engine's monotonic clock.
     pub at_ns: u64,
+    /// Round trip of the path between the ends, as their set-up has measured it: times of the trial
+    /// follow it. 0: not known, or of no account.
+    #[serde(default)]
+    pub round_trip_ns: u64,
 }
 
 /// Which request to end.

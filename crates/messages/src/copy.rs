@@ -287,6 +287,9 @@ pub struct CopyEmptied {
     pub removed_files: u64,
     /// Whether its directory is gone, too.
     pub is_gone: bool,
+    /// Why a directory could not be listed, or what in its listing was not understood: then what was
+    /// written in it was removed by its names. Absent: all was listed.
+    pub not_listed: Option<String>,
     /// What is left.
     pub left: Option<LeftBehind>,
 }

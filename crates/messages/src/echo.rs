@@ -27,6 +27,9 @@ pub struct EchoSpec {
     pub outstanding_requests: u32,
     /// A reply later than this after the intended time of its request is a time-out.
     pub timeout_ns: u64,
+    /// Whether `timeout_ns` is a default, which is more on a path whose round trips take longer.
+    #[serde(default)]
+    pub timeout_follows_path: bool,
     /// How both ends wait for what comes next.
     #[serde(default)]
     pub receive: Receive,

@@ -1,4 +1,6 @@
-use lanlab_files::{Carrier, CarrierCounts, Credentials, HostAddress, LinkPlace, ServiceKind};
+use lanlab_files::{
+    Carrier, CarrierCounts, Credentials, Dialect, HostAddress, LinkPlace, ServiceKind,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,10 +35,24 @@ pub struct Serve {
     /// Whether every client has to sign its messages, which only SMB 1 can ask for, and takes a user.
     #[serde(default)]
     pub requires_signatures: bool,
+    /// The oldest dialect of SMB 1 to speak.
+    #[serde(default = "oldest")]
+    pub oldest_dialect: Dialect,
+    /// The newest one.
+    #[serde(default = "newest")]
+    pub newest_dialect: Dialect,
     /// Connections that are expected at once; it is refused if this process may not have as many
     /// files and sockets as these take.
     #[serde(default)]
     pub connections: u32,
+}
+
+fn oldest() -> Dialect {
+    Dialect::ALL.0
+}
+
+fn newest() -> Dialect {
+    Dialect::ALL.1
 }
 
 /// How clients reach a server that has begun to serve.

@@ -245,6 +245,9 @@ pub struct SimulatedEcho {
     pub outstanding_requests: u32,
     /// A reply later than this after the intended time of its request is a time-out.
     pub timeout_ns: u64,
+    /// Whether `timeout_ns` is a default, which is more on a path whose round trips take longer.
+    #[serde(default)]
+    pub timeout_follows_path: bool,
     /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
 }

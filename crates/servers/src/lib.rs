@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lanlab_connections::wired::WiredNode;
-use lanlab_files::{CarrierCounts, Class, Credentials, Fault, HostAddress, Result, ServiceKind};
+use lanlab_files::{
+    CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, Result, ServiceKind,
+};
 use lanlab_os::RawLinkPlace;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
@@ -54,6 +56,8 @@ pub struct Offer {
     pub read_only: bool,
     /// Whether every client has to sign its messages, which only SMB 1 can ask for here.
     pub requires_signatures: bool,
+    /// The oldest and the newest dialect of SMB 1 to speak.
+    pub dialects: (Dialect, Dialect),
     /// Where SMB 1 is served on a link of whole Ethernet frames, over `NetBEUI`; absent: over TCP.
     pub station: Option<StationOffer>,
 }

@@ -174,6 +174,7 @@ mod tests {
             credentials: None,
             read_only: false,
             requires_signatures: false,
+            dialects: lanlab_files::Dialect::ALL,
             station: None,
         };
         let serving =

@@ -85,6 +85,7 @@ async fn served(
         credentials: target.credentials.clone(),
         read_only: false,
         requires_signatures: false,
+        dialects: lanlab_files::Dialect::ALL,
         station,
     };
     let serving = serve(&offer).await.unwrap();

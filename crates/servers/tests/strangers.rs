@@ -45,6 +45,7 @@ async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Servi
         credentials: Some(user()),
         read_only: false,
         requires_signatures: false,
+        dialects: lanlab_files::Dialect::ALL,
         station: None,
     };
     let serving = serve_within(&offer, bounds).await.unwrap();

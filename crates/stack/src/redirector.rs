@@ -203,6 +203,8 @@ pub struct RedirectorFacts {
     pub read_bytes: u32,
     /// Octets of one [`Call::Write`].
     pub write_bytes: u32,
+    /// Octets of the largest file that the dialect can write.
+    pub largest_file_bytes: u64,
     /// Requests that may be outstanding.
     pub depth: u16,
     /// Whether names have at most 8 characters, a dot and 3 characters.

@@ -9,10 +9,17 @@ use std::net::SocketAddr;
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
-/// Time between two attempts, as long as nothing is heard.
+/// Time between two attempts, as long as nothing is heard: often at first, as a datagram may be lost,
+/// and more rarely on a path that is as long as [`SETUP_NS`].
 const RETRY_NS: u64 = 50_000_000;
-/// The end that connects gives up after so long.
+const RARE_RETRY_NS: u64 = 500_000_000;
+const OFTEN_NS: u64 = SETUP_NS;
+/// The end that connects gives up after this time, unless it is more patient.
 pub const SETUP_NS: u64 = 5_000_000_000;
+/// Low bits of a nonce in which an attempt to prove the address is numbered, so that its answer is the
+/// answer to this one, however many are on their way (Karn's problem). Rare attempts of ten minutes
+/// are no more.
+const ATTEMPT_BITS: u32 = 12;
 /// A flow gives one answer in so long on average, and so many at once: five times what a sender asks
 /// that hears nothing, and no use to anyone who wants a flood answered.
 const ANSWER_INTERVAL_NS: u64 = 10_000_000;
@@ -26,8 +33,13 @@ pub struct Initiator {
     nonce: u64,
     cookie: Option<u64>,
     transmit_at: Instant,
-    first_sent_at: Option<Instant>,
+    began: Instant,
     deadline: Instant,
+    /// Questions without a cookie, and how long the answer to a single one took.
+    hellos: u32,
+    hello_ns: u64,
+    /// When each attempt to prove the address was sent.
+    proved_at: Vec<Instant>,
     state: InitiatorState,
 }
 
@@ -38,7 +50,7 @@ pub enum InitiatorState {
     Asking,
     /// Both ends have shown that they receive.
     Accepted {
-        /// From the last message sent to its answer.
+        /// The shorter of both exchanges, each from a question to the answer to that one.
         round_trip_ns: u64,
     },
     /// Nobody answered in time.
@@ -51,13 +63,23 @@ impl Initiator {
         Self {
             token,
             flow,
-            nonce,
+            nonce: nonce >> ATTEMPT_BITS << ATTEMPT_BITS,
             cookie: None,
             transmit_at: now,
-            first_sent_at: None,
+            began: now,
             deadline: now.plus_nanos(SETUP_NS),
+            hellos: 0,
+            hello_ns: u64::MAX,
+            proved_at: Vec::new(),
             state: InitiatorState::Asking,
         }
+    }
+
+    /// Give up after this time, where it is more than [`SETUP_NS`].
+    #[must_use]
+    pub fn patient_for(mut self, patience_ns: u64) -> Self {
+        self.deadline = self.began.plus_nanos(patience_ns.max(SETUP_NS));
+        self
     }
 
     /// How far it is.
@@ -71,11 +93,18 @@ impl Initiator {
         if self.state != InitiatorState::Asking || !due {
             return None;
         }
-        self.transmit_at = now.plus_nanos(RETRY_NS);
-        self.first_sent_at = Some(now);
+        let is_often = now.nanos_since(self.began) < OFTEN_NS;
+        self.transmit_at = now.plus_nanos(if is_often { RETRY_NS } else { RARE_RETRY_NS });
         let kind = match self.cookie {
-            None => Kind::Hello { nonce: self.nonce },
-            Some(cookie) => Kind::Prove { cookie, nonce: self.nonce },
+            None => {
+                self.hellos += 1;
+                Kind::Hello { nonce: self.nonce }
+            }
+            Some(cookie) => {
+                let attempt = self.proved_at.len() as u64 % (1 << ATTEMPT_BITS);
+                self.proved_at.push(now);
+                Kind::Prove { cookie, nonce: self.nonce + attempt }
+            }
         };
         Some(Message { token: self.token, flow: self.flow, kind })
     }
@@ -104,14 +133,25 @@ impl Initiator {
             Kind::Challenge { cookie } if self.cookie.is_none() => {
                 self.cookie = Some(cookie);
                 self.transmit_at = now;
+                if self.hellos == 1 {
+                    self.hello_ns = now.nanos_since(self.began);
+                }
             }
-            Kind::Accept { nonce } if nonce == self.nonce => {
-                let sent_at = self.first_sent_at.unwrap_or(now);
-                self.state = InitiatorState::Accepted { round_trip_ns: now.nanos_since(sent_at) };
+            Kind::Accept { nonce } if is_same_peer(nonce, self.nonce) => {
+                let attempt = (nonce - self.nonce) as usize;
+                // One that was never made: somebody guesses.
+                let Some(sent_at) = self.proved_at.get(attempt) else { return };
+                let round_trip_ns = self.hello_ns.min(now.nanos_since(*sent_at));
+                self.state = InitiatorState::Accepted { round_trip_ns };
             }
             _ => {}
         }
     }
+}
+
+/// Whether two nonces are of one end: they differ by the attempt alone.
+fn is_same_peer(one: u64, other: u64) -> bool {
+    one >> ATTEMPT_BITS == other >> ATTEMPT_BITS
 }
 
 /// The end that receives the bulk traffic, or answers it.
@@ -151,7 +191,8 @@ impl Acceptor {
             }
             Kind::Prove { cookie, nonce } if cookie == self.cookie_for(from) => {
                 // The first to prove itself has the session; the answer may be lost and asked again.
-                if *self.peer.get_or_insert((from, nonce)) != (from, nonce) {
+                let (address, first) = *self.peer.get_or_insert((from, nonce));
+                if address != from || !is_same_peer(first, nonce) {
                     return None;
                 }
                 Kind::Accept { nonce }

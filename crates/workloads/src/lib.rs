@@ -23,6 +23,7 @@ mod guard;
 pub mod handshake;
 pub mod listen;
 pub mod measure;
+pub mod path;
 pub mod path_mtu;
 mod peer_failure;
 mod progress;
@@ -34,6 +35,10 @@ pub mod stream;
 pub mod virtual_time;
 
 use lanlab_messages as messages;
+
+/// Attempts at a connection before the start: a server that is asked by many at once refuses some.
+#[cfg(feature = "services")]
+const SETUP_ATTEMPTS: u32 = 7;
 
 pub use clock::Clock;
 pub use closing::{Closing, ClosingStep};

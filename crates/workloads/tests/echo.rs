@@ -3,7 +3,7 @@
 mod datagram_link;
 mod echo_ends;
 
-use datagram_link::{Faults, Link, MS, TOKEN, agree};
+use datagram_link::{Faults, Link, MS, TOKEN, agree_within};
 use echo_ends::{Pause, START_NS, closed_loop, finished, on_schedule, trial, trial_with};
 use lanlab_messages::{EchoAmount, EndedBy, Transport};
 use lanlab_units::{Instant, Pace};
@@ -13,6 +13,7 @@ use lanlab_workloads::echo::{
     ClosedLoop, Handed, Heard, LastHeard, Next, Plan, RateListener, RateSchedule, ReplyReader,
     RequestWriter, Responder, Step,
 };
+use lanlab_workloads::handshake::SETUP_NS;
 
 /// A millisecond as round trips have it.
 const ROUND_TRIP_MS: i64 = 1_000_000;
@@ -258,7 +259,8 @@ fn nobody_can_make_a_trial_go_on_for_ever() {
         let plan = Plan { amount: EchoAmount::Requests(1 << 32), ..plan };
         let start = Instant::from_nanos(START_NS);
         let (latest, after) = (plan.latest_end(start), plan.latest_end(start).plus_nanos(1));
-        let (_, acceptor) = agree(&mut Link::new(Faults::default(), 1)).expect("an agreement");
+        let (_, acceptor, _) =
+            agree_within(&mut Link::new(Faults::default(), 1), SETUP_NS).expect("an agreement");
         let mut responder = Responder::new(&plan, &progress, TOKEN, acceptor, start);
         assert!(responder.next(latest).is_ok());
         assert_eq!(responder.next(after).unwrap_err().code, "peer.too_long");
@@ -328,7 +330,8 @@ fn a_request_without_room_is_refused_and_another_follows_a_millisecond_later() {
 #[test]
 fn a_responder_to_a_schedule_says_every_50_ms_that_it_is_there() {
     let (progress, start) = (Progress::default(), Instant::from_nanos(START_NS));
-    let (_, acceptor) = agree(&mut Link::new(Faults::default(), 1)).expect("an agreement");
+    let (_, acceptor, _) =
+        agree_within(&mut Link::new(Faults::default(), 1), SETUP_NS).expect("an agreement");
     let plan = on_schedule();
     let mut responder = Responder::new(&plan, &progress, TOKEN, acceptor, start);
     let said: Vec<u64> = (0..=200)

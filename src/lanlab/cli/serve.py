@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from lanlab.performers.serving import Station
     from lanlab.services import Service
 
-_USER = "lanlab"
 #: The address and port of a server over TCP, unless others are asked for.
 _USUAL_PLACE = ("127.0.0.1", 0)
 _NAME = "LANLAB"
@@ -127,6 +126,32 @@ def serve(
     write: Annotated[
         bool, typer.Option("--write", help="Let clients write. Default: read-only.")
     ] = False,
+    guest: Annotated[
+        bool,
+        typer.Option(
+            "--guest",
+            help="Serve without a password, for machines that know no users (SMB 1). Every host "
+            "that reaches the address is served.",
+        ),
+    ] = False,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            metavar="OLDEST[..NEWEST]",
+            help="Dialects of SMB 1 to speak: core, lanman1, lm12x002, nt1, or a range of them as "
+            "core..lanman1. Default: all; the client takes the newest that it has.",
+        ),
+    ] = None,
+    password_file: Annotated[
+        str | None,
+        typer.Option(
+            "--password-file",
+            metavar="FILE",
+            help="File with the password to serve with. Default: $LANLAB_PASSWORD, else a new one "
+            "at each start.",
+        ),
+    ] = None,
     require_signing: Annotated[
         bool,
         typer.Option(
@@ -143,19 +168,22 @@ def serve(
     """Serve a directory by a built-in server until Ctrl-C.
 
     It listens on this machine alone unless --address names another address, and is
-    read-only unless --write is given. It makes a new password at each start and prints it once.
+    read-only unless --write is given. Unless you give it a password it makes a new one at each
+    start and prints it once.
 
     Over NetBEUI it serves the Ethernet of --interface, by a NetBIOS name. That needs root on Linux,
     to open a socket; a process without rights reads the frames and serves the files.
 
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;
-    sudo lanlab serve ~/cnc --service smb1 --carrier nbf --interface eth1 --name CNCFILES
+    sudo lanlab serve ~/cnc --service smb1 --carrier nbf --interface eth1 --name CNCFILES;
+    lanlab serve ~/cnc --service smb1 --guest --dialect core..lanman1 --address 192.168.7.2
     """
     import ipaddress
 
     from lanlab.addresses import is_of_one_link, zone_of
     from lanlab.cli.copy_places import check_given, directory_of
+    from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
@@ -194,16 +222,26 @@ def serve(
             hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
         )
     within_s = None if time is None else parse_time_s(time)
-    credentials = None
-    if offered.has_users:
-        credentials = {"user": _USER, "secret": offered.new_password()}
-    elif station is None and not wanted_address.is_loopback:
+    dialects = dialects_of(offered, dialect, require_signing=require_signing)
+    credentials, is_chosen = credentials_of(
+        offered, password_file, guest=guest, require_signing=require_signing
+    )
+    if credentials is None and station is None and not wanted_address.is_loopback:
+        why = "is served without a password" if guest else "has no logins"
         say(
-            f"warning: {offered.name} has no logins: every host that reaches {address} can "
+            f"warning: {offered.name} {why}: every host that reaches {address} can "
             f"{'read and write' if write else 'read'} this directory"
         )
     wanted = Wanted(
-        offered.name, str(root), address, port, not write, credentials, station, require_signing
+        offered.name,
+        str(root),
+        address,
+        port,
+        not write,
+        credentials,
+        station,
+        require_signing,
+        dialects,
     )
     try:
         with serving(wanted) as served:
@@ -211,11 +249,16 @@ def serve(
             print_lines(f"address     {served.url}")
             if credentials is not None:
                 print_lines(f"user        {credentials['user']}")
-                print_lines(f"password    {credentials['secret']}")
+                secret = "as you gave it" if is_chosen else credentials["secret"]
+                print_lines(f"password    {secret}")
             if require_signing:
                 print_lines("signing     required: clients that do not sign are refused")
             if served.trust_sha256 is not None:
                 print_lines(f"identity    sha256 {served.trust_sha256}")
+            if offered.dialects:
+                spoken = dialects or (offered.dialects[0], offered.dialects[-1])
+                for line in worth_of(offered, spoken, has_password=credentials is not None):
+                    print_lines(line)
             print_lines("end it with Ctrl-C" if time is None else f"ends after {time}")
             served.wait(within_s)
     except KeyboardInterrupt:

@@ -30,6 +30,9 @@ _CANCELLED = "cancelled"
 _ARMED_IN_TURN = 2
 #: Most hosts that get the start at the same time.
 _ARMED_AT_ONCE = 64
+#: Round trips that the set-up of a part may take beyond its time: those of one flow, and as many as
+#: one after the other needs again for each flow.
+_SETUP_ROUND_TRIPS, _FLOW_ROUND_TRIPS = 6, 2
 #: Attempts at a start; each has twice the lead of the one that came too late.
 _START_ATTEMPTS = 5
 
@@ -112,6 +115,8 @@ class _TimedRun:
         self._asked: list[Measurement] = []
         self._told: list[Told] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
+        #: Of the path between the hosts: as known before, then as the set-up measures it.
+        self._round_trip_ns = 2 * max(host.delay_ns for host in self._hosts)
         self._progress: list[Line | None] = [None] * len(self._hosts)
         #: Time that the parts have for what they are at now, seconds.
         self._within_s = steps.setup_s
@@ -123,18 +128,23 @@ class _TimedRun:
         setup["requests"] = {}
         try:
             before = Before(clock=self._clocks.last().to_json())
+            measured: list[int] = []
             for group in groups:
                 first = len(self._asked)
                 for part in group:
                     self._start(part, before, setup)
                 for place in range(first, len(self._asked)):
                     with self._keeping_partial(place):
-                        ready = self._asked[place].wait_ready(self._steps.setup_s)
+                        ready = self._asked[place].wait_ready(self._setup_s(setup, place))
                     ports = ready.get("ports") or ()
                     listening = {**before.listening, self._names[place]: ports}
                     before = Before(ports, before.clock, listening)
-                    setup["setup_round_trip_ns"] = ready.get("setup_round_trip_ns")
-            setup["start"] = self._start_together(lead_s)
+                    if ready.get("setup_round_trip_ns") is not None:
+                        measured.append(ready["setup_round_trip_ns"])
+            # A machine that was busy adds to a round trip; none is shorter than the path.
+            setup["setup_round_trip_ns"] = min(measured, default=None)
+            self._round_trip_ns = max(self._round_trip_ns, min(measured, default=0))
+            setup["start"] = self._start_together(lead_s, min(measured, default=0))
             self._take_results()
         except BaseException as error:
             self._error = error
@@ -158,6 +168,12 @@ class _TimedRun:
         self._asked.append(measurement)
         self._told.append(told)
 
+    def _setup_s(self, setup: Mapping[str, Any], place: int) -> float:
+        """How long the set-up of a part may take on this path."""
+        flows: int = setup["requests"][self._names[place]].get("spec", {}).get("flows", 1)
+        round_trips = _SETUP_ROUND_TRIPS + _FLOW_ROUND_TRIPS * flows
+        return self._steps.setup_s + round_trips * self._round_trip_ns / 1e9
+
     @contextlib.contextmanager
     def _keeping_partial(self, place: int) -> Iterator[None]:
         """While a part is waited for: keep what it had measured until it failed."""
@@ -173,12 +189,18 @@ class _TimedRun:
         if place == 0 and self._on_progress is not None:
             self._on_progress(self._steps.progress(self._progress))
 
-    def _start_together(self, lead_s: float) -> dict[str, Any]:
-        """Give all parts the same start. The record says how sure that is."""
+    def _start_together(self, lead_s: float, round_trip_ns: int) -> dict[str, Any]:
+        """Give all parts the same start, and the round trip of their path. The record says how
+        sure the start is."""
         starts_ns = self._clocks.starts_ns(time.monotonic_ns() + round(lead_s * 1e9))
 
         def arm(place: int) -> int:
-            request = {"type": "arm", "target": self._asked[place].id, "at_ns": starts_ns[place]}
+            request = {
+                "type": "arm",
+                "target": self._asked[place].id,
+                "at_ns": starts_ns[place],
+                "round_trip_ns": round_trip_ns,
+            }
             margin_ns: int = self._hosts[place].engine.ask(request)["margin_ns"]
             return margin_ns
 
@@ -201,7 +223,8 @@ class _TimedRun:
     def _take_results(self) -> None:
         """Take the results of all parts, whichever comes first. Where one fails the others are not
         waited for, as they may be those that hang, unless each ends by itself."""
-        longest_s = self._within_s = self._steps.longest_s()
+        path_s = self._steps.round_trips() * self._round_trip_ns / 1e9
+        longest_s = self._within_s = self._steps.longest_s() + path_s
         deadline = time.monotonic() + longest_s
         waiting = set(range(len(self._asked)))
         failed: LabError | None = None

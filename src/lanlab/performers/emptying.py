@@ -68,11 +68,13 @@ class Emptying:
             self._note_failure(error, failed)
             raise
         self._setup["emptied"] = told
-        left = told.get("left")
+        left, place = told.get("left"), _place(self._parameters.server, self._spec)
+        if told.get("not_listed") is not None and self._parameters.is_users_server:
+            left_behind.note_unlisted(place, told["not_listed"])
         if left is None or left["refusal"] is None:
             self._note_emptied()
         elif self._parameters.is_users_server:
-            left_behind.note(_place(self._parameters.server, self._spec), left)
+            left_behind.note(place, left)
 
     def _note_failure(self, error: BaseException, failed: BaseException | None) -> None:
         why = error.message if isinstance(error, LabError) else "interrupted"

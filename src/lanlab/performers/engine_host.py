@@ -32,6 +32,8 @@ class EngineHost:
     command_prefix: tuple[str, ...] = ()
     #: Starts a real file server here: name, service, directory, address, credentials.
     start_server: Callable[..., Any] | None = None
+    #: Least time that a frame takes from this host to another, as far as it is known before.
+    delay_ns: int = 0
     #: See `lanlab.testbeds.base.Host.raw_link`.
     raw_link: Mapping[str, Any] | None = None
     #: Finds a server that was there before, by address and port, to watch its CPU time (`cpu_s`,

@@ -106,11 +106,12 @@ class Hosts:
             self._engines[host.name],
             host.addresses[family],
             boot_id,
-            host.command_prefix,
-            lambda *given: _servers().start_server(host, *given),
-            host.raw_link,
+            command_prefix=host.command_prefix,
+            start_server=lambda *given: _servers().start_server(host, *given),
+            raw_link=host.raw_link,
+            delay_ns=self._testbed.link.delay_ns,
             # A host with a command of its own is another network namespace than this process.
-            None
+            find_server=None
             if host.command_prefix
             else lambda address, port: _servers().find_server(address, port),
         )

@@ -44,6 +44,8 @@ class Wanted:
     station: Station | None = None
     #: Whether every client has to sign its messages; only SMB 1 can ask for that.
     requires_signatures: bool = False
+    #: The oldest and the newest dialect to speak; `None`: all, or the service has none.
+    dialects: tuple[str, str] | None = None
 
 
 class Serving:
@@ -101,6 +103,10 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
     """
     service = SERVICES[wanted.service]
     with _begun(wanted.station) as (engine, link):
+        dialects = {}
+        if wanted.dialects is not None:
+            oldest, newest = wanted.dialects
+            dialects = {"oldest_dialect": oldest, "newest_dialect": newest}
         request = {
             "type": "serve",
             "service": service.engine_name,
@@ -112,6 +118,7 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
             "credentials": wanted.credentials,
             "read_only": wanted.is_read_only,
             "requires_signatures": wanted.requires_signatures,
+            **dialects,
         }
         asked: Measurement = engine.start(request)
         over = threading.Event()

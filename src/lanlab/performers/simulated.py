@@ -36,6 +36,7 @@ _ECHO = [
     "rate_requests_per_s",
     "outstanding_requests",
     "timeout_ns",
+    "timeout_follows_path",
     "warmup_ns",
 ]
 #: Parameters that a simulation has no counterpart of, by what they may be.

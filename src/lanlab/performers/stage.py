@@ -62,6 +62,9 @@ class EngineStage:
     def hosts(self, role: str) -> int:
         return len(self._hosts[role])
 
+    def round_trip_ns(self) -> int:
+        return 2 * max(host.delay_ns for hosts in self._hosts.values() for host in hosts)
+
     def share_a_kernel(self) -> bool:
         boots = {host.boot_id for hosts in self._hosts.values() for host in hosts}
         return len(boots) == 1 and None not in boots

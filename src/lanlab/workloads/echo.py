@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import model_validator
 
 from lanlab.roles import ROLES
@@ -46,9 +48,15 @@ class EchoParameters(FlowParameters):
         ge=1,
         le=16_384,
     )
-    timeout_s: Seconds = parameter(
-        1.0, "Time to wait for each reply. A later one counts as a time-out.", ge=0.001, le=60
+    timeout_s: Seconds | None = parameter(
+        None,
+        "Time to wait for each reply. A later one counts as a time-out. Default: 1 s, or three "
+        "round trips of the path if they take longer.",
+        ge=0.001,
+        le=60,
     )
+    #: The default time-out where the path's round trips take no longer, seconds.
+    default_timeout_s: ClassVar[float] = 1.0
 
     @model_validator(mode="after")
     def _amount(self) -> EchoParameters:
@@ -57,6 +65,11 @@ class EchoParameters(FlowParameters):
         refuse_without_effect(self, ECHO_NEEDS)
         self._outstanding_fit()
         return self
+
+    @property
+    def usual_timeout_s(self) -> float:
+        """Time to wait for each reply, on a path that takes little."""
+        return self.default_timeout_s if self.timeout_s is None else self.timeout_s
 
     def _outstanding_fit(self) -> None:
         """Refuse what the engine refuses, and why there: see `outstanding.rs`."""
@@ -99,7 +112,7 @@ class Echo:
         longest_s = self.expected_time_s(parameters) + MARGIN_S
         if parameters.requests is not None:
             # Every single request may run into its time-out.
-            longest_s += parameters.requests * parameters.timeout_s
+            longest_s += parameters.requests * parameters.usual_timeout_s
         return TwoEnds(
             self.roles,
             listen={
@@ -113,8 +126,9 @@ class Echo:
                 "spec": spec,
                 "processor": parameters.sender_processor,
             },
-            longest_s=longest_s + max(parameters.silence_s, 3 * parameters.timeout_s),
+            longest_s=longest_s + max(parameters.silence_s, 3 * parameters.usual_timeout_s),
             one_port=True,
+            replies=parameters.requests or 0,
         )
 
     def summarise(
@@ -180,7 +194,8 @@ def engine_spec(parameters: EchoParameters) -> dict[str, object]:
         "amount": amount,
         "rate_requests_per_s": parameters.rate_requests_per_s,
         "outstanding_requests": parameters.outstanding_requests or 1,
-        "timeout_ns": nanoseconds(parameters.timeout_s),
+        "timeout_ns": nanoseconds(parameters.usual_timeout_s),
+        "timeout_follows_path": parameters.timeout_s is None,
         "receive": parameters.receive,
         "timestamps": parameters.timestamps,
         "socket": parameters.socket_options(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
@@ -43,6 +43,8 @@ TAIL_S = 0.5
 _PARTS = 10
 _MOST_IDLE_PARTS = 2
 _LONGEST_INTERVAL_S = 0.1
+#: A round trip that takes longer is the path's, and not that of a queue of the machine.
+_LONG_PATH_NS = 100_000_000
 #: What the streams have of the parameters by the same names.
 _OF_STREAMS = (
     *("ip_version", "transport", "message_size_bytes", "warmup_s", "nodelay", "flows"),
@@ -51,6 +53,12 @@ _OF_STREAMS = (
 )
 #: What the echo has.
 _OF_ECHO = ("ip_version", "warmup_s", "receive", "silence_s", "timeout_s", "time_s")
+
+
+class _EchoOfLoad(EchoParameters):
+    """An echo whose replies wait in full queues."""
+
+    default_timeout_s: ClassVar[float] = 3.0
 
 
 class LoadParameters(FlowParameters):
@@ -96,8 +104,12 @@ class LoadParameters(FlowParameters):
         gt=0,
         le=100_000,
     )
-    timeout_s: Seconds = parameter(
-        3.0, "Time to wait for each reply. A later one counts as lost.", ge=0.001, le=60
+    timeout_s: Seconds | None = parameter(
+        None,
+        "Time to wait for each reply. A later one counts as lost. Default: 3 s, or three round "
+        "trips of the path if they take longer.",
+        ge=0.001,
+        le=60,
     )
 
     @model_validator(mode="after")
@@ -124,7 +136,7 @@ class LoadParameters(FlowParameters):
 
     def echo(self) -> EchoParameters:
         """The echo."""
-        return EchoParameters(
+        return _EchoOfLoad(
             port=self._ports(),
             transport=self.echo_transport,
             message_size_bytes=self.echo_size_bytes,
@@ -175,7 +187,7 @@ class Load:
         """
         idle = [_idle_parts(parameters, outcome, prefix) for prefix in parameters.prefixes]
         for prefix, parts in zip(parameters.prefixes, idle, strict=True):
-            _check_held(parameters, prefix, parts)
+            _check_held(parameters, prefix, parts, outcome.setup)
         own = {role: outcome.results[role] for role in self.roles}
         echo = TrialOutcome(own, outcome.setup)
         metrics = Echo().measured(echo)
@@ -221,7 +233,9 @@ def _idle_parts(parameters: LoadParameters, outcome: TrialOutcome, prefix: str) 
     return [part for part in range(_PARTS) if arrived(part) == 0]
 
 
-def _check_held(parameters: LoadParameters, prefix: str, idle: Sequence[int]) -> None:
+def _check_held(
+    parameters: LoadParameters, prefix: str, idle: Sequence[int], setup: Mapping[str, Any]
+) -> None:
     if len(idle) <= _MOST_IDLE_PARTS and _PARTS - 1 not in idle:
         return
     way = "down" if prefix else "up"
@@ -229,7 +243,19 @@ def _check_held(parameters: LoadParameters, prefix: str, idle: Sequence[int]) ->
         "load.not_held",
         f"the streams {way} delivered nothing in {len(idle)} of {_PARTS} parts of the time in "
         f"which the echo was measured; allowed: {_MOST_IDLE_PARTS}, and not the last",
-        hint="measure for longer by --time, or use fewer streams by --flows",
+        hint=_hint_to_hold(setup.get("setup_round_trip_ns") or 0),
+    )
+
+
+def _hint_to_hold(round_trip_ns: int) -> str:
+    """What makes streams deliver all the time."""
+    if round_trip_ns < _LONG_PATH_NS:
+        return "measure for longer by --time, or use fewer streams by --flows"
+    round_trip_s = round_trip_ns / 1e9
+    return (
+        f"a round trip of this path takes {round_trip_s:.3g} s, and TCP doubles what it sends in "
+        f"each: let the streams fill the path by --warmup {math.ceil(10 * round_trip_s)}, measure "
+        "for longer by --time, or send at a rate by --transport udp --rate"
     )
 
 

@@ -26,6 +26,8 @@ class LoadSteps(Steps):
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """All that listen, then all that connect. Of the first direction the listener is the first
         part and the connector the last: two hosts, whose clocks the record relates."""
+        # The streams meet the last reply, too, which is on its way for as long as the path takes.
+        self._streams.lengthen(stage.round_trip_ns())
         pairs = [self._streams.direction(stage, prefix) for prefix in self._prefixes]
         pairs.append(self._echo.direction(stage, ""))
         listens = [[listen] for listen, _ in pairs]
@@ -37,6 +39,10 @@ class LoadSteps(Steps):
         if not self._prefixes:
             return self._echo.longest_s()
         return max(self._echo.longest_s(), self._streams.longest_s())
+
+    def round_trips(self) -> int:
+        """Of the longer of both, and one by which the streams are lengthened."""
+        return 1 + max(self._echo.round_trips(), self._streams.round_trips())
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """Of each direction of the streams by its listener; without streams of the echo."""

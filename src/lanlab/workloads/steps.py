@@ -97,6 +97,9 @@ class Stage(Protocol):
     def hosts(self, role: str) -> int:
         """How many hosts have the role."""
 
+    def round_trip_ns(self) -> int:
+        """Least round trip between the hosts, as far as it is known before they have tried."""
+
     def share_a_kernel(self) -> bool:
         """Whether all hosts are known to be one machine."""
 
@@ -171,6 +174,11 @@ class Steps:
         """Time after which the timed step is given up, its start included, seconds."""
         raise NotImplementedError
 
+    def round_trips(self) -> int:
+        """Round trips of the path that the timed step may take beyond `longest_s`, one after the
+        other: silence that is borne, the end, and what waits for replies."""
+        return 8
+
     def lead_beyond_s(self) -> float:
         """By how much earlier than of two parts the start must be sent."""
         return 0.0
@@ -198,6 +206,18 @@ class Steps:
         """
 
 
+#: Round trips for which a silent peer is waited for beyond the idle time-out, and its limit.
+_ROUND_TRIPS_OF_SILENCE = 3
+_MOST_SILENCE_NS = 600_000_000_000
+
+
+def _on_path(spec: Request, round_trip_ns: int) -> Request:
+    """A specification whose ends bear the silence that a path makes while they are set up. The
+    path's other effects follow what the set-up measures."""
+    silence_ns = spec["silence_ns"] + _ROUND_TRIPS_OF_SILENCE * round_trip_ns
+    return {**spec, "silence_ns": min(silence_ns, _MOST_SILENCE_NS)}
+
+
 def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
     """The columns of several lines, one after another, with the flow of each row."""
     columns: dict[str, list[int]] = {"flow": []}
@@ -217,6 +237,7 @@ class TwoEnds(Steps):
         listen, connect: What they are asked, beside addresses, ports and session.
         longest_s: As `Steps.longest_s`.
         tells_clock: Whether the listener is told how the other's clock stands to its own.
+        replies: Replies that may be waited for one after the other, beyond the time.
     """
 
     def __init__(
@@ -228,10 +249,12 @@ class TwoEnds(Steps):
         longest_s: float,
         one_port: bool = False,
         tells_clock: bool = False,
+        replies: int = 0,
     ) -> None:
         self._connects, self._listens = roles
         self._listen, self._connect = listen, connect
         self._longest_s, self._one_port, self._tells_clock = longest_s, one_port, tells_clock
+        self._replies = replies
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
         """The listener first."""
@@ -240,17 +263,30 @@ class TwoEnds(Steps):
     def between(self, stage: Stage, connects: str, listens: str) -> Sequence[Sequence[Part]]:
         """The parts of two ends with these roles, the listener first."""
         session = secrets.token_hex(16)
+        known = {"spec": _on_path(self._listen["spec"], stage.round_trip_ns())}
         here, there = stage.address(listens), stage.address(connects)
 
         def listen(before: Before) -> Request:
             clock = {"sender_clock": dict(before.clock)} if self._tells_clock else {}
-            peer = seen_from(here, there)
-            return {**self._listen, "bind": here, "peer": peer, "session": session, **clock}
+            return {
+                **self._listen,
+                **known,
+                "bind": here,
+                "peer": seen_from(here, there),
+                "session": session,
+                **clock,
+            }
 
         def connect(before: Before) -> Request:
             ports = {"port": before.ports[0]} if self._one_port else {"ports": list(before.ports)}
-            peer = seen_from(there, here)
-            return {**self._connect, "bind": there, "peer": peer, "session": session, **ports}
+            return {
+                **self._connect,
+                **known,
+                "bind": there,
+                "peer": seen_from(there, here),
+                "session": session,
+                **ports,
+            }
 
         return [[Part(listens, listen)], [Part(connects, connect)]]
 
@@ -274,6 +310,17 @@ class TwoEnds(Steps):
     def longest_s(self) -> float:
         """As it was told."""
         return self._longest_s
+
+    def round_trips(self) -> int:
+        """A default time-out of a reply is three of them."""
+        return super().round_trips() + 3 * self._replies
+
+    def lengthen(self, time_ns: int) -> None:
+        """Have a step whose amount is a time take longer."""
+        for request in (self._listen, self._connect):
+            spec = request["spec"]
+            amount = {"time_ns": spec["amount"]["time_ns"] + time_ns}
+            request["spec"] = {**spec, "amount": amount}
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """By the listener, which counts what arrives."""

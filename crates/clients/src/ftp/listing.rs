@@ -2,11 +2,18 @@
 
 use lanlab_files::{Class, Entry, Fault, Result, is_name};
 
+use super::unix_listing::{self, Line};
+
 /// Read what MLSD gave.
 pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for line in text.lines().filter(|line| !line.is_empty()) {
-        let Some((facts, name)) = line.split_once(' ') else { return Err(odd("MLSD", line)) };
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        // One blank parts facts and name. Some servers begin each line with another.
+        let parted = line.split_once(' ').and_then(|(facts, name)| match facts {
+            "" => name.split_once(' ').filter(|(facts, _)| facts.contains('=')),
+            _ => Some((facts, name)),
+        });
+        let Some((facts, name)) = parted else { return Err(odd("MLSD", line)) };
         let fact = |wanted: &str| {
             facts.split(';').find_map(|fact| {
                 let (key, value) = fact.split_once('=')?;
@@ -33,15 +40,21 @@ pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
 }
 
 /// Read what LIST gave, if it is in the form of `ls -l` or of `dir`, the two that are common.
+///
+/// # Errors
+/// A line is neither an entry nor what stands around them: what it hides is not known.
 pub fn list(text: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("total ")) {
-        match line.as_bytes()[0] {
-            b'-' | b'd' => entries.push(unix(line).ok_or_else(|| odd("LIST", line))?),
-            // A link, a device, a socket, a pipe.
-            b'l' | b'b' | b'c' | b's' | b'p' => {}
-            b'0'..=b'9' => entries.push(dos(line).ok_or_else(|| odd("LIST", line))?),
-            _ => return Err(odd("LIST", line)),
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let read = if line.starts_with(|first: char| first.is_ascii_digit()) {
+            dos(line).map_or_else(|| unix_listing::beside(line), Line::Entry)
+        } else {
+            unix_listing::read(line)
+        };
+        match read {
+            Line::Entry(entry) => entries.push(entry),
+            Line::Beside => {}
+            Line::Unknown => return Err(odd("LIST", line)),
         }
     }
     entries.retain(|entry| entry.name != "." && entry.name != "..");
@@ -51,25 +64,12 @@ pub fn list(text: &str) -> Result<Vec<Entry>> {
     }
 }
 
-/// `-rw-r--r-- 1 user group 12 Nov 21 10:00 a name`
-fn unix(line: &str) -> Option<Entry> {
-    let is_directory = line.starts_with('d');
-    let mut size_bytes = 0;
-    let mut rest = line;
-    for number in 0..8 {
-        let (field, after) = rest.trim_start_matches(' ').split_once(' ')?;
-        if number == 4 && !is_directory {
-            size_bytes = field.parse().ok()?;
-        }
-        // One blank parts the time from the name; more would belong to the name.
-        rest = after;
-    }
-    (!rest.is_empty()).then(|| Entry { name: rest.to_owned(), size_bytes, is_directory })
-}
-
-/// `11-21-26  10:00AM  <DIR>  a name`
+/// `11-21-26  10:00AM  <DIR>  a name`, also with four digits of the year, or a clock of 24 hours.
 fn dos(line: &str) -> Option<Entry> {
-    let (_date, rest) = line.split_once(' ')?;
+    let (date, rest) = line.split_once(' ')?;
+    if !date.contains(['-', '/', '.']) {
+        return None;
+    }
     let (_time, rest) = rest.trim_start().split_once(' ')?;
     let (size, name) = rest.trim_start().split_once(' ')?;
     let is_directory = size == "<DIR>";
@@ -103,6 +103,10 @@ mod tests {
         assert_eq!(mlsd(text).unwrap(), wanted);
         assert_eq!(mlsd("type=file;size=many; x\r\n").unwrap_err().class, Class::Protocol);
         assert_eq!(mlsd("nonsense\r\n").unwrap_err().class, Class::Protocol);
+        // A blank before the facts, and one that belongs to a name.
+        let text = " type=file;size=3; a\r\n type=dir;modify=1;  b\r\n\r\n";
+        assert_eq!(mlsd(text).unwrap(), [entry("a", 3, false), entry(" b", 0, true)]);
+        assert_eq!(mlsd(" no facts\r\n").unwrap_err().class, Class::Protocol);
         assert_eq!(mlsd("type=file;size=1; a/../b\r\n").unwrap_err().class, Class::Protocol);
     }
 
@@ -117,6 +121,9 @@ mod tests {
                     11-21-26  10:00AM              1234 file two\r\n";
         let wanted = vec![entry("dir one", 0, true), entry("file two", 1234, false)];
         assert_eq!(list(text).unwrap(), wanted);
+        let text = "11-26-2026  03:35PM       <DIR>          lanlab-1\r\n\
+                    11/26/2026  15:35                  12 a b\r\n";
+        assert_eq!(list(text).unwrap(), [entry("lanlab-1", 0, true), entry("a b", 12, false)]);
         assert_eq!(list("what is this").unwrap_err().class, Class::Protocol);
         assert_eq!(list("-rw-r--r-- 1").unwrap_err().class, Class::Protocol);
     }

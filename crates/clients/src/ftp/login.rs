@@ -1,6 +1,7 @@
 //! From a connection to a session: TLS, name and password, binary, what the server can do, where.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use lanlab_connections::Wire;
 use lanlab_files::{Class, Facts, Fault, Result, ServiceKind, Target};
@@ -85,7 +86,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
         tcp: None,
     };
     let data = DataConnections::new(Arc::new(kept), server, tls);
-    Ok(Session { control: Mutex::new(control), data, facts, abilities, base })
+    let has_mlsd = AtomicBool::new(abilities.mlsd);
+    Ok(Session { control: Mutex::new(control), data, facts, abilities, has_mlsd, base })
 }
 
 /// How TLS is spoken: each connection uses up one ticket, and asks for the next. Servers that know

@@ -11,8 +11,10 @@ pub mod listing;
 pub mod login;
 pub mod reply;
 mod transfer;
+mod unix_listing;
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanlab_files as files;
 use lanlab_files::{Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities};
@@ -39,6 +41,8 @@ pub struct Session {
     data: DataConnections,
     facts: Facts,
     abilities: Abilities,
+    /// Whether MLSD lists: until the server shows that it does not know it.
+    has_mlsd: AtomicBool,
     /// Where it works, as the server calls it.
     base: String,
 }
@@ -266,10 +270,16 @@ impl files::Session for Session {
 
     async fn list(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
         let mut control = self.control.lock().await;
-        if self.abilities.mlsd {
+        if self.has_mlsd.load(Ordering::Relaxed) {
             let command =
                 path.map_or_else(|| "MLSD".to_owned(), |path| Self::command("MLSD", path));
-            return listing::mlsd(&self.read_listing(&mut control, &command).await?);
+            match self.read_listing(&mut control, &command).await {
+                // Who names MLST need not have MLSD.
+                Err(fault) if fault.class == Class::Unsupported => {
+                    self.has_mlsd.store(false, Ordering::Relaxed);
+                }
+                text => return listing::mlsd(&text?),
+            }
         }
         // LIST may take its path for options or for a pattern, so it is given none.
         if let Some(path) = path {

@@ -43,6 +43,10 @@ impl Reply {
                  did not take it for that; see its `require_ssl_reuse` (vsftpd) or `TLSOptions \
                  NoSessionReuseRequired` (ProFTPD)",
             ),
+            421 => fault.hint(
+                "the server may take no more connections of a host or a user at once: use fewer, as by \
+                 `--parallel` or `--stations`",
+            ),
             _ => fault,
         }
     }

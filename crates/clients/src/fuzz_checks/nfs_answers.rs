@@ -88,9 +88,9 @@ fn result(answer: &[u8]) {
     if let Ok((data, _)) = read_data(&mut result.clone(), WANTED) {
         assert!(data.len() <= WANTED);
     }
-    if let Ok((read_octets, write_octets)) = read_limits(&mut result.clone()) {
-        assert!(read_octets > 0 && write_octets > 0);
-        assert!(read_octets.max(write_octets) as usize <= LONGEST, "memory is kept for it");
+    if let Ok(limits) = read_limits(&mut result.clone()) {
+        assert!(limits.read > 0 && limits.write > 0 && limits.file > 0);
+        assert!(limits.read.max(limits.write) as usize <= LONGEST, "memory is kept for it");
     }
     if let Ok(root) = mounting::read_root(&mut result.clone()) {
         assert!(root.len() <= MAX_HANDLE_OCTETS);

@@ -54,6 +54,11 @@ impl Answer {
         self.head.fields.get(name)?.to_str().ok()
     }
 
+    /// All fields of the head with this name that are text.
+    pub fn headers(&self, name: HeaderName) -> impl Iterator<Item = &str> {
+        self.head.fields.get_all(name).into_iter().filter_map(|value| value.to_str().ok())
+    }
+
     /// Octets that the server says are in it.
     pub fn said_bytes(&self) -> Option<u64> {
         match self.head.framing {

@@ -52,7 +52,7 @@ impl Download {
         http: &Http,
         offset: u64,
         buffer: &mut [u8],
-        request: impl FnOnce() -> Builder,
+        request: impl FnOnce() -> Result<Builder>,
         refused: impl Fn(StatusCode, &[u8]) -> Fault,
     ) -> Result<usize> {
         if buffer.is_empty() {
@@ -82,7 +82,7 @@ impl Download {
             // A stream that is left in its middle takes its connection with it.
             left @ (State::Stream { .. } | State::Ended { .. } | State::Ranges) => {
                 drop(left);
-                let done = self.read_range(http, offset, buffer, request(), refused).await;
+                let done = self.read_range(http, offset, buffer, request()?, refused).await;
                 self.state.replace(State::Ranges);
                 done
             }

@@ -37,9 +37,18 @@ pub struct Session {
     export: String,
     /// Handle of the directory to work in.
     base: Vec<u8>,
-    /// Octets of the longest read and write that the server takes.
-    read_octets: u32,
-    write_octets: u32,
+    limits: Limits,
+}
+
+/// What a server takes, octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Of a read.
+    pub read: u32,
+    /// Of a write.
+    pub write: u32,
+    /// Of a file.
+    pub file: u64,
 }
 
 /// An open file, which is a handle: NFS version 3 knows no opening.
@@ -58,9 +67,8 @@ pub struct File {
 /// Mount the export, and find the directory to work in.
 pub async fn connect(target: &Target) -> Result<Session> {
     let mounting::Mounted { nfs, mount, export, root } = mounting::mounted(target).await?;
-    let (read_octets, write_octets) =
-        limits(&nfs, &root).await.map_err(during("mount", &export))?;
-    let mut session = Session { nfs, mount, export, base: root, read_octets, write_octets };
+    let limits = limits(&nfs, &root).await.map_err(during("mount", &export))?;
+    let mut session = Session { nfs, mount, export, base: root, limits };
     for name in target.directory.split('/').filter(|name| !name.is_empty()) {
         let found = session.lookup(&session.base, name).await;
         session.base = found.map_err(during("directory", &target.directory))?.0;
@@ -68,15 +76,15 @@ pub async fn connect(target: &Target) -> Result<Session> {
     Ok(session)
 }
 
-/// Octets of the longest read and write (FSINFO, section 3.3.19).
-async fn limits(nfs: &Connection, root: &[u8]) -> Result<(u32, u32)> {
+/// What the server takes (FSINFO, section 3.3.19).
+async fn limits(nfs: &Connection, root: &[u8]) -> Result<Limits> {
     let handle = |writer: &mut Writer| writer.opaque(root);
     let answer = nfs.call_with_status(NFS, procedure::FSINFO, handle, &[]).await?;
     read_limits(&mut answer.reader())
 }
 
 /// Read what FSINFO gave.
-pub fn read_limits(reader: &mut Reader<'_>) -> Result<(u32, u32)> {
+pub fn read_limits(reader: &mut Reader<'_>) -> Result<Limits> {
     Attributes::read_optional(reader).map_err(garbled)?;
     let longest_read = reader.u32().map_err(garbled)?;
     reader.fixed(8).map_err(garbled)?; // Preferred length, and what lengths should be multiples of.
@@ -84,7 +92,12 @@ pub fn read_limits(reader: &mut Reader<'_>) -> Result<(u32, u32)> {
     if longest_read == 0 || longest_write == 0 {
         return Err(Fault::new(Class::Protocol, "the server takes no octets in a call"));
     }
-    Ok((longest_read.min(MAX_DATA_OCTETS), longest_write.min(MAX_DATA_OCTETS)))
+    reader.fixed(12).map_err(garbled)?; // The same of writes, and of listings.
+    let file = reader.u64().map_err(garbled)?;
+    // None is what some servers say that have no limit.
+    let file = if file == 0 { u64::MAX } else { file };
+    let (read, write) = (longest_read.min(MAX_DATA_OCTETS), longest_write.min(MAX_DATA_OCTETS));
+    Ok(Limits { read, write, file })
 }
 
 impl Session {
@@ -170,7 +183,7 @@ impl Session {
     }
 
     async fn read(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-        let wanted = buffer.len().min(self.read_octets as usize);
+        let wanted = buffer.len().min(self.limits.read as usize);
         let arguments = |writer: &mut Writer| {
             writer.opaque(&file.handle);
             writer.u64(offset);
@@ -198,7 +211,7 @@ impl Session {
     async fn write(&self, file: &File, mut offset: u64, mut data: &[u8]) -> Result<()> {
         const FILL: [u8; 3] = [0; 3];
         while !data.is_empty() {
-            let part = &data[..data.len().min(self.write_octets as usize)];
+            let part = &data[..data.len().min(self.limits.write as usize)];
             let head = |writer: &mut Writer| {
                 writer.opaque(&file.handle);
                 writer.u64(offset);
@@ -310,12 +323,16 @@ impl files::Session for Session {
     fn capabilities(&self) -> TransferCapabilities {
         TransferCapabilities {
             in_order: false,
-            block_bytes: self.read_octets.min(self.write_octets),
+            block_bytes: self.limits.read.min(self.limits.write),
             depth: DEPTH,
             blocking: false,
             can_update: true,
             can_create: true,
         }
+    }
+
+    fn largest_file_bytes(&self) -> u64 {
+        self.limits.file
     }
 
     fn facts(&self) -> Facts {

@@ -23,6 +23,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         credentials: credentials.clone(),
         read_only: false,
         requires_signatures: false,
+        dialects: lanlab_files::Dialect::ALL,
         station: None,
     };
     let serving = serve(&offer).await.unwrap();

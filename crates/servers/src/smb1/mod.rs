@@ -70,7 +70,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         read_only: offer.read_only,
         // As the client takes it.
         code_page: CodePage::Cp850,
-        newest: Dialect::Nt,
+        dialects: dialect(offer.dialects.0)..=dialect(offer.dialects.1),
     });
     let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
     let accepted = Arc::new(AtomicU64::new(0));
@@ -110,6 +110,15 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         station: None,
         task,
     })
+}
+
+fn dialect(dialect: lanlab_files::Dialect) -> Dialect {
+    match dialect {
+        lanlab_files::Dialect::Core => Dialect::Core,
+        lanlab_files::Dialect::Lanman1 => Dialect::LanMan1,
+        lanlab_files::Dialect::Lm12x002 => Dialect::LanMan2,
+        lanlab_files::Dialect::Nt1 => Dialect::Nt,
+    }
 }
 
 /// A client, and what it has.

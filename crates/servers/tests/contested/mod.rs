@@ -33,6 +33,7 @@ async fn open_to_all(service: ServiceKind, base: &TempDir) -> (Serving, Target) 
         credentials: None,
         read_only: false,
         requires_signatures: false,
+        dialects: lanlab_files::Dialect::ALL,
         station: None,
     };
     let serving = serve(&offer).await.unwrap();

@@ -76,6 +76,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
         credentials: Some(user()),
         read_only: false,
         requires_signatures: false,
+        dialects: lanlab_files::Dialect::ALL,
         station: None,
     }
 }

@@ -134,7 +134,7 @@ async fn answer<P: Port>(mut port: P) {
         user: None,
         read_only: false,
         code_page: CodePage::Cp850,
-        newest: Dialect::Nt,
+        dialects: Dialect::Core..=Dialect::Nt,
     });
     let mut session = server.session(port.facts(), [7; 8], 0x01d0_0000_0000_0000);
     let mut files = MemoryFiles::default();

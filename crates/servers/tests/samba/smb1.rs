@@ -173,3 +173,124 @@ fn each_login_and_signatures_of_samba_are_spoken() {
         });
     }
 }
+
+/// A way to a server of SMB 1 on which its offer becomes that of an older one: no extended security, and
+/// only these capabilities ([MS-CIFS] 2.2.4.52.2). Gives its port; it ends with the test's process.
+fn cut_down(server: u16, capabilities: u32) -> u16 {
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+
+    /// Words of the response of `NT LM 0.12` before its capabilities, octets.
+    const BEFORE_CAPABILITIES: usize = 33 + 2 + 1 + 2 + 2 + 4 + 4 + 4;
+
+    fn pass(mut from: TcpStream, mut to: TcpStream, edit: impl Fn(&mut [u8])) {
+        let mut head = [0; 4];
+        while from.read_exact(&mut head).is_ok() {
+            let length = u32::from_be_bytes(head) & 0x1_ffff;
+            let mut message = vec![0; length as usize];
+            if from.read_exact(&mut message).is_err() {
+                break;
+            }
+            edit(&mut message);
+            if to.write_all(&[&head[..], &message[..]].concat()).is_err() {
+                break;
+            }
+        }
+        let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    }
+
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(samba) = TcpStream::connect(("127.0.0.1", server)) else { return };
+            let (from, to) = (client.try_clone().unwrap(), samba.try_clone().unwrap());
+            std::thread::spawn(move || {
+                pass(from, to, |request| {
+                    if request[4] == 0x72 {
+                        request[11] &= !0x08;
+                    }
+                });
+            });
+            std::thread::spawn(move || {
+                pass(samba, client, |answer| {
+                    if answer[4] == 0x72 && answer[32] == 17 {
+                        let place = BEFORE_CAPABILITIES..BEFORE_CAPABILITIES + 4;
+                        let had = u32::from_le_bytes(answer[place.clone()].try_into().unwrap());
+                        answer[place].copy_from_slice(&(had & capabilities).to_le_bytes());
+                    }
+                });
+            });
+        }
+    });
+    port
+}
+
+/// What a copy does: files, a directory, their listing, and all of it removed again.
+async fn is_of_use(target: &Target, long_name: &str) {
+    let session = connect(target).await.unwrap();
+    let data = content(300_000, 5);
+    session.make_directory(&path("dir")).await.unwrap();
+    for number in 0..60 {
+        let name = format!("dir/{number:03}-{long_name}");
+        put(&session, &path(&name), &data[..number * 100]).await;
+    }
+    put(&session, &path("dir/large"), &data).await;
+    assert_eq!(get(&session, &path("dir/large")).await, data);
+    let mut entries = session.list(Some(&path("dir"))).await.unwrap();
+    entries.sort();
+    assert_eq!(entries.len(), 61);
+    for (number, entry) in entries.iter().take(60).enumerate() {
+        assert_eq!(entry.name, format!("{number:03}-{long_name}"));
+        assert_eq!((entry.size_bytes, entry.is_directory), (number as u64 * 100, false));
+    }
+    assert_eq!((entries[60].name.as_str(), entries[60].size_bytes), ("large", 300_000));
+    for entry in entries {
+        session.remove(&path(&format!("dir/{}", entry.name))).await.unwrap();
+    }
+    session.remove_directory(&path("dir")).await.unwrap();
+    assert_eq!(session.list(None).await.unwrap(), []);
+    session.end().await.unwrap();
+}
+
+#[test]
+fn a_server_without_unicode_is_used_by_its_code_page() {
+    let Some(samba) = Samba::start(&format!("{OLD}\nunicode = no\ndos charset = CP850")) else {
+        return;
+    };
+    run(async {
+        // Names end with a zero that is counted.
+        is_of_use(&target(&samba, None), "a long name.txt").await;
+    });
+}
+
+#[test]
+fn a_server_without_the_commands_of_windows_nt_is_used_by_those_that_it_has() {
+    let old = format!("{OLD}\nntlm auth = ntlmv1-permitted");
+    let Some(samba) = Samba::start(&old) else { return };
+    for (capabilities, protocol) in [
+        (0xffff, "NT LM 0.12"),
+        (0xfffb, "NT LM 0.12"),
+        // Windows 98: no Unicode, no commands of Windows NT.
+        (0x0211, "NT LM 0.12"),
+        (0x03e9, "NT LM 0.12 with commands of LM1.2X002"),
+        (0x0011, "NT LM 0.12 with listings of LM1.2X002"),
+        (0x0001, "NT LM 0.12 with commands and listings of LM1.2X002"),
+    ] {
+        run(async {
+            let port = Some(cut_down(samba.port, capabilities));
+            let target = Target { port, ..target(&samba, None) };
+            let session = connect(&target).await;
+            let session = session.unwrap_or_else(|fault| panic!("{capabilities:#x}: {fault:?}"));
+            let found = session.facts().protocol;
+            assert!(
+                found.starts_with(&format!("SMB 1, {protocol}, ")),
+                "{capabilities:#x}: {found}"
+            );
+            let largest = if capabilities & 8 == 0 { u64::from(u32::MAX) } else { u64::MAX };
+            assert_eq!(session.largest_file_bytes(), largest, "{capabilities:#x}");
+            session.end().await.unwrap();
+            is_of_use(&target, "a long name.txt").await;
+        });
+    }
+}

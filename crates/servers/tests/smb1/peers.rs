@@ -107,3 +107,37 @@ fn the_client_of_samba_understands_our_server() {
         });
     }
 }
+
+/// As Windows 9x are: without Unicode strings, whose names in listings end with a counted zero.
+#[test]
+fn a_client_of_a_code_page_reads_every_name_of_our_server() {
+    if !can_run("smbclient", false) {
+        return;
+    }
+    run(async {
+        let (root, serving, target) = served(Smb1).await;
+        fs::write(root.path().join("a long name.txt"), b"some").unwrap();
+        fs::write(root.path().join("short"), b"more").unwrap();
+        let port = serving.port().to_string();
+        let who = target.credentials.unwrap();
+        let done = tokio::task::spawn_blocking(move || {
+            Command::new("smbclient")
+                .args(["//127.0.0.1/lanlab", "-p", &port, "-m", "NT1", "-s", "/dev/null"])
+                .args(["--option=clientminprotocol=LANMAN1", "--option=unicode=no"])
+                .args(["-U", &format!("{}%{}", who.user, who.secret)])
+                .args(["-c", "ls; volume; get \"a long name.txt\" -; rm short"])
+                .output()
+        });
+        let done = done.await.unwrap().unwrap();
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert!(done.status.success(), "{said}");
+        assert!(!said.contains("NT_STATUS"), "{said}");
+        // The label is UTF-16LE here as well, as at Samba's server; so are names of 8.3, which this
+        // client reads wrongly there, too.
+        for part in ["  a long name.txt ", "  short ", "|LANLAB|", "some"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(!root.path().join("short").exists(), "{said}");
+        serving.end().await;
+    });
+}

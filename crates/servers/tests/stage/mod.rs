@@ -89,6 +89,7 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
         credentials: Some(user()),
         read_only: false,
         requires_signatures: false,
+        dialects: lanlab_files::Dialect::ALL,
         station: None,
     };
     let serving = serve(&offer).await.unwrap();

@@ -26,7 +26,7 @@ pub fn offer() -> Offer {
         user: Some(user("Secret-1")),
         read_only: false,
         code_page: CodePage::Cp850,
-        newest: Dialect::Nt,
+        dialects: Dialect::Core..=Dialect::Nt,
     }
 }
 

@@ -190,7 +190,7 @@ impl Serving {
             user: None,
             read_only: false,
             code_page: CodePage::Cp850,
-            newest,
+            dialects: Dialect::Core..=newest,
         });
         let files = MemoryFiles::default();
         Self { server, session: None, files, waiting: VecDeque::new() }

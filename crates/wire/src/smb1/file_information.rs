@@ -195,8 +195,9 @@ pub struct All<'a> {
 }
 
 impl<'a> All<'a> {
-    /// Read the level.
-    pub fn parse(data: &'a [u8], unicode: bool) -> Result<Self, Error> {
+    /// Read the level, whose name is UTF-16LE also where other strings are of a code page: so Windows NT
+    /// and Samba write it.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
         let basic = Basic::read(&mut reader)?;
         reader.skip(4)?;
@@ -204,7 +205,7 @@ impl<'a> All<'a> {
         reader.skip(2)?;
         let ea_size = reader.u32()?;
         let name_len = reader.u32()? as usize;
-        Ok(Self { basic, sizes, ea_size, name: reader.text_of(name_len, unicode)? })
+        Ok(Self { basic, sizes, ea_size, name: reader.text_of(name_len, true)? })
     }
 
     /// Append the level.

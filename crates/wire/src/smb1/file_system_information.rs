@@ -79,13 +79,14 @@ pub struct Volume<'a> {
 }
 
 impl<'a> Volume<'a> {
-    /// Read the level.
-    pub fn parse(data: &'a [u8], unicode: bool) -> Result<Self, Error> {
+    /// Read the level, whose name is UTF-16LE also where other strings are of a code page: so Windows NT
+    /// and Samba write it.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
         let (creation_time, serial_number) = (reader.u64()?, reader.u32()?);
         let len = reader.u32()? as usize;
         reader.skip(2)?;
-        Ok(Self { creation_time, serial_number, label: reader.text_of(len, unicode)? })
+        Ok(Self { creation_time, serial_number, label: reader.text_of(len, true)? })
     }
 
     /// Append the level.
@@ -205,12 +206,13 @@ pub struct Attribute<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    /// Read the level.
-    pub fn parse(data: &'a [u8], unicode: bool) -> Result<Self, Error> {
+    /// Read the level, whose name is UTF-16LE also where other strings are of a code page: so Windows NT
+    /// and Samba write it.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
         let (attributes, max_name_len) = (reader.u32()?, reader.u32()?);
         let len = reader.u32()? as usize;
-        Ok(Self { attributes, max_name_len, name: reader.text_of(len, unicode)? })
+        Ok(Self { attributes, max_name_len, name: reader.text_of(len, true)? })
     }
 
     /// Append the level.

@@ -185,7 +185,13 @@ impl<'a> BothDirectory<'a> {
 
     /// Octets that the entry takes at a level, without the zeros before the next one.
     pub fn len_at(&self, level: u16) -> usize {
-        Self::head_len(level) + self.name.octets().len()
+        Self::head_len(level) + self.name_len()
+    }
+
+    /// Octets of the name with its terminator, which is counted where strings are of a code page: as
+    /// clients of Windows 9x expect it, and Windows NT and Samba write it.
+    fn name_len(&self) -> usize {
+        self.name.octets().len() + usize::from(!self.name.is_unicode())
     }
 
     /// Append the entry to the data of a response, which begin at `start` of `out`. `last` is where
@@ -223,7 +229,7 @@ impl<'a> BothDirectory<'a> {
             out.extend_from_slice(&value.to_le_bytes());
         }
         out.extend_from_slice(&self.attributes.to_le_bytes());
-        out.extend_from_slice(&(self.name.octets().len() as u32).to_le_bytes());
+        out.extend_from_slice(&(self.name_len() as u32).to_le_bytes());
         out.extend_from_slice(&self.ea_size.to_le_bytes());
         let short_name = &self.short_name[..self.short_name.len().min(SHORT_NAME_LEN)];
         out.extend_from_slice(&[short_name.len() as u8, 0]);
@@ -231,6 +237,7 @@ impl<'a> BothDirectory<'a> {
         // The levels are heads of each other.
         out.resize(at + Self::head_len(at_level), 0);
         out.extend_from_slice(self.name.octets());
+        out.resize(at + self.len_at(at_level), 0);
         at
     }
 }

@@ -15,6 +15,8 @@ pub mod dialect {
     pub const CORE: &str = "PC NETWORK PROGRAM 1.0";
     /// Core protocol with raw reads and writes.
     pub const CORE_PLUS: &str = "MICROSOFT NETWORKS 1.03";
+    /// Core protocol, as some of its clients call it.
+    pub const PC_LAN: &str = "PCLAN1.0";
     /// LAN Manager 1.0 for DOS.
     pub const MICROSOFT_3: &str = "MICROSOFT NETWORKS 3.0";
     /// LAN Manager 1.0 for OS/2.

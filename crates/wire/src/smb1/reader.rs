@@ -171,12 +171,23 @@ impl<'a> Reader<'a> {
         Text::Utf16(&rest[..2 * units.unwrap_or(rest.len() / 2)])
     }
 
-    /// A string of `len` octets without a terminator, not aligned.
+    /// A string of `len` octets, not aligned. It needs no terminator; where servers count one, as
+    /// Windows 9x, Windows NT and Samba do where strings are not UTF-16LE, it is left out.
     ///
     /// # Errors
     /// As [`take`](Self::take).
     pub fn text_of(&mut self, len: usize, unicode: bool) -> Result<Text<'a>, Error> {
-        let octets = self.take(len)?;
-        Ok(if unicode { Text::Utf16(&octets[..len & !1]) } else { Text::Oem(octets) })
+        let mut octets = self.take(len)?;
+        if !unicode {
+            while let [name @ .., 0] = octets {
+                octets = name;
+            }
+            return Ok(Text::Oem(octets));
+        }
+        octets = &octets[..len & !1];
+        while let [name @ .., 0, 0] = octets {
+            octets = name;
+        }
+        Ok(Text::Utf16(octets))
     }
 }

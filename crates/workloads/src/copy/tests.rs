@@ -1,6 +1,8 @@
 //! What workers of a copy count and time, added up by hand.
 
-use lanlab_files::{Facts, TransferCapabilities};
+use std::cell::Cell;
+
+use lanlab_files::{Class, Facts, Fault, TransferCapabilities};
 use lanlab_units::Instant;
 
 use super::meters::Operation;
@@ -191,4 +193,46 @@ fn a_guard_ends_work_at_its_time_when_it_is_stopped_and_when_it_is_cancelled() {
     progress.cancel();
     assert_eq!(code(&guard), Some("cancelled"));
     assert_eq!(time.now(), at_ms(4_999));
+}
+
+/// What connecting patiently comes to at a server that says this in turn, and then lets everybody in; with
+/// how often it was asked and how long that took, ms.
+fn patiently(attempts: u32, says: &'static [Class]) -> (Result<u64, Failure>, usize, u64) {
+    let time = VirtualTime::new();
+    let clock = time.clone();
+    let work = async move {
+        let (progress, asked) = (Progress::default(), Cell::new(0));
+        let guard = Guard::new(clock.clone(), &progress);
+        let connect = || async {
+            let number = asked.replace(asked.get() + 1);
+            clock.sleep_until(clock.now().plus_nanos(5 * MS)).await;
+            says.get(number).map_or(Ok(()), |class| Err(Fault::new(*class, "no")))
+        };
+        let connected = connect_patiently(&guard, attempts, connect).await;
+        let took = connected.map(|((), took_ns)| took_ns / MS);
+        (took.map_err(CopyError::into_failure), asked.get())
+    };
+    let (connected, asked) = time.run(work).expect("no deadlock");
+    (connected, asked, time.now().as_nanos() / MS)
+}
+
+#[test]
+fn a_server_that_refuses_some_is_asked_again_and_one_that_says_no_is_not() {
+    use Class::{Login, Refused, Reset, TimedOut};
+    // The time of an attempt is that of the one that succeeded.
+    let (connected, asked, took_ms) = patiently(7, &[Reset, Refused]);
+    assert_eq!((connected.unwrap(), asked), (5, 3));
+    assert!((315..=380).contains(&took_ms), "{took_ms}");
+    for (attempts, says, wanted) in [
+        (7, &[Reset; 9][..], 7),
+        (3, &[Refused; 9], 3),
+        (7, &[Login; 9], 1),
+        (7, &[TimedOut; 9], 1),
+    ] {
+        let (connected, asked, _) = patiently(attempts, says);
+        let failure = connected.unwrap_err();
+        assert_eq!(asked, wanted, "{says:?}");
+        let repeated = failure.message.contains(&format!("(given up after {wanted} attempts)"));
+        assert_eq!(repeated, wanted > 1, "{}", failure.message);
+    }
 }

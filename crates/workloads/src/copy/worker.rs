@@ -7,6 +7,7 @@ use lanlab_files::{Class, Facts, Fault, ServicePath, Session, TransferCapabiliti
 use lanlab_units::Instant;
 
 use super::{CopyError, FileTime, Sink, Source, Transfer, capabilities};
+use crate::SETUP_ATTEMPTS;
 use crate::guard::{Guard, TOO_LONG};
 use crate::messages::{CopySpec, CpuTime, Direction, Failure};
 use crate::{Clock, failure_of};
@@ -70,12 +71,45 @@ pub async fn connect<S: Site, K: Clock>(
     spec: &CopySpec,
     guard: &Guard<'_, K>,
 ) -> Result<(S::Session, TransferCapabilities, u64), Failure> {
-    let began = guard.clock.now();
-    let session = guard.unless_stopped(async { Ok(site.connect().await?) }).await;
-    let connect_ns = guard.clock.now().nanos_since(began);
-    let session = session.map_err(CopyError::into_failure)?;
+    let connected = connect_patiently(guard, SETUP_ATTEMPTS, || site.connect()).await;
+    let (session, connect_ns) = connected.map_err(CopyError::into_failure)?;
     let capabilities = capabilities(spec, session.capabilities())?;
     Ok((session, capabilities, connect_ns))
+}
+
+/// Attempts of one connection alone, where a server may not have noticed yet that those before have ended.
+pub const SINGLE_ATTEMPTS: u32 = 3;
+
+/// Connect outside of what is timed, again where that may help: a server that is asked by many at once
+/// refuses some. Gives how long the attempt took that succeeded.
+pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K: Clock>(
+    guard: &Guard<'_, K>,
+    attempts: u32,
+    connect: impl Fn() -> F,
+) -> Result<(T, u64), CopyError> {
+    let mut pause_ns = FIRST_PAUSE_NS;
+    for attempt in 1.. {
+        let began = guard.clock.now();
+        match guard.unless_stopped(async { Ok(connect().await?) }).await {
+            Ok(session) => return Ok((session, guard.clock.now().nanos_since(began))),
+            // What does not answer has had its time.
+            Err(CopyError::Service(fault))
+                if fault.class.is_passing()
+                    && fault.class != Class::TimedOut
+                    && attempt < attempts => {}
+            Err(CopyError::Service(fault)) if attempt > 1 => {
+                return Err(given_up(fault, u64::from(attempt - 1)).into());
+            }
+            Err(error) => return Err(error),
+        }
+        let rest = async {
+            guard.sleep_ns(pause_ns).await;
+            Ok(())
+        };
+        guard.unless_stopped(rest).await?;
+        pause_ns = (2 * pause_ns).min(MOST_PAUSE_NS);
+    }
+    unreachable!("the loop ends with an attempt")
 }
 
 /// One of the workers of a copy.

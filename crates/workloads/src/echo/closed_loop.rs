@@ -112,7 +112,7 @@ impl<'a> ClosedLoop<'a> {
         if now >= self.end || (measured && self.counts.offered == self.plan.requests()) {
             return Ok(self.drain(now, first_due));
         }
-        if now.nanos_since(self.counts.last_reply) > self.plan.silence_ns {
+        if now.nanos_since(self.counts.last_reply) > self.plan.longest_silence_ns() {
             return Ok(self.over(EndedBy::Silence));
         }
         if now > self.latest_end {

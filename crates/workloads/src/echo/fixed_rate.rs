@@ -13,8 +13,8 @@ use crate::peer_failure::went_on_too_long;
 
 /// How often a sender looks whether its driver wants it to stop.
 const CHECK_NS: u64 = 10_000_000;
-/// A sender of datagrams stops sending when its peer has been silent for this time, until the peer is
-/// heard again: datagrams must not flood an absent peer. TCP ensures that by itself.
+/// A sender of datagrams stops sending when its peer has been silent for this time and a round trip, until
+/// the peer is heard again: datagrams must not flood an absent peer. TCP ensures that by itself.
 const DEAD_MAN_NS: u64 = 900_000_000;
 /// Interval of keep-alive messages over UDP while no request is due.
 const ALIVE_NS: u64 = 50_000_000;
@@ -64,9 +64,9 @@ impl LastHeard {
         self.0.store(now.as_nanos(), Ordering::Relaxed);
     }
 
-    fn is_long_ago(&self, now: Instant) -> bool {
+    fn is_long_ago(&self, now: Instant, round_trip_ns: u64) -> bool {
         let heard = Instant::from_nanos(self.0.load(Ordering::Relaxed));
-        now.nanos_since(heard) > DEAD_MAN_NS
+        now.nanos_since(heard) > DEAD_MAN_NS + round_trip_ns
     }
 }
 
@@ -131,11 +131,15 @@ impl<'a> RateSender<'a> {
         }
         match self.pacer.turn(now, self.schedule.total) {
             Turn::Wait(until) if until <= now.plus_nanos(CHECK_NS) => Due::Wait(until),
-            Turn::Send(_) if !self.over_datagrams() || !self.heard.is_long_ago(now) => {
+            Turn::Send(_) if !self.over_datagrams() || !self.is_unheard(now) => {
                 Due::Send(self.pacer.taken())
             }
             Turn::Wait(_) | Turn::Send(_) => self.rest(now),
         }
+    }
+
+    fn is_unheard(&self, now: Instant) -> bool {
+        self.heard.is_long_ago(now, self.plan.round_trip_ns)
     }
 
     fn rest(&mut self, now: Instant) -> Due {
@@ -243,7 +247,7 @@ impl<'a> RateListener<'a> {
             return Ok(Some(EndedBy::Finished));
         } else if self.progress.is_cancelled() {
             EndedBy::Cancelled
-        } else if now.nanos_since(self.counts.last_reply) > self.plan.silence_ns {
+        } else if now.nanos_since(self.counts.last_reply) > self.plan.longest_silence_ns() {
             EndedBy::Silence
         } else if now > self.latest_end {
             self.progress.cancel();

@@ -16,7 +16,7 @@ pub use closed_loop::{ClosedLoop, Step};
 pub use counts::Counts;
 pub use datagrams::{ReplyReader, RequestWriter};
 pub use fixed_rate::{Due, LastHeard, RateListener, RateSchedule, RateSender};
-pub use plan::{CONFIRM_NS, LONGEST_NS, Plan};
+pub use plan::{LONGEST_NS, Plan};
 pub use responder::{Asked, Next, Responder};
 
 /// What became of a message handed to the system.

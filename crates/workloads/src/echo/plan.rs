@@ -2,14 +2,20 @@
 
 use lanlab_units::{Instant, Pace};
 
-use crate::messages::{EchoAmount, Receive, Timestamps, Transport};
+use crate::messages::{EchoAmount, Failure, Receive, Timestamps, Transport};
+use crate::path::ROUND_TRIPS_OF_SILENCE;
 
 /// The longest time that can be measured: one day. An amount of requests takes no longer, either.
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
 /// Time that a trial may take beyond its plan.
 const OVERTIME_NS: u64 = 3_600_000_000_000;
 /// How long a requester waits for the responder to confirm the end.
-pub const CONFIRM_NS: u64 = 200_000_000;
+const CONFIRM_NS: u64 = 200_000_000;
+
+/// A default time-out is this many round trips of the path, where they take longer: replies vary.
+const PATHS_OF_TIMEOUT: u64 = 3;
+/// A set-up that took longer has measured the path, and not the machine.
+const LONG_PATH_NS: u64 = 50_000_000;
 
 /// A checked specification.
 #[derive(Debug, Clone)]
@@ -32,8 +38,12 @@ pub struct Plan {
     pub timeout_ns: u64,
     /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
-    /// Either end gives up after this time without a message from the other.
+    /// Either end gives up after this time without a message from the other, on a path that takes none.
     pub silence_ns: u64,
+    /// Whether `timeout_ns` is a default, which follows the path.
+    pub timeout_follows_path: bool,
+    /// Round trip of the path, as it was measured before the start; 0: not known, or of no account.
+    pub round_trip_ns: u64,
 }
 
 impl Plan {
@@ -50,13 +60,61 @@ impl Plan {
         }
     }
 
+    /// The same on a path with this round trip.
+    ///
+    /// # Errors
+    /// `echo.timeout_below_path` where no reply can be in time, `echo.time_below_path` where no request
+    /// of a closed loop would be measured.
+    pub fn on_path(&self, round_trip_ns: u64) -> Result<Self, Failure> {
+        let mut plan = Self { round_trip_ns, ..self.clone() };
+        if self.timeout_follows_path {
+            plan.timeout_ns = self.timeout_ns.max(PATHS_OF_TIMEOUT * round_trip_ns);
+            plan.silence_ns = self.silence_ns.max(3 * plan.timeout_ns);
+        }
+        if round_trip_ns < LONG_PATH_NS {
+            return Ok(plan);
+        }
+        let seconds = |ns: u64| format!("{:.3} s", ns as f64 / 1e9);
+        let path = format!("a round trip of this path takes {}", seconds(round_trip_ns));
+        if plan.timeout_ns <= round_trip_ns {
+            let message = format!("{path}, a reply may take {}", seconds(plan.timeout_ns));
+            return Err(Failure::new("echo.timeout_below_path", message)
+                .hint("allow more by `--timeout`, or leave it to the path"));
+        }
+        if let (EchoAmount::TimeNs(time_ns), None) = (self.amount, self.pace)
+            && self.warmup_ns > 0
+            && self.warmup_ns + time_ns <= round_trip_ns
+        {
+            let whole_ns = self.warmup_ns + time_ns;
+            let message = format!(
+                "{path}, the trial {}: no request would leave after the warm-up",
+                seconds(whole_ns)
+            );
+            let least_s = (2 * round_trip_ns).div_ceil(1_000_000_000);
+            return Err(Failure::new("echo.time_below_path", message).hint(format!(
+                "measure for longer, as by `--time {least_s}`, or by `--requests`"
+            )));
+        }
+        Ok(plan)
+    }
+
+    /// How long a requester waits for the responder to confirm the end on this path.
+    pub fn confirm_ns(&self) -> u64 {
+        CONFIRM_NS + self.round_trip_ns
+    }
+
+    /// The silence after which an end gives up on the other on this path.
+    pub fn longest_silence_ns(&self) -> u64 {
+        self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
+    }
+
     /// When it is over in any case.
     pub fn latest_end(&self, start: Instant) -> Instant {
         let end = match self.amount {
             EchoAmount::TimeNs(_) => self.end(start),
             EchoAmount::Requests(_) => self.warmup_end(start).plus_nanos(LONGEST_NS),
         };
-        end.plus_nanos(self.silence_ns).plus_nanos(OVERTIME_NS)
+        end.plus_nanos(self.longest_silence_ns()).plus_nanos(OVERTIME_NS)
     }
 
     /// Requests to be measured, where they are the amount.

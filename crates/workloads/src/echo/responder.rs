@@ -156,7 +156,7 @@ impl<'a> Responder<'a> {
         let quiet_ns = now.nanos_since(self.last_heard);
         if self.is_finished && quiet_ns > TAIL_NS {
             self.ended_by = Some(EndedBy::Finished);
-        } else if quiet_ns > self.plan.silence_ns {
+        } else if quiet_ns > self.plan.longest_silence_ns() {
             self.ended_by = Some(EndedBy::Silence);
         }
     }

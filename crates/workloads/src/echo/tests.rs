@@ -24,6 +24,8 @@ fn plan() -> Plan {
         timeout_ns: 50 * MS,
         warmup_ns: 10 * MS,
         silence_ns: 1_500 * MS,
+        timeout_follows_path: false,
+        round_trip_ns: 0,
     }
 }
 

@@ -1,6 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
+/// Without an attempt's number in its low bits.
+const NONCE: u64 = 5 << 12;
 const TOKEN: Token = Token([7; 16]);
 
 fn message(kind: Kind) -> Message {
@@ -99,7 +101,10 @@ fn only_the_first_to_prove_itself_has_the_session() {
     let mut ask = |kind, port| acceptor.handle(&message(kind), from(port), Instant::ZERO);
     let accept = Some(message(Kind::Accept { nonce: 1 }));
     assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
-    assert_eq!(ask(Kind::Prove { cookie: first, nonce: 9 }, 1), None);
+    // Another attempt of the same end is answered as itself, another end is not.
+    let again = Some(message(Kind::Accept { nonce: 9 }));
+    assert_eq!(ask(Kind::Prove { cookie: first, nonce: 9 }, 1), again);
+    assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 << 12 }, 1), None);
     assert_eq!(ask(Kind::Prove { cookie: second, nonce: 1 }, 2), None);
     assert_eq!(ask(Kind::Hello { nonce: 9 }, 1), None);
     assert_eq!(ask(Kind::Prove { cookie: first, nonce: 1 }, 1), accept);
@@ -122,10 +127,10 @@ fn at_ns(ns: u64) -> Instant {
 
 #[test]
 fn it_asks_every_50_ms_and_for_5_s() {
-    let mut initiator = Initiator::new(Token([9; 16]), 3, 77, at_ns(1_000));
+    let mut initiator = Initiator::new(Token([9; 16]), 3, NONCE + 77, at_ns(1_000));
     assert_eq!(initiator.poll_timeout(), Some(at_ns(1_000)));
     assert_eq!(initiator.poll_transmit(at_ns(999)), None);
-    let hello = Message { token: Token([9; 16]), flow: 3, kind: Kind::Hello { nonce: 77 } };
+    let hello = Message { token: Token([9; 16]), flow: 3, kind: Kind::Hello { nonce: NONCE } };
     let mut asked = 0;
     while initiator.state() == InitiatorState::Asking {
         let now = initiator.poll_timeout().unwrap();
@@ -151,20 +156,22 @@ fn it_asks_every_50_ms_and_for_5_s() {
 
 #[test]
 fn it_proves_itself_at_once_by_the_first_cookie_and_times_the_last_question() {
-    let mut initiator = Initiator::new(TOKEN, 0, 5, at_ns(0));
+    let mut initiator = Initiator::new(TOKEN, 0, NONCE, at_ns(0));
     initiator.poll_transmit(at_ns(0));
     initiator.handle(&message(Kind::Challenge { cookie: 11 }), at_ns(1_000_000));
     initiator.handle(&message(Kind::Challenge { cookie: 12 }), at_ns(1_000_001));
     assert_eq!(initiator.poll_timeout(), Some(at_ns(1_000_000)));
-    let prove = Some(message(Kind::Prove { cookie: 11, nonce: 5 }));
-    assert_eq!(initiator.poll_transmit(at_ns(1_000_002)), prove);
+    let prove = |attempt| Some(message(Kind::Prove { cookie: 11, nonce: NONCE + attempt }));
+    assert_eq!(initiator.poll_transmit(at_ns(1_000_002)), prove(0));
     // A cookie that comes again does not hurry it.
     initiator.handle(&message(Kind::Challenge { cookie: 11 }), at_ns(1_000_003));
     assert_eq!(initiator.poll_transmit(at_ns(51_000_001)), None);
-    assert_eq!(initiator.poll_transmit(at_ns(51_000_002)), prove);
-    let accept = message(Kind::Accept { nonce: 5 });
+    assert_eq!(initiator.poll_transmit(at_ns(51_000_002)), prove(1));
+    let accept = message(Kind::Accept { nonce: NONCE + 1 });
     let strange = [
-        message(Kind::Accept { nonce: 6 }),
+        message(Kind::Accept { nonce: NONCE + (1 << 12) }),
+        message(Kind::Accept { nonce: NONCE + 2 }),
+        message(Kind::Accept { nonce: NONCE - 1 }),
         message(Kind::Mark { first_measured: 0 }),
         Message { flow: 1, ..accept },
         Message { token: Token([8; 16]), ..accept },
@@ -174,7 +181,7 @@ fn it_proves_itself_at_once_by_the_first_cookie_and_times_the_last_question() {
         assert_eq!(initiator.state(), InitiatorState::Asking, "{other:?}");
     }
     initiator.handle(&accept, at_ns(54_000_002));
-    let accepted = InitiatorState::Accepted { round_trip_ns: 3_000_000 };
+    let accepted = InitiatorState::Accepted { round_trip_ns: 1_000_000 };
     assert_eq!(initiator.state(), accepted);
     assert_eq!(initiator.poll_transmit(at_ns(200_000_000)), None);
     assert_eq!(initiator.poll_timeout(), None);
@@ -219,4 +226,56 @@ proptest! {
         prop_assert!(accepted);
         prop_assert!(proved);
     }
+}
+
+/// Both ends over a path of `one_way_ms`, whose datagrams with these turns are lost; gives the round
+/// trip that is measured, ms.
+fn measured_ms(one_way_ms: u64, lost: &[usize]) -> Option<u64> {
+    let mut under_way = std::collections::BTreeMap::new();
+    let (mut initiator, mut acceptor) =
+        (Initiator::new(TOKEN, 0, NONCE, at_ns(0)), Acceptor::new(TOKEN, 0, 2));
+    initiator = initiator.patient_for(60_000_000_000);
+    let (mut now, mut turn) = (at_ns(0), 0);
+    for _ in 0..10_000 {
+        initiator.handle_timeout(now);
+        while let Some(question) = initiator.poll_transmit(now) {
+            turn += 1;
+            if !lost.contains(&turn) {
+                under_way.insert((now.plus_nanos(one_way_ms * 1_000_000), turn), (true, question));
+            }
+        }
+        match initiator.state() {
+            InitiatorState::Accepted { round_trip_ns } => return Some(round_trip_ns / 1_000_000),
+            InitiatorState::GaveUp => return None,
+            InitiatorState::Asking => {}
+        }
+        let timeout = initiator.poll_timeout().unwrap();
+        let Some(first) = under_way.first_entry().filter(|entry| entry.key().0 <= timeout) else {
+            now = timeout;
+            continue;
+        };
+        let ((at, _), (is_question, heard)) = first.remove_entry();
+        now = at;
+        if !is_question {
+            initiator.handle(&heard, now);
+        } else if let Some(answer) = acceptor.handle(&heard, from(1), now) {
+            turn += 1;
+            if !lost.contains(&turn) {
+                under_way.insert((now.plus_nanos(one_way_ms * 1_000_000), turn), (false, answer));
+            }
+        }
+    }
+    panic!("it asks without end")
+}
+
+#[test]
+fn the_round_trip_of_a_long_path_is_measured_though_questions_overtake_their_answers() {
+    for one_way_ms in [0, 28, 300, 600, 1_000, 3_000, 10_000] {
+        assert_eq!(measured_ms(one_way_ms, &[]), Some(2 * one_way_ms), "{one_way_ms}");
+        // The first question of either kind is lost, or any ten.
+        assert_eq!(measured_ms(one_way_ms, &[1]), Some(2 * one_way_ms), "{one_way_ms}");
+        let lost: Vec<usize> = (1..=10).collect();
+        assert_eq!(measured_ms(one_way_ms, &lost), Some(2 * one_way_ms), "{one_way_ms}");
+    }
+    assert_eq!(measured_ms(31_000, &[]), None);
 }

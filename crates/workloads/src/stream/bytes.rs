@@ -18,8 +18,9 @@ pub struct ByteCounter<'a> {
 }
 
 impl<'a> ByteCounter<'a> {
-    /// Nothing has come yet; `start` is the beginning of the warm-up.
+    /// Nothing has come yet; `start` is the beginning of the warm-up at the sender.
     pub fn new(plan: &'a Plan, start: Instant) -> Self {
+        let start = plan.arrivals_from(start);
         Self {
             plan,
             start,

@@ -124,8 +124,9 @@ pub struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Nothing has come yet; `start` is the beginning of the warm-up.
+    /// Nothing has come yet; `start` is the beginning of the warm-up at the sender.
     pub fn new(plan: &'a Plan, start: Instant) -> Self {
+        let start = plan.arrivals_from(start);
         Self {
             plan,
             layout: Layout::of(plan.message_bytes),

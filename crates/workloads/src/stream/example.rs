@@ -26,5 +26,6 @@ pub fn plan() -> Plan {
         warmup_ns: 100 * MS,
         interval_ns: 100 * MS,
         silence_ns: 1_000 * MS,
+        round_trip_ns: 0,
     }
 }

@@ -67,7 +67,7 @@ impl<'a> Incoming<'a> {
             acceptor,
             layout: Layout::of(plan.message_bytes),
             run: None,
-            last_heard: start,
+            last_heard: plan.arrivals_from(start),
             is_overtaken: false,
             latest_end: plan.latest_end(start),
             counter: Counter::new(plan, start),
@@ -126,7 +126,7 @@ impl<'a> Incoming<'a> {
             )
             .hint("see whether it is lanlab's engine, and of the same trial"));
         }
-        let is_silent = now.nanos_since(self.last_heard) > self.plan.silence_ns;
+        let is_silent = now.nanos_since(self.last_heard) > self.plan.longest_silence_ns();
         Ok(is_silent.then_some(EndedBy::Silence))
     }
 

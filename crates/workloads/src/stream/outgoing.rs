@@ -23,6 +23,8 @@ const END_LOOK_NS: u64 = 500_000;
 /// Time for a receiver to confirm the end, in silences: on a slow link messages queued before the end
 /// arrive first.
 const CONFIRM_SILENCES: u64 = 20;
+/// The mark is said this many times at each look; then a round trip passes before the next.
+const QUICK_MARKS: u32 = 5;
 /// Pause before a message is tried again that the system had no room for.
 const REFUSED_PAUSE_NS: u64 = 50_000;
 
@@ -65,6 +67,9 @@ pub struct Outgoing<'a> {
     phase: Phase,
     /// The receiver knows from which message on it measures.
     is_marked: bool,
+    /// How often it was said, and when it is said again.
+    marks: u32,
+    next_mark: Instant,
     /// What the receiver had said has just been taken in.
     has_heard: bool,
     is_closed: bool,
@@ -97,12 +102,14 @@ impl<'a> Outgoing<'a> {
             schedule: Schedule::new(plan, flow, progress, start, local_port),
             phase: Phase::Sending,
             is_marked: false,
+            marks: 0,
+            next_mark: start,
             has_heard: false,
             is_closed: false,
             next_check: start.plus_nanos(CHECK_NS),
             last_heard: start,
             last_sent: start,
-            quiet: Quiet::new(start),
+            quiet: Quiet::new(start, plan.round_trip_ns),
             latest_end: plan.latest_end(start),
             blocked_since: None,
         }
@@ -180,12 +187,12 @@ impl<'a> Outgoing<'a> {
                 if self.is_marked {
                     return self.next_of_sending(now, meters);
                 }
-                Action::Say(self.mark())
+                Action::Say(self.mark(now))
             }
             Step::Over => {
                 self.schedule.close(now, meters);
-                let longest_ns = self.plan.silence_ns.saturating_mul(CONFIRM_SILENCES);
-                let (silence_ns, alive_ns) = (self.plan.silence_ns, self.plan.alive_ns());
+                let (silence_ns, alive_ns) = (self.plan.longest_silence_ns(), self.plan.alive_ns());
+                let longest_ns = silence_ns.saturating_mul(CONFIRM_SILENCES);
                 self.phase = Phase::Closing(Closing::new(now, silence_ns, longest_ns, alive_ns));
                 self.has_heard = true;
                 Action::Hear
@@ -212,14 +219,14 @@ impl<'a> Outgoing<'a> {
         if now > self.latest_end {
             return Err(went_on_too_long());
         }
-        let is_silent = now.nanos_since(self.last_heard) > self.plan.silence_ns;
+        let is_silent = now.nanos_since(self.last_heard) > self.plan.longest_silence_ns();
         Ok(is_silent.then_some(EndedBy::Silence))
     }
 
     /// The control message that is due: the mark until it is confirmed, or a keep-alive.
     fn word_due(&mut self, now: Instant) -> Option<Kind> {
-        if self.schedule.is_measuring() && !self.is_marked {
-            return Some(self.mark());
+        if self.schedule.is_measuring() && !self.is_marked && now >= self.next_mark {
+            return Some(self.mark(now));
         }
         if now.nanos_since(self.last_sent) > self.plan.alive_ns() {
             self.last_sent = now;
@@ -228,7 +235,12 @@ impl<'a> Outgoing<'a> {
         None
     }
 
-    fn mark(&self) -> Kind {
+    /// Say the mark: a few times at once, as it may be lost, and then when its answer is overdue, so
+    /// that on a long path it does not take the stream's room.
+    fn mark(&mut self, now: Instant) -> Kind {
+        self.marks += 1;
+        let pause_ns = if self.marks < QUICK_MARKS { 0 } else { self.plan.round_trip_ns };
+        self.next_mark = now.plus_nanos(pause_ns);
         Kind::Mark { first_measured: self.schedule.sent.first_measured }
     }
 

@@ -3,6 +3,7 @@
 use lanlab_units::{Instant, Pace};
 
 use crate::messages::{Amount, Choice, Io, Receive, Timestamps, WhenLate};
+use crate::path::{ROUND_TRIPS_OF_SILENCE, shift_ns};
 
 /// Over UDP either end says so often that it is there: of a sender's patience with a silent receiver
 /// (`DEAD_MAN_NS`) that is an eighteenth, so that a link that loses a third is borne. With many flows
@@ -50,8 +51,10 @@ pub struct Plan {
     pub warmup_ns: u64,
     /// Width of the intervals in which arrivals are reported.
     pub interval_ns: u64,
-    /// Either end gives up after this time without a message from the other.
+    /// Either end gives up after this time without a message from the other, on a path that takes none.
     pub silence_ns: u64,
+    /// Round trip of the path, as it was measured before the start; 0: not known, or of no account.
+    pub round_trip_ns: u64,
 }
 
 impl Plan {
@@ -70,6 +73,16 @@ impl Plan {
         start.plus_nanos(self.warmup_ns)
     }
 
+    /// Where the receiver's times begin: by the time that the path takes later than the sender's.
+    pub fn arrivals_from(&self, start: Instant) -> Instant {
+        start.plus_nanos(shift_ns(self.round_trip_ns, self.warmup_ns))
+    }
+
+    /// The silence after which an end gives up on the other on this path.
+    pub fn longest_silence_ns(&self) -> u64 {
+        self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
+    }
+
     /// Time between two words of an end that has nothing else to say: well within the silence after
     /// which the other gives up.
     pub fn alive_ns(&self) -> u64 {
@@ -81,7 +94,8 @@ impl Plan {
     pub fn latest_end(&self, start: Instant) -> Instant {
         let end = self.end(start);
         let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));
-        end.plus_nanos(self.drain_ns).plus_nanos(self.silence_ns).plus_nanos(OVERTIME_NS)
+        let silence_ns = self.longest_silence_ns();
+        end.plus_nanos(self.drain_ns).plus_nanos(silence_ns).plus_nanos(OVERTIME_NS)
     }
 
     /// Slots of one flow's schedule, begun at `first`, that lie before `end`; none without one.

@@ -2,8 +2,8 @@
 
 use lanlab_units::Instant;
 
-/// A sender that has heard nothing for so long sends nothing more until it hears something: nobody
-/// is sent to who is not there.
+/// A sender that has heard nothing for this time and a round trip sends nothing more until it hears
+/// something: a receiver that is gone is not sent to.
 const DEAD_MAN_NS: u64 = 900_000_000;
 /// Longest time between two looks that counts as silence: while the sender itself stood still, the
 /// receiver may have, too.
@@ -14,11 +14,13 @@ const LONGEST_LOOK_NS: u64 = 100_000_000;
 pub struct Quiet {
     last_look: Instant,
     quiet_ns: u64,
+    longest_ns: u64,
 }
 
 impl Quiet {
-    pub fn new(start: Instant) -> Self {
-        Self { last_look: start, quiet_ns: 0 }
+    /// On a path whose round trip takes this time.
+    pub fn new(start: Instant, round_trip_ns: u64) -> Self {
+        Self { last_look: start, quiet_ns: 0, longest_ns: DEAD_MAN_NS + round_trip_ns }
     }
 
     /// Time since the last look.
@@ -38,7 +40,7 @@ impl Quiet {
     }
 
     pub fn is_too_long(&self) -> bool {
-        self.quiet_ns > DEAD_MAN_NS
+        self.quiet_ns > self.longest_ns
     }
 }
 
@@ -52,7 +54,7 @@ mod tests {
 
     #[test]
     fn silence_counts_while_it_is_looked_for() {
-        let mut quiet = Quiet::new(at_ms(0));
+        let mut quiet = Quiet::new(at_ms(0), 0);
         for ms in (10..=900).step_by(10) {
             quiet.look(at_ms(ms));
             assert!(!quiet.is_too_long(), "{ms} ms");
@@ -65,9 +67,20 @@ mod tests {
 
     #[test]
     fn a_sender_that_stood_still_has_not_looked() {
-        let mut quiet = Quiet::new(at_ms(0));
+        let mut quiet = Quiet::new(at_ms(0), 0);
         assert_eq!(quiet.since_look_ns(at_ms(60_000)), 60_000_000_000);
         quiet.look(at_ms(60_000));
         assert!(!quiet.is_too_long());
+    }
+
+    #[test]
+    fn a_path_of_a_second_is_no_silence() {
+        let mut quiet = Quiet::new(at_ms(0), 2_000_000_000);
+        for ms in (10..=2_900).step_by(10) {
+            quiet.look(at_ms(ms));
+        }
+        assert!(!quiet.is_too_long());
+        quiet.look(at_ms(2_910));
+        assert!(quiet.is_too_long());
     }
 }

@@ -19,7 +19,9 @@ pub struct Faults {
     pub loss: f64,
     /// The share that arrives twice.
     pub duplication: f64,
-    /// The delay is between 1 ms and this much more.
+    /// The delay is 1 ms and this time,
+    pub delay_ns: u64,
+    /// and up to this much more.
     pub jitter_ns: u64,
     /// Nothing that is sent before arrives at the receiver.
     pub deaf_until_ns: u64,
@@ -70,7 +72,8 @@ impl Link {
         let is_twice = self.random() < self.faults.duplication;
         self.duplicated += u64::from(is_twice && message.is_some());
         for _ in 0..=u64::from(is_twice) {
-            let delay_ns = MS + (self.random() * self.faults.jitter_ns as f64) as u64;
+            let delay_ns =
+                MS + self.faults.delay_ns + (self.random() * self.faults.jitter_ns as f64) as u64;
             self.sent += 1;
             let arrives = (now.plus_nanos(delay_ns), self.sent);
             self.under_way.insert(arrives, (to, datagram.to_vec()));
@@ -90,10 +93,14 @@ impl Link {
     }
 }
 
-/// Agree on a session; gives when, and the acceptor, or when the initiator gave up.
-pub fn agree(link: &mut Link) -> Result<(Instant, Acceptor), Instant> {
+/// Agree on a session; gives when, the acceptor and the round trip that was measured, or when the initiator
+/// gave up, which is patient for this time.
+pub fn agree_within(
+    link: &mut Link,
+    patience_ns: u64,
+) -> Result<(Instant, Acceptor, u64), Instant> {
     let mut now = Instant::ZERO;
-    let mut initiator = Initiator::new(TOKEN, 0, 5, now);
+    let mut initiator = Initiator::new(TOKEN, 0, 5, now).patient_for(patience_ns);
     let mut acceptor = Acceptor::new(TOKEN, 0, 9);
     let sender = ([10, 0, 0, 1], 9).into();
     loop {
@@ -102,7 +109,9 @@ pub fn agree(link: &mut Link) -> Result<(Instant, Acceptor), Instant> {
             link.send(To::Receiver, &message.emit(), now);
         }
         match initiator.state() {
-            InitiatorState::Accepted { .. } => return Ok((now, acceptor)),
+            InitiatorState::Accepted { round_trip_ns } => {
+                return Ok((now, acceptor, round_trip_ns));
+            }
             InitiatorState::GaveUp => return Err(now),
             InitiatorState::Asking => {}
         }

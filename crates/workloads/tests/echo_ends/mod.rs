@@ -8,12 +8,12 @@ use lanlab_messages::{EchoAmount, EndedBy, Receive, Timestamps, Transport};
 use lanlab_units::{Instant, Pace};
 use lanlab_wire::session::{Kind, Message};
 use lanlab_workloads::echo::{
-    Asked, CONFIRM_NS, ClosedLoop, Counts, Due, Handed, Heard, LastHeard, Next, Plan, RateListener,
+    Asked, ClosedLoop, Counts, Due, Handed, Heard, LastHeard, Next, Plan, RateListener,
     RateSchedule, RateSender, ReplyReader, RequestWriter, Responder, Step,
 };
 use lanlab_workloads::{Closing, ClosingStep, Progress};
 
-use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree};
+use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree_within};
 
 /// An end that hears nothing looks after this time whether it is over.
 const TICK_NS: u64 = 20 * MS;
@@ -33,6 +33,8 @@ pub fn closed_loop() -> Plan {
         timeout_ns: 50 * MS,
         warmup_ns: 100 * MS,
         silence_ns: 1_500 * MS,
+        timeout_follows_path: false,
+        round_trip_ns: 0,
     }
 }
 
@@ -94,7 +96,9 @@ pub fn trial(plan: &Plan, faults: Faults, seed: u64) -> Trial {
 /// Ask and answer from `ahead_ns` after the agreement on. `broken_from_ns` counts from the start.
 pub fn trial_with(plan: &Plan, faults: Faults, seed: u64, ahead_ns: u64, pause: Pause) -> Trial {
     let mut link = Link::new(Faults { broken_from_ns: None, ..faults }, seed);
-    let (agreed, acceptor) = agree(&mut link).expect("an agreement");
+    let (agreed, acceptor, round_trip_ns) =
+        agree_within(&mut link, 60_000 * MS).expect("an agreement");
+    let plan = &plan.on_path(round_trip_ns).expect("a time-out that the path allows");
     let start = agreed.plus_nanos(ahead_ns);
     link.faults.broken_from_ns =
         faults.broken_from_ns.map(|from_ns| start.plus_nanos(from_ns).as_nanos());
@@ -116,6 +120,7 @@ pub fn trial_with(plan: &Plan, faults: Faults, seed: u64, ahead_ns: u64, pause: 
         responder: Responder::new(plan, &answering, TOKEN, acceptor, start),
         requests: Requests {
             start,
+            confirm_ns: plan.confirm_ns(),
             writer: RequestWriter::new(plan, TOKEN),
             message: vec![0; plan.message_bytes],
             sent: Vec::new(),
@@ -139,6 +144,7 @@ enum Requester<'a> {
 
 /// What a requester has sent.
 pub struct Requests {
+    confirm_ns: u64,
     start: Instant,
     writer: RequestWriter,
     message: Vec<u8>,
@@ -257,7 +263,8 @@ impl Ends<'_> {
         self.ended = ended.map(|ended_by| (ended_by, now.nanos_since(self.requests.start)));
         match ended {
             Some(EndedBy::Finished) => {
-                self.closing = Some(Closing::new(now, CONFIRM_NS, CONFIRM_NS, CONFIRM_NS));
+                let confirm_ns = self.requests.confirm_ns;
+                self.closing = Some(Closing::new(now, confirm_ns, confirm_ns, confirm_ns));
             }
             Some(_) => self.agreed = ended,
             None => {}

@@ -8,7 +8,7 @@ use lanlab_workloads::stream::{
     Action, Arrival, Counts, Heard, Incoming, Meters, Outgoing, Plan, Sent, SharedMeters, example,
 };
 
-use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree};
+use crate::datagram_link::{Faults, Link, MS, TOKEN, To, agree_within};
 
 /// How often a receiver looks whether it is over.
 const LOOK_NS: u64 = 10 * MS;
@@ -47,7 +47,9 @@ impl Trial {
 /// from the start.
 pub fn trial(plan: &Plan, faults: Faults, seed: u64, ahead_ns: u64) -> Trial {
     let mut link = Link::new(Faults { broken_from_ns: None, ..faults }, seed);
-    let (agreed, acceptor) = agree(&mut link).expect("an agreement");
+    let (agreed, acceptor, round_trip_ns) =
+        agree_within(&mut link, 60_000 * MS).expect("an agreement");
+    let plan = &Plan { round_trip_ns, ..plan.clone() };
     let start = agreed.plus_nanos(ahead_ns);
     link.faults.broken_from_ns =
         faults.broken_from_ns.map(|from_ns| start.plus_nanos(from_ns).as_nanos());

@@ -15,7 +15,9 @@ use crate::messages::{CopyChecked, CopySpec, CopySync, CopyVerify, Failure, Outc
 use crate::running::Measured;
 use crate::running::Running;
 use lanlab_workloads::Guard;
-use lanlab_workloads::copy::{CopyError, Transfer, capabilities};
+use lanlab_workloads::copy::{
+    CopyError, SINGLE_ATTEMPTS, Transfer, capabilities, connect_patiently,
+};
 
 /// Compare every file at the service with what it should be.
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
@@ -41,7 +43,7 @@ async fn compare(
     if spec.verify == CopyVerify::None {
         return Ok(verified);
     }
-    let session = connect(&spec.service).await?;
+    let (session, _) = connect_patiently(guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
     if spec.verify == CopyVerify::Size {
         verified.files = compare_sizes(spec, files, &session).await?;
     } else {

@@ -5,26 +5,47 @@
 //! (`WebDAV`) removes a directory with all that is in it by the same word as a file; their listings
 //! tell.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lanlab_files::{Class, Fault, ServicePath, Session};
 
 /// The directories of a trial at the service, each with the names in it and which are directories.
 pub struct Listing {
     directories: HashMap<ServicePath, HashMap<String, bool>>,
+    /// Those that the service does not list, or not so that it is understood. What the trial wrote in
+    /// them is removed by its names.
+    unlisted: HashSet<ServicePath>,
+    /// Why, of the first.
+    pub not_listed: Option<Fault>,
 }
 
 impl Listing {
     /// What is in the directory of a trial and in those below it, each after the one that it is in.
+    ///
+    /// # Errors
+    /// The connection has failed; or the service does not list a directory and `by_names` is false,
+    /// as where a file and a directory with all that is in it are removed by the same word.
     pub async fn in_these(
         session: &impl Session,
         working: &ServicePath,
         below: &[ServicePath],
+        by_names: bool,
     ) -> Result<Self, Fault> {
-        let mut seen = Self { directories: HashMap::new() };
+        let (directories, unlisted) = (HashMap::new(), HashSet::new());
+        let mut seen = Self { directories, unlisted, not_listed: None };
         for path in std::iter::once(working).chain(below) {
-            if path.parent().is_none_or(|parent| seen.is_directory_in(&parent, path.name())) {
-                seen.look(session, path).await?;
+            let is_seen = path.parent().is_none_or(|parent| {
+                seen.is_directory_in(&parent, path.name()) || seen.unlisted.contains(&parent)
+            });
+            if !is_seen {
+                continue;
+            }
+            match seen.look(session, path).await {
+                Err(fault) if by_names && !fault.class.is_passing() => {
+                    seen.unlisted.insert(path.clone());
+                    seen.not_listed.get_or_insert(fault);
+                }
+                looked => looked?,
             }
         }
         Ok(seen)
@@ -45,9 +66,9 @@ impl Listing {
         self.directories.get(directory).and_then(|names| names.get(name)) == Some(&true)
     }
 
-    /// Whether this was seen to be a directory.
+    /// Whether this was seen to be a directory, or is taken for one.
     pub fn is_directory(&self, path: &ServicePath) -> bool {
-        self.directories.contains_key(path)
+        self.directories.contains_key(path) || self.unlisted.contains(path)
     }
 
     /// Whether a file can be there: it lies in a directory that was seen, and is none itself.
@@ -81,7 +102,8 @@ mod tests {
     fn files_directories_and_what_was_not_seen_are_told_apart() {
         let entries = [("file".to_owned(), false), ("below".to_owned(), true)];
         let directories = [(path("d"), entries.into()), (path("d/below"), HashMap::new())];
-        let seen = Listing { directories: directories.into() };
+        let unlisted = HashSet::from([path("d/dark")]);
+        let seen = Listing { directories: directories.into(), unlisted, not_listed: None };
         let is = |what: fn(&Listing, &ServicePath) -> bool| {
             ["d", "d/file", "d/below", "d/other", "e/file"].map(|text| what(&seen, &path(text)))
         };
@@ -90,5 +112,9 @@ mod tests {
         assert_eq!(is(Listing::is_empty), [false, false, true, false, false]);
         // A file may have come there meanwhile, but not where a directory is.
         assert_eq!(is(Listing::may_hold), [false, true, false, true, false]);
+        // What is not listed is taken for what the trial made.
+        let (dark, file) = (path("d/dark"), path("d/dark/file"));
+        assert!(seen.is_directory(&dark) && !seen.is_empty(&dark));
+        assert!(seen.may_hold(&file) && !seen.is_file(&file));
     }
 }

@@ -13,9 +13,21 @@ pub struct NotRemoved {
     names: Vec<String>,
     count: u64,
     refusal: Option<String>,
+    not_listed: Option<String>,
 }
 
 impl NotRemoved {
+    /// A directory was not listed, or not so that it was understood: what was in it was removed by its
+    /// names.
+    pub fn not_listed(&mut self, fault: Option<&Fault>) {
+        self.not_listed = fault.map(|fault| fault.message.clone());
+    }
+
+    /// Why a directory was not listed, if one was not.
+    pub fn why_not_listed(&self) -> Option<String> {
+        self.not_listed.clone()
+    }
+
     /// The server has not removed it, and says so.
     pub fn refused(&mut self, path: &ServicePath, fault: &Fault) {
         self.refusal.get_or_insert_with(|| fault.message.clone());
@@ -51,7 +63,7 @@ impl NotRemoved {
 
     /// What is left, for the result; `None` if nothing is.
     pub fn described(self) -> Option<LeftBehind> {
-        let Self { names, count, refusal } = self;
+        let Self { names, count, refusal, .. } = self;
         (count > 0).then_some(LeftBehind { names, count, refusal })
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use lanlab_files::{Class, Fault, ServicePath, Session};
+use lanlab_files::{Class, Fault, ServiceKind, ServicePath, Session};
 use lanlab_os as os;
 
 use super::listing::Listing;
@@ -45,7 +45,16 @@ pub async fn remove_written(
     let mut directories = vec![files_path(spec)?];
     directories.extend(below(&written.directories)?);
     let working = path(spec.working_name.clone())?;
-    let mut seen = Listing::in_these(session, &working, &directories).await?;
+    // There one word removes a file, and a directory that somebody put in its place with all in it.
+    let by_names = !matches!(spec.service.service, ServiceKind::Webdav | ServiceKind::Webdavs);
+    let mut seen = match Listing::in_these(session, &working, &directories, by_names).await {
+        Err(fault) if !fault.class.is_passing() => {
+            not_removed.refused(&working, &fault);
+            return Ok(0);
+        }
+        seen => seen?,
+    };
+    not_removed.not_listed(seen.not_listed.as_ref());
     let mut left: Vec<_> = files.iter().filter(|file| seen.may_hold(file)).collect();
     let mut removed = HashSet::new();
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
@@ -71,7 +80,7 @@ pub async fn remove_written(
         if is_gone && !left.iter().any(is_refused) {
             return Ok(removed.len() as u64);
         }
-        seen = Listing::in_these(session, &working, &directories).await?;
+        seen = Listing::in_these(session, &working, &directories, by_names).await?;
         left.retain(|file| seen.is_file(file) || is_refused(file));
         let is_late = os::monotonic() >= until;
         let held = left.iter().find(|file| !said.contains_key(**file));

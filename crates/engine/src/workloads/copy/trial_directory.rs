@@ -17,7 +17,9 @@ use crate::messages::{
 use crate::running::{Measured, Running};
 use crate::workloads::dataset;
 use lanlab_workloads::Guard;
-use lanlab_workloads::copy::{CopyError, Meters, Transfer, capabilities};
+use lanlab_workloads::copy::{
+    CopyError, Meters, SINGLE_ATTEMPTS, Transfer, capabilities, connect_patiently,
+};
 
 /// How a mark begins; the token follows.
 pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
@@ -77,7 +79,11 @@ async fn make(
     guard: &Guard<'_, RuntimeClock>,
     running: &Running,
 ) -> Result<(), CopyError> {
-    let session = connect(&spec.service).await?;
+    let (session, _) = connect_patiently(guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+    // Of either direction: what is downloaded is uploaded first.
+    if let Some(largest) = files.entries.iter().max_by_key(|entry| entry.bytes) {
+        check_size(&session, largest.path.as_str(), largest.bytes)?;
+    }
     running.writing();
     make_marked(&session, &spec.working_name, mark).await?;
     session.make_directory(&files_path(spec)?).await?;
@@ -102,6 +108,19 @@ async fn make(
     Ok(session.end().await?)
 }
 
+/// Refuse a file that the service cannot hold, before anything is written.
+pub fn check_size(session: &impl Session, name: &str, bytes: u64) -> Result<(), Failure> {
+    let largest = session.largest_file_bytes();
+    if bytes <= largest {
+        return Ok(());
+    }
+    let protocol = session.facts().protocol;
+    let message =
+        format!("`{name}`: {bytes} bytes; allowed: {largest} at this service ({protocol})");
+    Err(Failure::new("copy.too_large", message)
+        .hint("copy smaller files, or by a service or dialect that holds them, as `--dialect nt1`"))
+}
+
 /// Make the directory of a trial, and mark it.
 pub async fn make_marked(
     session: &impl Session,
@@ -121,8 +140,11 @@ pub async fn make_marked(
 pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
         let guard = guard(running);
-        let work =
-            guard.unless_stopped(async { remove(spec, connect(&spec.service).await?).await });
+        let work = guard.unless_stopped(async {
+            let (session, _) =
+                connect_patiently(&guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+            remove(spec, session).await
+        });
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     Ok(Outcome::CopyEmptied(work()?))
@@ -159,8 +181,8 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
         _ => remove_working(&session, &working, mark, &mut not_removed).await?,
     }
     session.end().await?;
-    let is_gone = not_removed.is_none();
-    Ok(CopyEmptied { removed_files, is_gone, left: not_removed.described() })
+    let (is_gone, not_listed) = (not_removed.is_none(), not_removed.why_not_listed());
+    Ok(CopyEmptied { removed_files, is_gone, not_listed, left: not_removed.described() })
 }
 
 /// What stands in a mark.

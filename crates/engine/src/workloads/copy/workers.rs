@@ -13,6 +13,7 @@ use lanlab_workloads::copy::{
     Copying, Hashes, Site, Totals, Transfer, Worked, Worker, add_up, connect,
 };
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
 
 use super::clock::{RuntimeClock, bounded};
 use super::files::{Files, Truth, open_source};
@@ -26,6 +27,10 @@ use crate::paths::absolute;
 use crate::running::Measured;
 use crate::running::Running;
 use crate::running::conclude;
+
+/// Connections that are made at once: OpenSSH as installed refuses some where more than ten have not logged
+/// in yet (`MaxStartups` 10:30:100).
+const CONNECT_AT_ONCE: usize = 8;
 
 /// A runtime for one thread.
 pub fn runtime() -> Result<Runtime, Failure> {
@@ -69,6 +74,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         next: AtomicUsize::new(0),
         guard: bounded(spec, running),
         running,
+        connecting: Semaphore::new(CONNECT_AT_ONCE),
     };
     let frames = CarriedSince::begin(&spec.service);
     let Timed { start, done, host } = job.run()?;
@@ -100,6 +106,8 @@ struct Job<'a> {
     next: AtomicUsize,
     guard: Guard<'a, RuntimeClock>,
     running: &'a Running,
+    /// One for each that may connect at once.
+    connecting: Semaphore,
 }
 
 struct Timed {
@@ -195,6 +203,8 @@ impl Site for Job<'_> {
     type Sink = Sink;
 
     async fn connect(&self) -> lanlab_files::Result<AnySession> {
+        // It is never closed.
+        let _turn = self.connecting.acquire().await;
         lanlab_clients::connect(&self.spec.service).await
     }
 

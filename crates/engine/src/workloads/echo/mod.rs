@@ -72,6 +72,8 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
         timeout_ns: spec.timeout_ns,
         warmup_ns: spec.warmup_ns,
         silence_ns: spec.silence_ns.max(longest_pause_ns),
+        timeout_follows_path: spec.timeout_follows_path,
+        round_trip_ns: 0,
     })
 }
 

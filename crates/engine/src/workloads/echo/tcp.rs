@@ -31,7 +31,8 @@ pub fn respond(
     let listener = super::ports_of(request).take(|port| listen(request.bind, port, options))?;
     let address = listener.local_addr().map_err(|error| Failure::system("local port", &error))?;
     running.ready(vec![address.port()], None);
-    let streams = accept_streams(&listener, request.peer.ip(), token, 1, options, running)?;
+    let peer = request.peer.ip();
+    let streams = accept_streams(&listener, peer, (token, 1), options, plan.silence_ns, running)?;
     drop(listener);
     let stream = &streams[0];
     stream
@@ -40,6 +41,7 @@ pub fn respond(
         .map_err(|error| Failure::system("socket options", &error))?;
 
     let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
     let work = || {
         bind(request.processor)?;
         answer(stream, plan, running)
@@ -56,7 +58,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
             None => {}
             Some(ended_by) => break ended_by,
         }
-        match write_message(stream, &message, plan.silence_ns, running)? {
+        match write_message(stream, &message, plan.longest_silence_ns(), running)? {
             None => answered += 1,
             Some(ended_by) => break ended_by,
         }
@@ -102,7 +104,7 @@ fn read_message(
                     return Ok(Some(EndedBy::Cancelled));
                 }
                 let armed_at = running.start().unwrap_or(now);
-                if now.nanos_since(last_heard.max(armed_at)) > plan.silence_ns {
+                if now.nanos_since(last_heard.max(armed_at)) > plan.longest_silence_ns() {
                     return Ok(Some(EndedBy::Silence));
                 }
                 rest(plan);
@@ -161,7 +163,10 @@ pub fn request(
 ) -> Result<EchoRequested, Failure> {
     let peer = socket_address(request.peer, request.port)?;
     let options = &request.spec.socket;
-    let (stream, round_trip_ns) = connect_stream(request.bind, peer, options, token, 0, running)?;
+    let (stream, round_trip_ns) =
+        connect_stream((request.bind, peer), options, token, 0, plan.silence_ns, running)?;
+    // What cannot be measured on this path is refused before the start.
+    plan.on_path(round_trip_ns)?;
     // No wait is longer than the time-out, so that what is overdue is noticed.
     let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
     stream
@@ -170,10 +175,11 @@ pub fn request(
         .map_err(|error| Failure::system("socket options", &error))?;
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
     let mut requests = StreamRequests {
         stream: &stream,
         running,
-        silence_ns: plan.silence_ns,
+        silence_ns: plan.longest_silence_ns(),
         message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
         closed: None,
     };

@@ -12,6 +12,7 @@ pub fn spec() -> EchoSpec {
         rate_requests_per_s: None,
         outstanding_requests: 1,
         timeout_ns: 50_000_000,
+        timeout_follows_path: false,
         receive: Receive::Auto,
         timestamps: Timestamps::Program,
         socket: SocketOptions::default(),

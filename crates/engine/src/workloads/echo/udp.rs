@@ -8,7 +8,7 @@ use lanlab_os::{DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, RECEIVE_LEN, Token};
 use lanlab_workloads::echo::{
-    Asked, CONFIRM_NS, Handed, Heard, Next, Plan, ReplyReader, RequestWriter, Responder,
+    Asked, Handed, Heard, Next, Plan, ReplyReader, RequestWriter, Responder,
 };
 use lanlab_workloads::{Closing, ClosingStep};
 
@@ -38,8 +38,11 @@ pub fn respond(
     let socket = super::ports_of(request)
         .take(|port| bind_datagram(request.bind, port, &request.spec.socket))?;
     running.ready(vec![local_port(&socket)?], None);
-    let mut accepted = accept_datagram(socket, request.peer.ip(), token, 0, running, || Ok(()))?;
+    let peer = request.peer.ip();
+    let mut accepted =
+        accept_datagram(socket, peer, (token, 0), plan.silence_ns, running, || Ok(()))?;
     let start = running.wait_for_start(|| accepted.answer_again())?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
     let Accepted { socket, acceptor } = accepted;
     let responder = Responder::new(plan, &running.progress, token, acceptor, start);
     let work = || {
@@ -167,11 +170,21 @@ pub fn request(
     running: &Running,
 ) -> Result<EchoRequested, Failure> {
     let peer = socket_address(request.peer, request.port)?;
-    let connected = connect_datagram(request.bind, peer, &request.spec.socket, token, 0, running)?;
+    let connected = connect_datagram(
+        (request.bind, peer),
+        &request.spec.socket,
+        token,
+        0,
+        plan.silence_ns,
+        running,
+    )?;
+    // What cannot be measured on this path is refused before the start.
+    plan.on_path(connected.round_trip_ns)?;
     let socket = connected.socket;
     prepare(&socket, plan)?;
     running.ready(Vec::new(), Some(connected.round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
     let mut requests = DatagramRequests {
         socket: &socket,
         token,
@@ -193,17 +206,21 @@ pub fn request(
     let mut requested =
         requester::run(plan, request.processor, &mut requests, &mut replies, running, start)?;
     if requested.ended_by == EndedBy::Finished {
-        requested.ended_by = agree_on_end(&socket, token)?;
+        requested.ended_by = agree_on_end(&socket, token, plan.confirm_ns())?;
     }
     Ok(requested)
 }
 
 /// Agree with the responder on the end. Its answer is not needed for the result: a responder that does
 /// not answer ends by its own time-out.
-fn agree_on_end(socket: &DatagramSocket, token: Token) -> Result<EndedBy, Failure> {
+fn agree_on_end(
+    socket: &DatagramSocket,
+    token: Token,
+    confirm_ns: u64,
+) -> Result<EndedBy, Failure> {
     let finish = Kind::Finish { first_measured: 0, sent_messages: 0 };
     let finish = Message { token, flow: 0, kind: finish }.emit();
-    let mut closing = Closing::new(os::monotonic(), CONFIRM_NS, CONFIRM_NS, CONFIRM_NS);
+    let mut closing = Closing::new(os::monotonic(), confirm_ns, confirm_ns, confirm_ns);
     let mut buffer = [0; RECEIVE_LEN];
     loop {
         let now = os::monotonic();

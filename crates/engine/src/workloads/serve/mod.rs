@@ -35,6 +35,11 @@ const TICK: Duration = Duration::from_millis(20);
 pub fn serve(request: Serve) -> Result<Task, Failure> {
     let root = absolute(&request.root)?;
     let station = station_of(&request)?;
+    if request.oldest_dialect > request.newest_dialect {
+        let found = format!("{:?}", request.oldest_dialect);
+        let allowed = format!("{:?}, the newest, or an older one", request.newest_dialect);
+        return Err(Failure::value("oldest_dialect", found, allowed));
+    }
     let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
     Ok(Task::new(Cost { memory_bytes: MEMORY_BYTES, threads }, move |running| {
         let ended = run(&request, root, station, running)?;
@@ -110,6 +115,7 @@ fn run(
         credentials: request.credentials.clone(),
         read_only: request.read_only,
         requires_signatures: request.requires_signatures,
+        dialects: (request.oldest_dialect, request.newest_dialect),
         station,
     };
     let runtime = runtime()?;
@@ -144,7 +150,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
     use std::time::Duration;
 
-    use lanlab_files::LinkPlace;
+    use lanlab_files::{Dialect, LinkPlace};
     use lanlab_os::RawLinkPlace;
 
     use super::*;
@@ -193,6 +199,8 @@ mod tests {
             station_name: None,
             read_only: false,
             requires_signatures: false,
+            oldest_dialect: Dialect::Core,
+            newest_dialect: Dialect::Nt1,
             connections: 0,
         }
     }

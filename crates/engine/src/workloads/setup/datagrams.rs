@@ -10,9 +10,9 @@ use lanlab_os as os;
 use lanlab_os::{DatagramOptions, DatagramSocket};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Message, RECEIVE_LEN, Token};
-use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState, SETUP_NS};
+use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState};
 
-use super::{ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_idle, random_u64, socket_address};
+use super::{TICK, accept_timeout_ns, check_waiting, is_idle, random_u64, setup_ns, socket_address};
 use crate::messages::{Failure, SocketOptions};
 use crate::running::Running;
 
@@ -63,13 +63,13 @@ pub struct Connected {
     pub round_trip_ns: u64,
 }
 
-/// Open a flow to a receiver over UDP.
+/// Open a flow to a receiver over UDP, whose silence is borne for `silence_ns`.
 pub fn connect_datagram(
-    bind: Option<HostAddress>,
-    peer: SocketAddr,
+    (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
     token: Token,
     flow: u16,
+    silence_ns: u64,
     running: &Running,
 ) -> Result<Connected, Failure> {
     let socket = bind_datagram(bind.unwrap_or_else(|| any_address(peer.ip()).into()), 0, options)?;
@@ -78,7 +78,9 @@ pub fn connect_datagram(
         .connect(peer)
         .map_err(|error| Failure::system(format!("connect to {peer}"), &error))?;
     let system = |error: &io::Error| Failure::system(format!("session with {peer}"), error);
-    let mut initiator = Initiator::new(token, flow, random_u64()?, os::monotonic());
+    let patience_ns = setup_ns(silence_ns);
+    let mut initiator =
+        Initiator::new(token, flow, random_u64()?, os::monotonic()).patient_for(patience_ns);
     let mut buffer = [0; RECEIVE_LEN];
     loop {
         if running.is_cancelled() {
@@ -92,7 +94,7 @@ pub fn connect_datagram(
             InitiatorState::Accepted { round_trip_ns } => {
                 return Ok(Connected { socket, round_trip_ns });
             }
-            InitiatorState::GaveUp => return Err(no_answer(peer)),
+            InitiatorState::GaveUp => return Err(no_answer(peer, patience_ns)),
             InitiatorState::Asking => {}
         }
         let timeout = initiator.poll_timeout().unwrap_or(now);
@@ -137,11 +139,10 @@ fn unless_refused(sent: io::Result<usize>) -> io::Result<()> {
     }
 }
 
-fn no_answer(peer: SocketAddr) -> Failure {
-    let (port, address, seconds) = (peer.port(), peer.ip(), SETUP_NS / 1_000_000_000);
+fn no_answer(peer: SocketAddr, patience_ns: u64) -> Failure {
+    let (port, address, seconds) = (peer.port(), peer.ip(), patience_ns / 1_000_000_000);
     let message = format!("no answer from UDP port {port} of {address} in {seconds} s");
-    Failure::new("peer.no_answer", message)
-        .hint("see whether the other engine is ready, the link is up and no firewall is between")
+    Failure::new("peer.no_answer", message).hint(super::NO_ANSWER_HINT)
 }
 
 /// A socket connected to the sender that has proved its address.
@@ -155,19 +156,19 @@ pub struct Accepted {
 pub fn accept_datagram(
     socket: DatagramSocket,
     peer: IpAddr,
-    token: Token,
-    flow: u16,
+    (token, flow): (Token, u16),
+    silence_ns: u64,
     running: &Running,
     mut while_waiting: impl FnMut() -> Result<(), Failure>,
 ) -> Result<Accepted, Failure> {
     let mut acceptor = Acceptor::new(token, flow, random_u64()?);
     let mut buffer = [0; RECEIVE_LEN];
-    let deadline = os::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
+    let (began, longest_ns) = (os::monotonic(), accept_timeout_ns(silence_ns));
     let system = |error: &io::Error| Failure::system("session set-up", error);
     socket.set_receive_timeout(Some(TICK)).map_err(|error| system(&error))?;
     let mut next_turn = Instant::ZERO;
     let reply = loop {
-        check_waiting(running, deadline)?;
+        check_waiting(running, began, longest_ns)?;
         // However much comes, the others have their turn.
         let now = os::monotonic();
         if now >= next_turn {
@@ -199,7 +200,7 @@ pub fn accept_datagram(
     let mut accepted = Accepted { socket: Arc::new(socket), acceptor };
     // What came before the socket was connected may be anybody's: none of it is of the stream, which
     // begins at its start.
-    accepted.discard(running, deadline)?;
+    accepted.discard(running, began, longest_ns)?;
     if let Some(reply) = reply {
         let _ = accepted.socket.plain().send(&reply.emit());
     }
@@ -222,9 +223,14 @@ impl Accepted {
     }
 
     /// Throw away all that is there.
-    fn discard(&mut self, running: &Running, deadline: Instant) -> Result<(), Failure> {
+    fn discard(
+        &mut self,
+        running: &Running,
+        began: Instant,
+        longest_ns: u64,
+    ) -> Result<(), Failure> {
         while self.take_one(false)? {
-            check_waiting(running, deadline)?;
+            check_waiting(running, began, longest_ns)?;
         }
         Ok(())
     }
@@ -263,6 +269,7 @@ mod tests {
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     const TOKEN: Token = Token([7; 16]);
+    const SILENCE_NS: u64 = 3_000_000_000;
 
     fn running() -> Running {
         Running::new(1, Output::new(io::sink()))
@@ -274,11 +281,11 @@ mod tests {
 
     fn connected(port: u16, running: &Running) -> Result<Connected, Failure> {
         let peer = SocketAddr::new(HERE, port);
-        connect_datagram(None, peer, &SocketOptions::default(), TOKEN, 3, running)
+        connect_datagram((None, peer), &SocketOptions::default(), TOKEN, 3, SILENCE_NS, running)
     }
 
     fn accepted(socket: DatagramSocket, peer: IpAddr, running: &Running) -> Accepted {
-        accept_datagram(socket, peer, TOKEN, 3, running, || Ok(())).unwrap()
+        accept_datagram(socket, peer, (TOKEN, 3), SILENCE_NS, running, || Ok(())).unwrap()
     }
 
     #[test]
@@ -314,7 +321,10 @@ mod tests {
         // It waits for another host, and for a peer that is here.
         let acceptor = thread::spawn(move || {
             let peer = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
-            accept_datagram(socket, peer, TOKEN, 3, &waiting, || Ok(())).err().unwrap().code
+            accept_datagram(socket, peer, (TOKEN, 3), SILENCE_NS, &waiting, || Ok(()))
+                .err()
+                .unwrap()
+                .code
         });
         let stopper = Arc::clone(&here);
         let asking = thread::spawn(move || connected(port, &stopper).err().unwrap().code);
@@ -380,7 +390,7 @@ mod tests {
         assert_eq!(answer(&asking).unwrap().kind, Kind::Accept { nonce: 5 });
         // What is only thrown away is not answered.
         ask(Kind::Prove { cookie, nonce: 5 });
-        accepted.discard(&running(), os::monotonic().plus_nanos(5_000_000_000)).unwrap();
+        accepted.discard(&running(), os::monotonic(), setup_ns(SILENCE_NS)).unwrap();
         asking.set_nonblocking(true).unwrap();
         assert_eq!(answer(&asking), None);
     }
@@ -388,7 +398,7 @@ mod tests {
     #[test]
     fn others_have_their_turn_while_it_waits_and_may_end_it() {
         let mut turns = 0;
-        let ended = accept_datagram(bound(0), HERE, TOKEN, 3, &running(), || {
+        let ended = accept_datagram(bound(0), HERE, (TOKEN, 3), SILENCE_NS, &running(), || {
             turns += 1;
             if turns < 4 { Ok(()) } else { Err(Failure::cancelled()) }
         });
@@ -406,8 +416,8 @@ mod tests {
             source.send(&[0; 500]).unwrap();
         }
         assert!(accepted.take_one(true).unwrap());
-        let deadline = os::monotonic().plus_nanos(5_000_000_000);
-        accepted.discard(&running(), deadline).unwrap();
+        let (began, longest_ns) = (os::monotonic(), setup_ns(SILENCE_NS));
+        accepted.discard(&running(), began, longest_ns).unwrap();
         assert!(!accepted.take_one(false).unwrap());
         for _ in 0..3 {
             source.send(&[0; 500]).unwrap();
@@ -417,15 +427,19 @@ mod tests {
         let cancelled = running();
         cancelled.cancel();
         source.send(&[0; 500]).unwrap();
-        assert_eq!(accepted.discard(&cancelled, deadline).unwrap_err().code, "cancelled");
+        let ended = accepted.discard(&cancelled, began, longest_ns).unwrap_err();
+        assert_eq!(ended.code, "cancelled");
     }
 
     #[test]
     fn addresses_and_times_are_told_as_they_are() {
         assert_eq!(any_address(HERE), IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         assert_eq!(any_address(Ipv6Addr::LOCALHOST.into()), IpAddr::V6(Ipv6Addr::UNSPECIFIED));
-        let failure = no_answer(SocketAddr::new(HERE, 9));
-        assert_eq!(failure.message, "no answer from UDP port 9 of 127.0.0.1 in 5 s");
+        for (silence_ns, said) in [(SILENCE_NS, "5 s"), (63_000_000_000, "63 s")] {
+            let failure = no_answer(SocketAddr::new(HERE, 9), setup_ns(silence_ns));
+            let wanted = format!("no answer from UDP port 9 of 127.0.0.1 in {said}");
+            assert_eq!(failure.message, wanted);
+        }
         let socket = bound(0);
         let port = local_port(&socket).unwrap();
         assert_eq!(port, socket.plain().local_addr().unwrap().port());

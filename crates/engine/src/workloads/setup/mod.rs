@@ -12,6 +12,7 @@ use lanlab_files::HostAddress;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
+use lanlab_workloads::handshake::SETUP_NS;
 
 use crate::messages::{Failure, SocketOptions, Transport};
 use crate::running::Running;
@@ -25,8 +26,21 @@ const MAX_UDP_BYTES: u32 = 65_507;
 const MAX_TCP_BYTES: u32 = 16 * 1024 * 1024;
 /// How often a waiting end looks whether the driver wants it to stop.
 pub const TICK: Duration = Duration::from_millis(20);
-/// A listener waits so long for the driver to start the other end.
+/// A listener waits this long for each flow of the other end, unless it bears a longer silence.
 const ACCEPT_TIMEOUT_NS: u64 = 30_000_000_000;
+
+/// How long a listener waits for each flow of an end whose silence it bears for `silence_ns`.
+fn accept_timeout_ns(silence_ns: u64) -> u64 {
+    ACCEPT_TIMEOUT_NS.max(2 * silence_ns)
+}
+
+/// How long an end that connects waits for an answer.
+fn setup_ns(silence_ns: u64) -> u64 {
+    SETUP_NS.max(silence_ns)
+}
+
+/// What to do about a peer that does not answer.
+const NO_ANSWER_HINT: &str = "see whether the other engine is ready, the link is up and no firewall is between; for a path whose round trip takes seconds, allow more by `--idle-timeout`";
 
 /// Check what `stream` and `echo` have in common.
 pub fn check_common(
@@ -160,14 +174,14 @@ pub fn is_closed(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)
 }
 
-fn check_waiting(running: &Running, deadline: Instant) -> Result<(), Failure> {
+fn check_waiting(running: &Running, began: Instant, longest_ns: u64) -> Result<(), Failure> {
     if running.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    if os::monotonic() >= deadline {
-        let seconds = ACCEPT_TIMEOUT_NS / 1_000_000_000;
+    if os::monotonic().nanos_since(began) >= longest_ns {
+        let seconds = longest_ns / 1_000_000_000;
         return Err(Failure::new("peer.no_answer", format!("no sender came in {seconds} s"))
-            .hint("see whether the other engine was started and the link is up"));
+            .hint("see whether the other engine was started and the link is up; for a path that takes long, allow more by `--idle-timeout`"));
     }
     Ok(())
 }
@@ -234,15 +248,17 @@ mod tests {
     #[test]
     fn a_sender_is_waited_for_until_its_time_or_a_cancellation() {
         let running = Running::new(1, crate::output::Output::new(io::sink()));
-        let now = os::monotonic();
-        assert!(check_waiting(&running, now.plus_nanos(60_000_000_000)).is_ok());
-        let late = check_waiting(&running, now).unwrap_err();
+        let (now, timeout_ns) = (os::monotonic(), accept_timeout_ns(3_000_000_000));
+        assert!(check_waiting(&running, now, timeout_ns).is_ok());
+        let long_ago = Instant::from_nanos(now.as_nanos().saturating_sub(timeout_ns));
+        assert!(check_waiting(&running, long_ago, accept_timeout_ns(20_000_000_000)).is_ok());
+        let late = check_waiting(&running, long_ago, timeout_ns).unwrap_err();
         assert_eq!(
             (late.code, late.message.as_str()),
             ("peer.no_answer", "no sender came in 30 s")
         );
         running.cancel();
-        let cancelled = check_waiting(&running, now.plus_nanos(60_000_000_000)).unwrap_err();
+        let cancelled = check_waiting(&running, now, timeout_ns).unwrap_err();
         assert_eq!(cancelled.code, "cancelled");
     }
 

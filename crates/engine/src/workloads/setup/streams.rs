@@ -9,12 +9,11 @@ use lanlab_files::HostAddress;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::{ANSWER_LEN, Kind, Message, QUESTION_LEN, Token};
-use lanlab_workloads::handshake::SETUP_NS;
 use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{
-    ACCEPT_TIMEOUT_NS, TICK, check_waiting, is_closed, is_idle, random_u64, socket_address,
+    TICK, accept_timeout_ns, check_waiting, is_closed, is_idle, random_u64, setup_ns, socket_address,
 };
 use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
@@ -72,7 +71,8 @@ pub fn listen(
     start().map_err(|error| Failure::system(format!("TCP port {port} on {}", address.ip()), &error))
 }
 
-/// Connections that are being opened at once, and the time each has. When one more comes, the oldest
+/// Connections that are being opened at once, and the least time each has: a question that is lost is sent
+/// again after a time that follows the path, and so the silence that is borne. When one more comes, the oldest
 /// is closed: those that say nothing keep nobody out.
 const MAX_OPENING: usize = 64;
 const OPENING_NS: u64 = 1_000_000_000;
@@ -95,9 +95,9 @@ enum Opened {
 }
 
 impl Opening {
-    fn new(stream: TcpStream) -> io::Result<Self> {
+    fn new(stream: TcpStream, patience_ns: u64) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        let deadline = os::monotonic().plus_nanos(OPENING_NS);
+        let deadline = os::monotonic().plus_nanos(patience_ns);
         Ok(Self { stream, octets: [0; QUESTION_LEN], filled: 0, deadline })
     }
 
@@ -145,22 +145,23 @@ fn not_read(error: &io::Error, is_late: bool) -> Opened {
 pub fn accept_streams(
     listener: &TcpListener,
     peer: IpAddr,
-    token: Token,
-    flows: u16,
+    (token, flows): (Token, u16),
     options: &SocketOptions,
+    silence_ns: u64,
     running: &Running,
 ) -> Result<Vec<TcpStream>, Failure> {
     let mut streams: Vec<Option<TcpStream>> = (0..flows).map(|_| None).collect();
     let mut opening: VecDeque<Opening> = VecDeque::with_capacity(MAX_OPENING + 1);
-    let deadline = os::monotonic().plus_nanos(ACCEPT_TIMEOUT_NS);
+    let mut since = os::monotonic();
     while streams.iter().any(Option::is_none) {
-        check_waiting(running, deadline)?;
+        check_waiting(running, since, accept_timeout_ns(silence_ns))?;
         let mut idle = true;
         match listener.accept() {
             Ok((stream, from)) => {
                 idle = false;
                 // Nobody but the peer is listened to.
-                if let Some(one) = Opening::new(stream).ok().filter(|_| from.ip() == peer) {
+                let one = Opening::new(stream, OPENING_NS.max(silence_ns));
+                if let Some(one) = one.ok().filter(|_| from.ip() == peer) {
                     opening.push_back(one);
                 }
             }
@@ -176,6 +177,7 @@ pub fn accept_streams(
                         && place.is_none()
                     {
                         *place = one.accept(&message, options).ok();
+                        since = os::monotonic();
                     }
                 }
             }
@@ -203,23 +205,23 @@ fn make_room<T>(opening: &mut VecDeque<T>) {
     }
 }
 
-/// Open a flow to a receiver over TCP, which proves both addresses by its own handshake.
+/// Open a flow to a receiver over TCP, whose silence is borne for `silence_ns` and which proves both addresses by its own handshake.
 pub fn connect_stream(
-    bind: Option<HostAddress>,
-    peer: SocketAddr,
+    (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
     token: Token,
     flow: u16,
+    silence_ns: u64,
     running: &Running,
 ) -> Result<(TcpStream, u64), Failure> {
     let socket = tcp_socket(peer, options, flow)?;
-    let nonce = random_u64()?;
+    let (nonce, patience_ns) = (random_u64()?, setup_ns(silence_ns));
     let bind = bind.map(|address| socket_address(address, 0)).transpose()?;
     let connect = || -> io::Result<(TcpStream, u64)> {
         if let Some(bind) = bind {
             socket.bind(&bind.into())?;
         }
-        socket.connect_timeout(&peer.into(), Duration::from_nanos(SETUP_NS))?;
+        socket.connect_timeout(&peer.into(), Duration::from_nanos(patience_ns))?;
         let stream = TcpStream::from(socket);
         stream.set_nodelay(options.nodelay)?;
         stream.set_read_timeout(Some(TICK))?;
@@ -227,7 +229,7 @@ pub fn connect_stream(
         let hello = Message { token, flow, kind: Kind::Hello { nonce } };
         (&stream).write_all(&hello.emit())?;
         let mut octets = [0; ANSWER_LEN];
-        read_answer(&stream, &mut octets, sent_at.plus_nanos(SETUP_NS), running)?;
+        read_answer(&stream, &mut octets, sent_at.plus_nanos(patience_ns), running)?;
         if !is_acceptance(&octets, nonce, token) {
             return Err(io::ErrorKind::InvalidData.into());
         }
@@ -248,7 +250,7 @@ pub fn connect_stream(
             "peer.no_answer",
             format!("session with TCP port {} of {}: {error}", peer.port(), peer.ip()),
         )
-        .hint("see whether the other engine is ready, the link is up and no firewall is between")
+        .hint(super::NO_ANSWER_HINT)
     })
 }
 
@@ -447,7 +449,7 @@ mod tests {
     fn opening(octets: &[u8]) -> (Opening, TcpStream) {
         let (near, far) = pair();
         (&far).write_all(octets).unwrap();
-        let mut opening = Opening::new(near).unwrap();
+        let mut opening = Opening::new(near, OPENING_NS).unwrap();
         opening.deadline = in_a_minute();
         (opening, far)
     }

@@ -69,6 +69,7 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     for machine in &world.machines {
         check_machine(machine, ip_version)?;
     }
+    let round_trip_ns = 2 * (medium.delay_ns + medium.propagation_ns);
     let (work, message_bytes) = match &request.work {
         SimulatedWork::Stream(stream) => {
             check_size(
@@ -78,7 +79,10 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
                 stream.message_size_bytes,
             )?;
             (
-                Work::Stream(Box::new(real_stream::plan(&stream_spec(stream))?)),
+                Work::Stream(Box::new(stream::Plan {
+                    round_trip_ns,
+                    ..real_stream::plan(&stream_spec(stream))?
+                })),
                 stream.message_size_bytes,
             )
         }
@@ -87,7 +91,7 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
             check_size("work.message_size_bytes", transport, ip_version, echo.message_size_bytes)?;
             check_size("work.reply_size_bytes", transport, ip_version, reply_bytes)?;
             check_outstanding(echo, reply_bytes, &world.machines)?;
-            let plan = real_echo::plan(&echo_spec(echo))?;
+            let plan = real_echo::plan(&echo_spec(echo))?.on_path(round_trip_ns)?;
             (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
         }
     };
@@ -250,6 +254,7 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
         rate_requests_per_s: echo.rate_requests_per_s,
         outstanding_requests: echo.outstanding_requests,
         timeout_ns: echo.timeout_ns,
+        timeout_follows_path: echo.timeout_follows_path,
         receive: Receive::Block,
         timestamps: Timestamps::Program,
         socket: SocketOptions::default(),

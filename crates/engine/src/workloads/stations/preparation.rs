@@ -19,7 +19,9 @@ use crate::messages::{
 };
 use crate::running::{Measured, Running};
 use crate::workloads::copy::service_paths::{mark_path, path};
-use crate::workloads::copy::trial_directory::{self, MARK_LINE, make_marked, not_ours, read_mark};
+use crate::workloads::copy::trial_directory::{
+    self, MARK_LINE, check_size, make_marked, not_ours, read_mark,
+};
 use crate::workloads::copy::{
     HELD_LOOK, HELD_WITHIN_NS, NotRemoved, RuntimeClock, guard, held_open, is_refusal,
     remove_working, removed_directory, runtime,
@@ -51,6 +53,7 @@ async fn make(
 ) -> Result<(u64, u64), CopyError> {
     let service = of_station(&spec.service, 0);
     let session = connect(&service).await?;
+    check_size(&session, "the file of a station", spec.file_size_bytes)?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
     running.writing();
     make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
@@ -248,7 +251,14 @@ async fn remove_files(
                 ours.extend(paths.iter().map(|path| path.name().to_owned()));
             }
         }
-        let entries = session.list(Some(&directory)).await?;
+        let entries = match session.list(Some(&directory)).await {
+            // What was written is removed by its names; what the listing would say is not known.
+            Err(listing) if !listing.class.is_passing() => {
+                not_removed.stays(&directory, false, &fault);
+                return Ok(());
+            }
+            entries => entries?,
+        };
         let is_late = os::monotonic() >= until;
         match why_it_stays(first_held(&entries, &ours, said), entries.is_empty(), is_late) {
             Stays::Awhile => {}

@@ -122,6 +122,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
         interval_ns: spec.interval_ns,
         // A slow rate is no silence.
         silence_ns: pace.map_or(0, |pace| 3 * pace.period_ns()).max(spec.silence_ns),
+        round_trip_ns: 0,
     })
 }
 

@@ -32,8 +32,9 @@ pub fn receive(
     let listener = ports.take(|port| listen(request.bind, port, options))?;
     let port = listener.local_addr().map_err(|error| Failure::system("local port", &error))?.port();
     running.ready(vec![port], None);
+    let flows = (session.token, plan.flows);
     let streams =
-        accept_streams(&listener, request.peer.ip(), session.token, plan.flows, options, running)?;
+        accept_streams(&listener, request.peer.ip(), flows, options, plan.silence_ns, running)?;
     drop(listener);
     for stream in &streams {
         // The session's question and answer are no part of what is measured.
@@ -42,6 +43,7 @@ pub fn receive(
     }
     running.watch_connections(streams.iter());
     let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
 
     let work = |share: Vec<(u16, TcpStream)>| {
         let alone = is_alone(share.len(), plan.receive);
@@ -187,7 +189,7 @@ impl Flow for Receiver<'_> {
             Err(error) if is_idle(&error) => {
                 if self.running.is_cancelled() {
                     Some(EndedBy::Cancelled)
-                } else if self.counter.quiet_ns(now) > self.plan.silence_ns {
+                } else if self.counter.quiet_ns(now) > self.plan.longest_silence_ns() {
                     Some(EndedBy::Silence)
                 } else {
                     return Ok(Turn::Blocked);

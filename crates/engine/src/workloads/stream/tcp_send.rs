@@ -35,21 +35,22 @@ pub fn send(
     let plan = &session.plan;
     let peer = socket_address(request.peer, request.ports[0])?;
     let mut streams = Vec::with_capacity(plan.flows.into());
-    let mut round_trip_ns = 0;
+    let mut round_trip_ns = u64::MAX;
     for flow in 0..plan.flows {
-        let options = &request.spec.socket;
+        let (ends, options) = ((request.bind, peer), &request.spec.socket);
         let (stream, flow_ns) =
-            connect_stream(request.bind, peer, options, session.token, flow, running)?;
+            connect_stream(ends, options, session.token, flow, plan.silence_ns, running)?;
         stream
             .set_write_timeout(Some(BLOCKED))
             .and_then(|()| stream.set_read_timeout(Some(TICK)))
             .map_err(|error| Failure::system("socket options", &error))?;
-        round_trip_ns = round_trip_ns.max(flow_ns);
+        round_trip_ns = round_trip_ns.min(flow_ns);
         streams.push(stream);
     }
     running.watch_connections(streams.iter());
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
 
     let work = |share: Vec<(u16, TcpStream)>| {
         let alone = waits_for_room(share.len());
@@ -310,7 +311,7 @@ impl<'a> Sender<'a> {
             self.acknowledged_bytes = acknowledged;
             self.last_progress = now;
         }
-        now.nanos_since(self.last_progress) > self.plan.silence_ns
+        now.nanos_since(self.last_progress) > self.plan.longest_silence_ns()
     }
 
     /// Wait until the receiver has taken all and closed its end.

@@ -50,12 +50,14 @@ pub fn receive(
     let mut accepted = Vec::with_capacity(sockets.len());
     for (socket, flow) in sockets.into_iter().zip(0..) {
         // The sender may not have heard yet that an earlier flow was accepted.
-        let one = accept_datagram(socket, request.peer.ip(), token, flow, running, || {
+        let peer = request.peer.ip();
+        let one = accept_datagram(socket, peer, (token, flow), plan.silence_ns, running, || {
             answer_all_again(&mut accepted)
         })?;
         accepted.push(one);
     }
     let start = running.wait_for_start(|| answer_all_again(&mut accepted))?;
+    let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
 
     let read_bytes = read_bytes(plan);
     let work = |share: Vec<(u16, (Accepted, Arc<Word>))>| {
@@ -262,7 +264,7 @@ impl<'a> Receiver<'a> {
             incoming,
             alone,
             running,
-            window_start: plan.warmup_end(start),
+            window_start: plan.warmup_end(plan.arrivals_from(start)),
             // The driver may change its mind before the start.
             next_check: Instant::ZERO,
             is_over: false,

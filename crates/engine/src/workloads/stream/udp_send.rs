@@ -29,20 +29,22 @@ pub fn send(
 ) -> Result<(StreamSent, Option<Failure>), Failure> {
     let (plan, token) = (&session.plan, session.token);
     let mut sockets = Vec::with_capacity(request.ports.len());
-    let mut round_trip_ns = 0;
+    let mut round_trip_ns = u64::MAX;
     for (port, flow) in request.ports.iter().zip(0..) {
         let peer = socket_address(request.peer, *port)?;
         let options = &request.spec.socket;
-        let connected = connect_datagram(request.bind, peer, options, token, flow, running)?;
+        let ends = (request.bind, peer);
+        let connected = connect_datagram(ends, options, token, flow, plan.silence_ns, running)?;
         let socket = connected.socket;
         socket
             .enable_local_drop_reports()
             .map_err(|error| Failure::system("socket options", &error))?;
-        round_trip_ns = round_trip_ns.max(connected.round_trip_ns);
+        round_trip_ns = round_trip_ns.min(connected.round_trip_ns);
         sockets.push(socket);
     }
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
 
     let work = |share: Vec<(u16, DatagramSocket)>| {
         let alone = waits_for_room(share.len());

@@ -3,7 +3,6 @@
 use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::negotiate::{NtLm, Security, capabilities};
 
-use crate::redirector::{Reason, Refusal};
 use crate::smb::Dialect;
 use crate::smb::responses::CHALLENGE_LEN;
 
@@ -56,6 +55,10 @@ impl Login {
 #[derive(Debug, Clone)]
 pub struct Agreed {
     pub dialect: Dialect,
+    /// Of which dialect the commands are that open files, and the listings: of an older one where a
+    /// server of the newest lacks its own, as Windows 95, 98 and ME do.
+    pub commands: Dialect,
+    pub listings: Dialect,
     /// Bits of every header.
     pub flags2: u16,
     /// Bits of [`capabilities`].
@@ -86,9 +89,28 @@ impl Agreed {
         self.flags2 & flags2::UNICODE != 0
     }
 
+    /// The dialect, and whose commands stand in for those that its server lacks.
+    pub fn protocol(&self) -> String {
+        let (dialect, oldest) = (self.dialect.name(), self.commands.min(self.listings));
+        if oldest == self.dialect {
+            return dialect.to_owned();
+        }
+        let what = match (self.commands == oldest, self.listings == oldest) {
+            (true, true) => "commands and listings",
+            (true, false) => "commands",
+            _ => "listings",
+        };
+        format!("{dialect} with {what} of {}", oldest.name())
+    }
+
     /// Whether users log in by tokens.
     pub const fn is_extended(&self) -> bool {
         self.flags2 & flags2::EXTENDED_SECURITY != 0
+    }
+
+    /// Octets of the largest file: offsets have 32 bits before large files.
+    pub fn largest_file_bytes(&self) -> u64 {
+        if self.has_large_files() { u64::MAX } else { u64::from(u32::MAX) }
     }
 
     /// Whether offsets have 64 bits.
@@ -137,18 +159,10 @@ const CAPABILITIES: u32 = capabilities::UNICODE
     | UNIX_EXTENSIONS;
 
 impl Agreed {
-    pub fn of_nt(&mut self, response: &NtLm<'_>) -> Result<(), Refusal> {
+    pub fn of_nt(&mut self, response: &NtLm<'_>) {
         self.capabilities = response.capabilities & CAPABILITIES;
-        let needed = [
-            (capabilities::NT_SMBS, "the commands of Windows NT"),
-            (capabilities::NT_FIND, "its listings"),
-        ];
-        for (bit, name) in needed {
-            if self.capabilities & bit == 0 {
-                let message = format!("a server of dialect `NT LM 0.12` without {name}");
-                return Err(Refusal::new(Reason::Unsupported, message));
-            }
-        }
+        let of = |bit| if self.capabilities & bit == 0 { Dialect::LanMan2 } else { Dialect::Nt };
+        (self.commands, self.listings) = (of(capabilities::NT_SMBS), of(capabilities::NT_FIND));
         self.has_raw = response.capabilities & capabilities::RAW_MODE != 0;
         self.max_buffer = response.max_buffer;
         self.max_mpx = response.max_mpx;
@@ -167,6 +181,5 @@ impl Agreed {
             }
             Security::Extended { .. } => self.flags2 |= flags2::EXTENDED_SECURITY,
         }
-        Ok(())
     }
 }

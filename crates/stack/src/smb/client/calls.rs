@@ -120,7 +120,7 @@ impl Client {
     ) -> Result<(), Refusal> {
         let name = self.path(path)?;
         let name = name.text();
-        match agreed.dialect {
+        match agreed.commands {
             Dialect::Nt => {
                 let request = nt_create_andx::Request { name, ..nt_open(access) };
                 let header = self.header(command::NT_CREATE_ANDX);
@@ -284,11 +284,12 @@ impl Client {
 /// Whether an offset fits the dialect, which has 32 bits for it before large files.
 fn check_end(agreed: &Agreed, offset: u64, count: u32) -> Result<(), Refusal> {
     let end = offset.saturating_add(u64::from(count));
-    if agreed.has_large_files() || u32::try_from(end).is_ok() {
+    let largest = agreed.largest_file_bytes();
+    if end <= largest {
         return Ok(());
     }
     let dialect = agreed.dialect.name();
-    let message = format!("{end} octets; allowed: {} in dialect {dialect}", u32::MAX);
+    let message = format!("{end} octets; allowed: {largest} in dialect {dialect}");
     Err(Refusal::new(Reason::Unsupported, message))
 }
 

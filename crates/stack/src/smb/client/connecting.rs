@@ -60,6 +60,8 @@ impl Client {
         };
         let mut agreed = Agreed {
             dialect,
+            commands: dialect,
+            listings: dialect,
             flags2: 0,
             capabilities: 0,
             max_buffer: u32::from(MAX_BUFFER),
@@ -89,7 +91,7 @@ impl Client {
                 matches!(dialect, Dialect::LanMan1 | Dialect::LanMan2)
             }
             negotiate::Response::NtLm(response) => {
-                agreed.of_nt(&response)?;
+                agreed.of_nt(&response);
                 dialect == Dialect::Nt
             }
         };
@@ -198,7 +200,7 @@ impl Client {
             }
             agreed.set_raw();
         }
-        let (dialect, login) = (agreed.dialect.name(), agreed.login.name());
+        let (dialect, login) = (agreed.protocol(), agreed.login.name());
         let raw = if agreed.is_raw { ", raw" } else { "" };
         self.facts = Some(RedirectorFacts {
             protocol: format!("SMB 1, {dialect}, {login}{raw}"),
@@ -206,6 +208,7 @@ impl Client {
             server: agreed.server.clone(),
             read_bytes: agreed.read_bytes,
             write_bytes: agreed.write_bytes,
+            largest_file_bytes: agreed.largest_file_bytes(),
             depth: if agreed.is_raw { 1 } else { agreed.max_mpx },
             short_names: names::are_short(agreed.dialect),
         });

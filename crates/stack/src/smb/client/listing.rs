@@ -18,6 +18,8 @@ const SEARCH_ENTRY: u32 = search::ENTRY_LEN as u32;
 const MAX_PAGE: u32 = 16_384;
 /// A listing that is under way.
 pub struct Listing {
+    /// That of the session, and that of which the listing is.
+    session: Dialect,
     pub dialect: Dialect,
     pub code_page: CodePage,
     pub unicode: bool,
@@ -47,11 +49,13 @@ impl Listing {
         if names::are_short(agreed.dialect) {
             pattern = pattern.to_uppercase();
         }
+        // To a server of Windows NT, whatever listings it has, `*.*` is a name with a dot in it.
         pattern.push_str(if agreed.dialect == Dialect::Nt { "\\*" } else { "\\*.*" });
         let unicode = agreed.is_unicode();
         let room = agreed.max_buffer.min(u32::from(u16::MAX)) - 64;
         Ok(Self {
-            dialect: agreed.dialect,
+            session: agreed.dialect,
+            dialect: agreed.listings,
             code_page,
             unicode,
             pattern: Encoded::new(&pattern, unicode, code_page).map_err(malformed)?,
@@ -68,7 +72,7 @@ impl Listing {
     fn add(&mut self, text: Text<'_>, size_bytes: u64, is_directory: bool) {
         let name = text.decode(self.code_page).into_owned();
         if name != "." && name != ".." {
-            let name = names::listed(name, self.dialect);
+            let name = names::listed(name, self.session);
             let size_bytes = if is_directory { 0 } else { size_bytes };
             self.entries.push(Listed { name, size_bytes, is_directory });
         }

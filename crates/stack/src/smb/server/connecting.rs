@@ -13,6 +13,7 @@ use super::state::{MAX_BUFFER, State, Tree};
 use crate::smb::Dialect;
 use crate::smb::responses::same;
 use crate::smb::spnego;
+use dialect::CORE_PLUS;
 
 /// Requests that a client may have outstanding. They are answered one after another.
 const MAX_MPX: u16 = 50;
@@ -26,7 +27,7 @@ const FILE_SYSTEM: &str = "NTFS";
 const SUPPORT_SEARCH_BITS: u16 = 1;
 
 /// Names by which clients offer a dialect, the newest first.
-const OFFERED: [(&str, Dialect); 8] = [
+const OFFERED: [(&str, Dialect); 10] = [
     (dialect::NT_LM, Dialect::Nt),
     (dialect::LANMAN21, Dialect::LanMan2),
     ("DOS LANMAN2.1", Dialect::LanMan2),
@@ -34,7 +35,9 @@ const OFFERED: [(&str, Dialect); 8] = [
     (dialect::DOS_LM12, Dialect::LanMan2),
     (dialect::LANMAN1, Dialect::LanMan1),
     (dialect::MICROSOFT_3, Dialect::LanMan1),
+    (CORE_PLUS, Dialect::Core),
     (dialect::CORE, Dialect::Core),
+    (dialect::PC_LAN, Dialect::Core),
 ];
 
 impl State {
@@ -44,26 +47,33 @@ impl State {
             return Err(error::INVALID_SMB);
         }
         let request = negotiate::Request::parse(block).map_err(malformed)?;
-        let newest = self.offer.newest;
+        let offered = &self.offer.dialects;
         // Only the newest dialect has signatures.
-        let oldest = if self.requires_signatures { Dialect::Nt } else { Dialect::Core };
+        let is_spoken = |dialect| {
+            offered.contains(&dialect) && (!self.requires_signatures || dialect == Dialect::Nt)
+        };
         let chosen = OFFERED
             .iter()
-            .filter(|(_, dialect)| (oldest..=newest).contains(dialect))
-            .find_map(|(name, dialect)| Some((request.index_of(name)?, *dialect)));
-        let Some((index, dialect)) = chosen else {
+            .filter(|(_, dialect)| is_spoken(*dialect))
+            .find_map(|(name, dialect)| Some((request.index_of(name)?, *name, *dialect)));
+        let Some((index, name, dialect)) = chosen else {
             self.put(|writer| negotiate::Response::Core { index: NO_DIALECT }.emit(writer));
             return Ok(());
         };
         self.dialect = Some(dialect);
         let mut security_mode = security::USER_LEVEL | security::ENCRYPTED;
+        // Machines of the 1980s know no users: the share is for all then, or has a password.
+        if !self.has_users() && dialect < Dialect::Nt {
+            security_mode = 0;
+        }
         let (challenge, session_key) = (self.challenge, 0);
         let has_raw = self.carrier.keeps_raw;
         match dialect {
-            Dialect::Core => {
+            Dialect::Core if name != CORE_PLUS => {
                 self.put(|writer| negotiate::Response::Core { index }.emit(writer));
             }
-            Dialect::LanMan1 | Dialect::LanMan2 => {
+            // Core plus says raw reads and writes by the words of LAN Manager, as Samba has it.
+            Dialect::Core | Dialect::LanMan1 | Dialect::LanMan2 => {
                 let now_s = ticks_to_unix_ns(self.time).unwrap_or(0) / 1_000_000_000;
                 let now = DateTime::from_unix(now_s as i64);
                 let response = negotiate::LanMan {
@@ -77,7 +87,7 @@ impl State {
                     time: now.time,
                     date: now.date,
                     timezone_min: 0,
-                    challenge: &challenge,
+                    challenge: if security_mode == 0 { &[] } else { &challenge },
                     domain: None,
                 };
                 self.put(|writer| negotiate::Response::LanMan(response).emit(writer));
@@ -169,12 +179,17 @@ impl State {
     pub fn connect_by_password(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = tree_connect::Request::parse(block).map_err(malformed)?;
         let tree = self.share(request.path, request.service)?;
-        if self.dialect() == Dialect::Core
+        let is_user = self.users.contains(&self.uid);
+        if !is_user
             && let Some(user) = &self.offer.user
             && !is_password(request.password, &user.password, self.offer.code_page)
         {
             self.desk.fail_login();
             return Err(error::WRONG_PASSWORD);
+        }
+        if self.has_users() && !is_user {
+            // It has proved the share's password, and is a user as far as files go.
+            self.take_in(self.uid)?;
         }
         self.tid = self.add_tree(tree)?;
         self.desk.set_known();

@@ -70,9 +70,12 @@ impl State {
         if matches!(command, command::NEGOTIATE | command::SESSION_SETUP_ANDX | command::ECHO) {
             return Ok(());
         }
-        let has_users = self.dialect() > Dialect::Core;
-        // A share is left even after the user has logged off.
-        if has_users && command != command::TREE_DISCONNECT && !self.users.contains(&self.uid) {
+        let has_users = self.has_users();
+        // A share is left even after the user has logged off. Before Windows NT, what knows no users
+        // proves the share's password.
+        let is_exempt = command == command::TREE_DISCONNECT
+            || (command == command::TREE_CONNECT && self.dialect() < Dialect::Nt);
+        if has_users && !is_exempt && !self.users.contains(&self.uid) {
             return Err(error::SMB_BAD_UID);
         }
         let needs_none = matches!(
@@ -81,7 +84,7 @@ impl State {
                 | command::TREE_CONNECT_ANDX
                 | command::LOGOFF_ANDX
                 | command::NT_CANCEL
-        ) || (has_users && command == command::PROCESS_EXIT);
+        ) || (self.dialect() > Dialect::Core && command == command::PROCESS_EXIT);
         match self.trees.get(&self.tid) {
             _ if needs_none => Ok(()),
             None => Err(error::SMB_BAD_TID),

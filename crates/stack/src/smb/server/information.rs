@@ -73,15 +73,21 @@ impl State {
         Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
     }
 
+    /// A name in a level of Windows NT, which is UTF-16LE for clients of a code page as well: so NT
+    /// writes it, and Samba's client and server have it.
+    fn nt_name(&self, name: &str) -> Result<Encoded, Refused> {
+        Encoded::new(name, true, self.offer.code_page).map_err(malformed)
+    }
+
     /// The path of a file, whose last name is written as it is there.
-    fn whole_name(&self, path: &Names, found: &Found, whole: &Whole) -> Result<Encoded, Refused> {
+    fn whole_name(&self, path: &Names, found: &Found) -> Result<Encoded, Refused> {
         let above = path.split_last().map_or(&[][..], |(_, above)| above);
         let mut name = String::new();
         for part in above.iter().chain([&found.name]) {
             name.push('\\');
             name.push_str(part);
         }
-        self.name(&name, whole)
+        self.nt_name(&name)
     }
 
     /// What is known of a file, which may be about to be removed.
@@ -101,16 +107,16 @@ impl State {
             }
             query::BASIC | query::PASS_BASIC => basic(&found).emit(&mut data),
             query::STANDARD | query::PASS_STANDARD => sizes(&found, dies).emit(&mut data),
-            NAME => put_name(&self.whole_name(path, &found, whole)?, &mut data),
+            NAME => put_name(&self.whole_name(path, &found)?, &mut data),
             query::EA | query::PASS_EA => data.extend_from_slice(&[0; 4]),
             ALTERNATIVE_NAME | PASS_ALTERNATIVE_NAME => {
                 if found.short_name.is_empty() {
                     return Err(error::OBJECT_NAME_NOT_FOUND);
                 }
-                put_name(&self.name(&found.short_name, whole)?, &mut data);
+                put_name(&self.nt_name(&found.short_name)?, &mut data);
             }
             query::ALL => {
-                let name = self.whole_name(path, &found, whole)?;
+                let name = self.whole_name(path, &found)?;
                 let (basic, sizes) = (basic(&found), sizes(&found, dies));
                 All { basic, sizes, ea_size: 0, name: name.text() }.emit(&mut data);
             }
@@ -143,7 +149,7 @@ impl State {
                 data.push(0);
             }
             level::VOLUME => {
-                let label = self.name(LABEL, whole)?;
+                let label = self.nt_name(LABEL)?;
                 let volume = Volume { creation_time: 0, serial_number: 0, label: label.text() };
                 volume.emit(&mut data);
             }
@@ -162,7 +168,7 @@ impl State {
                 Device { device_type: DISK, characteristics: MOUNTED }.emit(&mut data);
             }
             level::ATTRIBUTE | level::PASS_ATTRIBUTE => {
-                let name = self.name("NTFS", whole)?;
+                let name = self.nt_name("NTFS")?;
                 let attributes = FILE_SYSTEM_ATTRIBUTES;
                 Attribute { attributes, max_name_len: MAX_NAME, name: name.text() }.emit(&mut data);
             }

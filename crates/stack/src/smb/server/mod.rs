@@ -44,6 +44,7 @@ mod transactions;
 mod transferring;
 mod waiting;
 
+use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -69,14 +70,14 @@ pub struct Offer {
     pub name: String,
     /// Name of the one share.
     pub share: String,
-    /// Its only user; absent: anyone.
+    /// Its only user, whose password is that of the share too; absent: anyone.
     pub user: Option<User>,
     /// Whether nothing may be written.
     pub read_only: bool,
     /// Code page of both ends where strings are not UTF-16LE.
     pub code_page: CodePage,
-    /// The newest dialect to speak.
-    pub newest: Dialect,
+    /// The dialects to speak.
+    pub dialects: RangeInclusive<Dialect>,
 }
 
 /// What all sessions share.

@@ -280,6 +280,15 @@ impl State {
         self.dialect.unwrap_or(Dialect::Core)
     }
 
+    /// Whether users log in: not in the core dialect, nor before Windows NT where the share is for all.
+    pub fn has_users(&self) -> bool {
+        match self.dialect() {
+            Dialect::Core => false,
+            Dialect::LanMan1 | Dialect::LanMan2 => self.offer.user.is_some(),
+            Dialect::Nt => true,
+        }
+    }
+
     /// The user of the request. In the core dialect there is but one.
     pub fn user(&self) -> u16 {
         if self.dialect() > Dialect::Core { self.uid } else { 0 }
@@ -301,6 +310,15 @@ impl State {
             return Err(error::TOO_MANY_SESSIONS);
         }
         Ok(self.number(|state, uid| state.users.contains(&uid)))
+    }
+
+    /// Take in a user by the number that its requests have.
+    pub fn take_in(&mut self, uid: u16) -> Result<(), Refused> {
+        if self.users.len() >= MAX_USERS {
+            return Err(error::TOO_MANY_SESSIONS);
+        }
+        self.users.insert(uid);
+        Ok(())
     }
 
     pub fn add_user(&mut self) -> Result<u16, Refused> {

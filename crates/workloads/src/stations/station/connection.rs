@@ -7,10 +7,7 @@ use crate::messages::Failure;
 use crate::stations::context::{Connector, Context, count};
 use crate::stations::job::paths;
 use crate::stations::schedule::{Schedule, blocks};
-use crate::{Clock, failure_of};
-
-/// Attempts at a connection before the start: a server that is asked by many at once refuses some.
-const SETUP_ATTEMPTS: u32 = 7;
+use crate::{Clock, SETUP_ATTEMPTS, failure_of};
 
 impl<C: Connector> Station<C> {
     /// Connect, again and again as long as that may help, and open the file.

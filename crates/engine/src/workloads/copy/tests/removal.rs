@@ -136,15 +136,16 @@ fn an_empty_directory_that_stays_is_refused_or_holds_what_is_not_listed() {
 }
 
 #[test]
-fn a_directory_that_is_gone_is_removed_and_one_that_cannot_be_listed_is_an_error() {
+fn a_directory_that_is_gone_is_removed_and_one_that_cannot_be_listed_is_emptied_by_its_names() {
     for directories in [&[W][..], &[]] {
         let session = Scripted::with(directories, &[]);
         let (removed, left) = emptied(&session);
         assert_eq!((removed.unwrap(), left), (0, None));
     }
     let session = served(&[]).answers("list lanlab-test-1/files", Says(Class::Denied), 1);
-    let Err(CopyError::Service(fault)) = emptied(&session).0 else { panic!("it was removed") };
-    assert_eq!(fault.class, Class::Denied);
+    let (removed, left) = emptied(&session);
+    assert_eq!((removed.unwrap(), left), (2, None));
+    assert_eq!(session.left(), [W]);
 }
 
 #[test]
@@ -273,16 +274,45 @@ fn removed(session: &Scripted) -> Result<CopyEmptied, CopyError> {
 #[test]
 fn a_trial_is_removed_by_its_mark() {
     let session = trial();
-    let CopyEmptied { removed_files, is_gone, left } = removed(&session).unwrap();
+    let CopyEmptied { removed_files, is_gone, left, .. } = removed(&session).unwrap();
     assert_eq!((removed_files, is_gone, left), (2, true, None));
     assert!(session.left().is_empty());
     // There is none, and its directory may be there or not.
     for directories in [&[W][..], &[]] {
         let session = Scripted::with(directories, &[]);
-        let CopyEmptied { removed_files, is_gone, left } = removed(&session).unwrap();
+        let CopyEmptied { removed_files, is_gone, left, .. } = removed(&session).unwrap();
         assert_eq!((removed_files, is_gone, left), (0, true, None));
         assert!(session.left().is_empty());
     }
+}
+
+#[test]
+fn a_listing_that_is_not_understood_leaves_nothing() {
+    for (call, class) in [
+        (format!("list {W}"), Class::Protocol),
+        (format!("list {FILES}"), Class::Denied),
+        (format!("list {FILES}"), Class::Unsupported),
+    ] {
+        let session = trial().answers(&call, Says(class), ALWAYS);
+        let told = removed(&session).unwrap();
+        assert_eq!((told.removed_files, told.is_gone, told.left), (2, true, None), "{call}");
+        assert_eq!(told.not_listed, Some(format!("{call}: {class:?}")));
+        assert!(session.left().is_empty(), "{call}: {:?}", session.left());
+    }
+    // A connection that fails is another matter.
+    let session = trial().answers(&format!("list {W}"), Says(Class::Reset), ALWAYS);
+    let Err(CopyError::Service(fault)) = removed(&session) else { panic!("it was removed") };
+    assert_eq!((fault.class, session.left().len()), (Class::Reset, 5));
+}
+
+#[test]
+fn where_one_word_removes_files_and_whole_directories_nothing_is_removed_unseen() {
+    let session = trial().answers(&format!("list {FILES}"), Says(Class::Protocol), ALWAYS);
+    let spec = changed(&json!({"service": {"service": "webdav", "server_name": "h"}}));
+    let told = done(remove(&spec, &session)).unwrap();
+    assert_eq!((told.removed_files, told.is_gone), (0, false));
+    assert_eq!(told.left.unwrap().refusal, Some(format!("list {FILES}: Protocol")));
+    assert_eq!(session.left().len(), 5);
 }
 
 #[test]

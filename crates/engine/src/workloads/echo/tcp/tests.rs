@@ -16,7 +16,7 @@ fn running() -> Running {
     let running = Running::new(1, Output::new(io::sink()));
     let now = os::monotonic();
     running.ready(Vec::new(), None);
-    running.arm(now.plus_nanos(1), now).unwrap();
+    running.arm(now.plus_nanos(1), now, 0).unwrap();
     running
 }
 

@@ -62,18 +62,18 @@ fn the_end_is_confirmed_by_the_session_s_answer_alone() {
 #[test]
 fn an_end_that_nobody_confirms_is_unconfirmed() {
     let (near, far) = datagram_pair();
-    assert_eq!(agree_on_end(&near, TOKEN).unwrap(), EndedBy::Unconfirmed);
+    assert_eq!(agree_on_end(&near, TOKEN, 200_000_000).unwrap(), EndedBy::Unconfirmed);
     let kind = Kind::Finish { first_measured: 0, sent_messages: 0 };
     let finish = Message { token: TOKEN, flow: 0, kind };
     // A lost one is sent again.
     assert_eq!([heard(&far), heard(&far)], [finish; 2]);
     drop(far);
-    assert_eq!(agree_on_end(&near, TOKEN).unwrap(), EndedBy::Unconfirmed);
+    assert_eq!(agree_on_end(&near, TOKEN, 200_000_000).unwrap(), EndedBy::Unconfirmed);
     // The answer may be there before it is asked for.
     let (near, far) = datagram_pair();
     let kind = Kind::Finished { received_messages: 9 };
     far.send(&Message { token: TOKEN, flow: 0, kind }.emit()).unwrap();
-    assert_eq!(agree_on_end(&near, TOKEN).unwrap(), EndedBy::Finished);
+    assert_eq!(agree_on_end(&near, TOKEN, 200_000_000).unwrap(), EndedBy::Finished);
 }
 
 fn requests<'a>(plan: &Plan, socket: &'a DatagramSocket) -> DatagramRequests<'a> {

@@ -108,7 +108,7 @@ fn run(
         let deadline = os::monotonic().plus_nanos(20_000_000_000);
         while !working.is_finished() && os::monotonic() < deadline {
             let now = os::monotonic();
-            if running.arm(now.plus_nanos(20_000_000), now).is_ok() {
+            if running.arm(now.plus_nanos(20_000_000), now, 0).is_ok() {
                 break;
             }
             // The work does not signal that it is ready to be armed.

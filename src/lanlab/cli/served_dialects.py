@@ -1,0 +1,122 @@
+"""Of `lanlab serve`: the dialects of SMB 1 that are spoken, the password, what both are worth."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lanlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from lanlab.services import Service
+
+_USER = "lanlab"
+#: LM cuts a password into two halves of seven ([MS-NLMP] 3.3.1).
+_MOST_CHARACTERS = 14
+#: Of each dialect: how a password is proved, and what that is worth against those who read along.
+_WORTH = {
+    "core": "the password goes as it is: who reads the network has it",
+    "lanman1": "an LM response: the password is found from it within hours",
+    "lm12x002": "an LM response: the password is found from it within hours",
+    "nt1": "an NTLMv2 response, or an older one where the client has no better",
+}
+
+
+def dialects_of(
+    offered: Service, wanted: str | None, *, require_signing: bool
+) -> tuple[str, str] | None:
+    """
+    The oldest and the newest dialect to speak; `None`: all, or the service has none.
+
+    Raises:
+        UsageError: There is no such dialect, the range is empty, or the service has none.
+    """
+    if wanted is None:
+        return None
+    known = offered.dialects
+    if not known:
+        raise UsageError(
+            f"--dialect: found service `{offered.name}`; allowed: smb1",
+            hint="leave it out, or serve by `--service smb1`",
+        )
+    oldest, dots, newest = (part.strip() for part in wanted.partition(".."))
+    newest = newest or (known[-1] if dots else oldest)
+    oldest = oldest or known[0]
+    for one in (oldest, newest):
+        if one not in known:
+            raise UsageError(
+                f"--dialect: found `{wanted}`; allowed: {', '.join(known)}, or a range of them",
+                hint="write it as `core`, `core..lanman1` or `lm12x002..nt1`",
+            )
+    if known.index(oldest) > known.index(newest):
+        raise UsageError(
+            f"--dialect: found `{wanted}`; allowed: the older one first",
+            hint=f"write it as `{newest}..{oldest}`",
+        )
+    if require_signing and newest != known[-1]:
+        raise UsageError(
+            f"--require-signing: found `--dialect {wanted}`; allowed with signatures: {known[-1]}",
+            hint="leave one of both out",
+        )
+    return oldest, newest
+
+
+def credentials_of(
+    offered: Service, password_file: str | None, *, guest: bool, require_signing: bool
+) -> tuple[dict[str, str] | None, bool]:
+    """
+    The user and password to serve, and whether the user has chosen the password.
+
+    Raises:
+        UsageError: A password is given where none is used, is of a length that cannot be, or its
+            file cannot be read.
+    """
+    from lanlab.workloads.copy_server import read_password_file
+
+    if guest and not offered.dialects:
+        raise UsageError(
+            f"--guest: found service `{offered.name}`; allowed: smb1",
+            hint="leave it out: others log in with the password that is printed",
+        )
+    if guest and (require_signing or password_file is not None):
+        other = "--require-signing" if require_signing else "--password-file"
+        raise UsageError(
+            f"--guest: found `{other}` beside it; allowed: one of both",
+            hint="a guest has no password, and so no key for signatures",
+        )
+    if not offered.has_users and password_file is not None:
+        raise UsageError(
+            f"--password-file: found service `{offered.name}`, which has no logins",
+            hint="leave it out",
+        )
+    if guest or not offered.has_users:
+        return None, False
+    secret = os.environ.get("LANLAB_PASSWORD")
+    if password_file is not None:
+        secret = read_password_file(Path(password_file))
+    if secret is None:
+        return {"user": _USER, "secret": offered.new_password()}, False
+    is_plain = secret.isascii() and secret.isprintable()
+    if not secret or (offered.dialects and not (is_plain and len(secret) <= _MOST_CHARACTERS)):
+        limit = f"1 to {_MOST_CHARACTERS} characters of ASCII" if offered.dialects else "a password"
+        raise UsageError(
+            f"password: found {len(secret)} characters; allowed for {offered.name}: {limit}",
+            hint="give another in LANLAB_PASSWORD or by --password-file",
+        )
+    return {"user": _USER, "secret": secret}, True
+
+
+def worth_of(offered: Service, spoken: Sequence[str], *, has_password: bool) -> list[str]:
+    """Lines that say what the dialects are worth, the oldest first."""
+    known = offered.dialects
+    chosen = known[known.index(spoken[0]) : known.index(spoken[1]) + 1]
+    if not has_password:
+        return [
+            f"dialects    {', '.join(chosen)}",
+            "protection  none: no password and no encryption; every host that reaches it is served",
+        ]
+    lines = [f"dialects    {chosen[0]}: {_WORTH[chosen[0]]}"]
+    lines += [f"            {one}: {_WORTH[one]}" for one in chosen[1:]]
+    return [*lines, "protection  no encryption; use this password nowhere else"]

@@ -1,0 +1,89 @@
+"""`lanlab copy` at WebDAV servers that take other ways in than Basic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+from dav_server import SECRET, dav_server
+
+COPY = ("copy", "12x6kB", "--trials", "1")
+
+
+@pytest.fixture(autouse=True)
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The right one."""
+    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The directory that is served."""
+    served = tmp_path / "served"
+    served.mkdir()
+    return served
+
+
+@pytest.mark.parametrize("algorithm", ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess"])
+def test_a_server_of_digest_is_copied_to_and_never_gets_the_password(
+    algorithm: str, root: Path, lanlab: Lanlab
+) -> None:
+    with dav_server(root, f"Digest {algorithm}") as server:
+        done = lanlab(*COPY, server.url)
+        assert done.code == 0, done.err
+        # PROPFIND, MKCOL and the mark; 12 files there and back; all of it removed.
+        assert server.answered > 40
+        assert server.seen_passwords == []
+    assert list(root.iterdir()) == []
+
+
+def test_a_nonce_that_grows_old_is_replaced(root: Path, lanlab: Lanlab) -> None:
+    with dav_server(root, "Digest SHA-256") as server:
+        server.nonce_lasts = 25
+        done = lanlab(*COPY, server.url)
+        assert done.code == 0, done.err
+    assert list(root.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("scheme", "hint"),
+    [
+        ("Digest SHA-256", "name or password are not those of this server (by Digest SHA-256)"),
+        ("Basic", "name or password are not those of this server (by the Basic scheme)"),
+    ],
+)
+def test_a_wrong_password_is_said_with_the_scheme(
+    scheme: str, hint: str, root: Path, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANLAB_PASSWORD", "wrong")
+    with dav_server(root, scheme) as server:
+        done = lanlab(*COPY, server.url)
+    assert (done.code, hint in done.err) == (1, True), done.err
+
+
+@pytest.mark.parametrize("scheme", ["Negotiate", "Digest SHA-512-256"])
+def test_a_scheme_that_is_not_spoken_is_named(scheme: str, root: Path, lanlab: Lanlab) -> None:
+    with dav_server(root, scheme) as server:
+        done = lanlab(*COPY, server.url)
+        assert server.seen_passwords == []
+    assert done.code == 1
+    assert f"the server wants `{scheme}`; spoken: Digest (MD5, SHA-256), Basic" in done.err
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("https://nas.example/dav/", "it is at `https://nas.example/dav/`: ask there, over TLS"),
+        ("http://nas.example/dav/", "it is at `http://nas.example/dav/`: give that as the URL"),
+        ("/remote.php/dav/", "it is at `/remote.php/dav/` of the same server"),
+    ],
+)
+def test_a_server_that_is_elsewhere_says_where(
+    place: str, said: str, root: Path, lanlab: Lanlab
+) -> None:
+    with dav_server(root, "Basic") as server:
+        server.elsewhere = place
+        done = lanlab(*COPY, server.url)
+    assert done.code == 1
+    assert said in done.err
