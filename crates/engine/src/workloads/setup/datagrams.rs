@@ -12,7 +12,9 @@ use lanlab_units::Instant;
 use lanlab_wire::session::{Message, RECEIVE_LEN, Token};
 use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState};
 
-use super::{TICK, accept_timeout_ns, check_waiting, is_idle, random_u64, setup_ns, socket_address};
+use super::{
+    TICK, accept_timeout_ns, check_waiting, is_idle, random_u64, setup_ns, socket_address,
+};
 use crate::messages::{Failure, SocketOptions};
 use crate::running::Running;
 

@@ -13,7 +13,8 @@ use os::socket_options::{apply_buffers, apply_dscp};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{
-    TICK, accept_timeout_ns, check_waiting, is_closed, is_idle, random_u64, setup_ns, socket_address,
+    TICK, accept_timeout_ns, check_waiting, is_closed, is_idle, random_u64, setup_ns,
+    socket_address,
 };
 use crate::messages::{Failure, SocketOptions, TcpFacts};
 use crate::running::Running;
