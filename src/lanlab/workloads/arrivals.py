@@ -71,10 +71,16 @@ def check_stream(
 
 
 def check_echo(
-    size_bytes: int, timeout_s: float, requested: Mapping[str, Any], changes: CounterChanges
+    size_bytes: int,
+    timeout_s: float | None,
+    requested: Mapping[str, Any],
+    changes: CounterChanges,
 ) -> None:
     """
     See that a request was answered.
+
+    Args:
+        timeout_s: Within which, if that was asked for; `None`: as the path is long.
 
     Raises:
         EngineError: None was, and no loss explains it that lanlab's own medium was asked for.
@@ -84,9 +90,10 @@ def check_echo(
         return
     late = requested["late_replies"]
     if late > 0:
+        within = "in time" if timeout_s is None else f"within {timeout_s:g} s"
         raise EngineError(
             "echo.nothing_in_time",
-            f"none of the {count} requests was answered within {timeout_s:g} s; {late} were later",
+            f"none of the {count} requests was answered {within}; {late} were later",
             hint="allow more by --timeout",
         )
     lost = (lost_in_the_medium(changes.swapped(("sender", end)), count) for end in _ENDS)
