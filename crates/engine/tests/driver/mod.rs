@@ -82,9 +82,15 @@ impl Engine {
         }
     }
 
+    /// How a request ends. Some say before that they are ready, as what they do next has to be undone.
     pub fn ask(&mut self, request: &Value) -> Value {
         let id = self.send(request);
-        self.wait(id)
+        loop {
+            let line = self.wait(id);
+            if line["type"] != "ready" {
+                return line;
+            }
+        }
     }
 
     pub fn result(&mut self, request: &Value) -> Value {
