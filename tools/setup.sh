@@ -153,7 +153,10 @@ install_engine() {
     rm -f -- target/wheels/own/*.whl
     if [[ -n ${LANLAB_BUILT_ENGINE:-} ]]; then
         say "taking the engine $LANLAB_BUILT_ENGINE"
-        .venv/bin/python tools/engine_wheel.py "$LANLAB_BUILT_ENGINE" target/wheels/own >/dev/null
+        # Without symbols, as it is delivered: hosts that get a copy may have little room.
+        mkdir -p target/wheels/own
+        strip -o target/wheels/own/engine -- "$LANLAB_BUILT_ENGINE"
+        .venv/bin/python tools/engine_wheel.py target/wheels/own/engine target/wheels/own >/dev/null
     else
         say "building the engine with $(rustc --version)"
         # As it is delivered: `make wheels` and `make reproducible` find it built.

@@ -135,7 +135,7 @@ def test_parameters_of_a_condition_are_complete_and_without_those_not_set() -> N
     assert parameters == {
         "driver": "lanlab",
         "transport": "udp", "ip_version": 4, "message_size_bytes": 1408, "warmup_s": 0.0,
-        "nodelay": False, "dscp": 0, "silence_s": 3.0, "time_s": 1.0, "timeout_s": 1.0,
+        "nodelay": False, "dscp": 0, "silence_s": 3.0, "time_s": 1.0,
         "receive": "auto", "timestamps": "program",
     }  # fmt: skip
 

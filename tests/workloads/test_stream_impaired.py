@@ -87,9 +87,9 @@ def test_a_start_that_came_too_late_is_made_again_through_another_relay(
     start = conductor._TimedRun._start_together
     leads_s: list[float] = []
 
-    def late_once(run: conductor._TimedRun, lead_s: float) -> dict[str, Any]:
+    def late_once(run: conductor._TimedRun, lead_s: float, round_trip_ns: int) -> dict[str, Any]:
         leads_s.append(lead_s)
-        return start(run, lead_s if len(leads_s) > 1 else -1.0)
+        return start(run, lead_s if len(leads_s) > 1 else -1.0, round_trip_ns)
 
     monkeypatch.setattr(conductor._TimedRun, "_start_together", late_once)
     way = Way(lose=frozenset({0, 10}))

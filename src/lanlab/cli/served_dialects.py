@@ -93,7 +93,8 @@ def credentials_of(
         )
     if guest or not offered.has_users:
         return None, False
-    secret = os.environ.get("LANLAB_PASSWORD")
+    # Set and empty is as shells have it that unset it for one command.
+    secret = os.environ.get("LANLAB_PASSWORD") or None
     if password_file is not None:
         secret = read_password_file(Path(password_file))
     if secret is None:
