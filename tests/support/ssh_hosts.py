@@ -219,7 +219,7 @@ def ssh_lan(
     link: str = "unshaped:switch",
     management_link: str | None = None,
     more: str = "",
-    home: str = "size=64m",
+    home: str = "size=128m",
     others: str = "size=256m",
     programs: Mapping[str, str] | None = None,
     nas_ahead_s: int = 0,
