@@ -7,8 +7,26 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use cap_std::fs::{Dir, Metadata, OpenOptions};
+
+/// A program that has a lease on a file (fcntl(2)) gives it back when another opens the file. The file is
+/// opened again after this time, at most this often.
+const LEASE_WAIT: Duration = Duration::from_millis(10);
+const LEASE_WAITS: u32 = 20;
+
+/// The file or directory of this name; `None` where there is nothing.
+///
+/// # Errors
+/// `PermissionDenied` of anything else, or what the system says.
+pub fn look(directory: &Dir, path: &Path) -> io::Result<Option<Metadata>> {
+    match directory.symlink_metadata(path) {
+        Ok(found) => ordinary(&found).map(|()| Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
 
 /// Open a directory of a directory: no link to one.
 ///
@@ -17,7 +35,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 pub fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
     match system::open_directory(directory, name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            // A link is not told from a file by the error.
+            // The error of a link is that of a file.
             let found = directory.symlink_metadata(name);
             Err(if found.is_ok_and(|found| found.is_symlink()) { no_link() } else { error })
         }
@@ -30,17 +48,22 @@ pub fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
 /// # Errors
 /// `IsADirectory`, `PermissionDenied` of what is neither file nor directory, or what the system says.
 pub fn open_file(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
-    open(directory, path, options, |found| {
-        if found.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { ordinary(found) }
-    })
+    let opened = open(directory, path, options, |found| {
+        if found.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) }
+    });
+    opened.map(|(file, _)| file)
 }
 
-/// The same of a file or a directory.
+/// The same of a file or a directory, with what was opened.
 ///
 /// # Errors
 /// `PermissionDenied` of what is neither, or what the system says.
-pub fn open_any(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
-    open(directory, path, options, ordinary)
+pub fn open_any(
+    directory: &Dir,
+    path: &Path,
+    options: &OpenOptions,
+) -> io::Result<(File, Metadata)> {
+    open(directory, path, options, |_| Ok(()))
 }
 
 fn open(
@@ -48,16 +71,25 @@ fn open(
     path: &Path,
     options: &OpenOptions,
     judge: impl Fn(&Metadata) -> io::Result<()>,
-) -> io::Result<File> {
+) -> io::Result<(File, Metadata)> {
     // To open a device may do something by itself, so that one that is there is not opened at all.
-    match directory.symlink_metadata(path) {
-        Ok(found) => judge(&found)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+    if let Some(found) = look(directory, path)? {
+        judge(&found)?;
     }
-    let file = system::open(directory, path, options)?;
-    judge(&Metadata::from_file(&file)?)?;
-    Ok(file)
+    let mut waits = 0;
+    let file = loop {
+        match system::open(directory, path, options) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && waits < LEASE_WAITS => {
+                std::thread::sleep(LEASE_WAIT);
+                waits += 1;
+            }
+            opened => break opened?,
+        }
+    };
+    let found = Metadata::from_file(&file)?;
+    ordinary(&found)?;
+    judge(&found)?;
+    Ok((file, found))
 }
 
 /// Neither a link, which is not followed, nor a pipe, a socket or a device.
@@ -83,22 +115,17 @@ fn no_link() -> io::Error {
 mod system {
     use super::{Dir, File, OpenOptions, Path, io, no_link};
     use cap_std::fs::OpenOptionsExt;
-
-    /// Who may go through a directory need not be able to read it.
-    #[cfg(target_os = "linux")]
-    const ONLY_TO_GO_ON: i32 = libc::O_PATH;
-    #[cfg(not(target_os = "linux"))]
-    const ONLY_TO_GO_ON: i32 = 0;
+    use lanlab_os::opening::{TO_PASS, WITHOUT_FOLLOWING};
 
     pub(super) fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
         let mut options = OpenOptions::new();
-        options.read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW | ONLY_TO_GO_ON);
+        options.read(true).custom_flags(TO_PASS);
         Ok(Dir::from_std_file(directory.open_with(name, &options)?.into_std()))
     }
 
     pub(super) fn open(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
         let mut options = options.clone();
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
+        options.custom_flags(WITHOUT_FOLLOWING);
         let opened = directory.open_with(path, &options);
         opened.map(cap_std::fs::File::into_std).map_err(|error| match error.raw_os_error() {
             // A link; a pipe that nothing reads, a socket.

@@ -55,7 +55,7 @@ impl Changes {
         let writes = self.size_bytes.is_some() || cfg!(windows);
         let options = || OpenOptions::new().read(!writes).write(writes).clone();
         match open_any(directory, Path::new(name), &options()) {
-            Ok(file) => self.apply(&file),
+            Ok((file, _)) => self.apply(&file),
             // Who may not read it may still permit it.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let is_rest = Self { mode: None, ..*self } != Self::default();

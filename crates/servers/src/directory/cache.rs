@@ -8,14 +8,15 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use cap_std::fs::{Dir, Metadata};
 use lanlab_os::{DirectoryChange, DirectoryWatch};
 
-use super::entries;
 use super::index::Index;
+use crate::beneath::look;
 
 /// Names that are kept in all, and directories that they are of. One with more names is read anew for
 /// each use.
@@ -140,7 +141,7 @@ impl Cache {
 
     fn read(&self, directory: &Dir) -> io::Result<Index> {
         let mut index = Index::new(self.can_be_asked_for);
-        for name in entries::names(directory)? {
+        for name in names(directory)? {
             index.insert(&name?);
         }
         Ok(index)
@@ -263,7 +264,7 @@ impl Names {
             return;
         };
         for name in names {
-            match entries::look(directory, &name) {
+            match look(directory, Path::new(&name)) {
                 Ok(Some(_)) => index.insert(&name),
                 // What has taken its place is not served.
                 Ok(None) => index.remove(&name),
@@ -288,6 +289,19 @@ impl Names {
             }
         }
     }
+}
+
+/// Names of the files and directories in a directory, in no order. Links, devices and names that are not
+/// UTF-8 are left out.
+fn names(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<String>>> {
+    Ok(directory.entries()?.filter_map(|entry| {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return Some(Err(error)),
+        };
+        let is_served = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+        if is_served { entry.file_name().into_string().ok().map(Ok) } else { None }
+    }))
 }
 
 #[cfg(unix)]

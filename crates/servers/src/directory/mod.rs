@@ -5,7 +5,6 @@
 //! and programs of this host do meanwhile.
 
 mod cache;
-mod entries;
 mod index;
 
 use std::fs::File;
@@ -17,7 +16,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use lanlab_stack::smb::server::short_names;
 
-use crate::free_name;
+use crate::beneath::{look, open_any, open_directory};
+use crate::free_name::{self, is_same_file};
 use cache::Cache;
 pub use index::Known;
 
@@ -109,7 +109,7 @@ impl Directory {
             for known in page {
                 str::clone_into(&known.name, &mut after);
                 // What has gone since then is not there.
-                if let Ok(Some(found)) = entries::look(&directory, &known.on_disk) {
+                if let Ok(Some(found)) = look(&directory, Path::new(&*known.on_disk)) {
                     listed.push((known, found));
                 }
             }
@@ -157,7 +157,7 @@ impl Directory {
             let Some((known, _)) = located.filter(|(_, found)| found.is_dir()) else {
                 return Err(ErrorKind::NotADirectory.into());
             };
-            directory = Arc::new(entries::enter(&directory, &known.on_disk)?);
+            directory = Arc::new(open_directory(&directory, &known.on_disk)?);
         }
         Ok(directory)
     }
@@ -166,7 +166,7 @@ impl Directory {
     fn locate(&self, directory: &Dir, name: &str) -> io::Result<Option<(Known, Metadata)>> {
         // Most names are as they were written, which takes no other name of the directory.
         if (self.can_be_asked_for)(name)
-            && let Some(found) = entries::look(directory, name)?
+            && let Some(found) = look(directory, Path::new(name))?
         {
             let (name, short) = (Arc::from(name), String::new());
             return Ok(Some((Known { on_disk: Arc::clone(&name), name, short }, found)));
@@ -174,7 +174,7 @@ impl Directory {
         let Some(known) = self.cache.with(directory, |index| index.find(name))? else {
             return Ok(None);
         };
-        Ok(entries::look(directory, &known.on_disk)?.map(|found| (known, found)))
+        Ok(look(directory, Path::new(&*known.on_disk))?.map(|found| (known, found)))
     }
 }
 
@@ -183,8 +183,8 @@ impl Place {
     ///
     /// # Errors
     /// `PermissionDenied` if something else has taken its place. Or what the system says.
-    pub fn open(&self, options: &mut OpenOptions) -> io::Result<(File, Metadata)> {
-        entries::open(&self.parent, &self.on_disk, options)
+    pub fn open(&self, options: &OpenOptions) -> io::Result<(File, Metadata)> {
+        open_any(&self.parent, Path::new(&self.on_disk), options)
     }
 
     /// Remove the file.
@@ -214,29 +214,17 @@ impl Place {
     /// Whether this is the place of another, and not of another name of the same file.
     fn is_place_of(&self, other: &Self, found: &Metadata) -> io::Result<bool> {
         let same_name = self.on_disk == other.on_disk;
-        let same_file = other.found.as_ref().is_some_and(|other| is_same(found, other));
+        let same_file = other.found.as_ref().is_some_and(|other| is_same_file(found, other));
         Ok(same_name
             && same_file
-            && is_same(&self.parent.dir_metadata()?, &other.parent.dir_metadata()?))
+            && is_same_file(&self.parent.dir_metadata()?, &other.parent.dir_metadata()?))
     }
 }
 
 /// Whether two names of one file are one entry of a directory.
 fn has_one_name_for_both(old: (&Dir, &Path), new: (&Dir, &Path)) -> io::Result<bool> {
     let (one, other) = (old.0.symlink_metadata(old.1)?, new.0.symlink_metadata(new.1)?);
-    Ok(is_same(&one, &other) && (one.is_dir() || has_one_name(&one)))
-}
-
-#[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    use cap_std::fs::MetadataExt;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-/// Numbers of files are not known here.
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
+    Ok(is_same_file(&one, &other) && (one.is_dir() || has_one_name(&one)))
 }
 
 #[cfg(unix)]

@@ -156,7 +156,7 @@ impl Files {
             Presence::New => drop(options.create_new(true)),
             Presence::Any => drop(options.create(true)),
         }
-        let (file, mut metadata) = place.open(&mut options).map_err(refused)?;
+        let (file, mut metadata) = place.open(&options).map_err(refused)?;
         if metadata.is_dir() {
             return Err(FileRefusal::IsDirectory);
         }
