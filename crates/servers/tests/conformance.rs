@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 use crate::nbf::virtual_cable::VirtualCable;
+use crate::stage;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -77,17 +78,8 @@ async fn served(
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
         (target.server_name, target.address) = (Some(name), None);
     }
-    let offer = Offer {
-        service,
-        root: root.to_owned(),
-        bind: LOOPBACK.into(),
-        port: 0,
-        credentials: target.credentials.clone(),
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        station,
-    };
+    let credentials = target.credentials.clone();
+    let offer = Offer { credentials, station, ..stage::offer(service, root) };
     let serving = serve(&offer).await.unwrap();
     target.port = target.address.map(|_| serving.port());
     target.share = serving.share().map(str::to_owned);

@@ -5,10 +5,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::stage::{LOOPBACK, content, get, path, put, run, target, user};
+use crate::stage::{LOOPBACK, content, get, offer, path, put, run, served_within, user};
 use lanlab_clients::connect;
-use lanlab_files::{Class, Credentials, ServiceKind, Target, Trust};
-use lanlab_servers::{Bounds, Offer, Serving, serve_within};
+use lanlab_files::{Class, Credentials, ServiceKind, Target};
+use lanlab_servers::{Bounds, Serving};
 use tempfile::TempDir;
 
 const ALL: [ServiceKind; 10] = [
@@ -37,25 +37,9 @@ fn begun(service: ServiceKind) -> &'static [u8] {
 }
 
 async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Serving, Target) {
-    let offer = Offer {
-        service,
-        root: root.path().to_owned(),
-        bind: LOOPBACK.into(),
-        port: 0,
-        credentials: Some(user()),
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        station: None,
-    };
-    let serving = serve_within(&offer, bounds).await.unwrap();
-    let mut target = target(service, serving.port());
-    target.share = serving.share().map(str::to_owned);
+    let (serving, mut target) = served_within(&offer(service, root.path()), bounds).await;
     if service == ServiceKind::Nfs {
         target.credentials = None;
-    }
-    if let Some(hash) = serving.trust_sha256() {
-        target.trust = Trust::Sha256(hash.to_owned());
     }
     (serving, target)
 }

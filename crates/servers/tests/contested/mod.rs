@@ -4,11 +4,11 @@
 mod names;
 mod swaps;
 
-use lanlab_files::{ServiceKind, Target, Trust};
-use lanlab_servers::{Offer, Serving, serve};
+use lanlab_files::{ServiceKind, Target};
+use lanlab_servers::{Bounds, Offer, Serving};
 use tempfile::TempDir;
 
-use crate::stage::{LOOPBACK, target};
+use crate::stage::{offer, served_within};
 
 /// Services whose files are served by code of this crate.
 const ALL: [ServiceKind; 9] = [
@@ -25,25 +25,8 @@ const ALL: [ServiceKind; 9] = [
 
 /// Serve the directory `root` of a base to anybody.
 async fn open_to_all(service: ServiceKind, base: &TempDir) -> (Serving, Target) {
-    let offer = Offer {
-        service,
-        root: base.path().join("root"),
-        bind: LOOPBACK.into(),
-        port: 0,
-        credentials: None,
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        station: None,
-    };
-    let serving = serve(&offer).await.unwrap();
-    let mut target = target(service, serving.port());
-    target.credentials = None;
-    target.share = serving.share().map(str::to_owned);
-    if let Some(hash) = serving.trust_sha256() {
-        target.trust = Trust::Sha256(hash.to_owned());
-    }
-    (serving, target)
+    let offer = Offer { credentials: None, ..offer(service, &base.path().join("root")) };
+    served_within(&offer, &Bounds::default()).await
 }
 
 /// How often a long test does what it repeats: as `CONTESTED` says, else as often as takes about a minute.

@@ -7,6 +7,7 @@ mod hostile;
 mod raw;
 
 use crate::peer_programs::missing;
+use crate::stage;
 pub use hostile::*;
 pub use raw::*;
 
@@ -110,17 +111,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
 }
 
 pub fn offer(service: ServiceKind, root: &Path) -> Offer {
-    Offer {
-        service,
-        root: root.to_owned(),
-        bind: LOOPBACK.into(),
-        port: 0,
-        credentials: Some(user()),
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        station: None,
-    }
+    Offer { credentials: Some(user()), ..stage::offer(service, root) }
 }
 
 /// A server of the service on a directory, and how to reach it.

@@ -12,6 +12,8 @@ use lanlab_files::{
 use lanlab_servers::{Offer, Serving, serve};
 use tempfile::TempDir;
 
+use crate::stage;
+
 mod hostile;
 pub use hostile::*;
 
@@ -68,17 +70,7 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
 }
 
 pub fn offer(service: ServiceKind, root: &Path) -> Offer {
-    Offer {
-        service,
-        root: root.to_owned(),
-        bind: LOOPBACK.into(),
-        port: 0,
-        credentials: Some(user()),
-        read_only: false,
-        requires_signatures: false,
-        dialects: lanlab_files::Dialect::ALL,
-        station: None,
-    }
+    Offer { credentials: Some(user()), ..stage::offer(service, root) }
 }
 
 /// A server on a directory of its own, and how to reach it.

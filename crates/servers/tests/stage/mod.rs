@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lanlab_files::{Access, Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust};
-use lanlab_servers::{Offer, Serving, serve};
+use lanlab_servers::{Bounds, Offer, Serving, serve_within};
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -80,8 +80,9 @@ pub fn impatient(service: ServiceKind, port: u16) -> Target {
     Target { timeout_ns: 1_000_000_000, ..target(service, port) }
 }
 
-pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
-    let offer = Offer {
+/// A directory on any port of this host, for one user to write to.
+pub fn offer(service: ServiceKind, root: &Path) -> Offer {
+    Offer {
         service,
         root: root.to_owned(),
         bind: LOOPBACK.into(),
@@ -91,13 +92,23 @@ pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
         requires_signatures: false,
         dialects: lanlab_files::Dialect::ALL,
         station: None,
-    };
-    let serving = serve(&offer).await.unwrap();
-    let mut target = target(service, serving.port());
+    }
+}
+
+/// Serve an offer, and how to reach it.
+pub async fn served_within(offer: &Offer, bounds: &Bounds) -> (Serving, Target) {
+    let serving = serve_within(offer, bounds).await.unwrap();
+    let mut target = target(offer.service, serving.port());
+    target.credentials.clone_from(&offer.credentials);
+    target.share = serving.share().map(str::to_owned);
     if let Some(hash) = serving.trust_sha256() {
         target.trust = Trust::Sha256(hash.to_owned());
     }
     (serving, target)
+}
+
+pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
+    served_within(&offer(service, root), &Bounds::default()).await
 }
 
 pub async fn put(session: &impl Session, name: &ServicePath, data: &[u8]) {
