@@ -185,7 +185,7 @@ def crowded(service: str, root: Path, crowds: Mapping[bytes, int]) -> float:
         end_s = time.monotonic() + SENDING_S
         while time.monotonic() < end_s and not all(crowd.has_sent() for crowd in come):
             most = max(most, resident_bytes(server))
-            time.sleep(0.02)
+            time.sleep(0.02)  # Between two readings of its memory.
         took_s = logs_in(client, service, port, ready)
         most = max(most, resident_bytes(server))
         gone.close()
