@@ -1,6 +1,6 @@
 """
 Whether trials that are marked *medium late* differ, and others do not: round trips on a quiet
-machine and, by turns, beside programs that take its processors.
+machine and, by turns, while programs take its processors.
 
     .venv/bin/python bench/medium_marks.py [--trials 1000] [--link 10M]
 """

@@ -63,7 +63,7 @@ all)
 *)
     case $((choice % TURNS)) in
     0) part cold_setup ;;
-    # Bytes would differ by paths and times, whatever is optimised.
+    # Paths and times are what would make bytes differ, at any level of optimisation.
     1) CARGO_PROFILE_RELEASE_OPT_LEVEL=0 part bash tools/reproducible.sh ;;
     2) part fuzz_share 0 && part mutants statistics --count 5 ;;
     3) part fuzz_share 1 && part mutants findings --count 5 ;;

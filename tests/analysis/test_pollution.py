@@ -40,7 +40,7 @@ HOSTS = {"sender": SOURCE, "receiver": TARGET}
 
 
 def over_a_medium(late: int, **lateness: int) -> dict[str, Any]:
-    """A trial of a second over a medium that handed so many of 1000 frames over late."""
+    """A trial of a second over a medium that handed `late` of 1000 frames over late."""
     raw = a_trial()
     raw["requester"] = {"elapsed_ns": SECOND}
     none = {"p50_ns": 0, "p99_ns": 0, "longest_ns": 0, "longest_gap_ns": 0}

@@ -137,8 +137,8 @@ def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
         if trial.experiment == "udp-500"
         for version in (4, 6)
     ]
-    told = sentences(replace(synthetic.run, study=study), trials)
-    four, six = (text for text in told if text.startswith("The highest"))
+    found = sentences(replace(synthetic.run, study=study), trials)
+    four, six = (text for text in found if text.startswith("The highest"))
     assert "messages at IPv4 was 1,105.3" in four and "83.4 % of the messages" in four
     assert "messages at IPv6 was 368.4" in six and "27.8 % of the messages" in six
 

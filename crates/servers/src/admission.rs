@@ -112,7 +112,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// For strangers that take so much each, and all of them what `bounds` says.
+    /// For strangers that take `each_bytes` of memory each, and all of them what `bounds` says.
     pub fn new(bounds: &Bounds, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Self {
         let (bytes, crowded) = (bounds.strangers_bytes, bounds.crowded);
         let descriptors = lanlab_os::descriptor_limit().map_or(MAX_WAITING, |limit| limit as usize);

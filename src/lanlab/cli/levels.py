@@ -28,7 +28,7 @@ _WITH_COMMAS = frozenset({"congestion_control"})
 #: Digits to which a level of a range is rounded: 0.1 + 0.2 is to be 0.3.
 _DIGITS = 12
 _FACTOR = re.compile(r"\s*[x*]\s*([0-9.]+)\s*")
-#: A number of so many digits or more is seldom the whole part of one with a decimal comma.
+#: A number of this length or more is seldom the whole part of one with a decimal comma.
 _DIGITS_OF_A_LIST = 3
 #: The unit of a value that has none, as it is written.
 _PLAIN_UNITS: Mapping[str, str] = {"RATE": "bit/s", "SIZE": "B", "TIME": "s", "SHARE": "%"}

@@ -93,12 +93,15 @@ class EngineStage:
     def make_memory_ready(self, role: str, octets: int, files: int, directory: str) -> None:
         wanted = octets + files * _PAGE_BYTES
         request = {"type": "ready_memory", "bytes": wanted, "directory": directory}
-        told = self.ask(role, request, _MEMORY_S)
-        self.setup["memory"] = noted = {"wanted_bytes": wanted, "ready_bytes": told["ready_bytes"]}
-        if told["reason"] is None:
-            noted["elapsed_s"] = told["elapsed_ns"] / 1e9
+        answer = self.ask(role, request, _MEMORY_S)
+        self.setup["memory"] = noted = {
+            "wanted_bytes": wanted,
+            "ready_bytes": answer["ready_bytes"],
+        }
+        if answer["reason"] is None:
+            noted["elapsed_s"] = answer["elapsed_ns"] / 1e9
         else:
-            noted["reason"] = told["reason"]
+            noted["reason"] = answer["reason"]
 
     def free_bytes(self, role: str, directory: str) -> int | None:
         told = self.ask(role, {"type": "measure_room", "directory": directory}, _LOOK_S)

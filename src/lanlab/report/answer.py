@@ -27,7 +27,7 @@ from lanlab.studies.scaling import is_numeric
 #: An interval whose ends differ by more than this factor says nothing.
 _TOO_WIDE = 2.0
 #: Sweeps of one experiment that have a sentence each.
-_SWEEPS_TOLD = 6
+_MOST_SWEEPS = 6
 #: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
 
@@ -113,8 +113,8 @@ def _greatest(
         named = f"{messages_text(summary.parameters)}{_at(condition_text(study, rest))}"
         sweeps.setdefault(named, []).append(summary)
     ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
-    told = ordered if len(ordered) <= _SWEEPS_TOLD else (ordered[0], ordered[-1])
-    return [_greatest_of(study, named, sweep, trials) for named, sweep in told]
+    chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
+    return [_greatest_of(study, named, sweep, trials) for named, sweep in chosen]
 
 
 def _best(sweep: Sequence[Summary]) -> float:

@@ -47,13 +47,13 @@ pub fn list(text: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let read = if line.starts_with(|first: char| first.is_ascii_digit()) {
-            dos(line).map_or_else(|| unix_listing::beside(line), Line::Entry)
+            dos(line).map_or_else(|| unix_listing::without_mode(line), Line::Entry)
         } else {
             unix_listing::read(line)
         };
         match read {
             Line::Entry(entry) => entries.push(entry),
-            Line::Beside => {}
+            Line::NoEntry => {}
             Line::Unknown => return Err(odd("LIST", line)),
         }
     }

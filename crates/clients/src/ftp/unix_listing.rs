@@ -9,7 +9,7 @@ pub enum Line {
     /// A file or directory.
     Entry(Entry),
     /// Something else of the listing: a sum, a link, a device.
-    Beside,
+    NoEntry,
     /// Perhaps an entry, in a form that is not known.
     Unknown,
 }
@@ -22,18 +22,18 @@ const DATE_AT: [usize; 7] = [5, 4, 6, 3, 2, 7, 8];
 
 /// Read a line.
 pub fn read(line: &str) -> Line {
-    let Some(kind) = kind_of(line) else { return beside(line) };
+    let Some(kind) = kind_of(line) else { return without_mode(line) };
     match kind {
         '-' | 'd' => entry(line, kind == 'd').map_or(Line::Unknown, Line::Entry),
-        _ => Line::Beside,
+        _ => Line::NoEntry,
     }
 }
 
 /// A line without a mode: `total 12`, `insgesamt 12`, `合計 12`, or not understood.
-pub fn beside(line: &str) -> Line {
+pub fn without_mode(line: &str) -> Line {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let is_sum = matches!(fields.as_slice(), [_, number] | [_, number, _] if is_number(number));
-    if is_sum { Line::Beside } else { Line::Unknown }
+    if is_sum { Line::NoEntry } else { Line::Unknown }
 }
 
 /// The first character of a mode, if the line begins with one: `-rw-r--r--`, also with a sign of more
@@ -194,7 +194,7 @@ mod tests {
             "lrwxrwxrwx 1 me us 1 Jan 5 2025 x -> y",
             "crw-rw---- 1 me us 1, 3 Jan 5 2025 null",
         ] {
-            assert_eq!(read(line), Line::Beside, "{line}");
+            assert_eq!(read(line), Line::NoEntry, "{line}");
         }
         for line in [
             "-rw-r--r-- 1",

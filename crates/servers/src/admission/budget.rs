@@ -1,4 +1,4 @@
-//! Memory that many share, and that who waits gets from who does not use it.
+//! Memory that connections share. One that waits for a part gets it from one that does not use its own.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,11 +21,11 @@ pub(super) const LEAST_GRACE: u32 = 5;
 pub struct MemoryBudget {
     free: Arc<Semaphore>,
     units: usize,
-    /// What those want who wait.
+    /// Units that are waited for.
     wanted_units: AtomicUsize,
     holders: Mutex<HashMap<u64, Arc<Holder>>>,
     numbers: AtomicU64,
-    /// While others wait, who has not moved for so long is ended.
+    /// A holder that is idle for this time is ended while others wait.
     grace: Duration,
     /// The same where they want many times what there is.
     least_grace: Duration,
@@ -51,12 +51,12 @@ pub struct Reservation {
 }
 
 impl MemoryBudget {
-    /// So much memory.
+    /// A budget of `bytes`, of which an idle holder keeps its part for `grace` while others wait.
     pub fn new(bytes: usize, grace: Duration) -> Arc<Self> {
         Self::with_least_grace(bytes, grace, grace)
     }
 
-    /// So much for strangers: the more of it is wanted the less time each has.
+    /// A budget of `bytes` for strangers: the more of it is waited for the less time each has.
     pub fn crowded(bytes: usize, bounds: &Bounds) -> Arc<Self> {
         Self::with_least_grace(bytes, bounds.crowded, bounds.crowded / LEAST_GRACE)
     }
@@ -76,7 +76,7 @@ impl MemoryBudget {
         })
     }
 
-    /// Take so much of it, as soon as there is so much.
+    /// Take `bytes` of it, as soon as they are free.
     pub async fn hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         if let Some(hold) = self.try_hold(bytes) {
             return Some(hold);
@@ -112,7 +112,7 @@ impl MemoryBudget {
         }
     }
 
-    /// The same if there is so much now.
+    /// The same if they are free now.
     pub fn try_hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         let permit = Arc::clone(&self.free).try_acquire_many_owned(units_of(bytes)?).ok()?;
         Some(self.reserve(permit))

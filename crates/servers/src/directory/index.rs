@@ -1,7 +1,7 @@
 //! The names of one directory: found in any case and by short ones, and listed in their order. Each
 //! costs the same whether the directory holds a hundred names or a hundred thousand.
 //!
-//! A name that no client can ask for is listed by its short name, and found by that alone. So whatever
+//! A name that no client can ask for is listed by its short name, and found by that alone. So all that
 //! is listed can be opened.
 
 use std::collections::hash_map::RandomState;

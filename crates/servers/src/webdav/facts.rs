@@ -58,7 +58,7 @@ impl DavMetaData for Facts {
         self.0.is_file()
     }
 
-    /// Nobody is shown a link, nor anything else that is not opened here.
+    /// A link is not listed, nor anything else that is not opened here.
     fn is_symlink(&self) -> bool {
         !self.0.is_dir() && !self.0.is_file()
     }

@@ -75,7 +75,7 @@ impl DavFileSystem for Files {
         })
     }
 
-    /// With links and pipes, which nobody is shown: a directory that is removed goes with them.
+    /// With links and pipes, which are not listed: a directory that is removed goes with them.
     fn read_dir<'a>(
         &'a self,
         path: &'a DavPath,

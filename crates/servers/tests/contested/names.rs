@@ -74,8 +74,8 @@ fn by_s3(port: u16) -> Renames {
     })
 }
 
-/// Two clients rename files of their own to one name, which must be free: one of them is told that it
-/// was done, and its file has the name; the other's has its own.
+/// Two clients rename files of their own to one name, which must be free: one of them is answered with
+/// success, and its file has the name; the other's has its own.
 fn rename_to_one_name(service: ServiceKind, client: Client, rounds: usize) {
     let base = TempDir::new().unwrap();
     let root = base.path().join("root");
@@ -139,24 +139,24 @@ fn of_many_renames_to_one_name_each_success_is_true() {
     }
 }
 
-/// What one client was told of one round.
+/// Successes of one client in one round.
 #[derive(Debug, Default, Clone, Copy)]
-struct Told {
+struct Done {
     made: bool,
     removed: bool,
 }
 
-async fn make_and_remove(target: &Target, rounds: usize, barrier: &Barrier) -> Vec<Told> {
+async fn make_and_remove(target: &Target, rounds: usize, barrier: &Barrier) -> Vec<Done> {
     let session = connect(target).await.unwrap();
-    let mut told = Vec::new();
+    let mut rounds_done = Vec::new();
     for round in 0..rounds {
         barrier.wait();
         let made = session.make_directory(&path(&format!("d-{round}"))).await.is_ok();
         barrier.wait();
         let removed = session.remove_directory(&path(&format!("d-{round}"))).await.is_ok();
-        told.push(Told { made, removed });
+        rounds_done.push(Done { made, removed });
     }
-    told
+    rounds_done
 }
 
 /// Of two who make or remove one directory one has done it. S3 has no directories, so that nothing is

@@ -1,5 +1,5 @@
 //! Files, links, pipes and directories that take each other's place while clients ask for them: nothing
-//! beside the served directory is read or changed, and no other client waits for it.
+//! outside of the served directory is read or changed, and no other client waits for it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::{ALL, open_to_all, repeats, threads};
 use crate::stage::{get, path, run};
 
-const SECRET: &[u8] = b"what nobody who is served may read";
+const SECRET: &[u8] = b"what no client may read";
 const CALM: &[u8] = b"what is in a file that stays";
 
 /// How often a client that is not concerned asks at least, while places are swapped.

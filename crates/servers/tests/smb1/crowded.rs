@@ -83,7 +83,7 @@ fn a_search_of_sixty_thousand_files_keeps_no_other_client_waiting() {
     search_beside_others(60_000);
 }
 
-/// Time of each of some requests in a directory of so many files, the least of a few.
+/// Time of each of some requests in a directory of `files` files, the least of a few.
 fn costs(files: usize) -> Vec<(&'static str, Duration)> {
     let costs = std::sync::Mutex::new(Vec::new());
     run(async {

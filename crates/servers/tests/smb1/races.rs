@@ -118,7 +118,7 @@ impl Racer {
 
 const STEPS: usize = 6;
 
-/// Files beside: a server that reads all names before it renames takes long between the two.
+/// Other files there: a server that reads all names before it renames takes long between the two.
 const OTHERS: usize = 300;
 
 fn names(root: &Path) -> Vec<String> {

@@ -189,7 +189,7 @@ fn what_takes_the_place_of_a_file_many_times_leads_nowhere() {
     all_swap(repeats(20_000));
 }
 
-/// Opened without a thought, it is waited for until somebody opens its other end.
+/// A plain open waits until its other end is opened.
 #[test]
 fn a_fifo_is_no_file_in_any_request() {
     run(async {

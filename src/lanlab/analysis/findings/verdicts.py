@@ -64,7 +64,7 @@ class Judgement:
     comparisons: tuple[Judged, ...]
     #: Of an undecided one; `None` where trials would not decide it, or not in reach.
     further: Further | None = None
-    #: Of statements that hold for so many parts: how many do.
+    #: Number of parts that hold, of a statement about several.
     tallies: tuple[Tally, ...] = ()
     #: Whether more trials can be run: not of what was published.
     is_repeatable: bool = True

@@ -45,7 +45,7 @@ pub async fn remove_written(
     let mut directories = vec![files_path(spec)?];
     directories.extend(below(&written.directories)?);
     let working = path(spec.working_name.clone())?;
-    // There one word removes a file, and a directory that somebody put in its place with all in it.
+    // There the same request removes a file, and a directory that has taken its place with all in it.
     let by_names = !matches!(spec.service.service, ServiceKind::Webdav | ServiceKind::Webdavs);
     let mut seen = match Listing::in_these(session, &working, &directories, by_names).await {
         Err(fault) if !fault.class.is_passing() => {

@@ -10,7 +10,7 @@ fn opened(path: &Path) -> Dir {
     Dir::open_ambient_dir(path, ambient_authority()).unwrap()
 }
 
-/// One that is told of changes, where that is known, and one that looks at times.
+/// One with reports of changes, where the system has them, and one that looks at times.
 fn caches() -> [Cache; 2] {
     [Cache::new(|_| true), Cache { watch: None, ..Cache::new(|_| true) }]
 }
