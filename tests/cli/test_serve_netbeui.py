@@ -76,7 +76,7 @@ def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_r
         assert pcap.read_bytes() == before
         # Another server by that name is refused: the first one objects.
         other = run(here, *_SERVE[:-1], "left", str(served), "--name", "CNCFILES",
-                    password="", store=store)  # fmt: skip
+                    password=password, store=store)  # fmt: skip
         assert other.returncode == 1, other.stderr
         assert "another station has our name" in other.stderr
         server.send_signal(signal.SIGINT)

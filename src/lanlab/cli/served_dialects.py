@@ -83,7 +83,7 @@ def credentials_of(
     if guest and (require_signing or password_file is not None):
         other = "--require-signing" if require_signing else "--password-file"
         raise UsageError(
-            f"--guest: found `{other}` beside it; allowed: one of both",
+            f"--guest: found `{other}` too; allowed: one of both",
             hint="a guest has no password, and so no key for signatures",
         )
     if not offered.has_users and password_file is not None:
@@ -93,8 +93,7 @@ def credentials_of(
         )
     if guest or not offered.has_users:
         return None, False
-    # Set and empty is as shells have it that unset it for one command.
-    secret = os.environ.get("LANLAB_PASSWORD") or None
+    secret = os.environ.get("LANLAB_PASSWORD")
     if password_file is not None:
         secret = read_password_file(Path(password_file))
     if secret is None:
