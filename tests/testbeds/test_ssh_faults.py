@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -44,6 +45,17 @@ def received(host: SshHost) -> int:
     lines = Path(f"/proc/{host.server.pid}/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     return int(values[names.index("InDatagrams")])
+
+
+def await_clients_end(command: subprocess.Popen[str], deadline: float) -> None:
+    """Wait until each ssh that a command has started has ended; a suspended command reaps none."""
+    while True:
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        commands = {Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+        if not any(words.startswith(b"ssh\0") or b"/ssh\0" in words for words in commands):
+            return
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 SLOW = ["stream", "--to", "nas", "--rate", "10M", "--time", "30", "--idle-timeout", "2"]
@@ -133,7 +145,11 @@ def test_a_connection_that_is_cut_before_the_first_trial_is_reported(tmp_path: P
         while not any(" hold " in words for words in nas.processes().values()):
             assert time.monotonic() < deadline
             time.sleep(0.005)
+        # What is begun until here shares the connection; what comes later finds it ended.
+        command.send_signal(signal.SIGSTOP)
         cut_connection(lan, nas, 0)
+        await_clients_end(command, deadline)
+        command.send_signal(signal.SIGCONT)
         code, _, err = finished(command)
         assert code == 1, err
         # What was being asked decides whether ssh is asked first why there is no answer.

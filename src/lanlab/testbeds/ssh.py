@@ -32,7 +32,7 @@ from lanlab.addresses import (
 from lanlab.engine import Engine, engine_path
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import machine_name, travelling_engine
-from lanlab.errors import LabError, UnmetNeed, UsageError
+from lanlab.errors import LabError, RunError, UnmetNeed, UsageError
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.link import check_unshaped
 from lanlab.testbeds.remote.connection import Connection, Heartbeat
@@ -74,7 +74,15 @@ class _Remote:
             raise
 
     def start_engine(self) -> EngineCommand:
-        """What starts the engine there."""
+        """
+        What starts the engine there.
+
+        Raises:
+            RunError: The connection has ended: ssh would open another one, which ends with nothing
+                that lanlab ends.
+        """
+        if why := self.connection.why_ended():
+            raise RunError(f"{self.destination.label}: {why}", host=self.destination.label)
         mark, argv = self.connection.marked_command(
             f"{self.engine.path} --end-after-silence {END_AFTER_SILENCE_S}"
         )
