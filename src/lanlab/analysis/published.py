@@ -29,7 +29,7 @@ class Statement:
 
     value: PublishedValue
     series: str
-    #: In `value.si_unit`; `None` where a run of one system has no counterpart.
+    #: In `value.si_unit`; `None` where the run has no counterpart.
     ours: float | None
     #: How ours was computed, or why there is none.
     how: str
@@ -63,9 +63,12 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
     """
     The printed numbers (mean or standard deviation) of the summary's metric at its condition.
 
-    A number belongs to it if it names every factor of the experiment and agrees in every
-    parameter that it names.
+    A number belongs to it if it names every factor of the experiment and agrees in every parameter
+    that it names. A factor of one level that no printed number names is none of the study's, but
+    one that says on which machines a condition is.
     """
+    named = {key for value in published.value for key in value.condition}
+    factors = {key for key in summary.factors if key in named or key not in summary.constant}
     return tuple(
         PublishedPoint(series_of(value, summary.parameters), value)
         for value in published.value
@@ -73,7 +76,7 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
         and value.statistic in ("mean", "sd")
         and is_own(value)
         and value.experiment in (None, summary.experiment)
-        and summary.factors.keys() <= value.condition.keys()
+        and factors <= value.condition.keys()
         and _agrees(value, summary.parameters)
     )
 
@@ -95,9 +98,11 @@ def statements(
 ) -> tuple[Statement, ...]:
     """
     The printed numbers that are no point of a condition: shares of the link, ends of a range,
-    ratios and differences, each with our counterpart where one system has one.
+    ratios and differences, each with our counterpart where the run has one. Of a simulated run
+    that is the one by which its accuracy is judged.
     """
     summaries = all_summaries(run, trials)
+    judged = _judged(run, trials, published)
     points = {point.value.id for summary in summaries for point in points_for(summary, published)}
     found = []
     for value in published.value:
@@ -114,7 +119,11 @@ def statements(
         ]
         if not matching:
             continue
-        ours, how = _counterpart(value, matching)
+        ours, how = (
+            judged.get(value.id)
+            or _between_levels(value, matching, published)
+            or _counterpart(value, matching)
+        )
         found.append(Statement(value, series_of(value, matching[0].parameters), ours, how))
     return tuple(found)
 
@@ -137,6 +146,56 @@ def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
     )
 
 
+def _judged(
+    run: RunRecord, trials: Sequence[TrialRecord], published: Published
+) -> dict[str, tuple[float, str]]:
+    """By id of a printed number, its counterpart in a simulated run, in the number's unit."""
+    if Study.model_validate(run.study).simulation is None:
+        return {}
+    from lanlab.analysis.simulated_run import run_accuracies
+
+    return {
+        one.value.id: (_as_printed(one.value, one.simulated), one.how)
+        for one in run_accuracies(run, trials, published)
+    }
+
+
+def _as_printed(value: PublishedValue, ratio: float) -> float:
+    """A ratio as a gain or deficit is printed; all else as it is."""
+    return {"gain": ratio - 1, "deficit": 1 - ratio}.get(value.statistic, ratio)
+
+
+#: Statistics that compare two levels of a factor, and the names of these in a condition.
+_PAIRS = {
+    "difference": ("minuend", "subtrahend"),
+    **dict.fromkeys(("ratio", "gain", "deficit"), ("numerator", "denominator")),
+}
+
+
+def _between_levels(
+    value: PublishedValue, matching: list[Summary], published: Published
+) -> tuple[float, str] | None:
+    """Our number for one of theirs that compares two levels, if the run has both."""
+    names = [value.condition.get(key) for key in _PAIRS.get(value.statistic, ())]
+    for factor in published.factor if names else ():
+        levels = [
+            one.level
+            for name in names
+            for one in factor.levels
+            if str(name).casefold() in (str(one.level).casefold(), one.title.casefold())
+        ]
+        sides = [
+            [s.mean for s in matching if s.mean and s.parameters.get(factor.name) == level]
+            for level in levels
+        ]
+        if len(sides) == len(names) and all(sides):
+            first, second = (max(means) for means in sides)
+            if value.statistic == "difference":
+                return first - second, "difference of the greatest means"
+            return _as_printed(value, first / second), "ratio of the greatest means"
+    return None
+
+
 def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float | None, str]:
     """Our number for one of theirs, and how it was made."""
     measured = [summary for summary in matching if summary.mean is not None]
@@ -154,7 +213,7 @@ def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float 
         return max(means), "greatest mean of these conditions"
     if value.statistic == "minimum":
         return min(means), "least mean of these conditions"
-    return None, "compares systems of which this run has one"
+    return None, "compares systems that this run does not have"
 
 
 def published_numbers(run: RunRecord) -> Published:
