@@ -277,8 +277,10 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     drivers each has numbers of its own, in `drivers`.
     """
     from lanlab.analysis.failures import failures
+    from lanlab.analysis.measured_where import measured_where
     from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
 
+    where = measured_where(run)
     failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
     found = by_driver(trials)
     means = {name: mean_metrics(of_driver) for name, of_driver in found.items()}
@@ -290,8 +292,8 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     return {
         "run": run.id,
-        "testbed": run.testbed["name"],
-        "link": run.testbed["link"],
+        "testbed": where.testbed,
+        "link": where.link,
         "workload": trials[0].workload,
         "parameters": parameters,
         "modes": modes,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lanlab.addresses import bare
+from lanlab.testbeds.base import Host
 
 #: Properties of an interface that change only by configuration.
 _LASTING = (
@@ -38,6 +39,20 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
         ),
         None,
     )
+
+
+def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, Any]) -> str | None:
+    """
+    The interface of a host to the measured network.
+
+    Args:
+        hosts: All of the testbed: where it knows the interface of one, a host without has none
+            that frames go through, as this machine's loopback beside an interface without IP.
+        facts: Of the host, as its engine tells them.
+    """
+    if any(one.interface for one in hosts):
+        return host.interface
+    return interface_of(facts, host.addresses.values())
 
 
 def lasting_facts(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
