@@ -73,6 +73,7 @@ def run_as_json(
         # How each ended: at a fixed number, at its goal, or short of it.
         "conditions": parts.each("how conditions ended", lambda: _endings_as_json(run, trials)),
         "searches": parts.each("saturation", lambda: _searches_as_json(run, trials)),
+        **parts.of("ranking", lambda: _rankings_as_json(run, trials), {}),
         **parts.of("round trips under load", lambda: _loads_as_json(trials), {}),
         "trials": [
             {
@@ -119,6 +120,16 @@ def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
         }
         for trial in missing_places(trials)
     ]
+
+
+def _rankings_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
+    """Which level of a factor is best, under `rankings`; nothing where no factor has such."""
+    from lanlab.report.ranking_text import run_rankings
+    from lanlab.studies import Study
+
+    study = Study.model_validate(run.study)
+    found = [one.to_json() for own in run_rankings(study, run, trials).values() for one in own]
+    return {"rankings": found} if found else {}
 
 
 def _endings_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:

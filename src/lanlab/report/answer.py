@@ -19,6 +19,7 @@ from lanlab.report.failure_text import failure_sentences
 from lanlab.report.load_table import load_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
+from lanlab.report.ranking_text import joined, ranking_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_text import messages_text, saturation_sentence
 from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
@@ -53,7 +54,9 @@ def sentences(
     study = Study.model_validate(run.study)
     printed = published_numbers(run) if published is None else published
     parts = Analyses() if analyses is None else analyses
-    said = parts.each("saturation", lambda: _searches(study, run, trials))
+    # Which is best is what was asked, wherever something is varied that can be.
+    said = parts.each("ranking", lambda: ranking_sentences(study, run, trials))
+    said += parts.each("saturation", lambda: _searches(study, run, trials))
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         if own and scaled.search is None:
@@ -197,6 +200,12 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
             text = f"{name} {series} was {_mean(study, most)}{_share(most)}"
+        elif is_copy:
+            # Files of other sizes are other conditions: no range goes over them.
+            each = [
+                f"{_mean(study, one)} ({_level(study, one, along)}{_share(one)})" for one in group
+            ]
+            text = f"{name} {series} was {joined(each)}"
         else:
             text = (
                 f"{name} {series} was between {_mean(study, least)} "
