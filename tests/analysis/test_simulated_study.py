@@ -132,8 +132,9 @@ def test_a_claim_is_judged_to_the_digits_that_were_printed(
         return replace(trial, metrics={**trial.metrics, "goodput_bps": goodput_bps})
 
     findings = load_study("manford-kolahi").findings
-    found = judge_run(findings, simulated.run, [ranged(trial) for trial in simulated.trials])
-    [judged] = [one for one in found.judgements if one.finding.id == "f1.vista.ipv6"]
+    asked = [one for one in findings if one.id == "f1.vista.ipv6"]
+    trials = [ranged(trial) for trial in simulated.trials]
+    [judged] = judge_run(asked, simulated.run, trials).judgements
 
     assert judged.verdict == verdict
     assert {(one.comparison.least, one.comparison.most) for one in judged.comparisons} == {

@@ -51,7 +51,7 @@ def fails(*_: Any, **__: Any) -> NoReturn:
 @pytest.fixture(scope="module")
 def made() -> SyntheticRun:
     """A run with a search and with conditions."""
-    return synthetic_run("milanovic-srbljic", "quick")
+    return synthetic_run("milanovic-srbljic")
 
 
 @pytest.fixture
