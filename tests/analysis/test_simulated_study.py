@@ -9,7 +9,8 @@ from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.comparison_published import beside_published
 from lanlab.analysis.findings import judge_run
-from lanlab.analysis.published import points_for, statements
+from lanlab.analysis.published import points_for
+from lanlab.analysis.published_statements import statements
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.analysis.summary import summarise
 from lanlab.figures.registry import build_figure
