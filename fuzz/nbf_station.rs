@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use lanlab_stack::node::{Carrier, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{self, Frame, Framing, Mac};
@@ -97,7 +97,7 @@ fn mac(choice: u8) -> Mac {
 impl Harness {
     fn new(choice: u8) -> Self {
         let profile = profile::ALL[usize::from(choice) % profile::ALL.len()];
-        let config = NodeConfig { mac: OWN, name: name(0), profile };
+        let config = NodeConfig::new(OWN, name(0), profile, CarrierKinds::only(CarrierKind::Nbf));
         let mut harness = Self {
             node: Node::new(&config, Instant::ZERO),
             now: Instant::ZERO,
@@ -109,8 +109,8 @@ impl Harness {
             message: Vec::new(),
         };
         if choice & 0x40 == 0 {
-            harness.node.listen(Carrier::Nbf);
-            harness.node.nbf().claim(Instant::ZERO, name(2), true);
+            harness.node.listen();
+            harness.node.nbf().unwrap().claim(Instant::ZERO, name(2), true);
         }
         if choice & 0x80 == 0 {
             for _ in 0..8 {
@@ -176,7 +176,10 @@ impl Harness {
         let choice = octets.octet();
         let (now, last, node) = (self.now, self.last, &mut self.node);
         match choice & 0x0f {
-            0 | 1 => self.last = node.open(now, Carrier::Nbf, Peer::Name(name(choice >> 4))),
+            0 | 1 => {
+                self.last =
+                    node.open(now, CarrierKind::Nbf, Peer::Name(name(choice >> 4))).unwrap();
+            }
             2 => node.close(now, last),
             3..=6 => {
                 let len = usize::from(octets.octet()) * 40;
@@ -184,12 +187,12 @@ impl Harness {
             }
             7 => node.pause(last),
             8 => node.resume(last),
-            9 => drop(node.nbf().claim(now, name(choice >> 4), choice & 0x80 != 0)),
-            10 => node.nbf().release(name(choice >> 4)),
-            11 => drop(node.nbf().find(now, name(choice >> 4))),
-            12 => drop(node.nbf().ask_status(now, name(choice >> 4))),
-            13 => drop(node.nbf().send_datagram(Some(name(choice >> 4)), b"data")),
-            _ => drop(node.nbf().set_no_ack(last, choice & 0x10 != 0)),
+            9 => drop(node.nbf().unwrap().claim(now, name(choice >> 4), choice & 0x80 != 0)),
+            10 => node.nbf().unwrap().release(name(choice >> 4)),
+            11 => drop(node.nbf().unwrap().find(now, name(choice >> 4))),
+            12 => drop(node.nbf().unwrap().query_status(now, name(choice >> 4))),
+            13 => drop(node.nbf().unwrap().send_datagram(Some(name(choice >> 4)), b"data")),
+            _ => drop(node.nbf().unwrap().set_no_ack(last, choice & 0x10 != 0)),
         }
     }
 

@@ -1,4 +1,22 @@
-//! What carries whole messages between two stations.
+//! The contract of a carrier: what moves whole messages of sessions between two stations.
+//!
+//! A carrier is a folder with a machine that implements [`Carrier`], and a row in the table of
+//! `node`, which makes the carriers that its configuration names. The methods are called in
+//! the order that the node's documentation gives; times do not go back.
+//!
+//! A node calls its carriers through an `enum`, not through `dyn Carrier`: there are few of them, a frame then
+//! costs one predictable branch, and a machine is made by its row alone.
+
+use std::fmt;
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Framing, Mac};
+use lanlab_wire::ipx;
+use lanlab_wire::nbf::AdapterStatus;
+use lanlab_wire::netbios_name::Name;
+
+use crate::llc;
+use crate::profile::Profile;
 
 /// What a carrier can do for one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,4 +25,275 @@ pub struct CarrierFacts {
     pub longest_message: u32,
     /// Whether it keeps the length of messages that have no header of their own: raw data.
     pub keeps_raw: bool,
+}
+
+/// What a station is, whatever carries its sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StationConfig {
+    /// Address of its adapter.
+    pub mac: Mac,
+    /// Its NetBIOS name, which carriers with names claim.
+    pub name: Name,
+    /// Timers and windows.
+    pub profile: Profile,
+    /// Framing of carriers that know more than one.
+    pub framing: Framing,
+    /// Network of carriers that have such numbers; `None`: it is learnt from routers and servers.
+    pub network: Option<u32>,
+}
+
+/// A session, by its number, which no other one of the node ever has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub u32);
+
+impl SessionId {
+    /// Place in the table of the carrier that has given the number.
+    pub(crate) const fn carrier_index(self) -> usize {
+        (self.0 % SessionIds::STEP) as usize
+    }
+}
+
+/// Numbers of the sessions of one carrier. Each carrier counts in steps, so that a number says whose it is.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionIds {
+    next: u32,
+}
+
+impl SessionIds {
+    /// More than there will be carriers.
+    pub(crate) const STEP: u32 = 16;
+
+    /// Numbers of the carrier at this place in the table.
+    pub(crate) const fn new(index: u32) -> Self {
+        Self { next: index }
+    }
+
+    /// A number that was not given before.
+    pub const fn next(&mut self) -> SessionId {
+        let id = SessionId(self.next);
+        self.next = self.next.wrapping_add(Self::STEP);
+        id
+    }
+}
+
+/// A query, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueryId(pub u32);
+
+/// Address of an end of a session, by the families of addresses that carriers have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// A NetBIOS name.
+    Name(Name),
+    /// Network, node and socket of IPX, or of XNS, whose addresses are alike.
+    Ipx(ipx::Address),
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(&name.text()),
+            Self::Ipx(address) => address.fmt(f),
+        }
+    }
+}
+
+/// Why a text is no address of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadPeer {
+    /// What was found, and what it is not.
+    pub message: String,
+    /// What is allowed.
+    pub hint: &'static str,
+}
+
+/// Why a message is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotSent {
+    /// [`Event::Room`] says when there is room again.
+    Full,
+    /// The session is not open.
+    NoSession,
+    /// The carrier has no messages as long.
+    TooLong,
+}
+
+/// Why a session has ended, or was never there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// We have closed it.
+    Closed,
+    /// The other end has closed it.
+    ByPeer,
+    /// The other end has ended it for a fault.
+    ByPeerAbnormally,
+    /// The carrier has no addresses of this family.
+    AddressFamily,
+    /// No station answered for the name.
+    NameNotFound,
+    /// The station has the name, and nothing takes calls for it.
+    NotListening,
+    /// The station has no session left.
+    NoResources,
+    /// The station did not go on with the session in time.
+    NoAnswer,
+    /// The link has ended.
+    Link(llc::Ended),
+    /// What the other end sent makes no sense.
+    Protocol,
+    /// Our own name is another station's.
+    NameInConflict,
+}
+
+/// Whether sessions can be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Readiness {
+    /// Name and network are this station's.
+    Ready,
+    /// Its name is being claimed, or its network is not known yet.
+    Waiting,
+    /// Another station has its name.
+    NameInConflict,
+}
+
+/// Why a carrier does not take a frame, the reason that says least first: a frame that no carrier of a node
+/// takes is counted by the last of their reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stray {
+    /// It is for another station, or of another protocol.
+    Foreign,
+    /// It is an LLC frame for a SAP that is not here.
+    UnknownSap,
+    /// It is shorter than it says, or has no length.
+    Malformed,
+}
+
+/// A number that was counted, by its key in results.
+pub type Count = (&'static str, u64);
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A session that we called is open.
+    Opened(SessionId, CarrierFacts),
+    /// A session that another station called is open.
+    Accepted {
+        /// Its number.
+        session: SessionId,
+        /// What it can do.
+        facts: CarrierFacts,
+        /// Hardware address of the other station.
+        station: Mac,
+        /// Address of ours that was called.
+        called: Peer,
+        /// Address of the caller.
+        calling: Peer,
+    },
+    /// A whole message of a session is in the buffer of [`Carrier::poll_event`].
+    Message(SessionId),
+    /// Another message of the session may be handed in: one has been sent and acknowledged.
+    Room(SessionId),
+    /// A session is over, or did not come to be.
+    Ended(SessionId, Why),
+    /// A NetBIOS name is ours.
+    Claimed(Name),
+    /// This station says that a name of ours is another's, too: it is claimed again, and used meanwhile.
+    /// [`Event::Claimed`] or [`Event::Conflict`] follows.
+    Disputed(Name, Mac),
+    /// The name is that of another station. A new one is given up; one that was ours is claimed again from
+    /// time to time, and [`Event::Claimed`] says when it is ours again.
+    Conflict(Name, Mac),
+    /// A station has a name that was queried.
+    Found {
+        /// Which query.
+        query: QueryId,
+        /// The name.
+        name: Name,
+        /// Who has it.
+        station: Mac,
+        /// Whether it is the name of a group.
+        is_group: bool,
+    },
+    /// The state of an adapter that was queried.
+    Status {
+        /// Which query.
+        query: QueryId,
+        /// Whose.
+        station: Mac,
+        /// The state.
+        status: Box<AdapterStatus>,
+    },
+    /// A query was sent as often as it is; no more answers come.
+    QueryFinished(QueryId),
+    /// A datagram is in the buffer of [`Carrier::poll_event`].
+    Datagram {
+        /// Name of the sender.
+        from: Name,
+        /// Name of ours that it is for; absent: for every station.
+        to: Option<Name>,
+        /// Address of the sender.
+        station: Mac,
+    },
+}
+
+/// A machine that carries messages of sessions in frames.
+///
+/// Where messages flow, it allocates no memory for a frame or message: the buffers that are handed in and out
+/// are exchanged.
+pub trait Carrier {
+    /// Begin to claim the name, or to learn the network: [`readiness`](Self::readiness) says how far it is.
+    /// Sessions get numbers of `ids`.
+    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self;
+
+    /// Where a file server is called that people know by this name.
+    ///
+    /// # Errors
+    /// The carrier has no such names.
+    fn server(name: &str) -> Result<Peer, BadPeer>;
+
+    /// Whether sessions can be opened. It changes with events only.
+    fn readiness(&self) -> Readiness;
+
+    /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows, with [`Why::AddressFamily`] for
+    /// an address of another family.
+    fn open(&mut self, now: Instant, to: Peer) -> SessionId;
+
+    /// Take calls. [`Event::Accepted`] says of each.
+    fn listen(&mut self);
+
+    /// Send a whole message.
+    ///
+    /// # Errors
+    /// [`NotSent`] says why it cannot be taken.
+    fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent>;
+
+    /// End a session, once what waits is sent and acknowledged. [`Event::Ended`] follows.
+    fn close(&mut self, now: Instant, session: SessionId);
+
+    /// Take no more messages of a session until [`resume`](Self::resume).
+    fn pause(&mut self, session: SessionId);
+
+    /// Take messages of a session again.
+    fn resume(&mut self, session: SessionId);
+
+    /// What was counted, over all sessions, in the order in which results have it.
+    fn counts(&self) -> Vec<Count>;
+
+    /// Take a frame of the medium, of any framing and for any station.
+    ///
+    /// # Errors
+    /// [`Stray`] says why it is none of this carrier; the node counts it.
+    fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray>;
+
+    /// Do what is due. Calls without need do nothing.
+    fn handle_timeout(&mut self, now: Instant);
+
+    /// When something is to be done next.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Write the next frame into `into`, in place of what it holds. False if there is none.
+    fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool;
+
+    /// What happened. A message or datagram is in `message`, whose memory is exchanged.
+    fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event>;
 }

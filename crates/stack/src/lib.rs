@@ -8,6 +8,7 @@ pub mod files;
 pub mod ip;
 pub mod llc;
 pub mod nbf;
+mod netbios;
 pub mod node;
 pub mod profile;
 pub mod redirector;

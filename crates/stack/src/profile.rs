@@ -67,7 +67,7 @@ pub struct LinkProfile {
     /// to one. Zero: a loss does not reduce it.
     pub window_growth: Known<u8>,
     /// Whether who has set up the link asks once whether it stands.
-    pub asks_after_connect: Known<bool>,
+    pub polls_after_connect: Known<bool>,
     /// A receiver that is not ready for this long loses the link, ns.
     pub longest_busy_ns: Known<u64>,
 }
@@ -84,7 +84,7 @@ pub struct Profile {
     /// Time between queries, ns.
     pub query_interval_ns: Known<u64>,
     /// Whether a caller first looks for the name, then asks the station for a session.
-    pub finds_first: Known<bool>,
+    pub queries_name_first: Known<bool>,
     /// Whether acknowledgements may come with data.
     pub piggybacks: Known<bool>,
     /// How long an acknowledgement waits for data to come with, ns.
@@ -112,12 +112,12 @@ pub const IBM: Profile = Profile {
         n3: primary(1),
         window: primary(2),
         window_growth: primary(1),
-        asks_after_connect: secondary(true),
+        polls_after_connect: secondary(true),
         longest_busy_ns: assumed(60_000 * MS),
     },
     query_count: primary(6),
     query_interval_ns: primary(500 * MS),
-    finds_first: primary(false),
+    queries_name_first: primary(false),
     piggybacks: primary(true),
     piggyback_wait_ns: assumed(80 * MS),
     send_no_ack_able: primary(true),
@@ -140,12 +140,12 @@ pub const WINDOWS_NT: Profile = Profile {
         n3: secondary(2),
         window: secondary(10),
         window_growth: secondary(2),
-        asks_after_connect: secondary(true),
+        polls_after_connect: secondary(true),
         longest_busy_ns: assumed(60_000 * MS),
     },
     query_count: primary(3),
     query_interval_ns: primary(500 * MS),
-    finds_first: secondary(true),
+    queries_name_first: secondary(true),
     piggybacks: primary(true),
     // Q90180: the acknowledgement waits until T2 expires.
     piggyback_wait_ns: primary(150 * MS),
@@ -175,7 +175,7 @@ pub const DOS: Profile = Profile {
     link: LinkProfile {
         window: primary(1),
         window_growth: assumed(0),
-        asks_after_connect: assumed(false),
+        polls_after_connect: assumed(false),
         ..IBM.link
     },
     piggybacks: primary(false),
@@ -198,7 +198,7 @@ pub const LINUX: Profile = Profile {
         n3: observed(1),
         window: observed(2),
         window_growth: assumed(0),
-        asks_after_connect: observed(false),
+        polls_after_connect: observed(false),
         longest_busy_ns: assumed(60_000 * MS),
     },
     ..WINDOWS_NT

@@ -5,8 +5,7 @@ use std::io::{self, ErrorKind};
 use std::task::{Context, Poll, Waker};
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::nbf::Why;
-use lanlab_stack::node::{Event, SessionId};
+use lanlab_stack::node::{Event, SessionId, Why};
 use lanlab_wire::ethernet::Mac;
 
 /// Messages that wait for the program of a session, after which its peer is held back.
@@ -196,6 +195,9 @@ fn gone() -> io::Error {
 /// Why a session ended, as the system says it of a connection.
 fn why_ended(why: Why) -> io::Error {
     let (kind, message) = match why {
+        Why::AddressFamily => {
+            (ErrorKind::AddrNotAvailable, "the carrier has no addresses of this family")
+        }
         Why::NameNotFound => (ErrorKind::HostUnreachable, "no station answers for this name"),
         Why::NotListening => (ErrorKind::ConnectionRefused, "the station takes no calls for it"),
         Why::NoResources => (ErrorKind::ConnectionRefused, "the station has no session left"),

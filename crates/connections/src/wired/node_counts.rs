@@ -1,6 +1,7 @@
 //! What a node has counted, also as results have it.
 
 use lanlab_files::CarrierCounts;
+use lanlab_stack::node::StrayCounts;
 use lanlab_stack::{llc, nbf};
 
 use super::state::LinkCounts;
@@ -10,6 +11,8 @@ use super::state::LinkCounts;
 pub struct NodeCounts {
     /// The link of whole frames.
     pub link: LinkCounts,
+    /// Frames that no carrier has taken.
+    pub strays: StrayCounts,
     /// The station.
     pub station: nbf::Counts,
     /// All its links of LLC.
@@ -20,15 +23,16 @@ pub struct NodeCounts {
 
 impl From<NodeCounts> for CarrierCounts {
     fn from(counts: NodeCounts) -> Self {
-        let (link, station, links) = (counts.link, counts.station, counts.links);
+        let (link, strays) = (counts.link, counts.strays);
+        let (station, links) = (counts.station, counts.links);
         Self {
             sent_frames: link.sent_frames,
             unsent_frames: link.unsent_frames,
             received_frames: link.received_frames,
             kernel_drops: link.kernel_drops,
-            foreign_frames: station.foreign_frames,
-            malformed_frames: station.malformed_frames,
-            unknown_sap_frames: station.unknown_sap_frames,
+            foreign_frames: strays.foreign_frames,
+            malformed_frames: strays.malformed_frames,
+            unknown_sap_frames: strays.unknown_sap_frames,
             unknown_frames: station.unknown_frames,
             unknown_session_frames: station.unknown_session_frames,
             dropped_answers: station.dropped_answers,

@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, RawLinkPlace, Readiness, Wake};
+use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, RawLinkPlace, Wake};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{Carrier, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, Peer, Readiness, SessionId};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -23,7 +23,7 @@ use super::port::WiredPort;
 use super::reader::{LINK, Reader};
 use super::recording::sink_of;
 use super::shared::Shared;
-use super::state::{Claim, State};
+use super::state::State;
 
 /// Longest sleep of the thread.
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
@@ -75,7 +75,7 @@ impl WiredNode {
         link: Box<dyn FrameLink>,
         descriptor: LinkDescriptor,
     ) -> io::Result<Arc<Self>> {
-        let mut readiness = Readiness::new(2)?;
+        let mut readiness = os::Readiness::new(2)?;
         let wake = Wake::new()?;
         readiness.watch(&wake, KICK, Interest::Read)?;
         let mut state = joined(plan, link);
@@ -99,15 +99,15 @@ impl WiredNode {
             if let Err(error) = state.check() {
                 return Poll::Ready(Err(error));
             }
-            match state.claim {
-                Claim::Claimed => Poll::Ready(Ok(())),
-                Claim::Conflict => {
+            match state.readiness {
+                Readiness::Ready => Poll::Ready(Ok(())),
+                Readiness::NameInConflict => {
                     let error =
                         io::Error::new(ErrorKind::AddrInUse, "another station has our name");
                     Poll::Ready(Err(error))
                 }
-                Claim::Waiting => {
-                    state.claim_waiters.push(cx.waker().clone());
+                Readiness::Waiting => {
+                    state.ready_waiters.push(cx.waker().clone());
                     Poll::Pending
                 }
             }
@@ -120,11 +120,12 @@ impl WiredNode {
     /// # Errors
     /// Those of the link, and why there is no session.
     pub async fn call(self: &Arc<Self>, name: Name) -> io::Result<WiredPort> {
-        let id = self.shared.with(|state| {
-            let id = state.node.open(state.link.now(), Carrier::Nbf, Peer::Name(name));
+        let opened = self.shared.with(|state| {
+            let id = state.node.open(state.link.now(), CarrierKind::Nbf, Peer::Name(name))?;
             state.inboxes.open(id);
-            id
+            Some(id)
         });
+        let id = opened.ok_or(ErrorKind::Unsupported)?;
         // Closes the session also where no caller waits for it any more.
         let mut port = self.port(id, CarrierFacts { longest_message: 0, keeps_raw: false });
         port.facts = poll_fn(|cx| {
@@ -161,7 +162,7 @@ impl WiredNode {
     /// Whether the link works, and the name is not another station's.
     pub fn is_usable(&self) -> bool {
         let state = self.shared.state();
-        state.broken.is_none() && state.claim != Claim::Conflict
+        state.broken.is_none() && state.readiness != Readiness::NameInConflict
     }
 
     /// What was counted until now.
@@ -173,12 +174,12 @@ impl WiredNode {
             .sink
             .as_ref()
             .map_or((0, 0), |sink| sink.lock().unwrap_or_else(PoisonError::into_inner).counts());
-        NodeCounts {
-            link: state.counts,
-            station: state.node.nbf().counts(),
-            links: state.node.link_counts(),
-            recorded,
-        }
+        let (link, strays) = (state.counts, state.node.stray_counts());
+        let nbf = state.node.nbf();
+        let (station, links) = nbf.map_or_else(Default::default, |station| {
+            (station.station_counts(), station.link_counts())
+        });
+        NodeCounts { link, strays, station, links, recorded }
     }
 }
 
@@ -197,10 +198,10 @@ impl Drop for WiredNode {
 fn joined(plan: &WiredPlan, link: Box<dyn FrameLink>) -> State {
     let mac = Mac(link.mac());
     let name = plan.name.unwrap_or_else(|| name_of_station(mac));
-    let config = NodeConfig { mac, name, profile: plan.profile };
+    let config = NodeConfig::new(mac, name, plan.profile, CarrierKinds::only(CarrierKind::Nbf));
     let mut node = Node::new(&config, link.now());
     if plan.listens {
-        node.listen(Carrier::Nbf);
+        node.listen();
     }
     let mut state = State::new(node, link);
     state.sink = sink_of(&plan.place);
@@ -213,7 +214,7 @@ fn name_of_station(Mac([_, _, _, a, b, c]): Mac) -> Name {
         .unwrap_or_else(|_| unreachable!("a valid name"))
 }
 
-fn run(shared: &Shared, readiness: &mut Readiness) {
+fn run(shared: &Shared, readiness: &mut os::Readiness) {
     os::prepare_thread();
     loop {
         let (has_more, sleep_ns) = {

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 
-use lanlab_stack::node::{Event, Node, SessionId};
+use lanlab_stack::node::{Node, Readiness, SessionId};
 use lanlab_units::Instant;
 
 use super::frame_link::FrameLink;
@@ -30,14 +30,6 @@ pub struct LinkCounts {
     pub kernel_drops: u64,
 }
 
-/// Whether the node has its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
-    Waiting,
-    Claimed,
-    Conflict,
-}
-
 #[derive(Debug)]
 pub struct State {
     pub node: Node,
@@ -45,8 +37,9 @@ pub struct State {
     /// Who receives; `None` of a link that its medium drives.
     pub reader: Option<Reader>,
     pub inboxes: Inboxes,
-    pub claim: Claim,
-    pub claim_waiters: Vec<Waker>,
+    /// That of the node, after its last event.
+    pub readiness: Readiness,
+    pub ready_waiters: Vec<Waker>,
     /// Why the link is of no use any more.
     pub broken: Option<(ErrorKind, String)>,
     /// Until when the link's thread sleeps.
@@ -68,12 +61,12 @@ fn record(sink: Option<&Sink>, at: Instant, frame: &[u8]) {
 impl State {
     pub fn new(node: Node, link: Box<dyn FrameLink>) -> Self {
         Self {
+            readiness: node.readiness(),
             node,
             link,
             reader: None,
             inboxes: Inboxes::default(),
-            claim: Claim::Waiting,
-            claim_waiters: Vec::new(),
+            ready_waiters: Vec::new(),
             broken: None,
             sleeps_until: Instant::ZERO,
             counts: LinkCounts::default(),
@@ -230,30 +223,25 @@ impl State {
             let mut has_changed = false;
             while let Some(event) = self.node.poll_event(&mut self.message) {
                 has_changed = true;
-                match event {
-                    Event::Claimed(_) => self.claimed(Claim::Claimed),
-                    Event::Conflict(..) => self.claimed(Claim::Conflict),
-                    event => match self.inboxes.take(&event, &mut self.message) {
-                        Then::Nothing => {}
-                        Then::Pause(id) => self.node.pause(id),
-                        Then::Close(id) => self.node.close(self.link.now(), id),
-                    },
+                match self.inboxes.take(&event, &mut self.message) {
+                    Then::Nothing => {}
+                    Then::Pause(id) => self.node.pause(id),
+                    Then::Close(id) => self.node.close(self.link.now(), id),
                 }
             }
             if !has_changed {
                 return;
             }
+            let before = std::mem::replace(&mut self.readiness, self.node.readiness());
+            if self.readiness != before {
+                self.ready_waiters.drain(..).for_each(Waker::wake);
+            }
         }
-    }
-
-    fn claimed(&mut self, claim: Claim) {
-        self.claim = claim;
-        self.claim_waiters.drain(..).for_each(Waker::wake);
     }
 
     fn fail(&mut self, error: &io::Error) {
         self.broken = Some((error.kind(), error.to_string()));
-        self.claim_waiters.drain(..).for_each(Waker::wake);
+        self.ready_waiters.drain(..).for_each(Waker::wake);
         self.inboxes.wake_all();
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{Carrier, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile::{DOS, IBM, Profile, WINDOWS_NT};
 use lanlab_stack::redirector::{Access, Call, CallId, Done, Redirector};
 use lanlab_stack::smb::Dialect;
@@ -181,11 +181,16 @@ impl World {
             switch_queue_bytes: 64 << 10,
         };
         let node = |end: usize| {
-            let config = NodeConfig { mac: Mac(MACS[end]), name: name(end), profile: *profile };
+            let config = NodeConfig::new(
+                Mac(MACS[end]),
+                name(end),
+                *profile,
+                CarrierKinds::only(CarrierKind::Nbf),
+            );
             Node::new(&config, Instant::ZERO)
         };
         let mut nodes = [node(0), node(1)];
-        nodes[1].listen(Carrier::Nbf);
+        nodes[1].listen();
         Self {
             now: Instant::ZERO,
             nodes,
@@ -292,7 +297,7 @@ fn virtually(profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
     }
     {
         let world = &mut *world.borrow_mut();
-        world.nodes[0].open(world.now, Carrier::Nbf, Peer::Name(name(1)));
+        world.nodes[0].open(world.now, CarrierKind::Nbf, Peer::Name(name(1))).unwrap();
     }
     while world.borrow().sessions.iter().any(Option::is_none) {
         assert!(world.borrow_mut().advance(end));

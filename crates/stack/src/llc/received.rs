@@ -135,7 +135,7 @@ impl Link {
             (Unnumbered::Acknowledgement, true) => match self.state {
                 State::Opening if poll => {
                     self.opened(now);
-                    if self.profile.asks_after_connect.value {
+                    if self.profile.polls_after_connect.value {
                         self.poll(now);
                     }
                 }

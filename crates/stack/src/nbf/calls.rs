@@ -4,11 +4,12 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::{NameCommand, NameHeader, value};
 
+use super::FACTS;
 use super::session::{Phase, Session};
 use super::station::Station;
-use super::{FACTS, Why};
+use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::llc;
-use crate::node::{Event, SessionId};
+use crate::netbios::{QueryPace, Unanswered};
 
 /// How long a link that the other station has set up lasts without a session, ns.
 const IDLE_LINK_NS: u64 = 10_000_000_000;
@@ -17,8 +18,7 @@ impl Station {
     /// Send NAME QUERY for a session that is not there yet.
     pub(super) fn query(&mut self, now: Instant, index: usize) {
         let session = &mut self.sessions[index];
-        session.queries += 1;
-        session.deadline = Some(now.plus_nanos(self.profile.query_interval_ns.value));
+        session.deadline = Some(session.call.sent(now, QueryPace::of(&self.profile)));
         let is_call = session.phase == Phase::Calling;
         let header = NameHeader {
             command: NameCommand::NameQuery,
@@ -26,9 +26,9 @@ impl Station {
             // Our name is no group's: the high octet is zero.
             data2: if is_call { u16::from(session.local_number) } else { 0 },
             transmit_correlator: 0,
-            response_correlator: session.query_correlator,
-            destination: session.called,
-            source: session.calling,
+            response_correlator: session.call.correlator,
+            destination: session.call.called,
+            source: session.call.calling,
         };
         let to =
             if session.station == Mac::BROADCAST { Mac::NETBIOS_GROUP } else { session.station };
@@ -39,9 +39,9 @@ impl Station {
     pub(super) fn handle_recognized(&mut self, now: Instant, from: Mac, header: &NameHeader) {
         let index = self.sessions.iter().position(|session| {
             session.is_caller
-                && session.query_correlator == header.transmit_correlator
-                && session.called == header.source
-                && session.calling == header.destination
+                && session.call.correlator == header.transmit_correlator
+                && session.call.called == header.source
+                && session.call.calling == header.destination
         });
         let Some(index) = index else {
             self.counts.unknown_frames += 1;
@@ -53,18 +53,14 @@ impl Station {
             Phase::Finding => {
                 session.station = from;
                 session.phase = Phase::Calling;
-                session.queries = 0;
-                session.query_correlator = self.correlators.next();
+                session.call.begin_anew(self.correlators.next());
                 self.query(now, index);
             }
-            Phase::Calling if number == 0 && !session.is_second_cycle => {
-                // The next query comes with the next deadline.
-                session.is_second_cycle = true;
-                session.queries = 0;
-            }
             Phase::Calling if number == 0 => {
-                let id = session.id;
-                self.drop_session(now, id, Why::NotListening);
+                let (is_over, id) = (session.call.is_refused(), session.id);
+                if is_over {
+                    self.drop_session(now, id, Why::NotListening);
+                }
             }
             Phase::Calling if number == value::NO_RESOURCES => {
                 let id = session.id;
@@ -124,7 +120,7 @@ impl Station {
         });
         if let Some(index) = same {
             let session = &self.sessions[index];
-            if session.query_correlator == header.response_correlator {
+            if session.call.correlator == header.response_correlator {
                 let (local, correlator) = (session.local_number, session.answer_correlator);
                 self.recognize(from, header, local, correlator);
                 return;
@@ -151,7 +147,7 @@ impl Station {
         session.station = from;
         session.local_number = local;
         session.remote_number = number;
-        session.query_correlator = header.response_correlator;
+        session.call.correlator = header.response_correlator;
         session.answer_correlator = self.correlators.next();
         session.deadline = Some(now.plus_nanos(self.profile.session_wait_ns.value));
         let correlator = session.answer_correlator;
@@ -257,16 +253,16 @@ impl Station {
             if session.deadline.is_some_and(|at| at <= now) {
                 session.deadline = None;
                 match session.phase {
-                    Phase::Finding | Phase::Calling
-                        if session.queries < self.profile.query_count.value =>
-                    {
-                        self.query(now, index);
-                    }
-                    Phase::Calling if session.is_second_cycle => {
-                        self.drop_session(now, id, Why::NotListening);
-                    }
                     Phase::Finding | Phase::Calling => {
-                        self.drop_session(now, id, Why::NameNotFound);
+                        match session.call.handle_timeout(QueryPace::of(&self.profile)) {
+                            Unanswered::Again => self.query(now, index),
+                            Unanswered::NotListening => {
+                                self.drop_session(now, id, Why::NotListening);
+                            }
+                            Unanswered::NameNotFound => {
+                                self.drop_session(now, id, Why::NameNotFound);
+                            }
+                        }
                     }
                     Phase::Initializing => {
                         self.finish(index, value::ABNORMAL_END, Why::NoAnswer);
@@ -354,8 +350,8 @@ impl Station {
                 session: session.id,
                 facts: FACTS,
                 station: session.station,
-                called: session.called,
-                calling: session.calling,
+                called: Peer::Name(session.call.called),
+                calling: Peer::Name(session.call.calling),
             }
         };
         self.event(event);

@@ -7,56 +7,51 @@ use lanlab_wire::nbf::{
     AdapterStatus, NameCommand, NameHeader, SessionHeader, permanent_name, value,
 };
 
-use super::questions::Kind;
 use super::session::{Phase, Step};
 use super::station::Station;
+use super::status;
 use super::status_parts::Answer;
-use super::{Why, status};
+use crate::carrier::{Event, Stray, Why};
 use crate::llc;
-use crate::node::Event;
+use crate::netbios::{NameClaim, QueryKind, QueryPace};
 
 impl Station {
-    /// Take a frame of the medium, of any framing and for anyone.
-    pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
-        let Ok(frame) = Frame::parse(frame) else {
-            self.counts.malformed_frames += 1;
-            return;
-        };
+    /// What [`Carrier::handle_frame`](crate::carrier::Carrier::handle_frame) does.
+    pub(super) fn take_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         let (to, from) = (frame.header.destination, frame.header.source);
         let is_ours = [self.mac, Mac::NETBIOS_GROUP, Mac::BROADCAST].contains(&to);
         let is_llc = frame.header.framing == Framing::Llc;
         if !is_ours || !is_llc || from.is_group() || from == self.mac {
-            self.counts.foreign_frames += 1;
-            return;
+            return Err(Stray::Foreign);
         }
         let pdu = frame.payload;
         let (Some(&destination_sap), Some(&source_sap)) = (pdu.first(), pdu.get(1)) else {
-            self.counts.malformed_frames += 1;
-            return;
+            return Err(Stray::Malformed);
         };
         let header = Header::parse(pdu);
         if let Ok((header, information)) = &header
             && [sap::NULL, sap::GLOBAL, sap::NETBIOS].contains(&destination_sap)
             && self.answer_type_1(from, *header, information)
         {
-            return;
+            return Ok(());
         }
         if destination_sap != sap::NETBIOS {
-            self.counts.unknown_sap_frames += 1;
-            return;
+            return Err(Stray::UnknownSap);
         }
         self.counts.received_frames += 1;
+        let mut taken = Ok(());
         if let Ok((Header { control: Control::Unnumbered { kind, .. }, .. }, information)) = header
             && kind == Unnumbered::Information
         {
             self.handle_name_frame(now, from, information);
         } else if to != self.mac || source_sap & 0xfe != sap::NETBIOS {
             // A link has one station and one SAP at each end.
-            self.counts.unknown_sap_frames += 1;
+            taken = Err(Stray::UnknownSap);
         } else {
             self.handle_link_frame(now, from, pdu);
         }
         self.settle(now);
+        taken
     }
 
     /// Answer XID and TEST. Gives whether it was one of them.
@@ -171,27 +166,34 @@ impl Station {
         let mut outcomes = Vec::new();
         match header.command {
             NameCommand::AddNameQuery | NameCommand::AddGroupNameQuery => {
-                self.names.handle_add_query(now, from, &header, &mut self.output, &mut outcomes);
+                let claim = NameClaim {
+                    name: header.source,
+                    is_group: header.command == NameCommand::AddGroupNameQuery,
+                    correlator: header.response_correlator,
+                };
+                self.names.handle_claim(now, from, claim, &mut self.output, &mut outcomes);
             }
             NameCommand::AddNameResponse => {
-                self.names.handle_add_response(now, from, &header, &mut outcomes);
+                let claim = (header.source, header.transmit_correlator);
+                self.names.handle_objection(now, from, claim, &mut outcomes);
             }
             NameCommand::NameInConflict => {
                 let (name, correlators) = (header.destination, &mut self.correlators);
                 self.names.handle_conflict(now, from, name, correlators, &mut outcomes);
                 let output = (&mut self.output, &mut self.correlators);
                 // The claim that it begins is due at once.
-                self.names.handle_timeout(now, &self.profile, output, &mut outcomes);
+                let pace = QueryPace::of(&self.profile);
+                self.names.handle_timeout(now, pace, output, &mut outcomes);
             }
             NameCommand::NameQuery => self.handle_name_query(now, from, &header),
             NameCommand::NameRecognized => {
-                let question = self.questions.answered(Kind::Find, header.transmit_correlator);
-                if let Some(question) = question {
-                    let question = question.id;
+                let query = self.queries.answered(QueryKind::Find, header.transmit_correlator);
+                if let Some(query) = query {
+                    let query = query.id;
                     let [_, kind] = header.data2.to_le_bytes();
                     let is_group = kind == value::GROUP;
                     let (name, station) = (header.source, from);
-                    self.event(Event::Found { question, name, station, is_group });
+                    self.event(Event::Found { query, name, station, is_group });
                 } else {
                     self.handle_recognized(now, from, &header);
                 }
@@ -229,14 +231,14 @@ impl Station {
     }
 
     fn handle_status_response(&mut self, from: Mac, header: &NameHeader, data: &[u8]) {
-        let Self { questions, status_parts, correlators, output, .. } = self;
+        let Self { queries, status_parts, correlators, output, .. } = self;
         let whose = (from, permanent_name(self.mac));
         // What follows is known by a correlator of its own.
-        let answer = match questions.answered(Kind::Status, header.transmit_correlator) {
-            Some(question) => match AdapterStatus::parse(data) {
+        let answer = match queries.answered(QueryKind::Status, header.transmit_correlator) {
+            Some(query) => match AdapterStatus::parse(data) {
                 Ok(status) => {
                     let state = (status, header.data2);
-                    status_parts.begin(whose, question, state, correlators, output)
+                    status_parts.begin(whose, query, state, correlators, output)
                 }
                 Err(_) => Answer::Unasked,
             },

@@ -7,10 +7,9 @@
 mod calls;
 mod crowds;
 mod frames;
-mod names;
+mod name_frames;
 mod output;
 mod peers;
-mod questions;
 mod receiving;
 mod sending;
 mod session;
@@ -25,7 +24,6 @@ use lanlab_wire::nbf::SESSION_HEADER_LEN;
 pub use station::{Counts, Station};
 
 use crate::carrier::CarrierFacts;
-use crate::llc;
 
 /// Octets of a message in one frame on Ethernet.
 pub const LONGEST_PART: usize = MAX_PAYLOAD_LEN - NUMBERED_LEN - SESSION_HEADER_LEN;
@@ -37,28 +35,3 @@ pub const LONGEST_DATAGRAM: usize = 512;
 /// What sessions can do.
 pub const FACTS: CarrierFacts =
     CarrierFacts { longest_message: LONGEST_MESSAGE as u32, keeps_raw: true };
-
-/// Why a session has ended, or was never there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// We have closed it.
-    Closed,
-    /// The other end has closed it.
-    ByPeer,
-    /// The other end has ended it for a fault.
-    ByPeerAbnormally,
-    /// No station answered for the name.
-    NameNotFound,
-    /// The station has the name, and nothing takes calls for it.
-    NotListening,
-    /// The station has no session left.
-    NoResources,
-    /// The station did not go on with the session in time.
-    NoAnswer,
-    /// The link has ended.
-    Link(llc::Ended),
-    /// What the other end sent makes no sense.
-    Protocol,
-    /// Our own name is another station's.
-    NameInConflict,
-}

@@ -1,4 +1,4 @@
-//! Frames without a link that are to be sent, and the numbers by which answers are known.
+//! Frames without a link that are to be sent.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,6 @@ use lanlab_wire::nbf::NameHeader;
 
 /// More frames than this are not kept: the driver has to send them first.
 const MOST_WAITING: usize = 128;
-
-/// Numbers that an answer repeats; never zero.
-#[derive(Debug, Default)]
-pub(super) struct Correlators(u16);
-
-impl Correlators {
-    pub(super) fn next(&mut self) -> u16 {
-        self.0 = self.0.checked_add(1).unwrap_or(1);
-        self.0
-    }
-}
 
 #[derive(Debug)]
 struct Waiting {
@@ -30,7 +19,7 @@ struct Waiting {
 /// U frames without a link.
 #[derive(Debug)]
 pub(super) struct Output {
-    mac: Mac,
+    pub(super) mac: Mac,
     waiting: VecDeque<Waiting>,
     /// Frames that were thrown away because the driver had not sent those before.
     pub(super) dropped: u64,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lanlab_wire::nbf::{SessionCommand, flag, value};
 
-use super::output::Correlators;
+use crate::netbios::Correlators;
 
 /// Messages that may wait behind the one that is being sent.
 const MOST_MESSAGES: usize = 4;

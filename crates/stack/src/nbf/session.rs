@@ -7,11 +7,11 @@ use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::{SessionCommand, SessionHeader, flag};
 use lanlab_wire::netbios_name::Name;
 
-use super::output::Correlators;
+use super::LONGEST_PART;
 use super::receiving::{Receiving, Taken, needs_no_ack};
 use super::sending::{Habits, Sending};
-use super::{LONGEST_PART, Why};
-use crate::node::SessionId;
+use crate::carrier::{SessionId, Why};
+use crate::netbios::{Correlators, NameCall};
 use crate::profile::Profile;
 
 /// Where a session stands.
@@ -64,16 +64,11 @@ pub(super) struct Session {
     pub(super) phase: Phase,
     pub(super) is_caller: bool,
     pub(super) deadline: Option<Instant>,
-    pub(super) queries: u32,
-    /// The queries are repeated once where the name had no LISTEN.
-    pub(super) is_second_cycle: bool,
     pub(super) station: Mac,
     pub(super) local_number: u8,
     pub(super) remote_number: u8,
-    pub(super) called: Name,
-    pub(super) calling: Name,
-    /// Response correlator of the query that the session began with.
-    pub(super) query_correlator: u16,
+    /// The call that it begins with, and the response correlator of its query.
+    pub(super) call: NameCall,
     /// Response correlator of what is answered next: NAME RECOGNIZED, then SESSION INITIALIZE.
     pub(super) answer_correlator: u16,
     pub(super) habits: Habits,
@@ -90,20 +85,15 @@ pub(super) struct Session {
 
 impl Session {
     pub(super) fn new(id: SessionId, now: Instant, profile: &Profile, names: [Name; 2]) -> Self {
-        let [called, calling] = names;
         Self {
             id,
             phase: Phase::Finding,
             is_caller: true,
             deadline: None,
-            queries: 0,
-            is_second_cycle: false,
             station: Mac::BROADCAST,
             local_number: 0,
             remote_number: 0,
-            called,
-            calling,
-            query_correlator: 0,
+            call: NameCall::new(names),
             answer_correlator: 0,
             habits: Habits { part_bytes: LONGEST_PART, piggybacks: false, needs_no_ack: false },
             peer_has_no_ack: false,

@@ -3,19 +3,21 @@
 use std::collections::VecDeque;
 
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, permanent_name, value};
-use lanlab_wire::netbios_name::Name;
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, value};
+use lanlab_wire::netbios_name::{Name, suffix};
 
-use super::names::{Names, Outcome};
-use super::output::{Correlators, Output};
+use super::output::Output;
 use super::peers::Peers;
-use super::questions::{Kind, Questions};
 use super::session::{Phase, Session};
 use super::status_parts::StatusParts;
-use super::{LONGEST_DATAGRAM, LONGEST_MESSAGE, Why};
+use super::{LONGEST_DATAGRAM, LONGEST_MESSAGE};
+use crate::carrier::{
+    BadPeer, Carrier, Count, Event, NotSent, Peer, QueryId, Readiness, SessionId, SessionIds,
+    StationConfig, Stray, Why,
+};
 use crate::llc;
-use crate::node::{Event, NotSent, QuestionId, SessionId, SessionIds};
+use crate::netbios::{Correlators, Names, Outcome, Queries, QueryKind, QueryPace};
 use crate::profile::Profile;
 
 /// What a station has counted.
@@ -25,12 +27,6 @@ pub struct Counts {
     pub sent_frames: u64,
     /// Frames received for this station.
     pub received_frames: u64,
-    /// Frames for other stations.
-    pub foreign_frames: u64,
-    /// Frames that are shorter than they say, or have no length.
-    pub malformed_frames: u64,
-    /// LLC frames for a SAP that is not here.
-    pub unknown_sap_frames: u64,
     /// NetBIOS frames that make no sense.
     pub unknown_frames: u64,
     /// NetBIOS frames for a session that is not open.
@@ -55,7 +51,7 @@ pub struct Station {
     pub(super) correlators: Correlators,
     pub(super) output: Output,
     pub(super) names: Names,
-    pub(super) questions: Questions,
+    pub(super) queries: Queries,
     pub(super) status_parts: StatusParts,
     pub(super) peers: Peers,
     pub(super) sessions: Vec<Session>,
@@ -72,33 +68,6 @@ pub struct Station {
 }
 
 impl Station {
-    /// A station that claims its name.
-    pub fn new(now: Instant, mac: Mac, name: Name, profile: &Profile, ids: SessionIds) -> Self {
-        let mut station = Self {
-            mac,
-            name,
-            profile: *profile,
-            started: now,
-            correlators: Correlators::default(),
-            output: Output::new(mac),
-            names: Names::new(mac),
-            questions: Questions::default(),
-            status_parts: StatusParts::default(),
-            peers: Peers::default(),
-            sessions: Vec::new(),
-            ids,
-            is_listening: false,
-            last_number: 0,
-            events: VecDeque::new(),
-            spare: Vec::new(),
-            counts: Counts::default(),
-            ended_links: llc::Counts::default(),
-            turn: 0,
-        };
-        station.claim(now, name, false);
-        station
-    }
-
     /// Claim another name. False if the station has it already, or has too many.
     pub fn claim(&mut self, now: Instant, name: Name, is_group: bool) -> bool {
         let is_begun = self.names.claim(now, name, is_group, &mut self.correlators);
@@ -109,28 +78,6 @@ impl Station {
     /// Give up a name. Sessions go on.
     pub fn release(&mut self, name: Name) {
         self.names.release(name);
-    }
-
-    /// Take calls for every name of the station that is not one of a group.
-    pub const fn listen(&mut self) {
-        self.is_listening = true;
-    }
-
-    /// Call a name. [`Event::Opened`] or [`Event::Ended`] follows.
-    pub fn open(&mut self, now: Instant, to: Name) -> SessionId {
-        let id = self.ids.next();
-        let mut session = Session::new(id, now, &self.profile, [to, self.name]);
-        let Some(number) = self.free_number() else {
-            self.event(Event::Ended(id, Why::NoResources));
-            return id;
-        };
-        session.local_number = number;
-        session.query_correlator = self.correlators.next();
-        session.phase =
-            if self.profile.finds_first.value { Phase::Finding } else { Phase::Calling };
-        self.sessions.push(session);
-        self.query(now, self.sessions.len() - 1);
-        id
     }
 
     pub(super) fn free_number(&mut self) -> Option<u8> {
@@ -149,72 +96,27 @@ impl Station {
         (session.phase != Phase::Ending).then_some(session)
     }
 
-    /// Send a whole message.
-    ///
-    /// # Errors
-    /// [`NotSent`] says why it cannot be taken.
-    pub fn send(&mut self, now: Instant, id: SessionId, message: &[u8]) -> Result<(), NotSent> {
-        if message.len() > LONGEST_MESSAGE {
-            return Err(NotSent::TooLong);
-        }
-        let session = self.session(id).filter(|session| session.phase == Phase::Open);
-        let session = session.filter(|session| !session.is_closing).ok_or(NotSent::NoSession)?;
-        if !session.sending.has_room() {
-            return Err(NotSent::Full);
-        }
-        session.sending.push(message);
-        session.last_traffic = now;
-        Ok(())
-    }
-
     /// Have messages of a session acknowledged by the link alone (SEND NO ACK). False if the other end
     /// does not understand that.
     pub fn set_no_ack(&mut self, id: SessionId, needs_no_ack: bool) -> bool {
         self.session(id).is_some_and(|session| session.set_no_ack(needs_no_ack))
     }
 
-    /// Take no more data of a session: the sender gets `NO_RECEIVE`.
-    pub fn pause(&mut self, id: SessionId) {
-        if let Some(session) = self.session(id) {
-            session.pause();
-        }
+    /// Query who has a name. [`Event::Found`] for each answer, then [`Event::QueryFinished`]. `None` if too
+    /// many queries are open.
+    pub fn find(&mut self, now: Instant, name: Name) -> Option<QueryId> {
+        self.ask(now, QueryKind::Find, name)
     }
 
-    /// Take data of a session again: the sender gets `RECEIVE_OUTSTANDING`.
-    pub fn resume(&mut self, id: SessionId) {
-        if let Some(session) = self.session(id) {
-            session.resume();
-        }
-    }
-
-    /// End a session, once what waits is sent and acknowledged. [`Event::Ended`] follows.
-    pub fn close(&mut self, now: Instant, id: SessionId) {
-        let wait_ns = self.profile.session_wait_ns.value;
-        let Some(session) = self.session(id) else { return };
-        if session.phase == Phase::Open {
-            session.is_closing = true;
-            session.deadline = Some(now.plus_nanos(wait_ns));
-            self.settle(now);
-        } else {
-            self.drop_session(now, id, Why::Closed);
-        }
-    }
-
-    /// Ask who has a name. [`Event::Found`] for each answer, then [`Event::Asked`]. `None` if too many
-    /// questions are open.
-    pub fn find(&mut self, now: Instant, name: Name) -> Option<QuestionId> {
-        self.ask(now, Kind::Find, name)
-    }
-
-    /// Ask for the state of the adapter that has a name; of every one by [`Name::ANY`].
+    /// Query the state of the adapter that has a name; of every one by [`Name::ANY`].
     /// [`Event::Status`] for each answer, put together of several frames where one does not hold all names, then
-    /// [`Event::Asked`].
-    pub fn ask_status(&mut self, now: Instant, name: Name) -> Option<QuestionId> {
-        self.ask(now, Kind::Status, name)
+    /// [`Event::QueryFinished`].
+    pub fn query_status(&mut self, now: Instant, name: Name) -> Option<QueryId> {
+        self.ask(now, QueryKind::Status, name)
     }
 
-    fn ask(&mut self, now: Instant, kind: Kind, name: Name) -> Option<QuestionId> {
-        let id = self.questions.ask(now, kind, name, &mut self.correlators);
+    fn ask(&mut self, now: Instant, kind: QueryKind, name: Name) -> Option<QueryId> {
+        let id = self.queries.ask(now, kind, name, &mut self.correlators);
         self.handle_timeout(now);
         id
     }
@@ -244,53 +146,14 @@ impl Station {
         Ok(())
     }
 
-    /// What was counted.
-    pub fn counts(&self) -> Counts {
+    /// What the station has counted.
+    pub fn station_counts(&self) -> Counts {
         Counts { dropped_answers: self.output.dropped, ..self.counts }
     }
 
     /// What the links have counted, those that have ended included.
     pub fn link_counts(&self) -> llc::Counts {
         self.peers.all.iter().fold(self.ended_links, |sum, peer| sum.plus(peer.link.counts()))
-    }
-
-    /// When something is to be done next.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let alive_ns = self.profile.alive_ns.value;
-        let sessions = self.sessions.iter().flat_map(|session| {
-            let held = session.receiving.held.map(|(_, at)| at);
-            let may_be_silent = alive_ns > 0 && session.phase == Phase::Open;
-            let alive = may_be_silent.then(|| session.last_traffic.plus_nanos(alive_ns));
-            [session.deadline, held, alive]
-        });
-        let others =
-            [self.names.poll_timeout(), self.questions.poll_timeout(), self.peers.poll_timeout()];
-        sessions.chain(others).flatten().min()
-    }
-
-    /// Do what is due.
-    pub fn handle_timeout(&mut self, now: Instant) {
-        let mut outcomes = Vec::new();
-        let sending = (&mut self.output, &mut self.correlators);
-        self.names.handle_timeout(now, &self.profile, sending, &mut outcomes);
-        self.report(&outcomes);
-        let (events, parts) = (&mut self.events, &mut self.status_parts);
-        let about = (&self.profile, permanent_name(self.mac));
-        self.questions.handle_timeout(now, about, &mut self.output, |id| {
-            events.extend(parts.end(id).map(|event| (event, None)));
-            events.push_back((Event::Asked(id), None));
-        });
-        for index in 0..self.peers.all.len() {
-            let peer = &mut self.peers.all[index];
-            peer.link.handle_timeout(now);
-            if peer.idle_until.is_some_and(|at| at <= now) {
-                peer.idle_until = None;
-                peer.link.disconnect(now);
-            }
-            self.handle_link_events(now, index);
-        }
-        self.handle_session_timeouts(now);
-        self.settle(now);
     }
 
     pub(super) fn report(&mut self, outcomes: &[Outcome]) {
@@ -312,9 +175,175 @@ impl Station {
     pub(super) fn event(&mut self, event: Event) {
         self.events.push_back((event, None));
     }
+}
 
-    /// Write the next frame into `into`.
-    pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+impl Carrier for Station {
+    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
+        let &StationConfig { mac, name, profile, .. } = config;
+        let mut station = Self {
+            mac,
+            name,
+            profile,
+            started: now,
+            correlators: Correlators::default(),
+            output: Output::new(mac),
+            names: Names::new(mac),
+            queries: Queries::default(),
+            status_parts: StatusParts::default(),
+            peers: Peers::default(),
+            sessions: Vec::new(),
+            ids,
+            is_listening: false,
+            last_number: 0,
+            events: VecDeque::new(),
+            spare: Vec::new(),
+            counts: Counts::default(),
+            ended_links: llc::Counts::default(),
+            turn: 0,
+        };
+        station.claim(now, name, false);
+        station
+    }
+
+    fn server(name: &str) -> Result<Peer, BadPeer> {
+        Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
+            message: format!("`{name}` is no NetBIOS name: {error}"),
+            hint: "a name has 1 to 15 characters of ASCII",
+        })
+    }
+
+    fn readiness(&self) -> Readiness {
+        self.names.readiness(self.name)
+    }
+
+    fn open(&mut self, now: Instant, to: Peer) -> SessionId {
+        let id = self.ids.next();
+        let Peer::Name(to) = to else {
+            self.event(Event::Ended(id, Why::AddressFamily));
+            return id;
+        };
+        let mut session = Session::new(id, now, &self.profile, [to, self.name]);
+        let Some(number) = self.free_number() else {
+            self.event(Event::Ended(id, Why::NoResources));
+            return id;
+        };
+        session.local_number = number;
+        session.call.correlator = self.correlators.next();
+        session.phase =
+            if self.profile.queries_name_first.value { Phase::Finding } else { Phase::Calling };
+        self.sessions.push(session);
+        self.query(now, self.sessions.len() - 1);
+        id
+    }
+
+    fn listen(&mut self) {
+        self.is_listening = true;
+    }
+
+    fn send(&mut self, now: Instant, id: SessionId, message: &[u8]) -> Result<(), NotSent> {
+        if message.len() > LONGEST_MESSAGE {
+            return Err(NotSent::TooLong);
+        }
+        let session = self.session(id).filter(|session| session.phase == Phase::Open);
+        let session = session.filter(|session| !session.is_closing).ok_or(NotSent::NoSession)?;
+        if !session.sending.has_room() {
+            return Err(NotSent::Full);
+        }
+        session.sending.push(message);
+        session.last_traffic = now;
+        Ok(())
+    }
+
+    fn close(&mut self, now: Instant, id: SessionId) {
+        let wait_ns = self.profile.session_wait_ns.value;
+        let Some(session) = self.session(id) else { return };
+        if session.phase == Phase::Open {
+            session.is_closing = true;
+            session.deadline = Some(now.plus_nanos(wait_ns));
+            self.settle(now);
+        } else {
+            self.drop_session(now, id, Why::Closed);
+        }
+    }
+
+    fn pause(&mut self, id: SessionId) {
+        if let Some(session) = self.session(id) {
+            session.pause();
+        }
+    }
+
+    fn resume(&mut self, id: SessionId) {
+        if let Some(session) = self.session(id) {
+            session.resume();
+        }
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        let (station, links) = (self.station_counts(), self.link_counts());
+        vec![
+            ("unknown_frames", station.unknown_frames),
+            ("unknown_session_frames", station.unknown_session_frames),
+            ("dropped_answers", station.dropped_answers),
+            ("name_disputes", station.name_disputes),
+            ("name_conflicts", station.name_conflicts),
+            ("crowded_out", station.crowded_out),
+            ("information_sent", links.information_sent),
+            ("information_sent_again", links.information_sent_again),
+            ("information_received", links.information_received),
+            ("information_discarded", links.information_discarded),
+            ("supervisory_sent", links.supervisory_sent),
+            ("rejects_sent", links.rejects_sent),
+            ("rejects_received", links.rejects_received),
+            ("not_ready_received", links.not_ready_received),
+            ("t1_expiries", links.t1_expiries),
+            ("frame_rejects_sent", links.frame_rejects_sent),
+            ("frame_rejects_received", links.frame_rejects_received),
+            ("ignored", links.ignored),
+        ]
+    }
+
+    fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
+        self.take_frame(now, frame)
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        let mut outcomes = Vec::new();
+        let sending = (&mut self.output, &mut self.correlators);
+        let pace = QueryPace::of(&self.profile);
+        self.names.handle_timeout(now, pace, sending, &mut outcomes);
+        self.report(&outcomes);
+        let (events, parts) = (&mut self.events, &mut self.status_parts);
+        self.queries.handle_timeout(now, pace, &mut self.output, |id| {
+            events.extend(parts.end(id).map(|event| (event, None)));
+            events.push_back((Event::QueryFinished(id), None));
+        });
+        for index in 0..self.peers.all.len() {
+            let peer = &mut self.peers.all[index];
+            peer.link.handle_timeout(now);
+            if peer.idle_until.is_some_and(|at| at <= now) {
+                peer.idle_until = None;
+                peer.link.disconnect(now);
+            }
+            self.handle_link_events(now, index);
+        }
+        self.handle_session_timeouts(now);
+        self.settle(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let alive_ns = self.profile.alive_ns.value;
+        let sessions = self.sessions.iter().flat_map(|session| {
+            let held = session.receiving.held.map(|(_, at)| at);
+            let may_be_silent = alive_ns > 0 && session.phase == Phase::Open;
+            let alive = may_be_silent.then(|| session.last_traffic.plus_nanos(alive_ns));
+            [session.deadline, held, alive]
+        });
+        let others =
+            [self.names.poll_timeout(), self.queries.poll_timeout(), self.peers.poll_timeout()];
+        sessions.chain(others).flatten().min()
+    }
+
+    fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         if self.output.poll_transmit(into) {
             self.counts.sent_frames += 1;
             return true;
@@ -355,8 +384,7 @@ impl Station {
         false
     }
 
-    /// What happened; a message or datagram is in `message`, whose memory is exchanged.
-    pub fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
+    fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
         let (event, memory) = self.events.pop_front()?;
         if let Some(mut memory) = memory {
             std::mem::swap(message, &mut memory);

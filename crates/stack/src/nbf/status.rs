@@ -7,10 +7,10 @@ use lanlab_wire::nbf::{
     AdapterStatus, ENTRY_LEN, FIXED_LEN, NAME_HEADER_LEN, NameCommand, NameEntry, NameHeader, value,
 };
 
-use super::names::{MOST_NAMES, Names};
 use super::output::Output;
 use super::{LONGEST_DATAGRAM, LONGEST_PART};
 use crate::llc;
+use crate::netbios::{MOST_NAMES, Names};
 
 /// Ethernet (IBM, NCB.STATUS).
 const ETHERNET: u8 = 0xfe;

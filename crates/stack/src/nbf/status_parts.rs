@@ -10,18 +10,17 @@ use lanlab_wire::nbf::{
 };
 use lanlab_wire::netbios_name::Name;
 
-use super::names::MOST_NAMES;
-use super::output::{Correlators, Output};
-use super::questions::Question;
+use super::output::Output;
 use super::status::STATUS_BYTES;
-use crate::node::{Event, QuestionId};
+use crate::carrier::{Event, QueryId};
+use crate::netbios::{Correlators, MOST_NAMES, Query};
 
 /// Stations that are asked for more at a time. Of others what came first is taken.
 const MOST_PARTIAL: usize = 64;
 
 #[derive(Debug)]
 struct Partial {
-    question: QuestionId,
+    query: QueryId,
     station: Mac,
     /// The name that was asked for.
     name: Name,
@@ -39,8 +38,8 @@ impl Partial {
     }
 
     fn into_event(self) -> Event {
-        let Self { question, station, status, .. } = self;
-        Event::Status { question, station, status }
+        let Self { query, station, status, .. } = self;
+        Event::Status { query, station, status }
     }
 }
 
@@ -51,7 +50,7 @@ pub(super) enum Answer {
     Whole(Event),
     /// More was asked for.
     Part,
-    /// It answers no question.
+    /// It answers no query.
     Unasked,
 }
 
@@ -66,20 +65,20 @@ impl StatusParts {
     pub(super) fn begin(
         &mut self,
         (from, own_name): (Mac, Name),
-        question: &Question,
+        query: &Query,
         (status, flags): (AdapterStatus, u16),
         correlators: &mut Correlators,
         output: &mut Output,
     ) -> Answer {
-        let is_known = |one: &&Partial| one.question == question.id && one.station == from;
+        let is_known = |one: &&Partial| one.query == query.id && one.station == from;
         if let Some(partial) = self.partial.iter().find(is_known) {
             ask(partial, own_name, output);
             return Answer::Part;
         }
         let partial = Partial {
-            question: question.id,
+            query: query.id,
             station: from,
-            name: question.name,
+            name: query.name,
             correlator: correlators.next(),
             status: Box::new(status),
         };
@@ -114,10 +113,9 @@ impl StatusParts {
         Answer::Whole(self.partial.swap_remove(index).into_event())
     }
 
-    /// What has come until the end of a question: names are missing.
-    pub(super) fn end(&mut self, question: QuestionId) -> impl Iterator<Item = Event> {
-        let ended: Vec<_> =
-            self.partial.extract_if(.., |partial| partial.question == question).collect();
+    /// What has come until the end of a query: names are missing.
+    pub(super) fn end(&mut self, query: QueryId) -> impl Iterator<Item = Event> {
+        let ended: Vec<_> = self.partial.extract_if(.., |partial| partial.query == query).collect();
         ended.into_iter().map(Partial::into_event)
     }
 }

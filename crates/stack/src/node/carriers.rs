@@ -1,87 +1,171 @@
-//! The table of carriers: a line for each.
+//! The table of carriers: a row for each. Nothing else names them all.
+
+use std::any::Any;
 
 use lanlab_units::Instant;
+use lanlab_wire::ethernet::Frame;
 
-use super::{Event, NodeConfig, NotSent, SessionId, SessionIds};
+use super::NodeConfig;
+use crate::carrier::{
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
+    Stray,
+};
 use crate::nbf;
 
-/// Makes the carriers of a node of a table: the name of each, its field, and how it is made.
+/// Makes the table. A row: the carrier, its machine, its name in requests, and its title for people.
 macro_rules! carriers {
-    ($($(#[$doc:meta])* $carrier:ident $field:ident: $machine:ty = $new:expr;)+) => {
-        /// What carries messages.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Carrier {
-            $($(#[$doc])* $carrier,)+
+    ($(
+        $(#[$about:meta])*
+        $kind:ident: $machine:ty, $name:literal, $title:literal $(, if $cfg:meta)?;
+    )+) => {
+        /// What carries messages in frames.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum CarrierKind {
+            $($(#[$about])* $(#[cfg($cfg)])? $kind,)+
         }
 
-        impl Carrier {
+        impl CarrierKind {
             /// Every carrier.
-            pub const ALL: [Self; COUNT as usize] = [$(Self::$carrier),+];
-        }
+            pub const ALL: &'static [Self] = &[$($(#[cfg($cfg)])? Self::$kind),+];
 
-        /// Number of carriers.
-        pub(super) const COUNT: u32 = [$(stringify!($carrier)),+].len() as u32;
-
-        /// The machine of each carrier.
-        #[derive(Debug)]
-        pub(super) struct Machines {
-            $(pub(super) $field: $machine,)+
-        }
-
-        impl Machines {
-            pub(super) fn new(config: &NodeConfig, now: Instant) -> Self {
-                Self {
-                    $($field: $new(config, now, SessionIds::new(Carrier::$carrier as u32)),)+
+            /// Its name in requests.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind => $name,)+
                 }
             }
 
-            pub(super) fn send(
+            /// Its name for people.
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind => $title,)+
+                }
+            }
+
+            /// Where a file server is called that people know by this name.
+            ///
+            /// # Errors
+            /// The carrier has no such names.
+            pub fn server(self, name: &str) -> Result<Peer, BadPeer> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::server(name),)+
+                }
+            }
+        }
+
+        /// The machine of one carrier. Each has its own memory, so that an entry of a node is small.
+        #[derive(Debug)]
+        enum Machine {
+            $($(#[cfg($cfg)])? $kind(Box<$machine>),)+
+        }
+
+        impl Machine {
+            fn new(
+                kind: CarrierKind,
+                config: &StationConfig,
+                now: Instant,
+                ids: SessionIds,
+            ) -> Self {
+                match kind {
+                    $($(#[cfg($cfg)])? CarrierKind::$kind => {
+                        Self::$kind(Box::new(<$machine as Carrier>::new(config, now, ids)))
+                    })+
+                }
+            }
+
+            const fn kind(&self) -> CarrierKind {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(_) => CarrierKind::$kind,)+
+                }
+            }
+
+            fn readiness(&self) -> Readiness {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.readiness(),)+
+                }
+            }
+
+            fn open(&mut self, now: Instant, to: Peer) -> SessionId {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.open(now, to),)+
+                }
+            }
+
+            fn listen(&mut self) {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.listen(),)+
+                }
+            }
+
+            fn send(
                 &mut self,
                 now: Instant,
                 to: SessionId,
                 message: &[u8],
             ) -> Result<(), NotSent> {
-                match carrier_of(to) {
-                    $(Carrier::$carrier => self.$field.send(now, to, message),)+
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.send(now, to, message),)+
                 }
             }
 
-            pub(super) fn close(&mut self, now: Instant, id: SessionId) {
-                match carrier_of(id) {
-                    $(Carrier::$carrier => self.$field.close(now, id),)+
+            fn close(&mut self, now: Instant, session: SessionId) {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.close(now, session),)+
                 }
             }
 
-            pub(super) fn pause(&mut self, id: SessionId) {
-                match carrier_of(id) {
-                    $(Carrier::$carrier => self.$field.pause(id),)+
+            fn pause(&mut self, session: SessionId) {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.pause(session),)+
                 }
             }
 
-            pub(super) fn resume(&mut self, id: SessionId) {
-                match carrier_of(id) {
-                    $(Carrier::$carrier => self.$field.resume(id),)+
+            fn resume(&mut self, session: SessionId) {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.resume(session),)+
                 }
             }
 
-            pub(super) fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
-                $(self.$field.handle_frame(now, frame);)+
+            fn counts(&self) -> Vec<Count> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.counts(),)+
+                }
             }
 
-            pub(super) fn handle_timeout(&mut self, now: Instant) {
-                $(self.$field.handle_timeout(now);)+
+            fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.handle_frame(now, frame),)+
+                }
             }
 
-            pub(super) fn poll_timeout(&self) -> Option<Instant> {
-                [$(self.$field.poll_timeout()),+].into_iter().flatten().min()
+            fn handle_timeout(&mut self, now: Instant) {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.handle_timeout(now),)+
+                }
             }
 
-            pub(super) fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-                $(self.$field.poll_transmit(now, into))||+
+            fn poll_timeout(&self) -> Option<Instant> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.poll_timeout(),)+
+                }
             }
 
-            pub(super) fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-                None$(.or_else(|| self.$field.poll_event(message)))+
+            fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.poll_transmit(now, into),)+
+                }
+            }
+
+            fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.poll_event(message),)+
+                }
+            }
+
+            fn as_any(&mut self) -> &mut dyn Any {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => &mut **machine,)+
+                }
             }
         }
     };
@@ -89,15 +173,159 @@ macro_rules! carriers {
 
 carriers! {
     /// NetBIOS frames over LLC: NetBEUI.
-    Nbf nbf: nbf::Station = new_nbf;
+    Nbf: nbf::Station, "nbf", "NetBEUI";
+    /// Tests of this crate show by it what a new carrier takes.
+    Toy: super::toy::Toy, "toy", "toy", if test;
 }
 
-fn new_nbf(config: &NodeConfig, now: Instant, ids: SessionIds) -> nbf::Station {
-    nbf::Station::new(now, config.mac, config.name, &config.profile, ids)
+const _: () = assert!(CarrierKind::ALL.len() <= SessionIds::STEP as usize);
+
+impl CarrierKind {
+    /// The carrier with this name in requests. `None` if there is none.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
 }
 
-/// Whose session it is: each carrier counts in steps.
-#[expect(clippy::modulo_one, reason = "there is one carrier as yet")]
-fn carrier_of(id: SessionId) -> Carrier {
-    Carrier::ALL[(id.0 % COUNT) as usize]
+/// A set of carriers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CarrierKinds(u32);
+
+impl CarrierKinds {
+    /// One carrier.
+    pub const fn only(kind: CarrierKind) -> Self {
+        Self(1 << kind as u32)
+    }
+
+    /// This carrier as well.
+    #[must_use]
+    pub const fn and(self, kind: CarrierKind) -> Self {
+        Self(self.0 | 1 << kind as u32)
+    }
+
+    /// Whether both have a carrier in common.
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Each of them, in the order of the table.
+    pub fn iter(self) -> impl Iterator<Item = CarrierKind> {
+        let all = CarrierKind::ALL.iter().copied();
+        all.filter(move |&kind| self.overlaps(Self::only(kind)))
+    }
+}
+
+/// The carriers of a node: those that its configuration names, and no others.
+#[derive(Debug)]
+pub(super) struct CarrierSet {
+    machines: Vec<Machine>,
+}
+
+impl CarrierSet {
+    pub(super) fn new(config: &NodeConfig, now: Instant) -> Self {
+        let machines = config
+            .carriers
+            .iter()
+            .map(|kind| Machine::new(kind, &config.station, now, SessionIds::new(kind as u32)));
+        Self { machines: machines.collect() }
+    }
+
+    fn get(&mut self, kind: CarrierKind) -> Option<&mut Machine> {
+        self.machines.iter_mut().find(|machine| machine.kind() == kind)
+    }
+
+    fn of(&mut self, session: SessionId) -> Option<&mut Machine> {
+        self.get(*CarrierKind::ALL.get(session.carrier_index())?)
+    }
+
+    /// The machine of one carrier, by its type.
+    pub(super) fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
+        self.machines.iter_mut().find_map(|machine| machine.as_any().downcast_mut())
+    }
+
+    /// That of the carrier that is least so.
+    pub(super) fn readiness(&self) -> Readiness {
+        self.machines.iter().map(Machine::readiness).max().unwrap_or(Readiness::Ready)
+    }
+
+    /// `None`: the node has no such carrier.
+    pub(super) fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
+        self.get(kind).map(|machine| machine.open(now, to))
+    }
+
+    pub(super) fn listen(&mut self) {
+        self.machines.iter_mut().for_each(Machine::listen);
+    }
+
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        to: SessionId,
+        message: &[u8],
+    ) -> Result<(), NotSent> {
+        self.of(to).map_or(Err(NotSent::NoSession), |machine| machine.send(now, to, message))
+    }
+
+    pub(super) fn close(&mut self, now: Instant, session: SessionId) {
+        if let Some(machine) = self.of(session) {
+            machine.close(now, session);
+        }
+    }
+
+    pub(super) fn pause(&mut self, session: SessionId) {
+        if let Some(machine) = self.of(session) {
+            machine.pause(session);
+        }
+    }
+
+    pub(super) fn resume(&mut self, session: SessionId) {
+        if let Some(machine) = self.of(session) {
+            machine.resume(session);
+        }
+    }
+
+    /// The numbers of all carriers; those with one key are added up.
+    pub(super) fn counts(&self) -> Vec<Count> {
+        let mut all: Vec<Count> = Vec::new();
+        for (key, count) in self.machines.iter().flat_map(Machine::counts) {
+            match all.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, sum)) => *sum += count,
+                None => all.push((key, count)),
+            }
+        }
+        all
+    }
+
+    /// Offer a frame to every carrier.
+    ///
+    /// # Errors
+    /// None takes it.
+    pub(super) fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
+        let mut result = Err(Stray::Foreign);
+        for machine in &mut self.machines {
+            // A frame for all stations may be one of two carriers.
+            match (result, machine.handle_frame(now, frame)) {
+                (Ok(()), _) => {}
+                (Err(_), Ok(())) => result = Ok(()),
+                (Err(before), Err(stray)) => result = Err(before.max(stray)),
+            }
+        }
+        result
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        self.machines.iter_mut().for_each(|machine| machine.handle_timeout(now));
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.machines.iter().filter_map(Machine::poll_timeout).min()
+    }
+
+    pub(super) fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+        self.machines.iter_mut().any(|machine| machine.poll_transmit(now, into))
+    }
+
+    pub(super) fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
+        self.machines.iter_mut().find_map(|machine| machine.poll_event(message))
+    }
 }

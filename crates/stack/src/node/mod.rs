@@ -22,166 +22,89 @@
 //! are exchanged.
 
 mod carriers;
+#[cfg(test)]
+mod toy;
 
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::AdapterStatus;
+use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::netbios_name::Name;
 
-use crate::carrier::CarrierFacts;
-use crate::llc;
-use crate::nbf::{self, Why};
+use crate::carrier::Carrier;
+use crate::nbf;
 use crate::profile::Profile;
 
-pub use carriers::Carrier;
-use carriers::Machines;
+pub use crate::carrier::{
+    BadPeer, Count, Event, NotSent, Peer, QueryId, Readiness, SessionId, StationConfig, Stray, Why,
+};
+use carriers::CarrierSet;
+pub use carriers::{CarrierKind, CarrierKinds};
 
-/// A session, by its number, which no other one of the node ever has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId(pub u32);
-
-/// A question, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QuestionId(pub u32);
-
-/// Numbers of sessions. Each carrier counts in steps, so that a number says whose it is.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionIds {
-    next: u32,
-}
-
-impl SessionIds {
-    /// Numbers of the carrier at `index`.
-    pub const fn new(index: u32) -> Self {
-        Self { next: index }
-    }
-
-    /// A number that was not given before.
-    pub const fn next(&mut self) -> SessionId {
-        let id = SessionId(self.next);
-        self.next = self.next.wrapping_add(carriers::COUNT);
-        id
-    }
-}
-
-/// What a station is.
+/// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeConfig {
-    /// Address of its adapter.
-    pub mac: Mac,
-    /// Its NetBIOS name, which it claims.
-    pub name: Name,
-    /// Timers and windows.
-    pub profile: Profile,
+    /// The station.
+    pub station: StationConfig,
+    /// Its carriers: it has no others, and says and answers nothing of theirs.
+    pub carriers: CarrierKinds,
 }
 
-/// Who is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Peer {
-    /// A NetBIOS name.
-    Name(Name),
+impl NodeConfig {
+    /// A station with 802.2 framing, and a network that is learnt.
+    pub const fn new(mac: Mac, name: Name, profile: Profile, carriers: CarrierKinds) -> Self {
+        let station = StationConfig { mac, name, profile, framing: Framing::Llc, network: None };
+        Self { station, carriers }
+    }
 }
 
-/// Why a message is not taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotSent {
-    /// [`Event::Room`] says when there is room again.
-    Full,
-    /// The session is not open.
-    NoSession,
-    /// The carrier has no messages as long.
-    TooLong,
+/// Frames that no carrier of a node has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StrayCounts {
+    /// Frames for other stations, or of other protocols.
+    pub foreign_frames: u64,
+    /// Frames that are shorter than they say, or have no length.
+    pub malformed_frames: u64,
+    /// LLC frames for a SAP that is not here.
+    pub unknown_sap_frames: u64,
 }
 
-/// What happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// The name is ours.
-    Claimed(Name),
-    /// This station says that a name of ours is another's, too: it is claimed again, and used meanwhile.
-    /// [`Event::Claimed`] or [`Event::Conflict`] follows.
-    Disputed(Name, Mac),
-    /// The name is that of another station. A new one is given up; one that was ours is claimed again from
-    /// time to time, and [`Event::Claimed`] says when it is ours again.
-    Conflict(Name, Mac),
-    /// A session that we called is open.
-    Opened(SessionId, CarrierFacts),
-    /// A session that another station called is open.
-    Accepted {
-        /// Its number.
-        session: SessionId,
-        /// What it can do.
-        facts: CarrierFacts,
-        /// Address of the other station.
-        station: Mac,
-        /// Name of ours that was called.
-        called: Name,
-        /// Name of the caller.
-        calling: Name,
-    },
-    /// A whole message of a session is in the buffer of [`Node::poll_event`].
-    Message(SessionId),
-    /// Another message of the session may be handed in: one has been sent and acknowledged.
-    Room(SessionId),
-    /// A session is over, or did not come to be.
-    Ended(SessionId, Why),
-    /// A station has a name that was asked for.
-    Found {
-        /// Which question.
-        question: QuestionId,
-        /// The name.
-        name: Name,
-        /// Who has it.
-        station: Mac,
-        /// Whether it is the name of a group.
-        is_group: bool,
-    },
-    /// The state of an adapter that was asked for.
-    Status {
-        /// Which question.
-        question: QuestionId,
-        /// Whose.
-        station: Mac,
-        /// The state.
-        status: Box<AdapterStatus>,
-    },
-    /// A question has been asked as often as it is; no more answers come.
-    Asked(QuestionId),
-    /// A datagram is in the buffer of [`Node::poll_event`].
-    Datagram {
-        /// Name of the sender.
-        from: Name,
-        /// Name of ours that it is for; absent: for every station.
-        to: Option<Name>,
-        /// Address of the sender.
-        station: Mac,
-    },
+impl StrayCounts {
+    const fn count(&mut self, stray: Stray) {
+        match stray {
+            Stray::Foreign => self.foreign_frames += 1,
+            Stray::Malformed => self.malformed_frames += 1,
+            Stray::UnknownSap => self.unknown_sap_frames += 1,
+        }
+    }
 }
 
 /// A station. The [module](self) says how to drive it.
 #[derive(Debug)]
 pub struct Node {
-    machines: Machines,
+    carriers: CarrierSet,
+    strays: StrayCounts,
 }
 
 impl Node {
-    /// A station that claims its name: [`Event::Claimed`] or [`Event::Conflict`] follows.
+    /// A station that begins to claim its name and to learn its network: [`readiness`](Self::readiness) says
+    /// how far it is.
     pub fn new(config: &NodeConfig, now: Instant) -> Self {
-        Self { machines: Machines::new(config, now) }
+        Self { carriers: CarrierSet::new(config, now), strays: StrayCounts::default() }
     }
 
-    /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows.
-    pub fn open(&mut self, now: Instant, carrier: Carrier, to: Peer) -> SessionId {
-        match (carrier, to) {
-            (Carrier::Nbf, Peer::Name(name)) => self.machines.nbf.open(now, name),
-        }
+    /// Whether every carrier can open sessions. It changes with events only.
+    pub fn readiness(&self) -> Readiness {
+        self.carriers.readiness()
     }
 
-    /// Take calls. [`Event::Accepted`] says of each.
-    pub fn listen(&mut self, carrier: Carrier) {
-        match carrier {
-            Carrier::Nbf => self.machines.nbf.listen(),
-        }
+    /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows. `None` if the node does not have
+    /// the carrier.
+    pub fn open(&mut self, now: Instant, carrier: CarrierKind, to: Peer) -> Option<SessionId> {
+        self.carriers.open(now, carrier, to)
+    }
+
+    /// Take calls, over every carrier. [`Event::Accepted`] says of each.
+    pub fn listen(&mut self) {
+        self.carriers.listen();
     }
 
     /// Send a whole message.
@@ -189,56 +112,81 @@ impl Node {
     /// # Errors
     /// [`NotSent`] says why it cannot be taken.
     pub fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
-        self.machines.send(now, to, message)
+        self.carriers.send(now, to, message)
     }
 
     /// End a session, once what waits is sent and acknowledged. [`Event::Ended`] follows.
     pub fn close(&mut self, now: Instant, session: SessionId) {
-        self.machines.close(now, session);
+        self.carriers.close(now, session);
     }
 
     /// Take no more messages of a session until [`resume`](Self::resume).
     pub fn pause(&mut self, session: SessionId) {
-        self.machines.pause(session);
+        self.carriers.pause(session);
     }
 
     /// Take messages of a session again.
     pub fn resume(&mut self, session: SessionId) {
-        self.machines.resume(session);
+        self.carriers.resume(session);
     }
 
-    /// The carrier with NetBIOS frames: names, datagrams, questions, counts.
-    pub const fn nbf(&mut self) -> &mut nbf::Station {
-        &mut self.machines.nbf
+    /// The machine of a carrier, for what only that one has: names, datagrams. `None` if the node does not
+    /// have it.
+    pub fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
+        self.carriers.machine()
     }
 
-    /// What the links of the carrier with NetBIOS frames have counted, ended ones included.
-    pub fn link_counts(&self) -> llc::Counts {
-        self.machines.nbf.link_counts()
+    /// The carrier with NetBIOS frames: names, datagrams, queries. `None` if the node does not have it.
+    pub fn nbf(&mut self) -> Option<&mut nbf::Station> {
+        self.machine()
+    }
+
+    /// Frames that no carrier has taken.
+    pub const fn stray_counts(&self) -> StrayCounts {
+        self.strays
+    }
+
+    /// What was counted, by its key in results: stray frames, then what each carrier counts. Numbers of two
+    /// carriers with one key are added up.
+    pub fn counts(&self) -> Vec<Count> {
+        let StrayCounts { foreign_frames, malformed_frames, unknown_sap_frames } = self.strays;
+        let mut counts = vec![
+            ("foreign_frames", foreign_frames),
+            ("malformed_frames", malformed_frames),
+            ("unknown_sap_frames", unknown_sap_frames),
+        ];
+        counts.extend(self.carriers.counts());
+        counts
     }
 
     /// Take a frame of the medium.
     pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
-        self.machines.handle_frame(now, frame);
+        let taken = match Frame::parse(frame) {
+            Ok(frame) => self.carriers.handle_frame(now, &frame),
+            Err(_) => Err(Stray::Malformed),
+        };
+        if let Err(stray) = taken {
+            self.strays.count(stray);
+        }
     }
 
     /// Do what is due. Calls without need do nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.machines.handle_timeout(now);
+        self.carriers.handle_timeout(now);
     }
 
     /// When something is to be done next.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.machines.poll_timeout()
+        self.carriers.poll_timeout()
     }
 
     /// Write the next frame into `into`, in place of what it holds. False if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-        self.machines.poll_transmit(now, into)
+        self.carriers.poll_transmit(now, into)
     }
 
     /// What happened. The message or datagram is in `message`, whose memory is exchanged.
     pub fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
-        self.machines.poll_event(message)
+        self.carriers.poll_event(message)
     }
 }

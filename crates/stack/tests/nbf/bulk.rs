@@ -2,7 +2,7 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf;
-use lanlab_stack::node::{Carrier, Peer as Called};
+use lanlab_stack::node::{CarrierKind, Peer as Called};
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
 use lanlab_units::Instant;
@@ -19,9 +19,10 @@ fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {
     let programs = vec![(profile::WINDOWS_NT, client), (profile::WINDOWS_NT, server)];
     let mut segment = Segment::new(topology, programs, 11);
     segment.keeps_sent = true;
-    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
+    segment.with(1, |_, node, _| node.listen());
     segment.run_until(ms(4_000));
-    segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     segment.run_while(ms(100_000), |segment| client_of(segment).stage != Stage::Ending);
     [Stage::Writing, Stage::Reading].map(|stage| {
         let times: Vec<Instant> = client_of(&segment)

@@ -2,7 +2,7 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf::Counts;
-use lanlab_stack::node::{Carrier, Event, Node};
+use lanlab_stack::node::{Event, Node, StrayCounts};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
@@ -19,7 +19,7 @@ const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
 /// A station that has its name and listens.
 fn station() -> (Node, Instant) {
     let mut node = node(0, &profile::WINDOWS_NT);
-    node.listen(Carrier::Nbf);
+    node.listen();
     let mut now = Instant::ZERO;
     while let Some(at) = node.poll_timeout() {
         now = at;
@@ -49,7 +49,7 @@ fn give(node: &mut Node, now: Instant, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
 #[test]
 fn what_is_not_for_the_station_or_no_frame_is_counted_and_not_answered() {
     let (mut node, now) = station();
-    let before = node.nbf().counts();
+    let (before, strays) = (node.nbf().unwrap().station_counts(), node.stray_counts());
     // Longer than it is; neither length nor type; empty; another station's; another SAP's.
     node.handle_frame(now, &[&mac(0).0[..], &STRANGER.0, &[0x01, 0x00], &[0; 46]].concat());
     node.handle_frame(now, &[&mac(0).0[..], &STRANGER.0, &[0x05, 0xdd], &[0; 46]].concat());
@@ -58,16 +58,21 @@ fn what_is_not_for_the_station_or_no_frame_is_counted_and_not_answered() {
     assert_eq!(give(&mut node, now, mac(0), &[0xe0, 0xe0, 0x03, 1, 2]), [] as [Vec<u8>; 0]);
     // NetBIOS that is none.
     assert_eq!(give(&mut node, now, mac(0), &[0xf0, 0xf0, 0x03, 1, 2]), [] as [Vec<u8>; 0]);
-    let after = node.nbf().counts();
+    let after = node.nbf().unwrap().station_counts();
     assert_eq!(
         after,
         Counts {
-            malformed_frames: before.malformed_frames + 3,
-            foreign_frames: before.foreign_frames + 1,
-            unknown_sap_frames: before.unknown_sap_frames + 1,
             unknown_frames: before.unknown_frames + 1,
             received_frames: before.received_frames + 1,
             ..before
+        }
+    );
+    assert_eq!(
+        node.stray_counts(),
+        StrayCounts {
+            malformed_frames: strays.malformed_frames + 3,
+            foreign_frames: strays.foreign_frames + 1,
+            unknown_sap_frames: strays.unknown_sap_frames + 1,
         }
     );
 }
@@ -98,7 +103,7 @@ fn data_for_a_session_that_is_not_open_are_counted_and_the_link_goes_on() {
     let data = [0x0e, 0, 0xff, 0xef, 0x16, 0, 0, 0, 0, 0, 1, 0, 9, 9, b'x'];
     let pdu = [&[0xf0, 0xf0, 0x00, 0x01][..], &data].concat();
     assert_eq!(give(&mut node, now, mac(0), &pdu), [[0xf0, 0xf1, 0x01, 0x03]]);
-    assert_eq!(node.nbf().counts().unknown_session_frames, 1);
+    assert_eq!(node.nbf().unwrap().station_counts().unknown_session_frames, 1);
     // A link that no session uses ends by itself.
     let mut now = now;
     let mut sent = vec![];
@@ -163,11 +168,11 @@ fn a_frame_that_says_that_a_name_is_anothers_does_not_take_it_away() {
         now = wait(&mut node).0;
         assert!(is_found(&mut node, now));
     }
-    let counts = node.nbf().counts();
+    let counts = node.nbf().unwrap().station_counts();
     assert_eq!((counts.name_disputes, counts.name_conflicts), (1, 0));
     // Another one is heard again.
     give(&mut node, now, Mac::NETBIOS_GROUP, &conflict);
-    assert_eq!(node.nbf().counts().name_disputes, 2);
+    assert_eq!(node.nbf().unwrap().station_counts().name_disputes, 2);
 }
 
 #[test]
@@ -181,7 +186,7 @@ fn a_name_that_another_station_has_is_claimed_again_until_it_is_free() {
     };
     give(&mut node, now, mac(0), &objection(&asked[0]));
     assert!(!is_found(&mut node, now));
-    assert_eq!(node.nbf().counts().name_conflicts, 1);
+    assert_eq!(node.nbf().unwrap().station_counts().name_conflicts, 1);
     // Once more it is another's, and then no more.
     let (retried_at, asked) = wait(&mut node);
     assert!(retried_at.nanos_since(now) >= 10_000_000_000, "{retried_at}");
@@ -193,7 +198,7 @@ fn a_name_that_another_station_has_is_claimed_again_until_it_is_free() {
         now = wait(&mut node).0;
     }
     assert!(is_found(&mut node, now));
-    assert_eq!(node.nbf().counts().name_conflicts, 1, "it was said");
+    assert_eq!(node.nbf().unwrap().station_counts().name_conflicts, 1, "it was said");
 }
 
 /// 254 calls with which their stations do not go on, and no link.
@@ -216,7 +221,7 @@ fn calls_that_nobody_goes_on_with_keep_no_station_out() {
         let number = call(&mut node, Mac([2, 8, 0, 0, 0, station]), 1);
         assert!((1..=254).contains(&number), "{station}: {number}");
     }
-    assert_eq!(node.nbf().counts().crowded_out, 136 + 2 + 64);
+    assert_eq!(node.nbf().unwrap().station_counts().crowded_out, 136 + 2 + 64);
 }
 
 #[test]
@@ -253,7 +258,7 @@ fn many_strangers_get_links_and_calls_up_to_a_bound() {
         }
     }
     // 256 links and 254 sessions: who has not gone on makes room for 44 and 46 others.
-    assert_eq!((refused, node.nbf().counts().crowded_out), (0, 90));
+    assert_eq!((refused, node.nbf().unwrap().station_counts().crowded_out), (0, 90));
 }
 
 #[test]
@@ -261,7 +266,7 @@ fn a_station_that_claims_our_name_is_told_and_may_not_have_it() {
     let programs = (0..2).map(|_| (profile::WINDOWS_NT, Peer::sending([]))).collect();
     let mut segment = Segment::new(Topology::Bus, programs, 1);
     segment.run_until(ms(2_000));
-    segment.with(1, |now, node, _| node.nbf().claim(now, name(0), true));
+    segment.with(1, |now, node, _| node.nbf().unwrap().claim(now, name(0), true));
     segment.run_until(ms(4_000));
     let events = &segment.program(1).events;
     assert_eq!(events.last().unwrap().1, Event::Conflict(name(0), mac(0)));

@@ -13,3 +13,4 @@ mod sessions;
 mod smb;
 mod states;
 mod stubborn;
+mod unchanged;

@@ -1,4 +1,4 @@
-//! Names: claims, conflicts, groups, questions, datagrams.
+//! Names: claims, conflicts, groups, queries, datagrams.
 
 use lanlab_medium::Topology;
 use lanlab_stack::node::Event;
@@ -33,13 +33,13 @@ fn a_name_is_ours_after_all_queries_went_unanswered() {
 fn a_name_that_another_station_has_is_a_conflict_and_the_holder_keeps_it() {
     let mut segment = stations(2, profile::WINDOWS_NT);
     segment.run_until(ms(2_000));
-    segment.with(1, |now, node, _| assert!(node.nbf().claim(now, name(0), false)));
+    segment.with(1, |now, node, _| assert!(node.nbf().unwrap().claim(now, name(0), false)));
     segment.run_until(ms(5_000));
     assert_eq!(events(&segment, 1)[1..], [Event::Conflict(name(0), mac(0))]);
     assert_eq!(events(&segment, 0).len(), 1);
     // It may be claimed once the holder gives it up.
-    segment.with(0, |_, node, _| node.nbf().release(name(0)));
-    segment.with(1, |now, node, _| assert!(node.nbf().claim(now, name(0), false)));
+    segment.with(0, |_, node, _| node.nbf().unwrap().release(name(0)));
+    segment.with(1, |now, node, _| assert!(node.nbf().unwrap().claim(now, name(0), false)));
     segment.run_until(ms(8_000));
     assert_eq!(events(&segment, 1)[2..], [Event::Claimed(name(0))]);
 }
@@ -49,7 +49,7 @@ fn two_stations_that_claim_a_name_at_the_same_time_both_fail() {
     let mut segment = stations(2, profile::WINDOWS_NT);
     segment.run_until(ms(2_000));
     for station in 0..2 {
-        segment.with(station, |now, node, _| node.nbf().claim(now, name(9), false));
+        segment.with(station, |now, node, _| node.nbf().unwrap().claim(now, name(9), false));
     }
     segment.run_until(ms(5_000));
     assert_eq!(events(&segment, 0)[1..], [Event::Conflict(name(9), mac(1))]);
@@ -62,12 +62,12 @@ fn a_group_has_many_stations_but_no_unique_name() {
     let group = Name::new("SHOP", 0).unwrap();
     segment.run_until(ms(2_000));
     for station in 0..2 {
-        segment.with(station, |now, node, _| node.nbf().claim(now, group, true));
+        segment.with(station, |now, node, _| node.nbf().unwrap().claim(now, group, true));
     }
     segment.run_until(ms(5_000));
     assert_eq!(events(&segment, 0)[1..], [Event::Claimed(group)]);
     assert_eq!(events(&segment, 1)[1..], [Event::Claimed(group)]);
-    segment.with(2, |now, node, _| node.nbf().claim(now, group, false));
+    segment.with(2, |now, node, _| node.nbf().unwrap().claim(now, group, false));
     segment.run_until(ms(9_000));
     let third = events(&segment, 2);
     // Every member objects; the first objection ends the claim.
@@ -81,18 +81,18 @@ fn everyone_who_has_a_name_is_found() {
     let group = Name::new("SHOP", 0).unwrap();
     segment.run_until(ms(2_000));
     for station in 1..3 {
-        segment.with(station, |now, node, _| node.nbf().claim(now, group, true));
+        segment.with(station, |now, node, _| node.nbf().unwrap().claim(now, group, true));
     }
     segment.run_until(ms(4_000));
-    let question = segment.with(0, |now, node, _| node.nbf().find(now, group)).unwrap();
+    let query = segment.with(0, |now, node, _| node.nbf().unwrap().find(now, group)).unwrap();
     segment.run_until(ms(6_000));
     let found: Vec<_> = events(&segment, 0)[1..].to_vec();
     for station in [mac(1), mac(2)] {
-        let one = Event::Found { question, name: group, station, is_group: true };
+        let one = Event::Found { query, name: group, station, is_group: true };
         // One answer for each of three queries.
         assert_eq!(found.iter().filter(|event| **event == one).count(), 3);
     }
-    assert_eq!(found.last(), Some(&Event::Asked(question)));
+    assert_eq!(found.last(), Some(&Event::QueryFinished(query)));
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn the_state_of_an_adapter_has_its_names() {
     let mut segment = stations(2, profile::WINDOWS_NT);
     let group = Name::new("SHOP", 0).unwrap();
     segment.run_until(ms(2_000));
-    segment.with(1, |now, node, _| node.nbf().claim(now, group, true));
+    segment.with(1, |now, node, _| node.nbf().unwrap().claim(now, group, true));
     segment.run_until(ms(125_000));
-    segment.with(0, |now, node, _| node.nbf().ask_status(now, Name::ANY)).unwrap();
+    segment.with(0, |now, node, _| node.nbf().unwrap().query_status(now, Name::ANY)).unwrap();
     segment.run_until(ms(126_000));
     let status = events(&segment, 0).into_iter().find_map(|event| match event {
         Event::Status { station, status, .. } => Some((station, status)),
@@ -120,9 +120,9 @@ fn datagrams_reach_who_has_the_name() {
     let mut segment = stations(3, profile::WINDOWS_NT);
     segment.run_until(ms(2_000));
     segment.with(0, |_, node, _| {
-        node.nbf().send_datagram(Some(name(1)), b"for one").unwrap();
-        node.nbf().send_datagram(None, b"for all").unwrap();
-        node.nbf().send_datagram(Some(name(2)), &[0; 513]).unwrap_err();
+        node.nbf().unwrap().send_datagram(Some(name(1)), b"for one").unwrap();
+        node.nbf().unwrap().send_datagram(None, b"for all").unwrap();
+        node.nbf().unwrap().send_datagram(Some(name(2)), &[0; 513]).unwrap_err();
     });
     segment.run_until(ms(2_100));
     assert_eq!(segment.program(1).datagrams, [b"for one", b"for all"]);

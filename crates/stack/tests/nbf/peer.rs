@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::nbf::Why;
-use lanlab_stack::node::{Event, Node, NotSent, SessionId};
+use lanlab_stack::node::{Event, Node, NotSent, SessionId, Why};
 use lanlab_units::Instant;
 
 use crate::segment::Program;

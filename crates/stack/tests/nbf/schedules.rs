@@ -2,8 +2,7 @@
 //! no time without a frame is longer than all attempts of one link: N2 times T1, as it grows.
 
 use lanlab_medium::Topology;
-use lanlab_stack::nbf::Why;
-use lanlab_stack::node::{Carrier, Peer as Called};
+use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
 use lanlab_stack::profile::{self, Profile};
 use lanlab_units::Instant;
 
@@ -66,10 +65,11 @@ pub fn run(seed: u64, tally: &mut Tally) {
     let [from, to] = peers;
     let programs = vec![(profiles[0], from), (profiles[1], to)];
     let mut segment = Segment::new(Topology::Cable, programs, seed);
-    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
+    segment.with(1, |_, node, _| node.listen());
     segment.run_until(Instant::from_nanos(4_000_000_000));
     segment.faults = faults;
-    segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
 
     let received =
         |segment: &Segment<Peer>| [0, 1].map(|station| segment.program(station).received.len());
@@ -81,16 +81,16 @@ pub fn run(seed: u64, tally: &mut Tally) {
     // A station that waits for an answer polls N2 times and then ends the link. A poll or an answer that arrives begins
     // this anew: with one frame in three lost, a part may cost more than all attempts of a link. What is sent last
     // may be an acknowledgement that has waited for data to come with.
-    let progress = |segment: &Segment<Peer>| {
-        let parts = |station: usize| segment.link_counts(station).information_received;
-        (received(segment), parts(0) + parts(1))
+    let progress = |segment: &mut Segment<Peer>| {
+        let parts = [0, 1].map(|station| segment.link_counts(station).information_received);
+        (received(segment), parts[0] + parts[1])
     };
     let most = |time_ns: fn(&Profile) -> u64| profiles.iter().map(time_ns).max().unwrap();
     let attempts_ns = most(longest_wait_ns)
         + most(|profile| profile.piggyback_wait_ns.value)
         + most(|profile| profile.link.tick_ns.value);
     let patience_ns = profiles.iter().map(longest_wait_ns).sum::<u64>() * 2 + 10_000_000_000;
-    let mut before = (segment.now, progress(&segment));
+    let mut before = (segment.now, progress(&mut segment));
     let mut heard = (segment.now, segment.heard);
     while !is_over(&segment) {
         let until = before.0.plus_nanos(patience_ns).min(heard.0.plus_nanos(attempts_ns));
@@ -100,7 +100,7 @@ pub fn run(seed: u64, tally: &mut Tally) {
         let silence_ms = segment.now.nanos_since(heard.0) / 1_000_000;
         tally.longest_silence_ms = tally.longest_silence_ms.max(silence_ms);
         heard = (segment.now, segment.heard);
-        let now = progress(&segment);
+        let now = progress(&mut segment);
         if now != before.1 {
             let standstill_ms = segment.now.nanos_since(before.0) / 1_000_000;
             tally.longest_standstill_ms = tally.longest_standstill_ms.max(standstill_ms);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
 use lanlab_stack::llc::Counts;
-use lanlab_stack::node::{Event, Node, NodeConfig};
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -68,7 +68,12 @@ pub fn name(station: usize) -> Name {
 }
 
 pub fn node(station: usize, profile: &Profile) -> Node {
-    let config = NodeConfig { mac: mac(station), name: name(station), profile: *profile };
+    let config = NodeConfig::new(
+        mac(station),
+        name(station),
+        *profile,
+        CarrierKinds::only(CarrierKind::Nbf),
+    );
     Node::new(&config, Instant::ZERO)
 }
 
@@ -117,8 +122,8 @@ impl<P: Program> Segment<P> {
     }
 
     /// What the links of a station have counted.
-    pub fn link_counts(&self, station: usize) -> Counts {
-        self.stations[station].node.link_counts()
+    pub fn link_counts(&mut self, station: usize) -> Counts {
+        self.stations[station].node.nbf().unwrap().link_counts()
     }
 
     /// Have a station do something, and drain it.

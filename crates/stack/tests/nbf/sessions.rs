@@ -1,8 +1,8 @@
 //! Sessions: set up, messages both ways, flow, end.
 
 use lanlab_medium::Topology;
-use lanlab_stack::nbf::{LONGEST_MESSAGE, Why};
-use lanlab_stack::node::{Carrier, Event, NotSent, Peer as Called, SessionId};
+use lanlab_stack::nbf::LONGEST_MESSAGE;
+use lanlab_stack::node::{CarrierKind, Event, NotSent, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 use lanlab_units::Instant;
 
@@ -27,9 +27,10 @@ pub fn pair(
     seed: u64,
 ) -> (Segment<Peer>, SessionId) {
     let mut segment = Segment::new(Topology::Cable, vec![(calling, from), (called, to)], seed);
-    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
+    segment.with(1, |_, node, _| node.listen());
     segment.run_until(ms(4_000));
-    let id = segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    let id = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     (segment, id)
 }
 
@@ -54,8 +55,8 @@ fn messages_of_every_length_come_back_between_all_profiles() {
             );
             assert_eq!(segment.program(0).ended.len(), 0);
             // A whole conversation without a single frame sent twice.
-            assert_eq!(segment.node(0).nbf().link_counts().information_sent_again, 0);
-            assert_eq!(segment.node(1).nbf().link_counts().information_discarded, 0);
+            assert_eq!(segment.node(0).nbf().unwrap().link_counts().information_sent_again, 0);
+            assert_eq!(segment.node(1).nbf().unwrap().link_counts().information_discarded, 0);
         }
     }
 }
@@ -96,8 +97,9 @@ fn a_name_that_no_station_has_is_not_found_after_all_queries() {
     for (profile, after_ms) in [(profile::WINDOWS_NT, 1_500), (profile::IBM, 3_000)] {
         let (mut segment, _) = pair([profile; 2], [Peer::sending([]), Peer::default()], 1);
         segment.run_until(ms(5_000));
-        let id =
-            segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(7))));
+        let id = segment.with(0, |now, node, _| {
+            node.open(now, CarrierKind::Nbf, Called::Name(name(7))).unwrap()
+        });
         segment.run_until(ms(5_000 + after_ms - 1));
         assert!(!segment.program(0).ended.contains_key(&id));
         segment.run_until(ms(5_000 + after_ms));
@@ -111,7 +113,8 @@ fn a_station_that_does_not_listen_is_asked_for_two_cycles() {
     let programs = vec![(nt, Peer::sending([])), (nt, Peer::default())];
     let mut segment = Segment::new(Topology::Cable, programs, 1);
     segment.run_until(ms(4_000));
-    let id = segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    let id = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     segment.run_until(ms(4_400));
     assert!(!segment.program(0).ended.contains_key(&id));
     segment.run_until(ms(4_600));
@@ -177,7 +180,7 @@ fn messages_without_acknowledgement_need_a_peer_that_understands_them() {
     for (callee, is_able) in [(nt, true), (dos, false)] {
         let (mut segment, id) = pair([nt, callee], [Peer::default(), Peer::default()], 1);
         segment.run_until(ms(4_500));
-        let agreed = segment.with(0, |_, node, _| node.nbf().set_no_ack(id, true));
+        let agreed = segment.with(0, |_, node, _| node.nbf().unwrap().set_no_ack(id, true));
         assert_eq!(agreed, is_able);
         segment.with(0, |now, node, program| {
             program.to_send.extend([pattern(1, 5_000), pattern(2, 5_000)]);
@@ -186,7 +189,7 @@ fn messages_without_acknowledgement_need_a_peer_that_understands_them() {
         segment.run_until(ms(8_000));
         assert_eq!(segment.program(1).received, [pattern(1, 5_000), pattern(2, 5_000)]);
         // Without them the receiver sends no I frame at all but CONFIRM and RECEIVE CONTINUE.
-        let acknowledged = segment.node(1).nbf().link_counts().information_sent;
+        let acknowledged = segment.node(1).nbf().unwrap().link_counts().information_sent;
         assert_eq!(acknowledged, if is_able { 2 } else { 4 });
     }
 }
@@ -196,8 +199,8 @@ fn two_sessions_share_one_link_and_end_apart() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, first) = pair([nt, nt], [Peer::default(), Peer::echoing()], 1);
     segment.run_until(ms(4_100));
-    let second =
-        segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    let second = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     segment.run_until(ms(4_200));
     assert_eq!(segment.program(0).sessions, [first, second]);
     segment.with(0, |now, node, _| {
@@ -207,7 +210,7 @@ fn two_sessions_share_one_link_and_end_apart() {
     segment.run_until(ms(4_900));
     assert_eq!(segment.program(1).received, [b"one"]);
     assert_eq!(segment.program(0).ended.len(), 1);
-    let links = segment.node(0).nbf().link_counts();
+    let links = segment.node(0).nbf().unwrap().link_counts();
     // SESSION INITIALIZE twice, one message, SESSION END: one link carried all of it.
     assert_eq!(links.information_sent, 4);
     segment.with(0, |now, node, _| node.send(now, first, b"two").unwrap());

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::nbf;
-use lanlab_stack::node::{Carrier, Event, Node, NotSent, Peer as Called, SessionId};
+use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
 use lanlab_stack::smb::Dialect;
@@ -221,7 +221,7 @@ impl Program for Station {
                 match event {
                     Event::Opened(id, _) => copying.session = Some(id),
                     Event::Message(_) => copying.client.handle_message(message),
-                    Event::Ended(_, why) => assert_eq!(why, nbf::Why::Closed),
+                    Event::Ended(_, why) => assert_eq!(why, Why::Closed),
                     _ => {}
                 }
                 copying.pump(now, node);
@@ -259,10 +259,11 @@ pub fn copy(
     let mut capture = vec![];
     pcap::emit_header(&mut capture);
     segment.capture = Some(capture);
-    segment.with(1, |_, node, _| node.listen(Carrier::Nbf));
+    segment.with(1, |_, node, _| node.listen());
     segment.run_until(ms(4_000));
     segment.faults.lost = lost;
-    let id = segment.with(0, |now, node, _| node.open(now, Carrier::Nbf, Called::Name(name(1))));
+    let id = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     let is_done =
         segment.run_while(ms(3_000_000), |segment| client_of(segment).stage != Stage::Ending);
     assert!(is_done, "{dialect:?} {}: in {:?}", profile.name, client_of(&segment).stage);

@@ -25,7 +25,7 @@ fn stations(groups: usize, seed: u64) -> Segment<Peer> {
     for first in (0..groups).step_by(100) {
         segment.with(1, |now, node, _| {
             for number in first..groups.min(first + 100) {
-                assert!(node.nbf().claim(now, group(number), true));
+                assert!(node.nbf().unwrap().claim(now, group(number), true));
             }
         });
         let until = segment.now.plus_nanos(2_000_000_000);
@@ -34,13 +34,13 @@ fn stations(groups: usize, seed: u64) -> Segment<Peer> {
     segment
 }
 
-/// Ask the second station, and give what the first one hears until the question has ended.
+/// Ask the second station, and give what the first one hears until the query has ended.
 fn states(segment: &mut Segment<Peer>) -> Vec<(Mac, Box<AdapterStatus>)> {
-    segment.with(0, |now, node, _| node.nbf().ask_status(now, name(1))).unwrap();
+    segment.with(0, |now, node, _| node.nbf().unwrap().query_status(now, name(1))).unwrap();
     let until = segment.now.plus_nanos(3_000_000_000);
     segment.run_until(until);
     let last = segment.program(0).events.last();
-    assert!(matches!(last, Some((_, Event::Asked(_)))), "{last:?}");
+    assert!(matches!(last, Some((_, Event::QueryFinished(_)))), "{last:?}");
     heard(segment).collect()
 }
 
@@ -82,7 +82,7 @@ fn what_was_lost_is_asked_for_again_with_the_next_query() {
     let mut segment = stations(200, 3);
     segment.keeps_sent = true;
     segment.sent.clear();
-    segment.with(0, |now, node, _| node.nbf().ask_status(now, name(1))).unwrap();
+    segment.with(0, |now, node, _| node.nbf().unwrap().query_status(now, name(1))).unwrap();
     // The query, its answer, and the query for what follows, which is lost.
     let until = segment.now.plus_nanos(100_000_000);
     assert!(segment.run_while(until, |segment| segment.sent.len() < 3));

@@ -2,8 +2,7 @@
 //! counted.
 
 use lanlab_stack::llc::Ended;
-use lanlab_stack::nbf::Why;
-use lanlab_stack::node::{Carrier, Event, Node, SessionId};
+use lanlab_stack::node::{Event, Node, SessionId, Why};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
@@ -32,7 +31,7 @@ impl Called {
     /// The station, with a session that the peer has opened.
     fn new() -> Self {
         let mut node = node(0, &profile::WINDOWS_NT);
-        node.listen(Carrier::Nbf);
+        node.listen();
         let (events, now, session) = (vec![], Instant::ZERO, SessionId(0));
         let mut called = Self { node, now, events, send_number: 0, session, local: 0 };
         while !called.events.contains(&Event::Claimed(name(0))) {
@@ -149,7 +148,7 @@ fn a_peer_that_never_releases_rnr_loses_the_link_after_a_minute() {
     assert_eq!(called.ended(), Some(Why::Link(Ended::Busy)));
     let waited_s = called.now.nanos_since(since) as f64 / 1e9;
     assert!((60.0..61.0).contains(&waited_s), "{waited_s} s");
-    let counts = called.node.link_counts();
+    let counts = called.node.nbf().unwrap().link_counts();
     assert_eq!(counts.not_ready_received, polls + 1);
     assert!(counts.t1_expiries >= polls, "{counts:?}");
 }
@@ -172,7 +171,7 @@ fn an_acknowledgement_of_what_was_never_sent_ends_session_and_link_with_frmr() {
     assert_eq!(ends, profile::WINDOWS_NT.link.n2.value as usize);
     let waited_s = called.now.nanos_since(since) as f64 / 1e9;
     assert!(waited_s < 31.0, "{waited_s} s");
-    let counts = called.node.link_counts();
+    let counts = called.node.nbf().unwrap().link_counts();
     // After 0, 450, 650, 950, 1400, 2100 and 3150 ms.
     assert_eq!(counts.frame_rejects_sent, 7);
     // A new link can be set up.
@@ -188,7 +187,7 @@ fn frames_of_sessions_that_are_not_open_are_counted_and_the_open_one_goes_on() {
         let said = called.information(command, [0x0f, 0xff, 0xff], [[9, 9], [9, 9]]);
         assert!(said.iter().all(|pdu| pdu[2] & 1 == 1), "an answer to {command:#x}: {said:x?}");
     }
-    let counts = called.node.nbf().counts();
+    let counts = called.node.nbf().unwrap().station_counts();
     // Ten commands are known; four between 14 and 1F are not.
     assert_eq!(counts.unknown_session_frames + counts.unknown_frames, 12, "{counts:?}");
     assert_eq!(called.ended(), None);

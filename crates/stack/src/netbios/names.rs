@@ -6,14 +6,13 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, flag, value};
 use lanlab_wire::netbios_name::Name;
 
-use super::output::{Correlators, Output};
-use crate::profile::Profile;
+use super::{Correlators, NameClaim, NameFrames, QueryPace};
+use crate::carrier::Readiness;
 
 /// Most names of a station, without its permanent one (IBM: 254).
-pub(super) const MOST_NAMES: usize = 254;
+pub(crate) const MOST_NAMES: usize = 254;
 
 /// How long a name that another station has is left to it until it is claimed again, ns: with a part that
 /// differs from station to station, as two that claim at once both fail.
@@ -54,7 +53,7 @@ struct Entry {
 
 /// What became of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Claimed(Name),
     Disputed(Name, Mac),
     Conflict(Name, Mac),
@@ -62,18 +61,18 @@ pub(super) enum Outcome {
 
 /// The names of a station.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(crate) struct Names {
     mac: Mac,
     entries: Vec<Entry>,
 }
 
 impl Names {
-    pub(super) const fn new(mac: Mac) -> Self {
+    pub(crate) const fn new(mac: Mac) -> Self {
         Self { mac, entries: Vec::new() }
     }
 
     /// Begin to claim a name. False if it is among the names, or there are too many.
-    pub(super) fn claim(
+    pub(crate) fn claim(
         &mut self,
         now: Instant,
         name: Name,
@@ -90,7 +89,7 @@ impl Names {
     }
 
     /// Give up a name. Nothing is sent.
-    pub(super) fn release(&mut self, name: Name) {
+    pub(crate) fn release(&mut self, name: Name) {
         self.entries.retain(|entry| entry.name != name);
     }
 
@@ -99,13 +98,23 @@ impl Names {
     }
 
     /// Whether we have the name, and whether it is one of a group.
-    pub(super) fn registered(&self, name: Name) -> Option<bool> {
+    pub(crate) fn registered(&self, name: Name) -> Option<bool> {
         let entry = self.find(name).filter(|entry| entry.stage.is_held())?;
         Some(entry.is_group)
     }
 
+    /// Whether the name can be used to call.
+    pub(crate) fn readiness(&self, name: Name) -> Readiness {
+        match self.find(name).map(|entry| entry.stage) {
+            Some(stage) if stage.is_held() => Readiness::Ready,
+            Some(Stage::Claiming { of: Claim::New, .. }) => Readiness::Waiting,
+            // What was never ours is given up at once.
+            _ => Readiness::NameInConflict,
+        }
+    }
+
     /// Every name that is ours, in the order of the claims: name, of a group, in conflict.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Name, bool, bool)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Name, bool, bool)> {
         self.entries.iter().filter_map(|entry| {
             let is_held = entry.stage.is_held();
             let is_new = matches!(entry.stage, Stage::Claiming { of: Claim::New, .. });
@@ -113,7 +122,7 @@ impl Names {
         })
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let times = self.entries.iter().filter_map(|entry| match entry.stage {
             Stage::Claiming { next_at: at, .. } | Stage::Conflict { retry_at: at } => Some(at),
             Stage::Registered => None,
@@ -122,11 +131,11 @@ impl Names {
     }
 
     /// Send the queries that are due; take the names to which no station has objected.
-    pub(super) fn handle_timeout(
+    pub(crate) fn handle_timeout(
         &mut self,
         now: Instant,
-        profile: &Profile,
-        (output, correlators): (&mut Output, &mut Correlators),
+        pace: QueryPace,
+        (frames, correlators): (&mut impl NameFrames, &mut Correlators),
         outcomes: &mut Vec<Outcome>,
     ) {
         for entry in &mut self.entries {
@@ -141,80 +150,51 @@ impl Names {
             if *next_at > now {
                 continue;
             }
-            if *queries == profile.query_count.value {
+            if *queries == pace.count {
                 entry.stage = Stage::Registered;
                 outcomes.push(Outcome::Claimed(entry.name));
                 continue;
             }
             *queries += 1;
-            *next_at = now.plus_nanos(profile.query_interval_ns.value);
-            let command = if entry.is_group {
-                NameCommand::AddGroupNameQuery
-            } else {
-                NameCommand::AddNameQuery
-            };
-            let header = NameHeader {
-                command,
-                data1: 0,
-                data2: 0,
-                transmit_correlator: 0,
-                response_correlator: *correlator,
-                destination: NO_NAME,
-                source: entry.name,
-            };
-            output.push(Mac::NETBIOS_GROUP, header, &[]);
+            *next_at = now.plus_nanos(pace.interval_ns);
+            let (name, is_group, correlator) = (entry.name, entry.is_group, *correlator);
+            frames.push_claim(NameClaim { name, is_group, correlator });
         }
     }
 
     /// Another station wants to add a name: object if it is ours and not both are of a group.
-    pub(super) fn handle_add_query(
+    pub(crate) fn handle_claim(
         &mut self,
         now: Instant,
         from: Mac,
-        header: &NameHeader,
-        output: &mut Output,
+        claim: NameClaim,
+        frames: &mut impl NameFrames,
         outcomes: &mut Vec<Outcome>,
     ) {
-        let wants_group = header.command == NameCommand::AddGroupNameQuery;
-        let Some(entry) = self.entries.iter().find(|entry| entry.name == header.source) else {
-            return;
-        };
+        let Some(entry) = self.find(claim.name) else { return };
         let is_lost = matches!(entry.stage, Stage::Conflict { .. });
-        if wants_group && entry.is_group || is_lost {
+        if claim.is_group && entry.is_group || is_lost {
             return;
         }
         let is_claiming = !entry.stage.is_held();
-        let answer = NameHeader {
-            command: NameCommand::AddNameResponse,
-            data1: if is_claiming { flag::NAME_IN_PROCESS } else { 0 },
-            data2: if entry.is_group { u16::from(value::GROUP) } else { 0 },
-            transmit_correlator: header.response_correlator,
-            response_correlator: 0,
-            destination: header.source,
-            source: header.source,
-        };
-        output.push(from, answer, &[]);
+        frames.push_objection(from, claim, entry.is_group, is_claiming);
         if is_claiming {
             // Both add it at the same time: both fail.
-            self.lose(now, header.source, from, outcomes);
+            self.lose(now, claim.name, from, outcomes);
         }
     }
 
     /// Another station objects to a name that we add.
-    pub(super) fn handle_add_response(
+    pub(crate) fn handle_objection(
         &mut self,
         now: Instant,
         from: Mac,
-        header: &NameHeader,
+        (name, correlator): (Name, u16),
         outcomes: &mut Vec<Outcome>,
     ) {
-        let is_meant = |entry: &&Entry| {
-            entry.name == header.source
-                && matches!(entry.stage, Stage::Claiming { correlator, .. }
-                    if correlator == header.transmit_correlator)
-        };
-        if self.entries.iter().find(is_meant).is_some() {
-            self.lose(now, header.source, from, outcomes);
+        let is_meant = |entry: &Entry| matches!(entry.stage, Stage::Claiming { correlator: own, .. } if own == correlator);
+        if self.find(name).is_some_and(is_meant) {
+            self.lose(now, name, from, outcomes);
         }
     }
 
@@ -237,7 +217,7 @@ impl Names {
     }
 
     /// Another station says that a name of ours is also another's: ask whether it is.
-    pub(super) fn handle_conflict(
+    pub(crate) fn handle_conflict(
         &mut self,
         now: Instant,
         from: Mac,

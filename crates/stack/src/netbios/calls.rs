@@ -1,0 +1,69 @@
+//! A call to a name, until a station has answered it.
+
+use lanlab_units::Instant;
+use lanlab_wire::netbios_name::Name;
+
+use super::QueryPace;
+
+/// What becomes of a call that was not answered in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It is to be sent again.
+    Again,
+    /// No station has the name.
+    NameNotFound,
+    /// A station has the name, and nothing takes calls for it.
+    NotListening,
+}
+
+/// The names of a call, and how far its queries are.
+#[derive(Debug)]
+pub(crate) struct NameCall {
+    pub(crate) called: Name,
+    pub(crate) calling: Name,
+    /// What the answer to the query repeats.
+    pub(crate) correlator: u16,
+    sent: u32,
+    /// The queries are repeated once where nothing took calls for the name.
+    is_second_cycle: bool,
+}
+
+impl NameCall {
+    pub(crate) const fn new([called, calling]: [Name; 2]) -> Self {
+        Self { called, calling, correlator: 0, sent: 0, is_second_cycle: false }
+    }
+
+    /// The station is known, and is asked by queries of their own.
+    pub(crate) const fn begin_anew(&mut self, correlator: u16) {
+        self.sent = 0;
+        self.correlator = correlator;
+    }
+
+    /// A query is sent. When it is late.
+    pub(crate) fn sent(&mut self, now: Instant, pace: QueryPace) -> Instant {
+        self.sent += 1;
+        now.plus_nanos(pace.interval_ns)
+    }
+
+    /// A station has the name, and nothing takes calls for it. Whether that is the end: the next query comes
+    /// with the next deadline otherwise.
+    pub(crate) const fn is_refused(&mut self) -> bool {
+        if self.is_second_cycle {
+            return true;
+        }
+        self.is_second_cycle = true;
+        self.sent = 0;
+        false
+    }
+
+    /// No answer has come in time.
+    pub(crate) const fn handle_timeout(&self, pace: QueryPace) -> Unanswered {
+        if self.sent < pace.count {
+            Unanswered::Again
+        } else if self.is_second_cycle {
+            Unanswered::NotListening
+        } else {
+            Unanswered::NameNotFound
+        }
+    }
+}

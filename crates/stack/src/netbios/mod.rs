@@ -1,0 +1,62 @@
+//! NetBIOS without its frames: the names of a station, its queries, and its calls to names.
+//!
+//! NetBIOS frames over LLC and NetBIOS over IPX repeat, wait and object alike, and write different frames. A
+//! carrier hands in what writes them: its [`NameFrames`].
+
+mod calls;
+mod names;
+mod queries;
+
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::netbios_name::Name;
+
+use crate::profile::Profile;
+
+pub(crate) use calls::{NameCall, Unanswered};
+pub(crate) use names::{MOST_NAMES, Names, Outcome};
+pub(crate) use queries::{Queries, Query, QueryKind};
+
+/// Numbers that an answer repeats; never zero.
+#[derive(Debug, Default)]
+pub(crate) struct Correlators(u16);
+
+impl Correlators {
+    pub(crate) fn next(&mut self) -> u16 {
+        self.0 = self.0.checked_add(1).unwrap_or(1);
+        self.0
+    }
+}
+
+/// How often a name is claimed, looked for or called, and after what time again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct QueryPace {
+    pub(crate) count: u32,
+    pub(crate) interval_ns: u64,
+}
+
+impl QueryPace {
+    pub(crate) const fn of(profile: &Profile) -> Self {
+        Self { count: profile.query_count.value, interval_ns: profile.query_interval_ns.value }
+    }
+}
+
+/// A name that a station claims.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NameClaim {
+    pub(crate) name: Name,
+    pub(crate) is_group: bool,
+    /// What answers repeat; zero of a carrier that knows answers by the name.
+    pub(crate) correlator: u16,
+}
+
+/// Writes the frames of a carrier about names.
+pub(crate) trait NameFrames {
+    /// Ask all stations whether one objects to a claim of ours.
+    fn push_claim(&mut self, claim: NameClaim);
+
+    /// Object to the claim of another station: the name is one of ours, which we have, or claim, too.
+    fn push_objection(&mut self, to: Mac, claim: NameClaim, is_ours_group: bool, is_claiming: bool);
+
+    /// Ask all stations who has a name, or for the state of its adapter.
+    fn push_query(&mut self, kind: QueryKind, name: Name, correlator: u16);
+}
