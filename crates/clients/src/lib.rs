@@ -7,23 +7,22 @@ mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;
 mod http;
-mod kernel_port;
 mod memory;
 mod multiplex;
 mod nfs;
-mod port;
 mod redirected;
 mod s3;
 mod sftp;
 mod smb;
 mod smb1;
+mod station;
+mod tcp_messages;
 mod transport;
 mod trust;
 mod user_file;
 mod webdav;
-mod wired_port;
 
-pub use wired_port::CarriedSince;
+pub use station::CarriedSince;
 
 pub use any::{AnyFile, AnySession, connect};
 pub use below::{Below, Found, Kind};

@@ -1,4 +1,4 @@
-//! A session of a historic service: calls go through its redirector, messages through a port.
+//! A session of a historic service: calls go through its redirector, messages through a transport.
 //!
 //! Calls of one session belong to one task. Whichever of them is polled moves the messages of all.
 
@@ -9,16 +9,18 @@ use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use lanlab_connections::MessageTransport;
 use lanlab_files as files;
 use lanlab_files::{
-    Access, Class, Entry, Facts, Fault, Result, ServicePath, TransferCapabilities, is_name,
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TcpProfile,
+    TransferCapabilities, is_name,
 };
 use lanlab_stack::redirector::{
     self, Call, CallId, Done, FileId, Reason, Redirector, RedirectorFacts, Refusal,
 };
 
 use crate::multiplex::{during, shown};
-use crate::port::Port;
+use crate::transport;
 
 /// Calls under way at once when a whole file is moved. Measured with Samba 4.17 on loopback.
 const DEPTH: u16 = 8;
@@ -31,6 +33,7 @@ pub struct Redirected<R> {
     /// Directory to work in, from the root of the share: empty, or ending with `/`.
     base: String,
     patience: Duration,
+    tcp_profile: Option<TcpProfile>,
 }
 
 /// An open file.
@@ -46,7 +49,7 @@ pub struct File {
 #[derive(Debug)]
 struct Exchange<R> {
     redirector: R,
-    port: Port,
+    transport: MessageTransport,
     outgoing: Vec<u8>,
     /// Whether a message in `outgoing` is not sent yet.
     is_sending: bool,
@@ -99,14 +102,14 @@ impl<R: Redirector> Exchange<R> {
             if !self.is_sending {
                 break;
             }
-            match self.port.poll_send(cx, &self.outgoing) {
+            match self.transport.poll_send(cx, [&self.outgoing, &[]]) {
                 Poll::Ready(sent) => sent?,
                 Poll::Pending => break,
             }
             self.is_sending = false;
         }
-        match self.port.poll_receive(cx, &mut self.incoming) {
-            Poll::Ready(received) => received?,
+        match self.transport.poll_receive(cx, &mut self.incoming) {
+            Poll::Ready(received) => drop(received?),
             Poll::Pending => return Ok(false),
         }
         self.redirector.handle_message(&mut self.incoming);
@@ -118,14 +121,15 @@ impl<R: Redirector> Redirected<R> {
     /// Wait until the session is there, which the call `connected` says, and look at the directory.
     pub async fn begin(
         redirector: R,
-        port: Port,
+        transport: MessageTransport,
         connected: CallId,
-        directory: &str,
-        patience: Duration,
+        target: &Target,
     ) -> Result<Self> {
+        let patience = Duration::from_nanos(target.timeout_ns);
+        let directory = &*target.directory;
         let mut exchange = Box::new(Exchange {
             redirector,
-            port,
+            transport,
             outgoing: Vec::new(),
             is_sending: false,
             incoming: Vec::new(),
@@ -145,7 +149,8 @@ impl<R: Redirector> Redirected<R> {
         if looked.is_some() {
             base.push('/');
         }
-        let session = Self { exchange: RefCell::new(exchange), facts, base, patience };
+        let tcp_profile = target.tcp_profile;
+        let session = Self { exchange: RefCell::new(exchange), facts, base, patience, tcp_profile };
         if let Some(path) = looked {
             let found = session.ask(Call::CheckDirectory { path: &path }).await;
             found.map_err(during("directory", directory))?;
@@ -266,12 +271,14 @@ impl<R: Redirector> files::Session for Redirected<R> {
     }
 
     fn facts(&self) -> Facts {
+        let exchange = self.exchange.borrow();
+        let connection = exchange.transport.connection();
         Facts {
             protocol: self.facts.protocol.clone(),
             protection: self.facts.protection.clone(),
             server: self.facts.server.clone(),
-            no_delay: self.exchange.borrow().port.no_delay(),
-            tcp: self.exchange.borrow().port.tcp_agreed(),
+            no_delay: connection.and_then(|stream| stream.nodelay().ok()),
+            tcp: connection.and_then(|stream| transport::tcp_agreed(self.tcp_profile, stream)),
         }
     }
 

@@ -1,19 +1,18 @@
-//! SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, directly over TCP, or over `NetBEUI`: the redirector of the
-//! `stack` crate.
+//! SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, directly over TCP, or over a carrier on Ethernet: the redirector
+//! of the `stack` crate.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use lanlab_connections::MessageTransport;
 use lanlab_files::{Carrier, Class, Dialect, Fault, Result, Target};
-use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::smb;
 use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 
-use crate::kernel_port::{KernelPort, LONGEST_MESSAGE};
-use crate::port::Port;
 use crate::redirected::Redirected;
-use crate::{transport, wired_port};
+use crate::transport::server_name;
+use crate::{station, tcp_messages};
 
 pub use crate::redirected::File;
 
@@ -34,20 +33,15 @@ pub async fn connect(target: &Target) -> Result<Session> {
         password: user.secret.clone(),
         domain: user.domain.clone().unwrap_or_default(),
     });
-    let (port, carrier) = match target.carrier {
-        Carrier::Tcp => {
-            let facts = CarrierFacts { longest_message: LONGEST_MESSAGE, keeps_raw: true };
-            (Port::Kernel(KernelPort::connect(target).await?), facts)
-        }
-        Carrier::Nbf => {
-            let port = wired_port::connect(target).await?;
-            let facts = port.facts();
-            (Port::Wired(port), facts)
+    let transport = match target.carrier {
+        Carrier::Tcp => MessageTransport::Tcp(tcp_messages::connect(target).await?),
+        Carrier::Frames(carrier) => {
+            MessageTransport::Frames(station::connect(target, carrier).await?)
         }
     };
     let plan = Plan {
         dialect: target.dialect.map(dialect),
-        server: transport::server_name(target)?,
+        server: server_name(target)?,
         share,
         user,
         // What Samba takes for DOS unless its `dos charset` says otherwise.
@@ -56,11 +50,9 @@ pub async fn connect(target: &Target) -> Result<Session> {
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
         raw: target.raw,
         requires_signatures: target.requires_signatures,
-        carrier,
+        carrier: transport.facts(tcp_messages::LONGEST_MESSAGE),
     };
-    let patience = Duration::from_nanos(target.timeout_ns);
-    let directory = &target.directory;
-    Redirected::begin(Client::new(plan), port, Client::CONNECTED, directory, patience).await
+    Redirected::begin(Client::new(plan), transport, Client::CONNECTED, target).await
 }
 
 fn dialect(dialect: Dialect) -> smb::Dialect {

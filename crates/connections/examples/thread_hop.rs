@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_os::RawLinkPlace;
-use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_stack::node::{CarrierKind, Peer};
 use lanlab_wire::netbios_name::{Name, suffix};
 
 const PORT: u16 = 7000;
@@ -22,7 +22,7 @@ fn name(text: &str) -> Name {
 
 fn plan(interface: &str, own: &str, listens: bool) -> WiredPlan {
     let place = RawLinkPlace::Interface(interface.to_owned());
-    WiredPlan { place, name: Some(name(own)), profile: WINDOWS_NT, listens }
+    WiredPlan { name: Some(name(own)), listens, ..WiredPlan::new(place, CarrierKind::Nbf) }
 }
 
 async fn receive(port: &mut WiredPort, into: &mut Vec<u8>) -> bool {
@@ -38,7 +38,7 @@ async fn answer(interface: &str, address: &str) {
         }
     });
     let node = WiredNode::begin(&plan(interface, "ECHO", true)).expect("a link");
-    node.claimed().await.expect("a name");
+    node.ready().await.expect("a name");
     println!("ready");
     let (mut port, _) = node.accept().await.expect("a call");
     let mut message = Vec::new();
@@ -52,8 +52,8 @@ async fn answer(interface: &str, address: &str) {
 
 async fn ask(interface: &str, address: &str, blocks: usize) {
     let node = WiredNode::begin(&plan(interface, "ASKER", false)).expect("a link");
-    node.claimed().await.expect("a name");
-    let mut port = node.call(name("ECHO")).await.expect("a session");
+    node.ready().await.expect("a name");
+    let mut port = node.call(CarrierKind::Nbf, Peer::Name(name("ECHO"))).await.expect("a session");
     let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
     socket.connect((address, PORT)).expect("an address");
     let (mut udp_ns, mut nbf_ns) = (Vec::new(), Vec::new());

@@ -6,6 +6,7 @@
 //! that outlive their server.
 
 mod lines;
+mod message_transport;
 mod messages;
 #[cfg(feature = "fuzz")]
 pub mod scripted;
@@ -15,5 +16,6 @@ mod wire;
 pub mod wired;
 
 pub use lines::Lines;
+pub use message_transport::MessageTransport;
 pub use messages::Messages;
 pub use wire::Wire;

@@ -5,7 +5,7 @@
 //! nor a runtime. [`TransferCapabilities`] say how a service moves a file best.
 
 pub mod address;
-pub mod carrier_counts;
+pub mod carrier;
 pub mod fault;
 pub mod minimum_rate;
 pub mod path;
@@ -13,11 +13,9 @@ pub mod session;
 pub mod target;
 
 pub use address::HostAddress;
-pub use carrier_counts::CarrierCounts;
+pub use carrier::{Carrier, CarrierCounts};
 pub use fault::{Class, Fault, Result};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath, beginning};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
-pub use target::{
-    Carrier, Credentials, Dialect, LinkPlace, ServiceKind, Target, TcpProfile, Trust,
-};
+pub use target::{Credentials, Dialect, LinkPlace, ServiceKind, Target, TcpProfile, Trust};

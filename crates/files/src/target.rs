@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::HostAddress;
+use crate::{Carrier, HostAddress};
 
 /// The file services that there are.
 #[derive(
@@ -39,6 +39,13 @@ pub enum ServiceKind {
     S3s,
 }
 
+impl ServiceKind {
+    /// Whether frames on Ethernet can carry its messages, not TCP alone.
+    pub const fn goes_over_frames(self) -> bool {
+        matches!(self, Self::Smb1)
+    }
+}
+
 /// Dialects of SMB 1, from the oldest to the newest.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -67,17 +74,6 @@ pub enum TcpProfile {
     /// Windows NT 4 and 9x on Ethernet: segments of 1460 octets, a window of six of them,
     /// acknowledgements delayed.
     Nt4,
-}
-
-/// What carries the messages of a service that has more than one carrier.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Carrier {
-    /// A connection of the system's TCP.
-    #[default]
-    Tcp,
-    /// `NetBIOS` frames over LLC on Ethernet: `NetBEUI`.
-    Nbf,
 }
 
 /// A link of whole Ethernet frames.
@@ -158,6 +154,32 @@ pub struct Target {
     /// The same for receiving.
     #[serde(default)]
     pub receive_buffer_bytes: Option<u32>,
+}
+
+impl Target {
+    /// Where the service begins, with nothing else said: no address, no user, everything else as usual.
+    pub fn new(service: ServiceKind) -> Self {
+        Self {
+            service,
+            address: None,
+            port: None,
+            server_name: None,
+            bind: None,
+            share: None,
+            directory: String::new(),
+            credentials: None,
+            dialect: None,
+            raw: false,
+            requires_signatures: false,
+            tcp_profile: None,
+            carrier: Carrier::default(),
+            link: None,
+            trust: Trust::default(),
+            timeout_ns: default_timeout_ns(),
+            send_buffer_bytes: None,
+            receive_buffer_bytes: None,
+        }
+    }
 }
 
 fn default_timeout_ns() -> u64 {

@@ -14,6 +14,7 @@ use lanlab_files::{
     CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, Result, ServiceKind,
 };
 use lanlab_os::RawLinkPlace;
+use lanlab_stack::node::CarrierKind;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
@@ -34,6 +35,7 @@ mod s3;
 mod sftp;
 mod smb;
 mod smb1;
+mod station;
 mod webdav;
 
 /// Connections that wait to be accepted: many stations connect at once.
@@ -58,13 +60,15 @@ pub struct Offer {
     pub requires_signatures: bool,
     /// The oldest and the newest dialect of SMB 1 to speak.
     pub dialects: (Dialect, Dialect),
-    /// Where SMB 1 is served on a link of whole Ethernet frames, over `NetBEUI`; absent: over TCP.
+    /// Where it is served on a link of whole Ethernet frames; absent: over TCP.
     pub station: Option<StationOffer>,
 }
 
-/// A station of `NetBEUI` that serves.
+/// A station that serves over a carrier on Ethernet.
 #[derive(Debug, Clone)]
 pub struct StationOffer {
+    /// The carrier.
+    pub carrier: CarrierKind,
     /// The link.
     pub place: RawLinkPlace,
     /// Its name, 1 to 15 characters of ASCII.
@@ -136,7 +140,7 @@ impl Serving {
 
     /// What its station has counted until now; `None` over TCP.
     pub fn carrier_counts(&self) -> Option<CarrierCounts> {
-        self.station.as_ref().map(|station| station.counts().into())
+        self.station.as_ref().map(|station| station.counts())
     }
 
     /// End it and all its connections; the port is free then.
@@ -164,8 +168,12 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         let message = format!("`{}`: no directory by an absolute path", offer.root.display());
         return Err(Fault::new(Class::Missing, message));
     }
-    if offer.station.is_some() && offer.service != ServiceKind::Smb1 {
-        return Err(Fault::new(Class::Unsupported, "only SMB 1 is served over NetBEUI"));
+    if let Some(station) = &offer.station
+        && !offer.service.goes_over_frames()
+    {
+        let (service, carrier) = (offer.service, station.carrier.title());
+        let message = format!("{service:?} is not served over {carrier}");
+        return Err(Fault::new(Class::Unsupported, message));
     }
     if offer.requires_signatures
         && (offer.service != ServiceKind::Smb1 || offer.credentials.is_none())

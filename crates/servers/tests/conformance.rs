@@ -8,6 +8,7 @@ use lanlab_files::{
     Access, Class, Credentials, Entry, ServiceKind, ServicePath, Session, Target, Trust,
 };
 use lanlab_servers::{Offer, Serving, StationOffer, serve};
+use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
@@ -46,24 +47,10 @@ async fn served(
     root: &Path,
 ) -> (Option<Serving>, Target) {
     let mut target = Target {
-        service,
         address: Some(LOOPBACK.into()),
-        port: None,
-        server_name: None,
-        bind: None,
-        share: None,
-        directory: String::new(),
         credentials: Some(user()),
-        dialect: None,
-        raw: false,
-        requires_signatures: false,
-        tcp_profile: None,
-        carrier: lanlab_files::Carrier::Tcp,
-        link: None,
-        trust: Trust::System,
         timeout_ns: 10_000_000_000,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
+        ..Target::new(service)
     };
     if service == ServiceKind::Directory {
         target.directory = root.to_str().unwrap().to_owned();
@@ -73,8 +60,8 @@ async fn served(
     if let Some([client, server]) = interfaces {
         let name = "CONFORMS".to_owned();
         let place = lanlab_os::RawLinkPlace::Interface(server.clone());
-        station = Some(StationOffer { place, name: name.clone() });
-        target.carrier = lanlab_files::Carrier::Nbf;
+        station = Some(StationOffer { carrier: CarrierKind::Nbf, place, name: name.clone() });
+        target.carrier = lanlab_files::Carrier::NBF;
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
         (target.server_name, target.address) = (Some(name), None);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hyper::StatusCode;
 use lanlab_connections::scripted::{Feed, Pieces};
-use lanlab_files::{Entry, Fault, ServiceKind, Target, Trust, is_name};
+use lanlab_files::{Entry, Fault, ServiceKind, Target, is_name};
 use lanlab_wire::percent;
 
 use crate::http::connection::Connection;
@@ -76,24 +76,9 @@ fn answered(said: &[u8], size: usize, to_head: bool) -> Found {
 /// A client that is given its connections: what it is told to connect to it never is.
 pub fn http() -> Result<Http, Fault> {
     let target = Target {
-        service: ServiceKind::Webdav,
         address: Some([127, 0, 0, 1].into()),
-        port: None,
-        server_name: None,
-        bind: None,
-        share: None,
-        directory: String::new(),
-        credentials: None,
-        dialect: None,
-        raw: false,
-        requires_signatures: false,
-        tcp_profile: None,
-        carrier: lanlab_files::Carrier::Tcp,
-        link: None,
-        trust: Trust::default(),
         timeout_ns: 10_000_000_000,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
+        ..Target::new(ServiceKind::Webdav)
     };
     Http::new(&target, false)
 }

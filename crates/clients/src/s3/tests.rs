@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use lanlab_files::{Credentials, Session as _, Trust};
+use lanlab_files::{Credentials, Session as _};
 use lanlab_servers::{Offer, Serving, serve};
 
 use super::*;
@@ -28,24 +28,12 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
     };
     let serving = serve(&offer).await.unwrap();
     let target = Target {
-        service: ServiceKind::S3,
         address: Some(LOOPBACK.into()),
         port: Some(serving.port()),
-        server_name: None,
-        bind: None,
         share: serving.share().map(str::to_owned),
-        directory: String::new(),
         credentials,
-        dialect: None,
-        raw: false,
-        requires_signatures: false,
-        tcp_profile: None,
-        carrier: lanlab_files::Carrier::Tcp,
-        link: None,
-        trust: Trust::System,
         timeout_ns: 10_000_000_000,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
+        ..Target::new(ServiceKind::S3)
     };
     let mut session = connect(&target).await.unwrap();
     (session.single_bytes, session.part_bytes) = (0, PART_BYTES);

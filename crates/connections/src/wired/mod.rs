@@ -1,4 +1,4 @@
-//! Sessions of historic carriers on a link of whole Ethernet frames, in real time.
+//! Sessions of carriers in frames on a link of whole Ethernet frames, in real time.
 //!
 //! Each link has a thread that keeps the timers of its node. The thread that has work to do sends under
 //! the same lock itself, and wakes the other one only if its next deadline moved forward. A program that
@@ -7,22 +7,21 @@
 
 mod frame_link;
 mod inboxes;
-mod node_counts;
 mod node_thread;
+mod plan;
 mod port;
 mod readable;
 mod reader;
 mod recording;
+mod registry;
 mod shared;
 mod state;
 #[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
 mod tests;
-mod used;
 
 pub use frame_link::{Driven, FrameLink, provide};
-pub use node_counts::NodeCounts;
-pub use node_thread::{WiredNode, WiredPlan};
+pub use node_thread::WiredNode;
+pub use plan::WiredPlan;
 pub use port::WiredPort;
 pub use recording::{FrameSink, end_recordings, is_recorded, record};
-pub use state::LinkCounts;
-pub use used::{counts_of, node_of};
+pub use registry::{counts_of, node_of};

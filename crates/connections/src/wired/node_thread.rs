@@ -8,17 +8,16 @@ use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use lanlab_files::CarrierCounts;
 use lanlab_os as os;
-use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, RawLinkPlace, Wake};
+use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, Peer, Readiness, SessionId};
-use lanlab_stack::profile::Profile;
+use lanlab_stack::node::{CarrierKind, Node, Peer, Readiness, SessionId};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::netbios_name::{Name, suffix};
 
 use super::frame_link::{Driven, FrameLink, offline};
-use super::node_counts::NodeCounts;
+use super::plan::WiredPlan;
 use super::port::WiredPort;
 use super::reader::{LINK, Reader};
 use super::recording::sink_of;
@@ -30,19 +29,6 @@ const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
 /// By which key the thread hears that another one wants it to look.
 const KICK: usize = LINK + 1;
 
-/// What a node is.
-#[derive(Debug, Clone)]
-pub struct WiredPlan {
-    /// Link that it is at.
-    pub place: RawLinkPlace,
-    /// Its name; absent: one of its hardware address.
-    pub name: Option<Name>,
-    /// Timers and windows.
-    pub profile: Profile,
-    /// Whether it takes calls.
-    pub listens: bool,
-}
-
 /// A node at a link, which ends when the last that uses it is dropped.
 #[derive(Debug)]
 pub struct WiredNode {
@@ -51,7 +37,7 @@ pub struct WiredNode {
 }
 
 impl WiredNode {
-    /// Open the link and begin to claim the name.
+    /// Open the link and begin to claim the name and to learn the network.
     ///
     /// # Errors
     /// As [`RawLink::open`]; the system's own.
@@ -89,11 +75,11 @@ impl WiredNode {
         Ok(Arc::new(Self { shared, thread: Some(thread) }))
     }
 
-    /// Wait until the node has its name.
+    /// Wait until sessions can be opened: the node has its name and knows its network.
     ///
     /// # Errors
-    /// `AddrInUse` if another station has it; those of the link.
-    pub async fn claimed(&self) -> io::Result<()> {
+    /// `AddrInUse` if another station has the name; those of the link.
+    pub async fn ready(&self) -> io::Result<()> {
         poll_fn(|cx| {
             let mut state = self.shared.state();
             if let Err(error) = state.check() {
@@ -115,13 +101,13 @@ impl WiredNode {
         .await
     }
 
-    /// Call a name, and wait for the session.
+    /// Call another station, and wait for the session.
     ///
     /// # Errors
-    /// Those of the link, and why there is no session.
-    pub async fn call(self: &Arc<Self>, name: Name) -> io::Result<WiredPort> {
+    /// Those of the link, and why there is no session; `Unsupported` if the node does not have the carrier.
+    pub async fn call(self: &Arc<Self>, carrier: CarrierKind, to: Peer) -> io::Result<WiredPort> {
         let opened = self.shared.with(|state| {
-            let id = state.node.open(state.link.now(), CarrierKind::Nbf, Peer::Name(name))?;
+            let id = state.node.open(state.link.now(), carrier, to)?;
             state.inboxes.open(id);
             Some(id)
         });
@@ -165,21 +151,19 @@ impl WiredNode {
         state.broken.is_none() && state.readiness != Readiness::NameInConflict
     }
 
-    /// What was counted until now.
-    pub fn counts(&self) -> NodeCounts {
+    /// What was counted until now: by the link, by the node, and by the recording of frames.
+    pub fn counts(&self) -> CarrierCounts {
         let mut state = self.shared.state();
         let drops = state.link.new_drops();
         state.counts.kernel_drops += drops;
-        let recorded = state
+        let (recorded, unrecorded) = state
             .sink
             .as_ref()
             .map_or((0, 0), |sink| sink.lock().unwrap_or_else(PoisonError::into_inner).counts());
-        let (link, strays) = (state.counts, state.node.stray_counts());
-        let nbf = state.node.nbf();
-        let (station, links) = nbf.map_or_else(Default::default, |station| {
-            (station.station_counts(), station.link_counts())
-        });
-        NodeCounts { link, strays, station, links, recorded }
+        let mut counts = state.counts.list();
+        counts.extend(state.node.counts());
+        counts.extend([("recorded_frames", recorded), ("unrecorded_frames", unrecorded)]);
+        CarrierCounts::new(counts)
     }
 }
 
@@ -197,8 +181,7 @@ impl Drop for WiredNode {
 /// A node at a link, which begins to claim its name.
 fn joined(plan: &WiredPlan, link: Box<dyn FrameLink>) -> State {
     let mac = Mac(link.mac());
-    let name = plan.name.unwrap_or_else(|| name_of_station(mac));
-    let config = NodeConfig::new(mac, name, plan.profile, CarrierKinds::only(CarrierKind::Nbf));
+    let config = plan.config(mac);
     let mut node = Node::new(&config, link.now());
     if plan.listens {
         node.listen();
@@ -206,12 +189,6 @@ fn joined(plan: &WiredPlan, link: Box<dyn FrameLink>) -> State {
     let mut state = State::new(node, link);
     state.sink = sink_of(&plan.place);
     state
-}
-
-/// A name that no other station on the link has, unless it has the address, too.
-fn name_of_station(Mac([_, _, _, a, b, c]): Mac) -> Name {
-    Name::new(&format!("LANLAB-{a:02X}{b:02X}{c:02X}"), suffix::WORKSTATION)
-        .unwrap_or_else(|_| unreachable!("a valid name"))
 }
 
 fn run(shared: &Shared, readiness: &mut os::Readiness) {

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 
-use lanlab_stack::node::{Node, Readiness, SessionId};
+use lanlab_stack::node::{Count, Node, Readiness, SessionId};
 use lanlab_units::Instant;
 
 use super::frame_link::FrameLink;
@@ -28,6 +28,18 @@ pub struct LinkCounts {
     pub unsent_frames: u64,
     /// Frames that the kernel dropped before they were received.
     pub kernel_drops: u64,
+}
+
+impl LinkCounts {
+    /// The numbers by their keys in results.
+    pub fn list(self) -> Vec<Count> {
+        vec![
+            ("sent_frames", self.sent_frames),
+            ("unsent_frames", self.unsent_frames),
+            ("received_frames", self.received_frames),
+            ("kernel_drops", self.kernel_drops),
+        ]
+    }
 }
 
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use lanlab_os::{LinkDescriptor, RawLinkPlace, monotonic};
+use lanlab_stack::node::{CarrierKind, Peer};
 use lanlab_stack::profile::{Profile, WINDOWS_NT};
 use lanlab_units::Instant;
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -63,10 +64,21 @@ fn node(socket: UdpSocket, mac: u8, own: &str) -> Arc<WiredNode> {
     let mut profile: Profile = WINDOWS_NT;
     profile.query_interval_ns.value = 10_000_000;
     let place = RawLinkPlace::Interface("test".to_owned());
-    let plan = WiredPlan { place, name: Some(name(own)), profile, listens: true };
-    let descriptor = LinkDescriptor::of(&socket).unwrap();
+    let plan = WiredPlan::new(place, CarrierKind::Nbf);
+    let plan = WiredPlan { name: Some(name(own)), profile, listens: true, ..plan };
+    at(&plan, socket, mac).unwrap()
+}
+
+fn at(plan: &WiredPlan, socket: UdpSocket, mac: u8) -> io::Result<Arc<WiredNode>> {
+    let descriptor = LinkDescriptor::of(&socket)?;
     let end = End { socket, mac: [2, 0, 0, 0, 0, mac] };
-    WiredNode::at(&plan, Box::new(end), descriptor).unwrap()
+    WiredNode::at(plan, Box::new(end), descriptor)
+}
+
+/// A node at a link that leads nowhere.
+pub fn unconnected(plan: &WiredPlan, socket: UdpSocket) -> io::Result<Arc<WiredNode>> {
+    socket.set_nonblocking(true)?;
+    at(plan, socket, 9)
 }
 
 /// Two nodes that are joined; the second one answers each message with the same.
@@ -92,13 +104,15 @@ impl Pair {
                 }
             });
         });
-        run(here.claimed()).unwrap();
+        run(here.ready()).unwrap();
         Self { here, answers: Some((over, answers)) }
     }
 
     fn call(&self) -> WiredPort {
         // The other node may have its name a little later.
-        (0..100).find_map(|_| run(self.here.call(name("THERE"))).ok()).unwrap()
+        (0..100)
+            .find_map(|_| run(self.here.call(CarrierKind::Nbf, Peer::Name(name("THERE")))).ok())
+            .unwrap()
     }
 }
 
@@ -113,7 +127,7 @@ impl Drop for Pair {
 }
 
 async fn answer_all(node: &Arc<WiredNode>) {
-    node.claimed().await.unwrap();
+    node.ready().await.unwrap();
     while let Ok((mut port, _)) = node.accept().await {
         tokio::spawn(async move {
             let mut message = Vec::new();

@@ -1,12 +1,10 @@
 //! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP, or on sessions
-//! of `NetBEUI`.
+//! of a carrier on Ethernet.
 //!
 //! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
 //! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
 
-mod carried;
 mod files;
-mod station;
 
 use std::future::{Future, pending, poll_fn};
 use std::io;
@@ -16,12 +14,13 @@ use std::sync::atomic::AtomicU64;
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use lanlab_connections::{MessageTransport, Messages};
 use lanlab_files::{Fault, Result};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server, Session};
 use lanlab_units::Instant;
-use lanlab_wire::nbss::Kind;
+use lanlab_wire::nbss::{Framing, Kind};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -29,9 +28,8 @@ use tokio::task::block_in_place;
 
 use crate::admission::{Admission, Proof};
 use crate::login;
-use crate::{Bounds, Offer, Serving, listen};
+use crate::{Bounds, Offer, Serving, listen, station};
 
-use carried::Carried;
 use files::{Files, Served};
 
 /// The one share.
@@ -79,7 +77,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
             async move {
                 if let Some(connection) =
-                    Connection::new(Carried::Wired(port), &server, files, proof)
+                    Connection::new(MessageTransport::Frames(port), &server, files, proof)
                 {
                     // An error here is the client's, which is gone then.
                     let _ = connection.run().await;
@@ -95,8 +93,9 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
         async move {
-            let carried = Carried::over_tcp(stream, LONGEST_OF_STRANGERS);
-            if let Some(connection) = Connection::new(carried, &server, files, proof) {
+            let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
+            let transport = MessageTransport::Tcp(messages.with_requests());
+            if let Some(connection) = Connection::new(transport, &server, files, proof) {
                 // An error here is the client's, which is gone then.
                 let _ = connection.run().await;
             }
@@ -123,7 +122,7 @@ fn dialect(dialect: lanlab_files::Dialect) -> Dialect {
 
 /// A client, and what it has.
 struct Connection {
-    carried: Carried,
+    transport: MessageTransport,
     session: Session,
     files: Files,
     /// That the client is one: strangers have a time to show it.
@@ -135,14 +134,19 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(carried: Carried, server: &Server, files: Files, proof: Proof) -> Option<Self> {
+    fn new(
+        transport: MessageTransport,
+        server: &Server,
+        files: Files,
+        proof: Proof,
+    ) -> Option<Self> {
         let mut challenge = [0; 8];
         getrandom::fill(&mut challenge).ok()?;
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
-        let session = server.session(carried.facts(LONGEST_MESSAGE), challenge, time);
+        let session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
         let began = std::time::Instant::now();
-        Some(Self { carried, session, files, proof, is_known: false, failed_logins: 0, began })
+        Some(Self { transport, session, files, proof, is_known: false, failed_logins: 0, began })
     }
 
     async fn run(mut self) -> io::Result<()> {
@@ -158,7 +162,7 @@ impl Connection {
         while !self.session.is_over() {
             let received = self.wait(&mut message).await?;
             if received == Some(Kind::Request) {
-                self.carried.answer_request(&message).await?;
+                self.transport.answer_request(&message).await?;
                 continue;
             }
             self.session.handle_timeout(self.now());
@@ -192,9 +196,9 @@ impl Connection {
                 None => pending().await,
             }
         });
-        let (carried, session) = (&mut self.carried, &mut self.session);
+        let (transport, session) = (&mut self.transport, &mut self.session);
         poll_fn(|cx| {
-            if let Poll::Ready(received) = carried.poll_receive(cx, message) {
+            if let Poll::Ready(received) = transport.poll_receive(cx, message) {
                 return Poll::Ready(received.map(Some));
             }
             if session.poll_woken(cx).is_ready() || timer.as_mut().poll(cx).is_ready() {
@@ -229,7 +233,7 @@ impl Connection {
                 return Ok(has_data);
             }
             self.judge_login().await?;
-            poll_fn(|cx| self.carried.poll_send(cx, [&*head, &*data])).await?;
+            poll_fn(|cx| self.transport.poll_send(cx, [&*head, &*data])).await?;
             has_data |= !data.is_empty();
         }
     }
@@ -237,7 +241,7 @@ impl Connection {
     async fn judge_login(&mut self) -> io::Result<()> {
         if !self.is_known && self.session.is_known() {
             self.is_known = true;
-            self.carried.set_longest(LONGEST_MESSAGE);
+            self.transport.set_longest(LONGEST_MESSAGE);
             self.proof.give();
         }
         let failed_logins = self.session.failed_logins();

@@ -6,9 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lanlab_clients::{AnyFile, AnySession, connect};
-use lanlab_files::{
-    Access, Class, Credentials, Fault, ServiceKind, ServicePath, Session, Target, Trust,
-};
+use lanlab_files::{Access, Class, Credentials, Fault, ServiceKind, ServicePath, Session, Target};
 use lanlab_servers::{Offer, Serving, serve};
 use tempfile::TempDir;
 
@@ -48,24 +46,12 @@ pub fn run(work: impl Future<Output = ()>) {
 pub fn target(service: ServiceKind, port: u16) -> Target {
     let share = if service == ServiceKind::Nfs { "/lanlab" } else { "lanlab" };
     Target {
-        service,
         address: Some(LOOPBACK.into()),
         port: Some(port),
-        server_name: None,
-        bind: None,
         share: Some(share.to_owned()),
-        directory: String::new(),
         credentials: Some(user()),
-        dialect: None,
-        raw: false,
-        requires_signatures: false,
-        tcp_profile: None,
-        carrier: lanlab_files::Carrier::Tcp,
-        link: None,
-        trust: Trust::System,
         timeout_ns: 10_000_000_000,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
+        ..Target::new(service)
     }
 }
 

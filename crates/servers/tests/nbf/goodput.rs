@@ -4,6 +4,7 @@
 use lanlab_clients::{AnySession, connect};
 use lanlab_files::{Access, ServiceKind::Smb1, Session};
 use lanlab_servers::{Offer, StationOffer, serve};
+use lanlab_stack::node::CarrierKind;
 use lanlab_units::Instant;
 use tempfile::TempDir;
 
@@ -55,7 +56,11 @@ fn written(name: &'static str, sizes: &[usize]) -> Shares {
     let (times, sizes) = (std::cell::Cell::new([Instant::ZERO; 2]), sizes.to_vec());
     cable.run(async {
         let root = TempDir::new().unwrap();
-        let station = StationOffer { place: place(&cable.interface(1)), name: NAME.to_owned() };
+        let station = StationOffer {
+            carrier: CarrierKind::Nbf,
+            place: place(&cable.interface(1)),
+            name: NAME.to_owned(),
+        };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };
         let serving = serve(&offer).await.unwrap();
         let session = connect(&over_nbf(target(Smb1, 0), &cable.interface(0))).await.unwrap();

@@ -10,6 +10,7 @@ use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
 use lanlab_files::{Carrier, Class, Dialect, LinkPlace, Session, Target};
 use lanlab_servers::{Offer, Serving, StationOffer, serve};
+use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
 
 use crate::multiplexed::{
@@ -22,7 +23,7 @@ const NAME: &str = "CNCFILES";
 
 fn over_nbf(target: Target, interface: &str) -> Target {
     Target {
-        carrier: Carrier::Nbf,
+        carrier: Carrier::NBF,
         link: Some(LinkPlace::Interface(interface.to_owned())),
         server_name: Some(NAME.to_owned()),
         address: None,
@@ -34,7 +35,11 @@ fn over_nbf(target: Target, interface: &str) -> Target {
 
 async fn served() -> (TempDir, Serving, Target) {
     let root = TempDir::new().unwrap();
-    let station = Some(StationOffer { place: place("right"), name: NAME.to_owned() });
+    let station = Some(StationOffer {
+        carrier: CarrierKind::Nbf,
+        place: place("right"),
+        name: NAME.to_owned(),
+    });
     let serving = serve(&Offer { station, ..offer(Smb1, root.path()) }).await.unwrap();
     (root, serving, over_nbf(target(Smb1, 0), "left"))
 }
@@ -63,7 +68,11 @@ fn each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost() 
     let cable = VirtualCable::new("dialects", 0.05);
     cable.run(async {
         let root = TempDir::new().unwrap();
-        let station = StationOffer { place: place(&cable.interface(1)), name: NAME.to_owned() };
+        let station = StationOffer {
+            carrier: CarrierKind::Nbf,
+            place: place(&cable.interface(1)),
+            name: NAME.to_owned(),
+        };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };
         let serving = serve(&offer).await.unwrap();
         let target = over_nbf(target(Smb1, 0), &cable.interface(0));

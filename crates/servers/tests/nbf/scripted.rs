@@ -325,19 +325,19 @@ fn virtually(profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
 fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) {
     let cable = Cable::with_macs(MACS);
     let plan = |end: usize| WiredPlan {
-        place: place(["left", "right"][end]),
         name: Some(name(end)),
         profile: *profile,
         listens: end == 1,
+        ..WiredPlan::new(place(["left", "right"][end]), CarrierKind::Nbf)
     };
     super::run(async {
         let (left, right) =
             (WiredNode::begin(&plan(0)).unwrap(), WiredNode::begin(&plan(1)).unwrap());
-        left.claimed().await.unwrap();
-        right.claimed().await.unwrap();
+        left.ready().await.unwrap();
+        right.ready().await.unwrap();
         let answering = async { answer(right.accept().await.unwrap().0).await };
         let calling = async {
-            call(left.call(name(1)).await.unwrap(), dialect).await;
+            call(left.call(CarrierKind::Nbf, Peer::Name(name(1))).await.unwrap(), dialect).await;
         };
         tokio::join!(answering, calling);
         tokio::time::sleep(Duration::from_secs(1)).await;

@@ -54,24 +54,11 @@ pub fn user() -> Credentials {
 
 pub fn target(service: ServiceKind, port: u16) -> Target {
     Target {
-        service,
         address: Some(LOOPBACK.into()),
         port: Some(port),
-        server_name: None,
-        bind: None,
-        share: None,
-        directory: String::new(),
         credentials: Some(user()),
-        dialect: None,
-        raw: false,
-        requires_signatures: false,
-        tcp_profile: None,
-        carrier: lanlab_files::Carrier::Tcp,
-        link: None,
-        trust: Trust::System,
         timeout_ns: 20_000_000_000,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
+        ..Target::new(service)
     }
 }
 

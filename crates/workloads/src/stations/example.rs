@@ -1,6 +1,6 @@
 //! A trial as tests begin with it.
 
-use lanlab_files::{ServiceKind, Target, Trust};
+use lanlab_files::{ServiceKind, Target};
 
 use crate::messages::{
     BlockAccess, OwnStations, StationOperation, StationSync, StationsSpec, StationsUntil,
@@ -10,24 +10,9 @@ use crate::messages::{
 pub fn spec() -> StationsSpec {
     StationsSpec {
         service: Target {
-            service: ServiceKind::Memory,
-            address: None,
-            port: None,
-            server_name: None,
-            bind: None,
-            share: None,
             directory: "made up".to_owned(),
-            credentials: None,
-            dialect: None,
-            raw: false,
-            requires_signatures: false,
-            tcp_profile: None,
-            carrier: lanlab_files::Carrier::Tcp,
-            link: None,
-            trust: Trust::System,
             timeout_ns: 1_000_000_000,
-            send_buffer_bytes: None,
-            receive_buffer_bytes: None,
+            ..Target::new(ServiceKind::Memory)
         },
         working_name: "lanlab-test".to_owned(),
         token: "0".repeat(32),

@@ -7,6 +7,7 @@ use lanlab_files::{Carrier, ServiceKind};
 use lanlab_os as os;
 use lanlab_servers as servers;
 use lanlab_servers::{Bounds, Offer, StationOffer};
+use lanlab_stack::node::CarrierKind;
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
@@ -73,12 +74,20 @@ fn runtime() -> Result<Runtime, Failure> {
 fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
     match (request.carrier, &request.link, &request.station_name) {
         (Carrier::Tcp, None, None) => Ok(None),
-        (Carrier::Nbf, Some(link), Some(name)) if request.service == ServiceKind::Smb1 => {
-            Ok(Some(StationOffer { place: recorded::begin(link)?, name: name.clone() }))
+        (Carrier::Frames(carrier), Some(link), Some(name))
+            if request.service.goes_over_frames() =>
+        {
+            let (place, name) = (recorded::begin(link)?, name.clone());
+            Ok(Some(StationOffer { carrier, place, name }))
         }
         (carrier, ..) => {
-            let found = format!("{carrier:?} for {:?}", request.service);
-            let allowed = "nbf for smb1 with `link` and `station_name`, or tcp without";
+            let found = format!("{} for {:?}", carrier.name(), request.service);
+            let framed: Vec<_> = CarrierKind::ALL.iter().map(|kind| kind.name()).collect();
+            let framed = framed.join(" or ");
+            let allowed = format!(
+                "{framed} for smb1 with `link` and `station_name`, or {} without",
+                Carrier::Tcp.name()
+            );
             Err(Failure::value("carrier", found, allowed))
         }
     }
@@ -227,7 +236,7 @@ mod tests {
             };
             station_of(&request).map(|station| station.map(|station| (station.place, station.name)))
         };
-        let (smb1, nbf, tcp) = (ServiceKind::Smb1, Carrier::Nbf, Carrier::Tcp);
+        let (smb1, nbf, tcp) = (ServiceKind::Smb1, Carrier::NBF, Carrier::Tcp);
         let station = (RawLinkPlace::Descriptor(1_000_009), "SERVER".to_owned());
         assert_eq!(offered(smb1, nbf, Some(1_000_009), Some("SERVER")), Ok(Some(station)));
         assert_eq!(offered(smb1, tcp, None, None), Ok(None));

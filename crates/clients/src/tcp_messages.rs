@@ -1,11 +1,8 @@
 //! Whole messages of historic services on a connection of the kernel's TCP: `NetBIOS` over TCP on port
 //! 139, the same framing without a session request elsewhere (RFC 1002, [MS-SMB] 2.1).
 
-use std::io;
-use std::task::{Context, Poll};
-
 use lanlab_connections::Messages;
-use lanlab_files::{Class, Fault, Result, Target, TcpAgreed, TcpProfile};
+use lanlab_files::{Class, Fault, Result, Target};
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Packet};
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -22,58 +19,25 @@ const ANY_SERVER: &str = "*SMBSERVER";
 /// Octets of the longest answer to a session request.
 const MAX_ANSWER_BYTES: usize = 6;
 /// Longest message that is taken: what 17 bits of length can say.
-pub const LONGEST_MESSAGE: u32 = lanlab_wire::nbss::MAX_SESSION_LEN as u32;
+pub const LONGEST_MESSAGE: usize = lanlab_wire::nbss::MAX_SESSION_LEN;
 
-/// A connection that carries messages.
-#[derive(Debug)]
-pub struct KernelPort {
-    messages: Messages,
-    profile: Option<TcpProfile>,
+/// Connect, with a session request on port 139.
+pub async fn connect(target: &Target) -> Result<Messages> {
+    let mut stream = transport::connect(target, DIRECT_PORT).await?;
+    let framing = match target.port {
+        Some(SESSION_PORT) => Framing::Session,
+        _ => Framing::Direct,
+    };
+    if framing == Framing::Session {
+        let called = called(target);
+        let what = format!("session request to `{}`", called.text());
+        transport::within(target, &what, request(&mut stream, called, &what)).await?;
+    }
+    Ok(over(stream, framing))
 }
 
-impl KernelPort {
-    /// Connect, with a session request on port 139.
-    pub async fn connect(target: &Target) -> Result<Self> {
-        let mut stream = transport::connect(target, DIRECT_PORT).await?;
-        let framing = match target.port {
-            Some(SESSION_PORT) => Framing::Session,
-            _ => Framing::Direct,
-        };
-        if framing == Framing::Session {
-            let called = called(target);
-            let what = format!("session request to `{}`", called.text());
-            transport::within(target, &what, request(&mut stream, called, &what)).await?;
-        }
-        Ok(Self::over(stream, framing, target.tcp_profile))
-    }
-
-    fn over(stream: TcpStream, framing: Framing, profile: Option<TcpProfile>) -> Self {
-        Self { messages: Messages::new(stream, framing, LONGEST_MESSAGE as usize), profile }
-    }
-
-    /// Whether Nagle's algorithm is off.
-    pub fn no_delay(&self) -> Option<bool> {
-        self.messages.stream().nodelay().ok()
-    }
-
-    /// What came of the profile of TCP that was asked for.
-    pub fn tcp_agreed(&self) -> Option<TcpAgreed> {
-        transport::tcp_agreed(self.profile, self.messages.stream())
-    }
-
-    /// Send a message. Until that is done the same message is to be given again.
-    pub fn poll_send(&mut self, cx: &mut Context<'_>, message: &[u8]) -> Poll<io::Result<()>> {
-        self.messages.poll_send(cx, [message, &[]])
-    }
-
-    /// Receive a message. Until that is done the same memory is to be given again.
-    pub fn poll_receive(
-        &mut self,
-        cx: &mut Context<'_>,
-        into: &mut Vec<u8>,
-    ) -> Poll<io::Result<()>> {
-        self.messages.poll_receive(cx, into).map_ok(drop)
-    }
+fn over(stream: TcpStream, framing: Framing) -> Messages {
+    Messages::new(stream, framing, LONGEST_MESSAGE)
 }
 
 /// The name that a server is called by: its own, if it is one of `NetBIOS`.

@@ -1,5 +1,5 @@
 use std::future::poll_fn;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 
 use tokio::net::TcpListener;
@@ -14,9 +14,9 @@ async fn pair() -> (TcpStream, TcpStream) {
     (near.unwrap(), far.unwrap().0)
 }
 
-async fn received(port: &mut KernelPort) -> io::Result<Vec<u8>> {
+async fn received(port: &mut Messages) -> io::Result<Vec<u8>> {
     let mut message = Vec::new();
-    poll_fn(|cx| port.poll_receive(cx, &mut message)).await.map(|()| message)
+    poll_fn(|cx| port.poll_receive(cx, &mut message)).await.map(|_| message)
 }
 
 /// What a server's answer to a session request comes to.
@@ -81,7 +81,7 @@ async fn messages_come_whole_however_they_are_cut() {
         }
         drop(far);
     };
-    let mut port = KernelPort::over(near, Framing::Session, None);
+    let mut port = over(near, Framing::Session);
     let reader = async {
         let mut found = Vec::new();
         while let Ok(message) = received(&mut port).await {
@@ -98,7 +98,7 @@ async fn what_is_too_long_or_no_message_is_refused_before_it_is_awaited() {
     for octets in [[0, 2, 0, 0], [0, 0xff, 0xff, 0xff], [0x81, 0, 0, 68], *b"SSH-"] {
         let (near, mut far) = pair().await;
         far.write_all(&octets).await.unwrap();
-        let mut port = KernelPort::over(near, Framing::Direct, None);
+        let mut port = over(near, Framing::Direct);
         let error = received(&mut port).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData, "{octets:?}: {error}");
     }
@@ -108,10 +108,10 @@ async fn what_is_too_long_or_no_message_is_refused_before_it_is_awaited() {
 async fn a_message_is_sent_with_its_length_however_slowly_it_is_taken() {
     let (near, mut far) = pair().await;
     let message: Vec<u8> = (0..1_000_000).map(|index: u32| index as u8).collect();
-    let mut port = KernelPort::over(near, Framing::Direct, None);
+    let mut port = over(near, Framing::Direct);
     let sent = async {
-        poll_fn(|cx| port.poll_send(cx, &message)).await.unwrap();
-        poll_fn(|cx| port.poll_send(cx, b"end")).await.unwrap();
+        poll_fn(|cx| port.poll_send(cx, [&message, &[]])).await.unwrap();
+        poll_fn(|cx| port.poll_send(cx, [b"end", &[]])).await.unwrap();
     };
     let mut octets = vec![0; 4 + message.len() + 7];
     let taken = far.read_exact(&mut octets);

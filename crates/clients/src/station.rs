@@ -1,16 +1,15 @@
-//! A session of `NetBEUI` to the server of a target.
+//! A session of a carrier on Ethernet to the server of a target.
 
 use lanlab_connections::wired::{WiredPlan, WiredPort, counts_of, node_of};
-use lanlab_files::{CarrierCounts, Class, Fault, LinkPlace, Result, Target};
+use lanlab_files::{Carrier, CarrierCounts, Class, Fault, LinkPlace, Result, Target};
 use lanlab_os::RawLinkPlace;
-use lanlab_stack::profile::WINDOWS_NT;
-use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_stack::node::CarrierKind;
 
 use crate::transport;
 
 /// Call the server by its name, from this host's station, which has a name of its own.
-pub async fn connect(target: &Target) -> Result<WiredPort> {
-    let Some(place) = place_of(target) else {
+pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort> {
+    let Some(plan) = plan_of(target) else {
         return Err(Fault::new(Class::Unreachable, "found no interface")
             .hint("name the interface that leads to the server"));
     };
@@ -18,19 +17,24 @@ pub async fn connect(target: &Target) -> Result<WiredPort> {
         return Err(Fault::new(Class::Unreachable, "found no name of the server")
             .hint("name the server in its URL"));
     };
-    let called = Name::new(server, suffix::SERVER).map_err(|error| {
-        Fault::new(Class::Name, format!("`{server}` is no NetBIOS name: {error}"))
-            .hint("a name has 1 to 15 characters of ASCII")
-    })?;
-    let plan = WiredPlan { place, name: None, profile: WINDOWS_NT, listens: false };
-    let opening = || node_of(&plan);
-    let node = opening().map_err(|error| link_fault(&plan, &error))?;
-    let what = format!("call `{}` over NetBEUI", called.text());
+    let called = carrier
+        .server(server)
+        .map_err(|bad| Fault::new(Class::Name, bad.message).hint(bad.hint))?;
+    let node = node_of(&plan).map_err(|error| link_fault(&plan, &error))?;
+    let what = format!("call `{called}` over {}", carrier.title());
     transport::within(target, &what, async {
-        node.claimed().await.map_err(|error| Fault::of_connection("claim a name", &error))?;
-        node.call(called).await.map_err(|error| Fault::of_connection(&what, &error))
+        node.ready().await.map_err(|error| Fault::of_connection("claim a name", &error))?;
+        node.call(carrier, called).await.map_err(|error| Fault::of_connection(&what, &error))
     })
     .await
+}
+
+/// What this host's station is for a target; `None` over TCP, or without a link.
+fn plan_of(target: &Target) -> Option<WiredPlan> {
+    match target.carrier {
+        Carrier::Tcp => None,
+        Carrier::Frames(carrier) => Some(WiredPlan::new(place_of(target)?, carrier)),
+    }
 }
 
 fn place_of(target: &Target) -> Option<RawLinkPlace> {
@@ -57,12 +61,12 @@ impl<'a> CarriedSince<'a> {
 
     /// Until now; `None` where no station was used for the target.
     pub fn counts(&self) -> Option<CarrierCounts> {
-        counted(self.target).map(|counts| counts.since(self.before))
+        counted(self.target).map(|counts| counts.since(&self.before))
     }
 }
 
 fn counted(target: &Target) -> Option<CarrierCounts> {
-    counts_of(&place_of(target)?).map(CarrierCounts::from)
+    counts_of(&plan_of(target)?)
 }
 
 fn link_fault(plan: &WiredPlan, error: &std::io::Error) -> Fault {

@@ -1,4 +1,4 @@
-//! Sessions of `NetBEUI` that clients open to this server's station.
+//! Sessions of a carrier on Ethernet that clients open to this server's station.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_files::{Class, Fault, Result};
-use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::task::{JoinHandle, JoinSet};
@@ -34,11 +33,12 @@ where
         Fault::new(Class::Name, format!("`{}` is no NetBIOS name: {error}", offer.name))
     })?;
     let place = offer.place.clone();
-    let plan = WiredPlan { place, name: Some(name), profile: WINDOWS_NT, listens: true };
+    let plan = WiredPlan::new(place, offer.carrier);
+    let plan = WiredPlan { name: Some(name), listens: true, ..plan };
     let failed = |error: std::io::Error| Fault::of_connection(format!("{:?}", plan.place), &error);
     let node = WiredNode::begin(&plan).map_err(failed)?;
     let what = format!("claim the name `{}`", offer.name);
-    let claimed = tokio::time::timeout(bounds.login, node.claimed()).await;
+    let claimed = tokio::time::timeout(bounds.login, node.ready()).await;
     claimed
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;

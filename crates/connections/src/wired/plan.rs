@@ -1,0 +1,62 @@
+//! What a node at a link is to be.
+
+use lanlab_os::RawLinkPlace;
+use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig, StationConfig};
+use lanlab_stack::profile::{Profile, WINDOWS_NT};
+use lanlab_wire::ethernet::{Framing, Mac};
+use lanlab_wire::netbios_name::{Name, suffix};
+
+/// What a node is. Two programs that have the same plan share a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WiredPlan {
+    /// Link that it is at.
+    pub place: RawLinkPlace,
+    /// Its carriers.
+    pub carriers: CarrierKinds,
+    /// Framing of carriers that know more than one.
+    pub framing: Framing,
+    /// Network of carriers that have such numbers; absent: it is learnt.
+    pub network: Option<u32>,
+    /// Its name; absent: one of its hardware address.
+    pub name: Option<Name>,
+    /// Timers and windows.
+    pub profile: Profile,
+    /// Whether it takes calls.
+    pub listens: bool,
+}
+
+impl WiredPlan {
+    /// A node with one carrier, as Windows NT has it, which calls and is not called.
+    pub const fn new(place: RawLinkPlace, carrier: CarrierKind) -> Self {
+        Self {
+            place,
+            carriers: CarrierKinds::only(carrier),
+            framing: Framing::Llc,
+            network: None,
+            name: None,
+            profile: WINDOWS_NT,
+            listens: false,
+        }
+    }
+
+    /// The node's configuration, at an adapter with this address.
+    pub(super) fn config(&self, mac: Mac) -> NodeConfig {
+        let name = self.name.unwrap_or_else(|| name_of_station(mac));
+        let config = NodeConfig::new(mac, name, self.profile, self.carriers);
+        let (framing, network) = (self.framing, self.network);
+        NodeConfig { station: StationConfig { framing, network, ..config.station }, ..config }
+    }
+
+    /// Whether nodes of both plans would take frames from each other, or answer for each other: there must not be
+    /// both at a time.
+    pub(super) fn collides(&self, other: &Self) -> bool {
+        let is_one_socket = matches!(self.place, RawLinkPlace::Descriptor(_));
+        self.place == other.place && (is_one_socket || self.carriers.overlaps(other.carriers))
+    }
+}
+
+/// A name that no other station on the link has, unless it has the address, too.
+fn name_of_station(Mac([_, _, _, a, b, c]): Mac) -> Name {
+    Name::new(&format!("LANLAB-{a:02X}{b:02X}{c:02X}"), suffix::WORKSTATION)
+        .unwrap_or_else(|_| unreachable!("a valid name"))
+}

@@ -1,0 +1,118 @@
+//! Nodes that clients of this process use: one for each plan, however many sessions go over it.
+
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lanlab_files::CarrierCounts;
+
+use super::node_thread::WiredNode;
+use super::plan::WiredPlan;
+
+/// Kept for as long as the process lasts: to claim a name takes a second or more, which would be part of
+/// what is timed if a node began and ended with its sessions.
+static NODES: Mutex<Registry> = Mutex::new(Registry { nodes: Vec::new() });
+
+#[derive(Debug)]
+struct Registry {
+    nodes: Vec<(WiredPlan, Arc<WiredNode>)>,
+}
+
+impl Registry {
+    fn node_of(
+        &mut self,
+        plan: &WiredPlan,
+        begin: impl FnOnce(&WiredPlan) -> io::Result<Arc<WiredNode>>,
+    ) -> io::Result<Arc<WiredNode>> {
+        let known = self.nodes.iter().find(|(of, node)| of == plan && node.is_usable());
+        if let Some((_, node)) = known {
+            return Ok(Arc::clone(node));
+        }
+        // Two nodes would answer for each other: one that no program has any more ends for the new one.
+        self.nodes.retain(|(of, node)| {
+            let is_in_use = node.is_usable() && Arc::strong_count(node) > 1;
+            of != plan && (is_in_use || !of.collides(plan))
+        });
+        if self.nodes.iter().any(|(of, _)| of.collides(plan)) {
+            let message = "sessions with other settings are open on the same interface";
+            return Err(io::Error::new(ErrorKind::AddrInUse, message));
+        }
+        let node = begin(plan)?;
+        self.nodes.push((plan.clone(), Arc::clone(&node)));
+        Ok(node)
+    }
+}
+
+/// The node of a plan, which begins with the first call.
+///
+/// # Errors
+/// As [`WiredNode::begin`]; `AddrInUse` while sessions of a node are open that cannot be at the same link with
+/// this one.
+pub fn node_of(plan: &WiredPlan) -> io::Result<Arc<WiredNode>> {
+    NODES.lock().unwrap_or_else(PoisonError::into_inner).node_of(plan, WiredNode::begin)
+}
+
+/// What the node of a plan has counted; `None` if none was used.
+pub fn counts_of(plan: &WiredPlan) -> Option<CarrierCounts> {
+    let registry = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let node = registry.nodes.iter().find(|(of, _)| of == plan);
+    node.map(|(_, node)| node.counts())
+}
+
+#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+mod tests {
+    use std::net::UdpSocket;
+
+    use lanlab_os::RawLinkPlace;
+    use lanlab_stack::node::CarrierKind;
+    use lanlab_stack::profile::DOS;
+
+    use super::super::tests::unconnected;
+    use super::*;
+
+    fn begin(plan: &WiredPlan) -> io::Result<Arc<WiredNode>> {
+        unconnected(plan, UdpSocket::bind("127.0.0.1:0")?)
+    }
+
+    fn plan(place: &str) -> WiredPlan {
+        WiredPlan::new(RawLinkPlace::Interface(place.to_owned()), CarrierKind::Nbf)
+    }
+
+    fn registry() -> Registry {
+        Registry { nodes: Vec::new() }
+    }
+
+    #[test]
+    fn programs_with_one_plan_share_a_node() {
+        let mut registry = registry();
+        let first = registry.node_of(&plan("a"), begin).unwrap();
+        let same = registry.node_of(&plan("a"), |_| panic!("it is there")).unwrap();
+        assert!(Arc::ptr_eq(&first, &same));
+        let elsewhere = registry.node_of(&plan("b"), begin).unwrap();
+        assert!(!Arc::ptr_eq(&first, &elsewhere));
+    }
+
+    #[test]
+    fn another_plan_at_the_same_link_gets_no_node_of_the_first() {
+        let mut registry = registry();
+        let first = registry.node_of(&plan("a"), begin).unwrap();
+        let other = WiredPlan { profile: DOS, ..plan("a") };
+        let refused = registry.node_of(&other, |_| panic!("both would answer")).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::AddrInUse);
+        // The first one still is what its programs share.
+        assert!(Arc::ptr_eq(&first, &registry.node_of(&plan("a"), begin).unwrap()));
+        drop(first);
+        registry.node_of(&other, begin).unwrap();
+        let plans: Vec<_> = registry.nodes.iter().map(|(of, _)| of.clone()).collect();
+        assert_eq!(plans, [other]);
+    }
+
+    #[test]
+    fn two_nodes_never_read_one_socket() {
+        let shared = WiredPlan { place: RawLinkPlace::Descriptor(7), ..plan("") };
+        let none = lanlab_stack::node::CarrierKinds::default();
+        let without = WiredPlan { carriers: none, ..shared.clone() };
+        assert!(shared.collides(&without));
+        assert!(!plan("a").collides(&WiredPlan { carriers: none, ..plan("a") }));
+        assert!(!plan("a").collides(&plan("b")));
+    }
+}

@@ -1,0 +1,135 @@
+//! What carries the messages of a service that has more than one carrier, and what it has counted.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use lanlab_stack::node::{CarrierKind, Count};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::{Serialize, Serializer};
+
+/// What carries the messages of a service that has more than one carrier. In requests it is its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Carrier {
+    /// A connection of the system's TCP.
+    #[default]
+    Tcp,
+    /// Frames on Ethernet, by a protocol of the table of carriers.
+    Frames(CarrierKind),
+}
+
+impl Carrier {
+    /// `NetBEUI`.
+    pub const NBF: Self = Self::Frames(CarrierKind::Nbf);
+
+    /// Every carrier.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let framed = CarrierKind::ALL.iter().copied().map(Self::Frames);
+        std::iter::once(Self::Tcp).chain(framed)
+    }
+
+    /// Its name in requests.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Frames(kind) => kind.name(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Carrier {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<str>::deserialize(deserializer)?;
+        Self::all().find(|carrier| carrier.name() == name).ok_or_else(|| {
+            let allowed: Vec<_> = Self::all().map(Self::name).collect();
+            D::Error::custom(format!("found `{name}`; allowed: {}", allowed.join(", ")))
+        })
+    }
+}
+
+impl JsonSchema for Carrier {
+    fn schema_name() -> Cow<'static, str> {
+        "Carrier".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = Self::all()
+            .map(|carrier| json_schema!({ "type": "string", "const": carrier.name() }))
+            .collect();
+        json_schema!({ "oneOf": names })
+    }
+}
+
+/// What this host's station on Ethernet has counted, over all its sessions and links: its losses and repairs,
+/// which a copy hides. Each carrier counts what it has; the documentation of a number is at its field there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CarrierCounts(Vec<Count>);
+
+impl CarrierCounts {
+    /// These numbers, in the order in which results have them. No key comes twice.
+    pub const fn new(counts: Vec<Count>) -> Self {
+        Self(counts)
+    }
+
+    /// The number with this key; zero if the carrier does not count it.
+    pub fn get(&self, key: &str) -> u64 {
+        let found = self.0.iter().find(|(known, _)| *known == key);
+        found.map_or(0, |(_, count)| *count)
+    }
+
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let counts = self.0.iter();
+        Self(counts.map(|&(key, count)| (key, count.saturating_sub(before.get(key)))).collect())
+    }
+}
+
+impl Serialize for CarrierCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl JsonSchema for CarrierCounts {
+    fn schema_name() -> Cow<'static, str> {
+        "CarrierCounts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        BTreeMap::<String, u64>::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error as BadValue, StrDeserializer};
+
+    use super::*;
+
+    #[test]
+    fn a_carrier_is_known_by_its_name_and_any_other_name_is_refused_with_those_there_are() {
+        let read = |name: &'static str| {
+            let name: StrDeserializer<'_, BadValue> = name.into_deserializer();
+            Carrier::deserialize(name)
+        };
+        for carrier in Carrier::all() {
+            assert_eq!(read(carrier.name()), Ok(carrier));
+        }
+        assert_eq!([read("tcp"), read("nbf")], [Ok(Carrier::Tcp), Ok(Carrier::NBF)]);
+        let refused = read("pigeon").unwrap_err().to_string();
+        assert_eq!(refused, "found `pigeon`; allowed: tcp, nbf");
+    }
+
+    #[test]
+    fn what_was_counted_before_is_left_out_key_by_key() {
+        let before = CarrierCounts::new(vec![("sent_frames", 3), ("rejects_sent", 9)]);
+        let after = CarrierCounts::new(vec![("sent_frames", 10), ("t1_expiries", 2)]);
+        let since = after.since(&before);
+        assert_eq!(since, CarrierCounts::new(vec![("sent_frames", 7), ("t1_expiries", 2)]));
+        assert_eq!((since.get("sent_frames"), since.get("rejects_sent")), (7, 0));
+        // A node that was begun anew counts from zero.
+        assert_eq!(before.since(&after).get("sent_frames"), 0);
+    }
+}
