@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
+from typing import cast
 
 import pytest
 from pydantic import ValidationError
@@ -11,11 +13,14 @@ from pydantic import ValidationError
 from lanlab.cli.copy_places import Endpoints, endpoints
 from lanlab.errors import UsageError
 from lanlab.figures.wording import level_text
-from lanlab.services import SERVICES, Service, schemes, services_of
+from lanlab.plan import expand
+from lanlab.services import CARRIERS, SERVICES, Carrier, Service, schemes, services_of
 from lanlab.studies import load_study
+from lanlab.studies.load import parse_study
 from lanlab.testbeds.servers import SERVERS
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.copy_server import parse_url
+from lanlab.workloads.service_parameters import ServiceParameters, working_name
 
 
 def test_the_table_has_the_services_of_the_engine() -> None:
@@ -77,5 +82,53 @@ def test_a_new_password_is_another_each_time_and_fits_what_lm_can_hold() -> None
     for service in SERVICES.values():
         one, other = service.new_password(), service.new_password()
         assert one != other
-        if service.dialects:
+        if service.most_password_characters is not None:
             assert len(one) == 14 and one == one.lower()
+    assert SERVICES["smb1+nbf"].most_password_characters == 14
+
+
+def test_a_row_is_all_that_a_new_carrier_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a service that goes over it: what only that service has comes from its row, too."""
+    carriers, services = cast(dict[str, Carrier], CARRIERS), cast(dict[str, Service], SERVICES)
+    monkeypatch.setitem(carriers, "toy", Carrier("Toy", "frames of its own", "mac"))
+    smb1 = SERVICES["smb1+nbf"]
+    row = replace(smb1, name="smb1+toy", title="SMB 1 over the toy", carrier="toy")
+    monkeypatch.setitem(services, "smb1+toy", row)
+
+    url = parse_url("smb1+toy://SERVER/DATA?dialect=core")
+    assert (url.service, url.share, url.usual_port) == ("smb1+toy", "DATA", 0)
+    parameters = WORKLOADS["copy"].Parameters
+    by_url = parameters.model_validate({"server": url.text, "raw": True})
+    by_name = parameters.model_validate({"service": "smb1", "carrier": "toy"})
+    for one in (by_url, by_name):
+        assert isinstance(one, ServiceParameters)
+        assert (one.service, one.carrier, one.is_over_ip) == ("smb1+toy", "toy", False)
+        assert "ip_version" not in one.model_dump(exclude_none=True)
+    with pytest.raises(ValidationError, match="ip_version: found 6, which has no effect"):
+        parameters.model_validate({"server": url.text, "ip_version": 6})
+    with pytest.raises(ValidationError, match="tcp_profile: found nt4, which has no effect"):
+        parameters.model_validate({"server": url.text, "tcp_profile": "nt4"})
+    assert len(working_name(by_name)) == 12
+    found = endpoints("mixed", None, "smb1+toy", None, download=False)
+    assert found.parameters["service"] == "smb1+toy"
+
+
+def test_the_carriers_of_the_table_are_those_of_the_engine() -> None:
+    schema = json.loads(files("lanlab.engine").joinpath("schema.json").read_text())
+    assert [each["const"] for each in schema["$defs"]["Carrier"]["oneOf"]] == list(CARRIERS)
+
+
+def test_a_level_of_ip_stays_where_a_service_of_the_same_factor_has_no_ip() -> None:
+    experiment = {
+        "id": "copies",
+        "title": "",
+        "workload": "copy",
+        "metrics": ["goodput_bps"],
+        "parameters": {"dataset": "1x1kB"},
+        "factors": {"ip_version": [4], "service": ["smb1", "smb1+nbf"]},
+    }
+    data = {"schema": 1, "id": "s", "title": "S", "experiment": [experiment], "scale": {"full": {}}}
+    over_ip, without = expand(parse_study(data, "study.toml"), "full")
+    assert [one.factors["ip_version"] for one in (over_ip, without)] == [4, 4]
+    assert over_ip.parameters["ip_version"] == 4
+    assert "ip_version" not in without.parameters

@@ -7,14 +7,35 @@ A new one is a client and an embedded server (`crates/clients`, `crates/servers`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from lanlab.frozen import dataclass
 
-#: What carries the messages of a service: by its name, its title.
-CARRIERS: Mapping[str, str] = {"tcp": "TCP", "nbf": "NetBEUI"}
+
+@dataclass(frozen=True)
+class Carrier:
+    """What carries the messages of a service."""
+
+    #: For people.
+    title: str
+    #: What it is, for people who do not know the title.
+    about: str
+    #: Of the addresses by which its servers are reached: IP of either version, or no IP.
+    family: Literal["ip", "mac", "ipx"]
+
+
+#: By name.
+CARRIERS: Mapping[str, Carrier] = {
+    "tcp": Carrier("TCP", "the system's TCP", "ip"),
+    "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac"),
+}
 #: The carrier of every service, unless another one is asked for.
 USUAL_CARRIER = "tcp"
+#: Those that go straight on Ethernet.
+FRAME_CARRIERS: Mapping[str, Carrier] = {
+    name: one for name, one in CARRIERS.items() if one.family != "ip"
+}
 
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"
@@ -45,6 +66,19 @@ class Service:
     has_blocks: bool = False
     #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
     dialects: tuple[str, ...] = ()
+    #: Whether a server may know only names of 8 characters, a dot and 3 characters.
+    has_short_names: bool = False
+    #: Whether a user's name may begin with a domain.
+    has_domains: bool = False
+    #: Whether lanlab's own server may serve everybody, without a password.
+    has_guests: bool = False
+    #: Characters of its longest password, of ASCII, in which small letters may count as large ones;
+    #: `None`: any password will do.
+    most_password_characters: int | None = None
+    #: Parameters that have an effect for it, and not for every service.
+    own_parameters: tuple[str, ...] = ()
+    #: Parameters that a URL can say after `?`.
+    url_options: tuple[str, ...] = ()
     #: What carries it, of `CARRIERS`; one that is not the usual one stands behind `+` in the name.
     carrier: str = USUAL_CARRIER
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
@@ -56,14 +90,12 @@ class Service:
         return self.port is None
 
     def new_password(self) -> str:
-        """
-        A random password for a server of ours.
-
-        LM has at most 14 characters, and does not tell small letters from large ones.
-        """
+        """A random password for a server of ours."""
         import secrets
 
-        return secrets.token_hex(7) if self.dialects else secrets.token_urlsafe(16)
+        if self.most_password_characters is None:
+            return secrets.token_urlsafe(16)
+        return secrets.token_hex(self.most_password_characters // 2)
 
     @property
     def engine_name(self) -> str:
@@ -71,21 +103,39 @@ class Service:
         return self.name.partition("+")[0]
 
     @property
-    def url_options(self) -> tuple[str, ...]:
-        """Parameters that a URL can say after `?`."""
-        if not self.dialects:
-            return ()
-        return ("dialect", "signing", "wins") if self.is_over_tcp else ("dialect", "signing")
+    def is_over_ip(self) -> bool:
+        """Whether its servers have addresses of IP."""
+        return CARRIERS[self.carrier].family == "ip"
 
-    @property
-    def is_over_tcp(self) -> bool:
-        """Whether the usual carrier carries it."""
-        return self.carrier == USUAL_CARRIER
 
-    @property
-    def has_short_names(self) -> bool:
-        """Whether a server may know only names of 8 characters, a dot and 3 characters."""
-        return bool(self.dialects)
+_SMB1 = Service(
+    "smb1",
+    "SMB 1",
+    445,
+    share="share",
+    has_blocks=True,
+    dialects=("core", "lanman1", "lm12x002", "nt1"),
+    has_short_names=True,
+    has_domains=True,
+    has_guests=True,
+    # LM cuts a password into two halves of seven ([MS-NLMP] 3.3.1).
+    most_password_characters=14,
+    own_parameters=("dialect", "signing", "raw", "tcp_profile", "wins"),
+    url_options=("dialect", "signing", "wins"),
+)
+
+
+def _smb1_over(carrier: str) -> Service:
+    """SMB 1 over a carrier straight on Ethernet, which has neither ports nor WINS."""
+    return replace(
+        _SMB1,
+        name=f"{_SMB1.name}+{carrier}",
+        title=f"{_SMB1.title} over {CARRIERS[carrier].title}",
+        port=0,
+        own_parameters=("dialect", "signing", "raw"),
+        url_options=("dialect", "signing"),
+        carrier=carrier,
+    )
 
 
 _ROWS = (
@@ -106,24 +156,9 @@ _ROWS = (
     Service("webdavs", "WebDAV with TLS", 443, schemes=("https", "davs"), has_identity=True),
     # The port of NFS is the portmapper's to tell: here, where servers commonly are.
     Service("nfs", "NFS", 2049, share="export", has_users=False, has_blocks=True),
-    Service("smb", "SMB", 445, share="share", has_blocks=True),
-    Service(
-        "smb1",
-        "SMB 1",
-        445,
-        share="share",
-        has_blocks=True,
-        dialects=("core", "lanman1", "lm12x002", "nt1"),
-    ),
-    Service(
-        "smb1+nbf",
-        "SMB 1 over NetBEUI",
-        0,
-        share="share",
-        has_blocks=True,
-        dialects=("core", "lanman1", "lm12x002", "nt1"),
-        carrier="nbf",
-    ),
+    Service("smb", "SMB", 445, share="share", has_blocks=True, has_domains=True),
+    _SMB1,
+    *(_smb1_over(carrier) for carrier in FRAME_CARRIERS),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
 )

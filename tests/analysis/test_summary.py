@@ -10,6 +10,7 @@ from planned_runs import PlannedRun, planned_run, without_rate
 
 from lanlab.analysis import Summary, summarise, udp_limit_bps
 from lanlab.analysis.attempts import left_out
+from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.summary import interval_of_mean, limit_of, standard_deviation
 from lanlab.analysis.wires import Wire
@@ -158,6 +159,15 @@ def test_limits_are_of_what_a_link_carries_only() -> None:
     )
     assert limit_of("received_ratio", udp, Wire(10e6)) is None
     assert limit_of("rtt_mean_ns", udp, Wire(10e6)) is None
+
+
+def test_a_copy_without_ip_has_no_limit_of_tcp() -> None:
+    """Neither has one that was recorded with a version of IP, as copies over NetBEUI once were."""
+    over: dict[str, Level] = {"service": "smb1", "ip_version": 4}
+
+    assert limit_of("goodput_bps", over, Wire(10e6)) == tcp_limit_bps(10e6, 4)
+    assert limit_of("goodput_bps", {"service": "smb1+nbf"}, Wire(10e6)) is None
+    assert limit_of("goodput_bps", {**over, "service": "smb1+nbf"}, Wire(10e6)) is None
 
 
 def test_the_limit_in_messages_a_second_is_that_of_the_octets_that_a_message_takes() -> None:

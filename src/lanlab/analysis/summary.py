@@ -16,6 +16,7 @@ from lanlab.analysis.failures import missing_places
 from lanlab.analysis.wires import Wire, wire_at
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
+from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
@@ -185,7 +186,10 @@ def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> fl
     if link.is_of_adapters and "://" in str(parameters.get("server")):
         # A user's server is none of the hosts.
         return None
-    # Every file service that has a link goes over TCP.
+    service = SERVICES.get(str(parameters.get("service")))
+    if service is not None and not service.is_over_ip:
+        # Other headers than those of TCP take their part of its frames.
+        return None
     transport = str(parameters.get("transport", "tcp"))
     size = int(parameters["message_size_bytes"]) if transport == "udp" else None
     return link.goodput_limit_bps(transport, int(parameters["ip_version"]), size)

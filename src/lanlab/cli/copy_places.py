@@ -10,7 +10,7 @@ from typing import Any
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
-from lanlab.services import SERVICES
+from lanlab.services import FRAME_CARRIERS, SERVICES, schemes
 from lanlab.store import TrialRecord
 
 
@@ -73,11 +73,13 @@ class Endpoints:
 
         if interface is None and not is_office_network:
             return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
-        has_effect = any("+" in server.partition("://")[0] for server in self.servers)
+        services = [schemes().get(server.partition("://")[0].lower()) for server in self.servers]
+        has_effect = any(service is not None and not service.is_over_ip for service in services)
         if interface is None or not has_effect or is_of_real_hosts(asked):
             raise UsageError(
                 "--interface: found one, which has no effect here; it is for a server over "
-                "NetBEUI, reached from this machine",
+                f"{' or '.join(one.title for one in FRAME_CARRIERS.values())}, reached from this "
+                "machine",
                 hint="name such a server, as in `smb1+nbf://SERVER/SHARE`",
             )
         from lanlab.testbeds.raw_links import check_interface

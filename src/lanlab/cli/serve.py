@@ -8,11 +8,14 @@ import typer
 
 from lanlab.cli.service_options import OfficeNetworkOption
 from lanlab.errors import UsageError
+from lanlab.services import FRAME_CARRIERS, SERVICES, USUAL_CARRIER, carried_by
 
 if TYPE_CHECKING:
     from lanlab.performers.serving import Station
     from lanlab.services import Service
 
+#: Carriers without IP, for people.
+_FRAMED = ", ".join(f"{name} for {one.title}" for name, one in FRAME_CARRIERS.items())
 #: The address and port of a server over TCP, unless others are asked for.
 _USUAL_PLACE = ("127.0.0.1", 0)
 _NAME = "LANLAB"
@@ -22,15 +25,15 @@ _MOST_CHARACTERS = 15
 
 def _carried(offered: Service, carrier: str | None) -> Service:
     """A service over the carrier that was asked for."""
-    from lanlab.services import carried_by
-
     if carrier is None:
         return offered
     found = carried_by(offered.name, carrier)
     if found is None:
+        rows = (one for one in SERVICES.values() if one.carrier != USUAL_CARRIER)
+        framed = [f"{one.carrier} for {one.engine_name}" for one in rows]
         raise UsageError(
-            f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: tcp, and nbf for "
-            "smb1",
+            f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: "
+            f"{', and '.join([USUAL_CARRIER, *framed])}",
             hint="leave it out, or serve as in `--service smb1 --carrier nbf --interface eth1`",
         )
     return found
@@ -46,10 +49,9 @@ def _station(
 ) -> Station | None:
     """The station that serves; `None` over TCP."""
     from lanlab.performers.serving import Station
-    from lanlab.services import USUAL_CARRIER
     from lanlab.testbeds.raw_links import check_interface
 
-    if offered.carrier == USUAL_CARRIER:
+    if offered.is_over_ip:
         if interface is not None or name is not None or is_office_network:
             raise UsageError(
                 f"--interface, --name and --office-network have no effect for `{offered.name}`, "
@@ -103,7 +105,8 @@ def serve(
         typer.Option(
             "--carrier",
             metavar="NAME",
-            help="What carries SMB 1: tcp, or nbf for NetBEUI (with --interface). Default: tcp.",
+            help=f"What carries SMB 1: {USUAL_CARRIER}, or {_FRAMED} (with --interface). "
+            f"Default: {USUAL_CARRIER}.",
         ),
     ] = None,
     interface: Annotated[
@@ -187,7 +190,6 @@ def serve(
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
-    from lanlab.services import SERVICES
     from lanlab.units import parse_time_s
     from lanlab.workloads.carrier_counts import carrier_words
 
@@ -198,7 +200,7 @@ def serve(
             f"service `{service}` has no server",
             hint="name one that has, as in `--service sftp`",
         )
-    if require_signing and not offered.dialects:
+    if require_signing and "signing" not in offered.own_parameters:
         raise UsageError(
             f"--require-signing: found service `{service}`; allowed: smb1",
             hint="leave it out, or serve by `--service smb1`",

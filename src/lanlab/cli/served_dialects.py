@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from lanlab.services import Service
 
 _USER = "lanlab"
-#: LM cuts a password into two halves of seven ([MS-NLMP] 3.3.1).
-_MOST_CHARACTERS = 14
 #: Of each dialect: how a password is proved, and what that is worth against those who read along.
 _WORTH = {
     "core": "the password goes as it is: who reads the network has it",
@@ -75,7 +73,7 @@ def credentials_of(
     """
     from lanlab.workloads.copy_server import read_password_file
 
-    if guest and not offered.dialects:
+    if guest and not offered.has_guests:
         raise UsageError(
             f"--guest: found service `{offered.name}`; allowed: smb1",
             hint="leave it out: others log in with the password that is printed",
@@ -98,9 +96,10 @@ def credentials_of(
         secret = read_password_file(Path(password_file))
     if secret is None:
         return {"user": _USER, "secret": offered.new_password()}, False
+    most = offered.most_password_characters
     is_plain = secret.isascii() and secret.isprintable()
-    if not secret or (offered.dialects and not (is_plain and len(secret) <= _MOST_CHARACTERS)):
-        limit = f"1 to {_MOST_CHARACTERS} characters of ASCII" if offered.dialects else "a password"
+    if not secret or (most is not None and not (is_plain and len(secret) <= most)):
+        limit = "a password" if most is None else f"1 to {most} characters of ASCII"
         raise UsageError(
             f"password: found {len(secret)} characters; allowed for {offered.name}: {limit}",
             hint="give another in LANLAB_PASSWORD or by --password-file",

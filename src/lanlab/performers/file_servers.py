@@ -114,27 +114,27 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
     """
     target = servers.target_of(url, parameters.trust)
     if url.service != "directory":
-        target |= _of_smb1(parameters)
-        if parameters.is_over_tcp:
-            # Who has old dialects has old names.
-            names = NetbiosNames(parameters.wins) if SERVICES[url.service].dialects else None
+        target |= _own_fields(parameters)
+        if parameters.is_over_ip:
+            has_old_names = "wins" in SERVICES[url.service].own_parameters
+            names = NetbiosNames(parameters.wins) if has_old_names else None
             target["address"] = resolved(client, url.host, parameters.address_family, names)
         else:
             target |= {"carrier": parameters.carrier, "link": client.raw_link}
     return target
 
 
-def _of_smb1(parameters: ServiceParameters) -> Request:
-    """What only SMB 1 has."""
-    if not SERVICES[parameters.service].dialects:
-        return {}
+def _own_fields(parameters: ServiceParameters) -> Request:
+    """What not every service has, as engines call it."""
     profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
-    return {
-        "dialect": parameters.dialect,
-        "requires_signatures": parameters.requires_signatures,
-        "raw": parameters.raw,
-        "tcp_profile": profile,
+    fields = {
+        "dialect": ("dialect", parameters.dialect),
+        "signing": ("requires_signatures", parameters.requires_signatures),
+        "raw": ("raw", parameters.raw),
+        "tcp_profile": ("tcp_profile", profile),
     }
+    own = SERVICES[parameters.service].own_parameters
+    return dict(field for key, field in fields.items() if key in own)
 
 
 def _credentials(parameters: ServiceParameters) -> Request | None:
@@ -165,7 +165,7 @@ def _embedded(
     }
     address = seen_from(client.address, host.address)
     way: Request = {"address": address, "bind": client.address}
-    if not parameters.is_over_tcp:
+    if not parameters.is_over_ip:
         # No other station of the network has this name.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
         own = {"carrier": parameters.carrier}
@@ -183,7 +183,7 @@ def _embedded(
             "port": ready["ports"][0] or None,
             "share": told.get("share"),
             "credentials": credentials,
-            **_of_smb1(parameters),
+            **_own_fields(parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
 
@@ -225,7 +225,7 @@ def _real(
             "bind": client.address,
             "share": running.share,
             "credentials": credentials,
-            **_of_smb1(parameters),
+            **_own_fields(parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},
         }
         facts = {"server": parameters.server, "version": running.version}

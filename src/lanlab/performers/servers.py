@@ -38,7 +38,7 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
     """
     if not isinstance(parameters, ServiceParameters):
         return
-    if not parameters.is_over_tcp:
+    if not parameters.is_over_ip:
         _check_raw_links(parameters, host, client)
     if parameters.is_users_server:
         url = servers.parse_url(parameters.server)
@@ -68,7 +68,7 @@ def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHo
     Raises:
         UnmetNeed: A host has no Ethernet for frames without IP.
     """
-    title = CARRIERS[SERVICES[parameters.service].carrier]
+    title = CARRIERS[SERVICES[parameters.service].carrier].title
     if parameters.is_users_server:
         if client.raw_link is not None:
             return

@@ -65,6 +65,13 @@ def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
     return tuple(condition_of(scaled, levels) for levels in combinations(scaled.factors))
 
 
+def _level(values: TrialParameters, key: str, level: Level) -> Level:
+    """A level in lanlab's units; as it was given where the condition has no such parameter, as one
+    without IP has no version of IP."""
+    found: Level | None = getattr(values, key, None)
+    return level if found is None else found
+
+
 def condition_of(
     scaled: ExperimentAtScale, levels: Mapping[str, Level], time_s: float | None = None
 ) -> Condition:
@@ -81,7 +88,7 @@ def condition_of(
     return Condition(
         experiment=scaled.experiment.id,
         workload=name,
-        factors={key: getattr(values, key, level) for key, level in levels.items()},
+        factors={key: _level(values, key, level) for key, level in levels.items()},
         values=values,
         expected_time_s=workload(name).expected_time_s(values),
         carried_bits=workload(name).carried_bits(values),

@@ -30,6 +30,16 @@ TROUBLES: Mapping[str, str] = {
     "frame_rejects_received": "FRMR received",
     "unrecorded_frames": "left out of the pcap file",
 }
+#: Metrics, each the sum of what was counted; what a carrier does not count is left out.
+_METRICS: Mapping[str, tuple[str, ...]] = {
+    "frames_sent": ("sent_frames",),
+    "frames_received": ("received_frames",),
+    "frames_sent_again": ("information_sent_again",),
+    "frames_discarded": tuple(DISCARDED),
+    "frames_lost_here": ("unsent_frames", "kernel_drops"),
+    "rejects": ("rejects_sent", "rejects_received"),
+    "t1_expiries": ("t1_expiries",),
+}
 
 
 def carrier_words(counted: Mapping[str, int]) -> str:
@@ -45,7 +55,7 @@ def trouble_words(counted: Mapping[str, int]) -> list[str]:
     # Records of earlier versions lack some.
     words = [f"{counted[key]} {what}" for key, what in TROUBLES.items() if counted.get(key)]
     return words + [
-        f"{counted[key]} discarded ({what})" for key, what in DISCARDED.items() if counted[key]
+        f"{counted[key]} discarded ({what})" for key, what in DISCARDED.items() if counted.get(key)
     ]
 
 
@@ -53,12 +63,11 @@ def carrier_metrics(counted: Mapping[str, int] | None) -> dict[str, float | int]
     """Frames of a station as numbers, and what was lost and mended; none without such a carrier."""
     if not counted:
         return {}
-    return {
-        "frames_sent": counted["sent_frames"],
-        "frames_received": counted["received_frames"] - counted["foreign_frames"],
-        "frames_sent_again": counted["information_sent_again"],
-        "frames_discarded": sum(counted[reason] for reason in DISCARDED),
-        "frames_lost_here": counted["unsent_frames"] + counted["kernel_drops"],
-        "rejects": counted["rejects_sent"] + counted["rejects_received"],
-        "t1_expiries": counted["t1_expiries"],
+    found: dict[str, float | int] = {
+        metric: sum(counted.get(key, 0) for key in keys)
+        for metric, keys in _METRICS.items()
+        if any(key in counted for key in keys)
     }
+    # Those for other stations are none of its own.
+    found["frames_received"] -= counted["foreign_frames"]
+    return found

@@ -227,7 +227,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
     if (
         credentials is not None
-        and url.service in ("smb", "smb1", "smb1+nbf")
+        and SERVICES[url.service].has_domains
         and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", credentials["user"]))
     ):
         # As URLs have it, and as Windows writes it.

@@ -101,25 +101,20 @@ class TrialParameters(BaseModel):
         raise NotImplementedError
 
 
-class IpParameters(TrialParameters):
-    """Parameters of any workload between hosts that have IP addresses."""
-
-    ip_version: Literal[4, 6] = parameter(
+def ip_version_parameter() -> Any:
+    """The definition of `ip_version`, wherever there is one."""
+    return parameter(
         4,
         "IP version.",
         option="--ip",
         flags=(Flag(("-4",), "4", "IPv4, as --ip 4."), Flag(("-6",), "6", "IPv6, as --ip 6.")),
     )
 
-    @property
-    def address_family(self) -> AddressFamily:
-        """That of the version of IP."""
-        return ip_family(self.ip_version)
 
-
-class FlowParameters(IpParameters):
+class FlowParameters(TrialParameters):
     """Parameters of any workload that exchanges messages over UDP or TCP."""
 
+    ip_version: Literal[4, 6] = ip_version_parameter()
     transport: Literal["udp", "tcp"] = parameter(
         "udp", "Transport protocol.", flags=(Flag(("-u",), "udp", "UDP, as --transport udp."),)
     )
@@ -180,6 +175,11 @@ class FlowParameters(IpParameters):
         ge=0.1,
         le=600,
     )
+
+    @property
+    def address_family(self) -> AddressFamily:
+        """That of the version of IP."""
+        return ip_family(self.ip_version)
 
     @model_validator(mode="before")
     @classmethod

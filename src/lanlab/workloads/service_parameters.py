@@ -8,12 +8,27 @@ from typing import Literal, Self
 
 from pydantic import field_validator, model_validator
 
+from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
-from lanlab.services import CARRIERS, EMBEDDED, SERVICES, USUAL_CARRIER, carried_by, services_of
+from lanlab.services import (
+    CARRIERS,
+    EMBEDDED,
+    FRAME_CARRIERS,
+    SERVICES,
+    USUAL_CARRIER,
+    carried_by,
+    services_of,
+)
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
-from lanlab.workloads.parameters import MAX_PORT, DriverName, IpParameters, Seconds
+from lanlab.workloads.parameters import (
+    MAX_PORT,
+    DriverName,
+    Seconds,
+    TrialParameters,
+    ip_version_parameter,
+)
 from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
 #: Which servers of SMB 1 have to sign.
@@ -23,9 +38,22 @@ _WITHOUT_SERVER = ("directory", "memory")
 _ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 
-class ServiceParameters(IpParameters):
+def _carriers() -> str:
+    framed = (
+        f"{name} for {one.title}, which is {one.about}" for name, one in FRAME_CARRIERS.items()
+    )
+    return ", or ".join([USUAL_CARRIER, *framed])
+
+
+def _carried(service: str) -> str:
+    names = (name for name, one in SERVICES.items() if one.engine_name == service)
+    return " or ".join(f"`{name}`" for name in names)
+
+
+class ServiceParameters(TrialParameters):
     """Parameters of a condition that has a file service."""
 
+    ip_version: Literal[4, 6] | None = ip_version_parameter()
     driver: DriverName = parameter(OWN, "Program that measures: only `lanlab`.", option=None)
     service: str = parameter(
         "directory",
@@ -41,8 +69,7 @@ class ServiceParameters(IpParameters):
     )
     carrier: str | None = parameter(
         None,
-        "What carries SMB 1: tcp, or nbf for NetBEUI, which is NetBIOS straight on Ethernet. "
-        "Default: as the service says, `smb1` or `smb1+nbf`.",
+        f"What carries SMB 1: {_carriers()}. Default: as the service says, {_carried('smb1')}.",
         metavar="NAME",
     )
     dialect: str | None = parameter(
@@ -197,29 +224,38 @@ class ServiceParameters(IpParameters):
     @model_validator(mode="after")
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
+        if not self.is_over_ip:
+            # Frozen once it is checked: there is none.
+            object.__setattr__(self, "ip_version", None)
         return self
+
+    @property
+    def address_family(self) -> AddressFamily:
+        """That of the version of IP. Hosts of a service without IP have addresses of IPv4, too,
+        which nothing goes to."""
+        return ip_family(self.ip_version or 4)
 
     @property
     def requires_signatures(self) -> bool:
         """Whether a server has to sign its messages."""
-        return self.signing == "required" and bool(SERVICES[self.service].dialects)
+        has_signatures = "signing" in SERVICES[self.service].own_parameters
+        return self.signing == "required" and has_signatures
 
     @property
-    def is_over_tcp(self) -> bool:
-        """Whether the usual carrier carries its service."""
-        return SERVICES[self.service].is_over_tcp
+    def is_over_ip(self) -> bool:
+        """Whether its server has an address of IP."""
+        return SERVICES[self.service].is_over_ip
 
     @property
     def has_port(self) -> bool:
         """Whether lanlab's own server listens on a port."""
         is_own = self.server == EMBEDDED and self.service not in _WITHOUT_SERVER
-        return is_own and self.is_over_tcp
+        return is_own and self.is_over_ip
 
     @property
     def has_netbios_name(self) -> bool:
         """Whether a server is found by a name that may be one of NetBIOS over TCP."""
-        named = SERVICES[self.service]
-        if not (named.dialects and named.is_over_tcp and self.is_users_server):
+        if "wins" not in SERVICES[self.service].own_parameters or not self.is_users_server:
             return False
         host = servers.parse_url(self.server).host
         return self.ip_version == 4 and not servers.is_address(host)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lanlab.frozen import dataclass
+from lanlab.services import SERVICES
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class Need:
 
 def _over(transport: str) -> Callable[[Any], bool]:
     return lambda parameters: parameters.transport == transport
+
+
+def _of_service(key: str) -> Callable[[Any], bool]:
+    return lambda parameters: key in SERVICES[parameters.service].own_parameters
 
 
 #: Of `stream` and `echo`.
@@ -62,19 +67,15 @@ ECHO_NEEDS = (
 )
 #: Of `copy` and `stations`.
 SERVICE_NEEDS = (
-    Need("signing", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
+    Need("signing", _of_service("signing"), "service `smb1`"),
     Need(
         "wins",
         lambda p: p.has_netbios_name,
         "a server by its URL and name, as in smb1://OLD-BOX/SHARE, over IPv4",
     ),
-    Need("raw", lambda p: p.service in ("smb1", "smb1+nbf"), "service `smb1`"),
-    Need(
-        "tcp_profile",
-        lambda p: p.service == "smb1",
-        "service `smb1`",
-    ),
-    Need("ip_version", lambda p: p.is_over_tcp, "carrier `tcp`"),
+    Need("raw", _of_service("raw"), "service `smb1`"),
+    Need("tcp_profile", _of_service("tcp_profile"), "service `smb1`"),
+    Need("ip_version", lambda p: p.is_over_ip, "carrier `tcp`"),
     Need(
         "port",
         lambda p: p.has_port,
