@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lanlab_stack::file_server::short_names;
 use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, Found, Handle, Names, Presence};
-use lanlab_stack::smb::server::short_names;
 
 /// Octets of all files together at most.
 const MAX_OCTETS: usize = 1 << 20;

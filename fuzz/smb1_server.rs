@@ -6,9 +6,10 @@
 //! stands where most commands have it, if that is asked for.
 
 use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
-use lanlab_stack::smb::server::{Offer, Server, Session};
+use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::{Header, LEN};

@@ -10,7 +10,6 @@ mod http;
 mod memory;
 mod multiplex;
 mod nfs;
-mod redirected;
 mod s3;
 mod sftp;
 mod smb;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::BufMut;
-use lanlab_files::{Class, Fault, Result, ServicePath};
+use lanlab_files::{Class, Fault, Result};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -265,14 +265,4 @@ fn cut(error: &io::Error) -> Fault {
         return Fault::new(Class::Reset, "the server ended the connection");
     }
     Fault::of_connection("read", error)
-}
-
-/// The same fault, with what was being done to which file.
-pub fn during(verb: &str, path: &str) -> impl Fn(Fault) -> Fault {
-    move |fault| Fault { message: format!("{verb} `{path}`: {}", fault.message), ..fault }
-}
-
-/// How the directory that a session works in is called in an error.
-pub fn shown(path: Option<&ServicePath>) -> &str {
-    path.map_or(".", ServicePath::as_str)
 }

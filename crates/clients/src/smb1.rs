@@ -1,23 +1,23 @@
 //! SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, directly over TCP, or over a carrier on Ethernet: the redirector
 //! of the `stack` crate.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::MessageTransport;
+use lanlab_connections::{MessageTransport, RuntimeClock};
 use lanlab_files::{Carrier, Class, Dialect, Fault, Result, Target};
+use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::smb;
 use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 
-use crate::redirected::Redirected;
-use crate::transport::server_name;
+use crate::transport::{server_name, tcp_agreed};
 use crate::{station, tcp_messages};
 
-pub use crate::redirected::File;
+pub use lanlab_sessions::File;
 
 /// A session: connection, user and share.
-pub type Session = Redirected<Client>;
+pub type Session = Redirected<Client, MessageTransport, RuntimeClock>;
 
 /// Connect, log in, and connect to the share.
 pub async fn connect(target: &Target) -> Result<Session> {
@@ -52,7 +52,19 @@ pub async fn connect(target: &Target) -> Result<Session> {
         requires_signatures: target.requires_signatures,
         carrier: transport.facts(tcp_messages::LONGEST_MESSAGE),
     };
-    Redirected::begin(Client::new(plan), transport, Client::CONNECTED, target).await
+    let agreed = transport.connection().map_or_else(Agreed::default, |stream| Agreed {
+        no_delay: stream.nodelay().ok(),
+        tcp: tcp_agreed(target.tcp_profile, stream),
+    });
+    let patience = Duration::from_nanos(target.timeout_ns);
+    Redirected::begin(
+        Client::new(plan),
+        Client::CONNECTED,
+        (transport, agreed),
+        (RuntimeClock::new(), patience),
+        &target.directory,
+    )
+    .await
 }
 
 fn dialect(dialect: Dialect) -> smb::Dialect {

@@ -8,6 +8,7 @@
 mod lines;
 mod message_transport;
 mod messages;
+mod runtime_clock;
 #[cfg(feature = "fuzz")]
 pub mod scripted;
 pub mod ssh;
@@ -18,4 +19,5 @@ pub mod wired;
 pub use lines::Lines;
 pub use message_transport::MessageTransport;
 pub use messages::Messages;
+pub use runtime_clock::RuntimeClock;
 pub use wire::Wire;

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::task::{Context, Poll, ready};
 
 use bytes::BufMut;
-use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind};
+use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
 use tokio::net::TcpStream;
 
 /// Read at once with a header: short messages come with one system call, and of a long one little is
@@ -25,17 +25,28 @@ pub struct Messages {
     taken: usize,
     /// Kind and octets of the packet that is coming in, once its header has come.
     expected: Option<(Kind, usize)>,
+    /// Octets of the answer to a request for a session that are not sent yet.
+    answer: Vec<u8>,
 }
 
 impl Messages {
     /// Messages of at most so many octets each.
     pub fn new(stream: TcpStream, framing: Framing, longest: usize) -> Self {
         let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
-        let (sent, taken) = (0, 0);
-        Self { stream, framing, longest, takes_requests: false, sent, ahead, taken, expected: None }
+        Self {
+            stream,
+            framing,
+            longest,
+            takes_requests: false,
+            sent: 0,
+            ahead,
+            taken: 0,
+            expected: None,
+            answer: Vec::new(),
+        }
     }
 
-    /// Take requests for a session as well, as a server does.
+    /// Answer requests for a session, as a server does: any name that is called gets one.
     #[must_use]
     pub fn with_requests(self) -> Self {
         Self { takes_requests: true, ..self }
@@ -49,11 +60,6 @@ impl Messages {
     /// The connection.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
-    }
-
-    /// The same, to send something of its own between messages.
-    pub fn stream_mut(&mut self) -> &mut TcpStream {
-        &mut self.stream
     }
 
     /// Send a message of two parts. Until that is done the same message is to be given again.
@@ -86,8 +92,7 @@ impl Messages {
         }
     }
 
-    /// Receive a message. Until that is done the same memory is to be given again. What kind it is:
-    /// a message, or a request for a session where those are taken.
+    /// Receive a message. Until that is done the same memory is to be given again.
     ///
     /// # Errors
     /// Those of the connection, and `InvalidData` for anything else.
@@ -95,8 +100,9 @@ impl Messages {
         &mut self,
         cx: &mut Context<'_>,
         into: &mut Vec<u8>,
-    ) -> Poll<io::Result<Kind>> {
+    ) -> Poll<io::Result<()>> {
         loop {
+            ready!(self.poll_answer(cx))?;
             if self.expected.is_none() {
                 self.expected = self.begin()?;
                 into.clear();
@@ -107,7 +113,13 @@ impl Messages {
                 self.taken += wanted;
                 if into.len() == expected {
                     self.expected = None;
-                    return Poll::Ready(Ok(kind));
+                    if kind != Kind::Request {
+                        return Poll::Ready(Ok(()));
+                    }
+                    Packet::parse(kind, into).map_err(io::Error::other)?;
+                    let answered = Packet::Positive.emit(self.framing, &mut self.answer);
+                    answered.map_err(io::Error::other)?;
+                    continue;
                 }
             }
             let count = match self.expected {
@@ -133,6 +145,21 @@ impl Messages {
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
+    }
+
+    /// Send what is left of the answer to a request for a session.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.answer.is_empty() {
+            match self.stream.try_write(&self.answer) {
+                Ok(0) => return Poll::Ready(Err(ErrorKind::WriteZero.into())),
+                Ok(count) => drop(self.answer.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_write_ready(cx))?;
+                }
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Kind and octets of the next message, if its header has come. What only keeps the connection

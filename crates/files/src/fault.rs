@@ -5,6 +5,8 @@ use std::{fmt, io};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::path::ServicePath;
+
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Fault>;
 
@@ -131,4 +133,14 @@ fn file_class(error: &io::Error) -> Class {
         K::StaleNetworkFileHandle | K::NotConnected | K::HostUnreachable => Class::Reset,
         _ => Class::Local,
     }
+}
+
+/// The same fault, with what was being done to which file.
+pub fn during(verb: &str, path: &str) -> impl Fn(Fault) -> Fault {
+    move |fault| Fault { message: format!("{verb} `{path}`: {}", fault.message), ..fault }
+}
+
+/// How the directory that a session works in is called in an error.
+pub fn shown(path: Option<&ServicePath>) -> &str {
+    path.map_or(".", ServicePath::as_str)
 }

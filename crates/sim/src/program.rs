@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use lanlab_units::Clock as _;
 use lanlab_units::Instant;
-use lanlab_workloads::Clock as _;
 use lanlab_workloads::virtual_time::{Task, VirtualTime};
 
 use crate::address::{HostId, Mac, mac_of};

@@ -1,8 +1,8 @@
 //! What happens in a world, step by step: on the medium, in adapters, on processors.
 
 use lanlab_medium::{Destination, Event, Loss, Medium, Offer};
+use lanlab_units::Clock as _;
 use lanlab_units::Instant;
-use lanlab_workloads::Clock as _;
 use lanlab_workloads::virtual_time::VirtualTime;
 
 use crate::address::{HostId, Mac, host_of};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::rc::Rc;
 
 use lanlab_medium::{BadPlan, Medium, Plan, Random};
+use lanlab_units::Clock as _;
 use lanlab_units::Instant;
-use lanlab_workloads::Clock as _;
 use lanlab_workloads::virtual_time::{Unfinished, VirtualTime};
 
 use crate::address::{HostId, Mac, mac_of};

@@ -4,6 +4,7 @@
 //! the same code runs over any carrier, in real and in virtual time.
 
 pub mod carrier;
+pub mod file_server;
 pub mod files;
 pub mod ip;
 pub mod llc;

@@ -213,6 +213,9 @@ pub struct RedirectorFacts {
 
 /// See the module. After an error of the protocol every call is refused with it.
 pub trait Redirector {
+    /// Its protocol, as errors of a connection name it: `SMB 1`.
+    fn protocol(&self) -> &'static str;
+
     /// Begin a call. Its number comes back in [`poll_done`](Self::poll_done).
     fn call(&mut self, call: Call<'_>) -> CallId;
 

@@ -6,9 +6,10 @@ use std::task::Poll;
 
 use lanlab_units::Instant;
 
+use crate::Progress;
 use crate::copy::CopyError;
 use crate::messages::{CopySpec, Failure};
-use crate::{Clock, Progress};
+use lanlab_units::Clock;
 
 /// A request has taken longer than it may.
 pub const TOO_LONG: &str = "copy.too_long";

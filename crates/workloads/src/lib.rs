@@ -1,7 +1,7 @@
 //! What each workload decides: when to send, what counts, when to try again, what a station does next.
 //!
 //! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, or comes from
-//! a [`Clock`] that is handed in. So the same code runs in the engine, in real time, and in
+//! a [`Clock`](lanlab_units::Clock) that is handed in. So the same code runs in the engine, in real time, and in
 //! simulations and tests, on the clock of [`virtual_time`].
 #![deny(missing_docs)]
 #![allow(
@@ -11,7 +11,6 @@
     reason = "shared with the engine and the simulator only"
 )]
 
-mod clock;
 mod closing;
 #[cfg(feature = "services")]
 pub mod copy;
@@ -40,7 +39,6 @@ use lanlab_messages as messages;
 #[cfg(feature = "services")]
 const SETUP_ATTEMPTS: u32 = 7;
 
-pub use clock::Clock;
 pub use closing::{Closing, ClosingStep};
 #[cfg(feature = "services")]
 pub use guard::{Guard, TOO_LONG};

@@ -24,7 +24,7 @@ use std::task::{Context, Poll};
 
 use lanlab_units::Instant;
 
-use crate::Clock;
+use lanlab_units::Clock;
 use tasks::Tasks;
 
 pub use tasks::Unfinished;
@@ -246,7 +246,7 @@ impl Clock for VirtualTime {
     }
 
     /// Other tasks run whenever one waits for a time, and every operation takes time.
-    async fn give_way(&self, _is_first: bool) {}
+    async fn yield_now(&self, _is_first: bool) {}
 }
 
 #[cfg(test)]

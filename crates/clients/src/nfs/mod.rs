@@ -7,7 +7,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use crate::multiplex::{during, shown};
+use lanlab_files::fault::{during, shown};
 
 pub mod connection;
 pub mod listing;

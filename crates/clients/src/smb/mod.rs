@@ -24,7 +24,7 @@ use smb2::types::flags::{FileAccessMask as Mask, FileAttributes};
 use smb2::types::status::NtStatus;
 use smb2::types::{Command, Dialect, FileId};
 
-use crate::multiplex::{during, shown};
+use lanlab_files::fault::{during, shown};
 
 mod calls;
 mod handshake;

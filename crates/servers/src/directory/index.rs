@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use lanlab_stack::smb::server::short_names::{MAX_NUMBER, first_of, made, own};
+use lanlab_stack::file_server::short_names::{MAX_NUMBER, first_of, made, own};
 
 /// A name of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

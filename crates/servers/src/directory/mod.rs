@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
-use lanlab_stack::smb::server::short_names;
+use lanlab_stack::file_server::short_names;
 
 use crate::beneath::{look, open_any, open_directory};
 use crate::free_name::{self, is_same_file};

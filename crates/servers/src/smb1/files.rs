@@ -73,7 +73,7 @@ impl Files {
     }
 
     /// Carry out a call. What is read goes into `data`; what is written is in it.
-    pub fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+    pub fn answer(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
         let changes = matches!(
             call,
             FileCall::Write { .. }

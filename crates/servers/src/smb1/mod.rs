@@ -6,21 +6,20 @@
 
 mod files;
 
-use std::future::{Future, pending, poll_fn};
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::{MessageTransport, Messages};
+use lanlab_connections::{MessageTransport, Messages, RuntimeClock};
 use lanlab_files::{Fault, Result};
+use lanlab_sessions::{self as sessions, FileAnswers, Logins};
+use lanlab_stack::file_server::{FileServer, Session};
+use lanlab_stack::files::FileCall;
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
-use lanlab_stack::smb::server::{self, Server, Session};
-use lanlab_units::Instant;
-use lanlab_wire::nbss::{Framing, Kind};
+use lanlab_stack::smb::server::{self, Server};
+use lanlab_wire::nbss::Framing;
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -38,9 +37,6 @@ const SHARE: &str = "lanlab";
 /// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
 /// stands before them.
 const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
-
-/// Memory of a message that is kept beside the data of a read.
-const KEPT_BYTES: usize = 80 << 10;
 
 /// The same of a client that has not logged in.
 const LONGEST_OF_STRANGERS: usize = 8 << 10;
@@ -76,12 +72,9 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         let begin = move |port, proof| {
             let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
             async move {
-                if let Some(connection) =
-                    Connection::new(MessageTransport::Frames(port), &server, files, proof)
-                {
-                    // An error here is the client's, which is gone then.
-                    let _ = connection.run().await;
-                }
+                // An error here is the client's, which is gone then.
+                let transport = MessageTransport::Frames(port);
+                let _ = serve_client(transport, server, files, proof).await;
             }
         };
         let (node, task) = station::serve(station, bounds, &accepted, begin).await?;
@@ -95,10 +88,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         async move {
             let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
             let transport = MessageTransport::Tcp(messages.with_requests());
-            if let Some(connection) = Connection::new(transport, &server, files, proof) {
-                // An error here is the client's, which is gone then.
-                let _ = connection.run().await;
-            }
+            // An error here is the client's, which is gone then.
+            let _ = serve_client(transport, server, files, proof).await;
         }
     }));
     Ok(Serving {
@@ -120,139 +111,59 @@ fn dialect(dialect: lanlab_files::Dialect) -> Dialect {
     }
 }
 
-/// A client, and what it has.
-struct Connection {
-    transport: MessageTransport,
-    session: Session,
-    files: Files,
-    /// That the client is one: strangers have a time to show it.
+/// Serve a client until it has gone.
+async fn serve_client(
+    mut transport: MessageTransport,
+    server: Server,
+    mut files: Files,
     proof: Proof,
-    is_known: bool,
-    failed_logins: u32,
-    /// When it began: time zero of its session.
-    began: std::time::Instant,
+) -> io::Result<()> {
+    let mut challenge = [0; 8];
+    getrandom::fill(&mut challenge).map_err(io::Error::other)?;
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
+    let mut session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
+    let clock = RuntimeClock::new();
+    let mut logins = LoginRules { proof };
+    sessions::serve(&mut session, &mut transport, &mut files, &mut logins, &clock).await
 }
 
-impl Connection {
-    fn new(
-        transport: MessageTransport,
-        server: &Server,
-        files: Files,
-        proof: Proof,
-    ) -> Option<Self> {
-        let mut challenge = [0; 8];
-        getrandom::fill(&mut challenge).ok()?;
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
-        let session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
-        let began = std::time::Instant::now();
-        Some(Self { transport, session, files, proof, is_known: false, failed_logins: 0, began })
+/// Strangers have a time to log in, and few attempts.
+struct LoginRules {
+    proof: Proof,
+}
+
+impl Logins for LoginRules {
+    fn longest_message(&self) -> usize {
+        LONGEST_MESSAGE
     }
 
-    async fn run(mut self) -> io::Result<()> {
-        let served = self.serve().await;
-        // What the client has left open is closed, and removed if it asked for that.
-        self.session.end();
-        self.carry_out_calls(&mut Vec::new());
-        served
+    fn succeeded(&mut self) {
+        self.proof.give();
     }
 
-    async fn serve(&mut self) -> io::Result<()> {
-        let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
-        while !self.session.is_over() {
-            let received = self.wait(&mut message).await?;
-            if received == Some(Kind::Request) {
-                self.transport.answer_request(&message).await?;
-                continue;
-            }
-            self.session.handle_timeout(self.now());
-            if received.is_some() {
-                self.session.handle_message(&mut message);
-            }
-            let has_data = self.answer(&mut head, &mut data).await?;
-            if received.is_some() {
-                message = self.session.memory();
-                if has_data && message.capacity() > KEPT_BYTES {
-                    message = Vec::new();
-                }
-            }
+    async fn failed(&mut self, count: u32) -> io::Result<()> {
+        tokio::time::sleep(login::DELAY).await;
+        if count > MAX_FAILED_LOGINS {
+            return Err(io::ErrorKind::PermissionDenied.into());
         }
         Ok(())
     }
+}
 
-    fn now(&self) -> Instant {
-        Instant::ZERO + self.began.elapsed()
-    }
-
-    /// Wait for a message, or until the session has something to say without one. Of a message that has
-    /// not come whole, `message` keeps what there is.
-    async fn wait(&mut self, message: &mut Vec<u8>) -> io::Result<Option<Kind>> {
-        let timeout = self.session.poll_timeout();
-        let mut timer = pin!(async {
-            match timeout {
-                Some(at) => {
-                    tokio::time::sleep_until((self.began + (at - Instant::ZERO)).into()).await;
-                }
-                None => pending().await,
-            }
-        });
-        let (transport, session) = (&mut self.transport, &mut self.session);
-        poll_fn(|cx| {
-            if let Poll::Ready(received) = transport.poll_receive(cx, message) {
-                return Poll::Ready(received.map(Some));
-            }
-            if session.poll_woken(cx).is_ready() || timer.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Ok(None));
-            }
-            Poll::Pending
-        })
-        .await
-    }
-
-    /// Carry out what the session asks of files.
-    fn carry_out_calls(&mut self, data: &mut Vec<u8>) {
-        let Some(mut call) = self.session.poll_file_call(data) else { return };
+impl FileAnswers for Files {
+    async fn carry_out(&mut self, first: FileCall, session: &mut Session, data: &mut Vec<u8>) {
         while_others_run(|| {
+            let mut call = first;
             loop {
-                let answer = self.files.carry_out(call, data);
-                self.session.handle_file_answer(answer, data);
-                match self.session.poll_file_call(data) {
+                let answer = self.answer(call, data);
+                session.handle_file_answer(answer, data);
+                match session.poll_file_call(data) {
                     Some(next) => call = next,
                     None => return,
                 }
             }
         });
-    }
-
-    /// Carry out what the session asks, and send what it says. Whether that was data.
-    async fn answer(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> io::Result<bool> {
-        let mut has_data = false;
-        loop {
-            self.carry_out_calls(data);
-            if !self.session.poll_message(head, data) {
-                return Ok(has_data);
-            }
-            self.judge_login().await?;
-            poll_fn(|cx| self.transport.poll_send(cx, [&*head, &*data])).await?;
-            has_data |= !data.is_empty();
-        }
-    }
-
-    async fn judge_login(&mut self) -> io::Result<()> {
-        if !self.is_known && self.session.is_known() {
-            self.is_known = true;
-            self.transport.set_longest(LONGEST_MESSAGE);
-            self.proof.give();
-        }
-        let failed_logins = self.session.failed_logins();
-        if failed_logins > self.failed_logins {
-            self.failed_logins = failed_logins;
-            tokio::time::sleep(login::DELAY).await;
-        }
-        if failed_logins > MAX_FAILED_LOGINS {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
-        Ok(())
     }
 }
 

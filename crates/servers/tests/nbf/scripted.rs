@@ -12,6 +12,7 @@ use std::time::Duration;
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
 use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::file_server::FileServer;
 use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
 use lanlab_stack::profile::{DOS, IBM, Profile, WINDOWS_NT};
 use lanlab_stack::redirector::{Access, Call, CallId, Done, Redirector};

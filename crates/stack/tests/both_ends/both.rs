@@ -5,10 +5,11 @@
 mod memory_files;
 
 use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::redirector::{Call, CallId, Done, Redirector, Refusal};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan, User};
-use lanlab_stack::smb::server::{Offer, Server, Session};
+use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_wire::smb1::strings::CodePage;
 
 pub use memory_files::MemoryFiles;

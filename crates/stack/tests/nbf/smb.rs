@@ -8,13 +8,14 @@ use std::collections::VecDeque;
 
 use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::nbf;
 use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
-use lanlab_stack::smb::server::{Offer, Server, Session};
+use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
 use lanlab_wire::llc::{Control, Header};

@@ -30,8 +30,8 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::Clock;
     use crate::virtual_time::VirtualTime;
+    use lanlab_units::Clock;
 
     #[test]
     fn all_go_on_at_once() {

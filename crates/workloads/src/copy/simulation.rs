@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicUsize;
 use super::{
     Copying, Hashes, Meters, Site, Totals, Transfer, Worked, Worker, add_up, connect, lanes,
 };
+use crate::Progress;
 use crate::guard::Guard;
 use crate::messages::{CopySpec, CpuTime, Failure, LeftOut};
 use crate::virtual_time::VirtualTime;
-use crate::{Clock, Progress};
+use lanlab_units::Clock;
 
 /// What a copy came to, with how far it was and what it was done with.
 pub struct Simulated<S> {

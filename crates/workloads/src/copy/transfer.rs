@@ -12,9 +12,9 @@ use lanlab_units::Instant;
 
 use super::meters::{Meters, Operation};
 use super::{CopyError, lanes};
-use crate::Clock;
 use crate::guard::Guard;
 use crate::messages::{CopySpec, CopySync, Failure};
+use lanlab_units::Clock;
 
 /// Memory that the calls under way of one connection may take. A service that would take more at
 /// its best depth gets fewer calls; asked for more, the request is refused.

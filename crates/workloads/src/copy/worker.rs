@@ -8,9 +8,10 @@ use lanlab_units::Instant;
 
 use super::{CopyError, FileTime, Sink, Source, Transfer, capabilities};
 use crate::SETUP_ATTEMPTS;
+use crate::failure_of;
 use crate::guard::{Guard, TOO_LONG};
 use crate::messages::{CopySpec, CpuTime, Direction, Failure};
-use crate::{Clock, failure_of};
+use lanlab_units::Clock;
 
 /// Pause before a file is tried again; before each further attempt twice as long, up to the most.
 const FIRST_PAUSE_NS: u64 = 100_000_000;

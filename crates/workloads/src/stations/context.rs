@@ -10,9 +10,9 @@ use lanlab_units::Instant;
 use super::job::{Job, ThreadTotals};
 use super::pattern::{Place, Wrong};
 use super::readings::{Outcome, Reading, Readings};
-use crate::Clock;
 use crate::measure::DistributionMeter;
 use crate::messages::{BlockCheck, StationEnded, StationsEnd};
+use lanlab_units::Clock;
 
 /// Time between two updates of the totals that other threads read.
 const TELL_NS: u64 = 10_000_000;

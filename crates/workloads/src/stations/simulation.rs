@@ -8,9 +8,9 @@ use super::{
     Connector, Context, Job, KeptReadings, Readings, Slices, Station, ThreadTotals, Times, Watch,
     Worked, joined, may_be_thinned, room,
 };
-use crate::Clock;
 use crate::messages::{CpuTime, Failure, Stationed, StationsSpec};
 use crate::virtual_time::VirtualTime;
+use lanlab_units::Clock;
 
 /// Run a trial; `start_ns` is the time from all connections being there to the start.
 pub async fn simulate<C: Connector>(

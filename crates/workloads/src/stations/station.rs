@@ -9,8 +9,9 @@ use super::context::{Connector, Context, MOST_ENDED};
 use super::pattern::{HEAD_BYTES, Place};
 use super::readings::{Outcome, Reading, level};
 use super::schedule::{Schedule, Turn};
+use crate::failure_of;
 use crate::messages::{StationEnded, StationSync};
-use crate::{Clock, failure_of};
+use lanlab_units::Clock;
 
 /// Before an operation is tried again: so long, twice as long before each further attempt, and no
 /// longer than the most. As copies do.
@@ -141,7 +142,7 @@ impl<C: Connector> Station<C> {
                 Ok(ended) => free = Some(ended),
                 Err(fault) => return End::Fault(fault),
             }
-            context.clock.give_way(self.readings == 1).await;
+            context.clock.yield_now(self.readings == 1).await;
         }
         End::Due
     }

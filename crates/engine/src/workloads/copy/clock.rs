@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use lanlab_os as os;
+use lanlab_units::Clock;
 use lanlab_units::Instant;
-use lanlab_workloads::{Clock, Guard};
+use lanlab_workloads::Guard;
 
 use crate::messages::CopySpec;
 use crate::running::Running;
@@ -25,7 +26,7 @@ impl Clock for RuntimeClock {
         }
     }
 
-    async fn give_way(&self, _is_first: bool) {
+    async fn yield_now(&self, _is_first: bool) {
         tokio::task::consume_budget().await;
     }
 }

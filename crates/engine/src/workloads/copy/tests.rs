@@ -184,10 +184,10 @@ fn an_upload_comes_from_a_directory_and_a_download_goes_to_one() {
 
 #[test]
 fn a_copy_that_never_waits_lets_others_of_its_thread_go_on() {
-    use lanlab_workloads::Clock;
+    use lanlab_units::Clock;
     let mut work = std::pin::pin!(async {
         for _ in 0..10_000 {
-            clock::RuntimeClock.give_way(false).await;
+            clock::RuntimeClock.yield_now(false).await;
         }
     });
     let mut polls = 0;

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lanlab_os as os;
+use lanlab_units::Clock;
 use lanlab_units::Instant;
-use lanlab_workloads::Clock;
 
 use super::timers::Timers;
 use crate::waiting::Waiter;
@@ -46,7 +46,7 @@ impl Clock for ThreadClock {
 
     /// Let others go on now and then, where a service answers at once; after the first operation in
     /// any case.
-    async fn give_way(&self, is_first: bool) {
+    async fn yield_now(&self, is_first: bool) {
         match self.way(is_first) {
             Way::Task => tokio::task::yield_now().await,
             Way::SpentTask => tokio::task::consume_budget().await,
@@ -126,8 +126,8 @@ mod tests {
         let shared = ThreadClock::Shared(Timers::new().unwrap());
         let ways = [true, false].map(|is_first| (shared.way(is_first), alone().way(is_first)));
         assert_eq!(ways, [(Way::Task, Way::Thread), (Way::SpentTask, Way::None)]);
-        assert!(!is_ready_at_once(shared.give_way(true)));
-        assert!(is_ready_at_once(shared.give_way(false)));
-        assert!(is_ready_at_once(alone().give_way(true)));
+        assert!(!is_ready_at_once(shared.yield_now(true)));
+        assert!(is_ready_at_once(shared.yield_now(false)));
+        assert!(is_ready_at_once(alone().yield_now(true)));
     }
 }

@@ -92,6 +92,10 @@ impl Client {
 }
 
 impl Redirector for Client {
+    fn protocol(&self) -> &'static str {
+        "SMB 1"
+    }
+
     fn call(&mut self, call: Call<'_>) -> CallId {
         let id = CallId(self.next_call);
         self.next_call += 1;

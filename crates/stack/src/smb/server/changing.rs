@@ -11,8 +11,8 @@ use super::found::{attributes_of, moment, read_only_to_set, size_of, time_to_set
 use super::names::below;
 use super::refusals::{Refused, malformed};
 use super::search::Search;
-use super::shares::Sharing;
 use super::state::State;
+use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Names};
 
 impl State {

@@ -184,7 +184,7 @@ impl State {
             && let Some(user) = &self.offer.user
             && !is_password(request.password, &user.password, self.offer.code_page)
         {
-            self.desk.fail_login();
+            self.channel.fail_login();
             return Err(error::WRONG_PASSWORD);
         }
         if self.has_users() && !is_user {
@@ -192,7 +192,7 @@ impl State {
             self.take_in(self.uid)?;
         }
         self.tid = self.add_tree(tree)?;
-        self.desk.set_known();
+        self.channel.set_known();
         let response = tree_connect::Response { max_buffer: MAX_BUFFER, tid: self.tid };
         self.put(|writer| response.emit(writer));
         Ok(())

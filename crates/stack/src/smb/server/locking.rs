@@ -13,10 +13,11 @@ use lanlab_wire::smb1::locking_andx::{self, lock_type};
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{command, read};
 
-use super::locks::{LockRefusal, Locks, Owner, Wanted};
+use super::pending::Wait;
 use super::refusals::{Refused, malformed};
 use super::state::{Answer, State};
-use super::waiting::{Outcome, Ticket, Wait};
+use crate::file_server::locks::{LockRefusal, Locks, Owner, Wanted};
+use crate::file_server::waiting::{Outcome, Ticket};
 
 /// Requests of a session that wait, and ranges of each, at most: memory of a session is bounded.
 const MAX_WAITS: usize = 16;
@@ -55,8 +56,8 @@ impl State {
             return Err(error::ATOMIC_LOCKS_NOT_SUPPORTED);
         }
         let is_large = kind & lock_type::LARGE_FILES != 0;
-        let now = self.desk.now().filter(|_| is_alone && self.waits.len() < MAX_WAITS);
-        let (fid, desk) = (self.fid(request.head.fid), self.desk.clone());
+        let now = self.channel.now().filter(|_| is_alone && self.waits.len() < MAX_WAITS);
+        let (fid, channel) = (self.fid(request.head.fid), self.channel.clone());
         let open = self.open(request.head.fid)?;
         let number = open.opened.number;
         let wanted = |range: locking_andx::Range| Wanted {
@@ -104,7 +105,7 @@ impl State {
                     // What is in its own way is never free.
                     && Locks::default().lock_all(&ranges, shared).is_ok() =>
             {
-                let ticket = file.queue.wait(ranges, shared, desk);
+                let ticket = file.queue.wait(ranges, shared, channel);
                 drop(file);
                 let ends_at = (timeout_ms != NO_LIMIT)
                     .then(|| now.plus_nanos(u64::from(timeout_ms) * 1_000_000));
@@ -168,16 +169,16 @@ impl State {
     }
 
     fn tell_timeout(&self) {
-        self.desk.set_timeout(self.waits.iter().filter_map(|wait| wait.ends_at).min());
+        self.channel.set_timeout(self.waits.iter().filter_map(|wait| wait.ends_at).min());
     }
 
     /// The next message, or `None` once the client has gone. Waits that end meanwhile are answered.
     pub async fn next_message(&mut self, used: Vec<u8>) -> Option<Vec<u8>> {
-        self.desk.give_used(used);
+        self.channel.give_used(used);
         loop {
             let next = poll_fn(|_| match self.ended_wait() {
                 Some(at) => Poll::Ready(Err(at)),
-                None => self.desk.poll_message().map(Ok),
+                None => self.channel.poll_message().map(Ok),
             });
             match next.await {
                 Ok(message) => return message,
@@ -188,7 +189,7 @@ impl State {
 
     /// A wait that has ended, by its place.
     fn ended_wait(&self) -> Option<usize> {
-        let now = self.desk.now();
+        let now = self.channel.now();
         for wait in &self.waits {
             if wait.ends_at.is_some_and(|at| now.is_some_and(|now| now >= at)) {
                 self.give_up(wait);

@@ -116,7 +116,7 @@ impl State {
         if is_right && claim.account.to_lowercase() == user.name.to_lowercase() {
             return Ok(key);
         }
-        self.desk.fail_login();
+        self.channel.fail_login();
         Err(error::LOGON_FAILURE)
     }
 
@@ -147,7 +147,7 @@ impl State {
         self.has_large_reads = self.dialect() == Dialect::Nt;
         self.client_buffer = usize::from(max_buffer.max(MIN_BUFFER));
         self.uid = uid;
-        self.desk.set_known();
+        self.channel.set_known();
         Ok(())
     }
 

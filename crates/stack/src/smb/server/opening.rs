@@ -7,10 +7,10 @@ use lanlab_wire::smb1::{attributes, command, nt_create_andx, open, open_andx};
 
 use super::found::{attributes_of, size_of, ticks, written_s};
 use super::names::below;
-use super::open_files::Opened;
 use super::refusals::{Refused, malformed};
-use super::shares::Sharing;
 use super::state::{Open, State};
+use crate::file_server::open_files::Opened;
+use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names, Presence};
 
 /// Names of temporary files that are tried.
@@ -149,7 +149,7 @@ impl State {
     }
 
     fn share_file(&self, number: u64, wish: &Wish) -> Result<Opened, Refused> {
-        self.open_files.open(number, wish.sharing, wish.path.clone())
+        Ok(self.open_files.open(number, wish.sharing, wish.path.clone())?)
     }
 
     async fn end_handle(&mut self, handle: Option<Handle>) {

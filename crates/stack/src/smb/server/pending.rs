@@ -1,4 +1,11 @@
-//! Requests of transactions, and what answers them.
+//! Requests that wait: transactions of which not all has come, with what answers them, and locks.
+
+use std::sync::Arc;
+
+use lanlab_units::Instant;
+use lanlab_wire::smb1::header::Header;
+
+use crate::file_server::waiting::Ticket;
 
 /// A request of which not all has come.
 #[derive(Debug, Clone)]
@@ -26,4 +33,22 @@ pub struct Whole {
 pub struct Parts {
     pub parameters: Vec<u8>,
     pub data: Vec<u8>,
+}
+
+/// A request for locks that waits.
+#[derive(Debug)]
+pub struct Wait {
+    /// Its header, for the answer.
+    pub request: Header,
+    /// Number of its answer in signatures.
+    pub answer_number: u32,
+    /// Its open file.
+    pub fid: u16,
+    /// Where the range begins that was not free.
+    pub offset: u64,
+    /// Whether its ranges were written with 64 bits.
+    pub is_large: bool,
+    pub ticket: Arc<Ticket>,
+    /// When it gives up.
+    pub ends_at: Option<Instant>,
 }

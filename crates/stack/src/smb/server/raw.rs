@@ -74,7 +74,7 @@ impl State {
 
         // The request stays as it is: what comes has no header.
         let used = std::mem::take(message);
-        let Some(next) = self.desk.next_message(used).await else { return Ok(None) };
+        let Some(next) = self.channel.next_message(used).await else { return Ok(None) };
         *message = next;
         let stored = if message.len() == left as usize {
             let rest = Writing {

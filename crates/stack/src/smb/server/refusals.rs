@@ -3,7 +3,8 @@
 use lanlab_wire::Error;
 use lanlab_wire::smb1::status::error::{self, Row};
 
-use super::locks::LockRefusal;
+use crate::file_server::locks::LockRefusal;
+use crate::file_server::open_files::OpenRefusal;
 use crate::files::FileRefusal;
 
 /// Why a request is not done, as a client hears it.
@@ -22,6 +23,15 @@ impl From<FileRefusal> for Refused {
             FileRefusal::Name => error::OBJECT_NAME_INVALID,
             FileRefusal::TooMany => error::TOO_MANY_OPENED_FILES,
             FileRefusal::Failed => error::UNSUCCESSFUL_IO,
+        }
+    }
+}
+
+impl From<OpenRefusal> for Refused {
+    fn from(refusal: OpenRefusal) -> Self {
+        match refusal {
+            OpenRefusal::IsDoomed => error::DELETE_PENDING,
+            OpenRefusal::IsShared => error::SHARING_VIOLATION,
         }
     }
 }

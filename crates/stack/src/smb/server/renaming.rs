@@ -7,8 +7,8 @@ use lanlab_wire::smb1::{rename, wildcard, wildcard_rename};
 use super::names::{below, check};
 use super::refusals::{Refused, malformed};
 use super::search::Search;
-use super::shares::Sharing;
 use super::state::State;
+use crate::file_server::sharing::Sharing;
 use crate::files::{FileCall, Found, Names};
 
 /// Octets of names that a pattern matches at most: they are all known before the first gets another

@@ -8,13 +8,12 @@ use lanlab_wire::smb1::status::{Status, error};
 use lanlab_wire::smb1::writer::{Place, Writer};
 
 use super::Offer;
-use super::desk::Desk;
-use super::open_files::{OpenFiles, Opened};
-use super::pending::Pending;
+use super::pending::{Pending, Wait};
 use super::refusals::Refused;
 use super::search::Search;
-use super::waiting::Wait;
 use crate::carrier::CarrierFacts;
+use crate::file_server::channel::SessionChannel;
+use crate::file_server::open_files::{OpenFiles, Opened};
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 use crate::smb::Dialect;
 use crate::smb::signing::Signing;
@@ -88,7 +87,7 @@ pub struct State {
     pub time: u64,
     /// Whether every message after the login has to be signed.
     pub requires_signatures: bool,
-    pub desk: Desk,
+    pub channel: SessionChannel,
     pub dialect: Option<Dialect>,
     /// Longest message that the client takes outside large reads.
     pub client_buffer: usize,
@@ -128,7 +127,7 @@ impl State {
         carrier: CarrierFacts,
         challenge: [u8; 8],
         time: u64,
-        desk: Desk,
+        channel: SessionChannel,
     ) -> Self {
         Self {
             offer,
@@ -138,7 +137,7 @@ impl State {
             challenge,
             time,
             requires_signatures: false,
-            desk,
+            channel,
             dialect: None,
             client_buffer: usize::from(MAX_BUFFER),
             has_large_reads: false,
@@ -170,7 +169,7 @@ impl State {
         (self.uid, self.tid) = (request.uid, request.tid);
         self.chained_fid = None;
         self.place = None;
-        (self.head, self.data) = self.desk.take_sent();
+        (self.head, self.data) = self.channel.take_sent();
         self.head.clear();
         self.data.clear();
     }
@@ -244,13 +243,13 @@ impl State {
     /// Send what there is without a header of its own.
     pub async fn send_raw(&mut self) {
         let (head, data) = (std::mem::take(&mut self.head), std::mem::take(&mut self.data));
-        self.desk.send(head, data).await;
+        self.channel.send(head, data).await;
         self.place = None;
     }
 
     /// Have a call for files carried out.
     pub async fn ask(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
-        match self.desk.call(call, &mut Vec::new()).await {
+        match self.channel.call(call, &mut Vec::new()).await {
             FileAnswer::Refused(refusal) => Err(refusal.into()),
             answer => Ok(answer),
         }

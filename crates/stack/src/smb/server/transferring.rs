@@ -7,9 +7,9 @@ use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::{close, command, read, read_andx, seek, write, write_andx, write_raw};
 
-use super::locks::Owner;
 use super::refusals::{Refused, malformed};
 use super::state::{AROUND_DATA, MAX_BUFFER, State};
+use crate::file_server::locks::Owner;
 use crate::files::{FileAnswer, FileCall, Handle};
 
 /// Longest data of a large read: what 17 bits of length hold with a header, and clients ask for.
@@ -106,7 +106,7 @@ impl State {
         let handle = self.range(fid, offset, u64::from(count), false)?;
         let mut data = std::mem::take(&mut self.data);
         let call = FileCall::Read { handle, offset, count };
-        let answer = self.desk.call(call, &mut data).await;
+        let answer = self.channel.call(call, &mut data).await;
         self.data = data;
         match answer {
             FileAnswer::Read if self.data.len() <= count as usize => Ok(self.data.len()),
@@ -165,7 +165,7 @@ impl State {
         let handle = self.range(writing.fid, writing.offset, count, true)?;
         let (offset, data) = (writing.offset, writing.data.clone());
         let call = FileCall::Write { handle, offset, data };
-        let written = match self.desk.call(call, message).await {
+        let written = match self.channel.call(call, message).await {
             FileAnswer::Written(written) if u64::from(written) <= count => written,
             FileAnswer::Refused(refusal) => return Err(refusal.into()),
             _ => return Err(error::UNSUCCESSFUL_IO),

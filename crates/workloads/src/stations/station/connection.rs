@@ -7,7 +7,8 @@ use crate::messages::Failure;
 use crate::stations::context::{Connector, Context, count};
 use crate::stations::job::paths;
 use crate::stations::schedule::{Schedule, blocks};
-use crate::{Clock, SETUP_ATTEMPTS, failure_of};
+use crate::{SETUP_ATTEMPTS, failure_of};
+use lanlab_units::Clock;
 
 impl<C: Connector> Station<C> {
     /// Connect, again and again as long as that may help, and open the file.

@@ -1,8 +1,8 @@
-//! The clock that a workload is given.
+//! The clock that a workload or a session is given.
 
 use std::future::Future;
 
-use lanlab_units::Instant;
+use crate::Instant;
 
 /// A clock, and how to wait by it: the host's, or a virtual one.
 pub trait Clock {
@@ -15,5 +15,5 @@ pub trait Clock {
 
     /// Let other tasks on the same thread run, where that is needed; `is_first` after the first
     /// operation of a task, so that all tasks begin together.
-    fn give_way(&self, is_first: bool) -> impl Future<Output = ()>;
+    fn yield_now(&self, is_first: bool) -> impl Future<Output = ()>;
 }

@@ -14,7 +14,7 @@ const LONG: usize = 66 << 10;
 
 /// See the module. Only the driver wakes a session, by polling it.
 #[derive(Debug, Clone, Default)]
-pub struct Desk(Arc<Mutex<Slots>>);
+pub struct SessionChannel(Arc<Mutex<Slots>>);
 
 #[derive(Debug, Default)]
 struct Slots {
@@ -38,7 +38,7 @@ struct Slots {
     waker: Option<Waker>,
 }
 
-impl Desk {
+impl SessionChannel {
     fn slots(&self) -> MutexGuard<'_, Slots> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

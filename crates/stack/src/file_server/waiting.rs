@@ -3,10 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use lanlab_units::Instant;
-use lanlab_wire::smb1::header::Header;
-
-use super::desk::Desk;
+use super::channel::SessionChannel;
 use super::locks::{Locks, Wanted};
 
 /// What became of a wait.
@@ -24,7 +21,7 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Ticket {
     outcome: AtomicU8,
-    desk: Desk,
+    channel: SessionChannel,
 }
 
 impl Ticket {
@@ -39,26 +36,8 @@ impl Ticket {
 
     fn end(&self, outcome: u8) {
         self.outcome.store(outcome, Ordering::Release);
-        self.desk.wake();
+        self.channel.wake();
     }
-}
-
-/// A request of a session that waits.
-#[derive(Debug)]
-pub struct Wait {
-    /// Its header, for the answer.
-    pub request: Header,
-    /// Number of its answer in signatures.
-    pub answer_number: u32,
-    /// Its open file.
-    pub fid: u16,
-    /// Where the range begins that was not free.
-    pub offset: u64,
-    /// Whether its ranges were written with 64 bits.
-    pub is_large: bool,
-    pub ticket: Arc<Ticket>,
-    /// When it gives up.
-    pub ends_at: Option<Instant>,
 }
 
 /// One who waits.
@@ -74,9 +53,14 @@ struct Waiter {
 pub struct Queue(Vec<Waiter>);
 
 impl Queue {
-    /// Wait for all of these ranges. The session of `desk` is woken when the wait ends.
-    pub fn wait(&mut self, wanted: Vec<Wanted>, shared: bool, desk: Desk) -> Arc<Ticket> {
-        let ticket = Arc::new(Ticket { outcome: AtomicU8::new(0), desk });
+    /// Wait for all of these ranges. The session of `channel` is woken when the wait ends.
+    pub fn wait(
+        &mut self,
+        wanted: Vec<Wanted>,
+        shared: bool,
+        channel: SessionChannel,
+    ) -> Arc<Ticket> {
+        let ticket = Arc::new(Ticket { outcome: AtomicU8::new(0), channel });
         self.0.push(Waiter { ticket: Arc::clone(&ticket), wanted, shared });
         ticket
     }
@@ -121,7 +105,7 @@ mod tests {
         locks.lock_all(&of(1, 0, 10), false).unwrap();
         locks.lock_all(&of(1, 20, 10), false).unwrap();
         let [first, second, other] = [of(2, 0, 10), of(3, 5, 10), of(4, 20, 5)]
-            .map(|wanted| queue.wait(wanted, false, Desk::default()));
+            .map(|wanted| queue.wait(wanted, false, SessionChannel::default()));
         queue.grant(&mut locks);
         assert_eq!(first.outcome(), Outcome::Waits);
         locks.unlock(Owner { open: 1, pid: 1 }, 20, 10).unwrap();
@@ -140,7 +124,7 @@ mod tests {
         let (mut locks, mut queue) = (Locks::default(), Queue::default());
         locks.lock_all(&of(1, 0, 1), false).unwrap();
         let both = [of(2, 5, 1), of(2, 0, 1)].concat();
-        let ticket = queue.wait(both, false, Desk::default());
+        let ticket = queue.wait(both, false, SessionChannel::default());
         queue.grant(&mut locks);
         locks.lock_all(&of(3, 5, 1), false).expect("half of it is not kept");
         locks.close(1);

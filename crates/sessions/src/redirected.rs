@@ -1,39 +1,50 @@
-//! A session of a historic service: calls go through its redirector, messages through a transport.
+//! A session of a historic service: calls go through its redirector, messages through a port.
 //!
 //! Calls of one session belong to one task. Whichever of them is polled moves the messages of all.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use lanlab_connections::MessageTransport;
 use lanlab_files as files;
+use lanlab_files::fault::{during, shown};
 use lanlab_files::{
-    Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TcpProfile,
-    TransferCapabilities, is_name,
+    Access, Class, Entry, Facts, Fault, Result, ServicePath, TcpAgreed, TransferCapabilities,
+    is_name,
 };
 use lanlab_stack::redirector::{
     self, Call, CallId, Done, FileId, Reason, Redirector, RedirectorFacts, Refusal,
 };
+use lanlab_units::Clock;
 
-use crate::multiplex::{during, shown};
-use crate::transport;
+use crate::MessagePort;
+use crate::within::within;
 
 /// Calls under way at once when a whole file is moved. Measured with Samba 4.17 on loopback.
 const DEPTH: u16 = 8;
 
+/// What was agreed on below the session, where it is carried by TCP.
+#[derive(Debug, Clone, Default)]
+pub struct Agreed {
+    /// Whether Nagle's algorithm is off.
+    pub no_delay: Option<bool>,
+    /// What came of the profile of TCP that was asked for.
+    pub tcp: Option<TcpAgreed>,
+}
+
 /// See the module.
 #[derive(Debug)]
-pub struct Redirected<R> {
-    exchange: RefCell<Box<Exchange<R>>>,
+pub struct Redirected<R, P, K> {
+    exchange: RefCell<Box<Exchange<R, P>>>,
+    clock: K,
     facts: RedirectorFacts,
     /// Directory to work in, from the root of the share: empty, or ending with `/`.
     base: String,
     patience: Duration,
-    tcp_profile: Option<TcpProfile>,
+    agreed: Agreed,
 }
 
 /// An open file.
@@ -47,9 +58,9 @@ pub struct File {
 
 /// What moves messages.
 #[derive(Debug)]
-struct Exchange<R> {
+struct Exchange<R, P> {
     redirector: R,
-    transport: MessageTransport,
+    port: P,
     outgoing: Vec<u8>,
     /// Whether a message in `outgoing` is not sent yet.
     is_sending: bool,
@@ -60,7 +71,7 @@ struct Exchange<R> {
     broken: Option<Fault>,
 }
 
-impl<R: Redirector> Exchange<R> {
+impl<R: Redirector, P: MessagePort> Exchange<R, P> {
     /// Move what can be moved until a call has ended. What it read is in `data` then.
     fn poll(&mut self, cx: &mut Context<'_>, id: CallId) -> Poll<Result<Done>> {
         loop {
@@ -77,7 +88,9 @@ impl<R: Redirector> Exchange<R> {
             match self.transfer(cx) {
                 Ok(true) => {}
                 Ok(false) => return Poll::Pending,
-                Err(error) => self.broken = Some(Fault::of_connection("SMB 1", &error)),
+                Err(error) => {
+                    self.broken = Some(Fault::of_connection(self.redirector.protocol(), &error))
+                }
             }
         }
     }
@@ -102,14 +115,14 @@ impl<R: Redirector> Exchange<R> {
             if !self.is_sending {
                 break;
             }
-            match self.transport.poll_send(cx, [&self.outgoing, &[]]) {
+            match self.port.poll_send(cx, [&self.outgoing, &[]]) {
                 Poll::Ready(sent) => sent?,
                 Poll::Pending => break,
             }
             self.is_sending = false;
         }
-        match self.transport.poll_receive(cx, &mut self.incoming) {
-            Poll::Ready(received) => drop(received?),
+        match self.port.poll_receive(cx, &mut self.incoming) {
+            Poll::Ready(received) => received?,
             Poll::Pending => return Ok(false),
         }
         self.redirector.handle_message(&mut self.incoming);
@@ -117,19 +130,23 @@ impl<R: Redirector> Exchange<R> {
     }
 }
 
-impl<R: Redirector> Redirected<R> {
+impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
     /// Wait until the session is there, which the call `connected` says, and look at the directory.
+    ///
+    /// `patience` bounds each call, by `clock`.
+    ///
+    /// # Errors
+    /// The server refuses the session or has no such directory, or the port fails.
     pub async fn begin(
         redirector: R,
-        transport: MessageTransport,
         connected: CallId,
-        target: &Target,
+        (port, agreed): (P, Agreed),
+        (clock, patience): (K, Duration),
+        directory: &str,
     ) -> Result<Self> {
-        let patience = Duration::from_nanos(target.timeout_ns);
-        let directory = &*target.directory;
         let mut exchange = Box::new(Exchange {
             redirector,
-            transport,
+            port,
             outgoing: Vec::new(),
             is_sending: false,
             incoming: Vec::new(),
@@ -137,10 +154,8 @@ impl<R: Redirector> Redirected<R> {
             ended: BTreeMap::new(),
             broken: None,
         });
-        let waited = poll_fn(|cx| exchange.poll(cx, connected));
-        tokio::time::timeout(patience, waited)
-            .await
-            .unwrap_or_else(|_| Err(late("login", patience)))?;
+        let waited = within(&clock, patience, poll_fn(|cx| exchange.poll(cx, connected))).await;
+        waited.unwrap_or_else(|| Err(late("login", patience)))?;
         let Some(facts) = exchange.redirector.facts().cloned() else {
             return Err(Fault::new(Class::Protocol, "a session without a dialect"));
         };
@@ -149,8 +164,8 @@ impl<R: Redirector> Redirected<R> {
         if looked.is_some() {
             base.push('/');
         }
-        let tcp_profile = target.tcp_profile;
-        let session = Self { exchange: RefCell::new(exchange), facts, base, patience, tcp_profile };
+        let exchange = RefCell::new(exchange);
+        let session = Self { exchange, clock, facts, base, patience, agreed };
         if let Some(path) = looked {
             let found = session.ask(Call::CheckDirectory { path: &path }).await;
             found.map_err(during("directory", directory))?;
@@ -162,9 +177,12 @@ impl<R: Redirector> Redirected<R> {
     async fn ask(&self, call: Call<'_>) -> Result<Done> {
         let id = self.exchange.borrow_mut().redirector.call(call);
         let ended = poll_fn(|cx| self.exchange.borrow_mut().poll(cx, id));
-        tokio::time::timeout(self.patience, ended)
-            .await
-            .unwrap_or_else(|_| Err(late("call", self.patience)))
+        self.within_patience(ended).await
+    }
+
+    async fn within_patience<T>(&self, ended: impl Future<Output = Result<T>>) -> Result<T> {
+        let ended = within(&self.clock, self.patience, ended).await;
+        ended.unwrap_or_else(|| Err(late("call", self.patience)))
     }
 
     /// The same of a call that has nothing to say.
@@ -210,8 +228,7 @@ impl<R: Redirector> Redirected<R> {
                 other => Err(unexpected(&other)),
             })
         });
-        let read = tokio::time::timeout(self.patience, read).await;
-        let read = read.unwrap_or_else(|_| Err(late("call", self.patience)))?;
+        let read = self.within_patience(read).await?;
         match file.size_bytes {
             Some(size_bytes) if read == 0 && count > 0 && offset < size_bytes => {
                 let message = format!("nothing at {offset} of a file of {size_bytes} octets");
@@ -256,7 +273,7 @@ impl<R: Redirector> Redirected<R> {
     }
 }
 
-impl<R: Redirector> files::Session for Redirected<R> {
+impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P, K> {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
@@ -271,14 +288,12 @@ impl<R: Redirector> files::Session for Redirected<R> {
     }
 
     fn facts(&self) -> Facts {
-        let exchange = self.exchange.borrow();
-        let connection = exchange.transport.connection();
         Facts {
             protocol: self.facts.protocol.clone(),
             protection: self.facts.protection.clone(),
             server: self.facts.server.clone(),
-            no_delay: connection.and_then(|stream| stream.nodelay().ok()),
-            tcp: connection.and_then(|stream| transport::tcp_agreed(self.tcp_profile, stream)),
+            no_delay: self.agreed.no_delay,
+            tcp: self.agreed.tcp,
         }
     }
 

@@ -5,13 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lanlab_wire::smb1::status::error;
-
 use super::locks::Locks;
-use super::refusals::Refused;
-use super::shares::Sharing;
+use super::sharing::Sharing;
 use super::waiting::Queue;
 use crate::files::Names;
+
+/// Why a file cannot be opened beside those who have it open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenRefusal {
+    /// It is about to be removed.
+    IsDoomed,
+    /// Another open does not let others do this.
+    IsShared,
+}
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -75,7 +81,7 @@ impl OpenFiles {
         file_number: u64,
         sharing: Sharing,
         path: Names,
-    ) -> Result<Opened, Refused> {
+    ) -> Result<Opened, OpenRefusal> {
         let mut files = locked(&self.files);
         // A file of which this is the first open refuses nothing, so that no entry stays for nothing.
         let file = Arc::clone(files.entry(file_number).or_default());
@@ -89,7 +95,7 @@ impl OpenFiles {
     }
 
     /// Whether a file can be used for a moment beside those who have it open.
-    pub fn lets(&self, file_number: u64, sharing: Sharing) -> Result<(), Refused> {
+    pub fn lets(&self, file_number: u64, sharing: Sharing) -> Result<(), OpenRefusal> {
         let files = locked(&self.files);
         files.get(&file_number).map_or(Ok(()), |file| locked(file).lets(sharing))
     }
@@ -125,12 +131,12 @@ impl OpenFiles {
 }
 
 impl OpenFile {
-    fn lets(&self, sharing: Sharing) -> Result<(), Refused> {
+    fn lets(&self, sharing: Sharing) -> Result<(), OpenRefusal> {
         if self.is_doomed {
-            return Err(error::DELETE_PENDING);
+            return Err(OpenRefusal::IsDoomed);
         }
         let goes = self.opens.iter().all(|other| sharing.goes_with(other.sharing));
-        if goes { Ok(()) } else { Err(error::SHARING_VIOLATION) }
+        if goes { Ok(()) } else { Err(OpenRefusal::IsShared) }
     }
 
     /// Give what is free now to those who wait for it.
@@ -184,7 +190,7 @@ mod tests {
         let one = all.open(7, deny_write, path()).unwrap();
         let other = all.open(7, deny_write, path()).unwrap();
         assert!(all.open(7, Sharing::from_dos(0x42).unwrap(), path()).is_err(), "it would write");
-        assert_eq!(all.lets(7, Sharing::RENAME), Err(error::SHARING_VIOLATION));
+        assert_eq!(all.lets(7, Sharing::RENAME), Err(OpenRefusal::IsShared));
         assert_eq!(all.lets(8, Sharing::REMOVE), Ok(()));
         assert!(!one.is_last());
         drop(one);

@@ -1,0 +1,38 @@
+//! The clock of a session on sockets.
+
+use lanlab_units::{Clock, Instant};
+
+/// The runtime's clock; its time zero is when it was made. Waiting is to the runtime's millisecond.
+#[derive(Debug, Clone, Copy)]
+pub struct RuntimeClock {
+    began: tokio::time::Instant,
+}
+
+impl RuntimeClock {
+    /// At time zero.
+    pub fn new() -> Self {
+        Self { began: tokio::time::Instant::now() }
+    }
+}
+
+impl Default for RuntimeClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for RuntimeClock {
+    fn now(&self) -> Instant {
+        Instant::ZERO + self.began.elapsed()
+    }
+
+    async fn wait_until(&self, at: Instant, is_over: impl Fn() -> bool) {
+        if !is_over() {
+            tokio::time::sleep_until(self.began + (at - Instant::ZERO)).await;
+        }
+    }
+
+    async fn yield_now(&self, _is_first: bool) {
+        tokio::task::consume_budget().await;
+    }
+}

@@ -1,0 +1,14 @@
+//! Both ends of historic file services: a client's [`Redirected`] session over a redirector, and [`serve`]
+//! for a file server's, over any [`MessagePort`] and any clock.
+//!
+//! There is no runtime here: the same code runs on the system's sockets, and in a simulated world.
+#![deny(missing_docs)]
+
+mod message_port;
+mod redirected;
+mod served;
+mod within;
+
+pub use message_port::MessagePort;
+pub use redirected::{Agreed, File, Redirected};
+pub use served::{FileAnswers, Logins, serve};

@@ -1,0 +1,22 @@
+//! Where whole messages of a session leave and come in.
+
+use std::io;
+use std::task::{Context, Poll};
+
+/// One end of what carries the messages of a session.
+pub trait MessagePort {
+    /// Take messages of at most `longest` bytes from here on; one whose carrier has its own bound keeps that.
+    fn set_longest(&mut self, longest: usize);
+
+    /// Send a message of two parts. Until that is done the same message is to be given again.
+    ///
+    /// # Errors
+    /// Those of the connection or link, or the message is too long.
+    fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>>;
+
+    /// Receive a message. Until that is done the same memory is to be given again.
+    ///
+    /// # Errors
+    /// Those of the connection or link.
+    fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut Vec<u8>) -> Poll<io::Result<()>>;
+}

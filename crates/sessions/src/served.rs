@@ -1,0 +1,151 @@
+//! What drives a session of a file server: messages come and go through a port, calls for files are carried
+//! out, and logins are judged.
+
+use std::future::{Future, pending, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::task::Poll;
+
+use lanlab_stack::file_server::Session;
+use lanlab_stack::files::FileCall;
+use lanlab_units::Clock;
+
+use crate::MessagePort;
+
+/// Memory of a message that is kept beside the data of a read.
+const KEPT_BYTES: usize = 80 << 10;
+
+/// What carries out calls for files.
+pub trait FileAnswers {
+    /// Carry out a call, and those that the session asks for then. What is read goes into `data`; what is
+    /// written is in it.
+    fn carry_out(
+        &mut self,
+        first: FileCall,
+        session: &mut Session,
+        data: &mut Vec<u8>,
+    ) -> impl Future<Output = ()>;
+}
+
+/// What is to be done about logins.
+pub trait Logins {
+    /// Most bytes of a message of a client that has logged in.
+    fn longest_message(&self) -> usize;
+
+    /// The client has logged in.
+    fn succeeded(&mut self);
+
+    /// A login has failed, `count` of them so far. The client hears of it after this.
+    ///
+    /// # Errors
+    /// The connection is to be ended.
+    fn failed(&mut self, count: u32) -> impl Future<Output = io::Result<()>>;
+}
+
+/// Serve a client until it has gone or is sent away. What it left open is closed then.
+///
+/// # Errors
+/// Those of the port, and of [`Logins::failed`].
+pub async fn serve(
+    session: &mut Session,
+    port: &mut impl MessagePort,
+    files: &mut impl FileAnswers,
+    logins: &mut impl Logins,
+    clock: &impl Clock,
+) -> io::Result<()> {
+    let mut served = Served { session, port, files, logins, clock, is_known: false, failed: 0 };
+    let ended = served.run().await;
+    // What the client has left open is closed, and removed if it asked for that.
+    served.session.end();
+    served.carry_out_calls(&mut Vec::new()).await;
+    ended
+}
+
+struct Served<'a, P, F, L, K> {
+    session: &'a mut Session,
+    port: &'a mut P,
+    files: &'a mut F,
+    logins: &'a mut L,
+    clock: &'a K,
+    is_known: bool,
+    /// Logins that failed.
+    failed: u32,
+}
+
+impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K> {
+    async fn run(&mut self) -> io::Result<()> {
+        let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
+        while !self.session.is_over() {
+            let is_received = self.wait(&mut message).await?;
+            self.session.handle_timeout(self.clock.now());
+            if is_received {
+                self.session.handle_message(&mut message);
+            }
+            let has_data = self.answer(&mut head, &mut data).await?;
+            if is_received {
+                message = self.session.memory();
+                if has_data && message.capacity() > KEPT_BYTES {
+                    message = Vec::new();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Wait for a message, or until the session has something to say without one: then `false`. Of a
+    /// message that has not come whole, `message` keeps what there is.
+    async fn wait(&mut self, message: &mut Vec<u8>) -> io::Result<bool> {
+        let (timeout, clock) = (self.session.poll_timeout(), self.clock);
+        let mut timer = pin!(async {
+            match timeout {
+                Some(at) => clock.wait_until(at, || false).await,
+                None => pending().await,
+            }
+        });
+        poll_fn(|cx| {
+            if let Poll::Ready(received) = self.port.poll_receive(cx, message) {
+                return Poll::Ready(received.map(|()| true));
+            }
+            if self.session.poll_woken(cx).is_ready() || timer.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Ok(false));
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Carry out what the session asks of files.
+    async fn carry_out_calls(&mut self, data: &mut Vec<u8>) {
+        if let Some(first) = self.session.poll_file_call(data) {
+            self.files.carry_out(first, self.session, data).await;
+        }
+    }
+
+    /// Carry out what the session asks, and send what it says. Whether that was data.
+    async fn answer(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> io::Result<bool> {
+        let mut has_data = false;
+        loop {
+            self.carry_out_calls(data).await;
+            if !self.session.poll_message(head, data) {
+                return Ok(has_data);
+            }
+            self.judge_login().await?;
+            poll_fn(|cx| self.port.poll_send(cx, [&*head, &*data])).await?;
+            has_data |= !data.is_empty();
+        }
+    }
+
+    async fn judge_login(&mut self) -> io::Result<()> {
+        if !self.is_known && self.session.is_known() {
+            self.is_known = true;
+            self.port.set_longest(self.logins.longest_message());
+            self.logins.succeeded();
+        }
+        let failed = self.session.failed_logins();
+        if failed > self.failed {
+            self.failed = failed;
+            self.logins.failed(failed).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! What file servers share, whatever their protocol: sessions and how they are driven, open files, locks
+//! and who waits for them, names of old clients.
+//!
+//! A [`FileServer`] is what all clients share, a [`Session`] one connection. Neither has a clock, a socket
+//! or a file. The driver of a session moves whole messages, and carries out calls for files:
+//!
+//! 1. [`handle_message`](Session::handle_message) with a message of the client;
+//! 2. while [`poll_file_call`](Session::poll_file_call) gives a call, carry it out and give its
+//!    [answer](Session::handle_file_answer);
+//! 3. while [`poll_message`](Session::poll_message) gives a message, send it; then 2 again, until
+//!    there is neither; then 1.
+//!
+//! Requests of a session are answered one after another, but for those that wait for another session, as
+//! for a lock: those are answered when that has ended, is given up or too late, and others meanwhile. That
+//! takes a driver that says the time by [`handle_timeout`](Session::handle_timeout), before each message and
+//! when [`poll_timeout`](Session::poll_timeout) says, and that goes on with 2 whenever
+//! [`poll_woken`](Session::poll_woken) is ready; clients of another driver hear at once that a range is not
+//! free.
+
+pub(crate) mod channel;
+pub(crate) mod locks;
+pub(crate) mod open_files;
+pub(crate) mod sharing;
+pub mod short_names;
+#[cfg(test)]
+mod toy;
+pub(crate) mod waiting;
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use lanlab_units::Instant;
+
+use crate::carrier::CarrierFacts;
+use crate::files::{FileAnswer, FileCall};
+
+use channel::SessionChannel;
+
+/// What all clients of a server share.
+pub trait FileServer {
+    /// A client has connected. `challenge` is random and new for each session; `time` is now, 100 ns
+    /// since 1601.
+    fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session;
+}
+
+/// One connection. See the module.
+pub struct Session {
+    channel: SessionChannel,
+    answering: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// A session whose client is answered by a task, which meets its driver at `channel` only.
+    pub(crate) fn new(
+        channel: SessionChannel,
+        answering: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
+        Self { channel, answering: Some(Box::pin(answering)) }
+    }
+
+    /// Take a whole message of the client, once the one before was answered. Its memory comes back by
+    /// [`memory`](Self::memory).
+    pub fn handle_message(&mut self, message: &mut Vec<u8>) {
+        self.channel.give_message(message);
+    }
+
+    /// The next call for files. The data of a write are in `data`, whose memory is exchanged.
+    pub fn poll_file_call(&mut self, data: &mut Vec<u8>) -> Option<FileCall> {
+        self.advance();
+        self.channel.take_call(data)
+    }
+
+    /// What came of the call. What was read is in `data`; what was written is given back in it.
+    pub fn handle_file_answer(&mut self, answer: FileAnswer, data: &mut Vec<u8>) {
+        self.channel.give_answer(answer, data);
+    }
+
+    /// Let time pass. Then 2 of the module.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.channel.set_now(now);
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.channel.timeout()
+    }
+
+    /// Ready if another session has ended a wait of this one since it was asked.
+    pub fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.channel.poll_woken(cx)
+    }
+
+    /// Memory of the message that was answered.
+    pub fn memory(&mut self) -> Vec<u8> {
+        self.channel.take_used()
+    }
+
+    /// The next message to the client: `head`, and `data` behind it. What they held before is used
+    /// again.
+    pub fn poll_message(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
+        self.advance();
+        self.channel.take_reply(head, data)
+    }
+
+    /// The client has gone. Calls for files may follow, which end what it has left open.
+    pub fn end(&mut self) {
+        self.channel.end();
+    }
+
+    /// Whether a client has logged in or, where there is no login, has connected to the share.
+    pub fn is_known(&self) -> bool {
+        self.channel.is_known()
+    }
+
+    /// Logins that failed.
+    pub fn failed_logins(&self) -> u32 {
+        self.channel.failed_logins()
+    }
+
+    /// Whether the connection is to be ended: what came made no sense, or the client has gone and all
+    /// it left is ended.
+    pub fn is_over(&self) -> bool {
+        self.answering.is_none()
+    }
+
+    fn advance(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        if let Some(answering) = &mut self.answering
+            && answering.as_mut().poll(&mut cx).is_ready()
+        {
+            self.answering = None;
+        }
+    }
+}
