@@ -89,7 +89,7 @@ impl<R: Redirector, P: MessagePort> Exchange<R, P> {
                 Ok(true) => {}
                 Ok(false) => return Poll::Pending,
                 Err(error) => {
-                    self.broken = Some(Fault::of_connection(self.redirector.protocol(), &error))
+                    self.broken = Some(Fault::of_connection(self.redirector.protocol(), &error));
                 }
             }
         }

@@ -16,7 +16,7 @@ async fn pair() -> (TcpStream, TcpStream) {
 
 async fn received(port: &mut Messages) -> io::Result<Vec<u8>> {
     let mut message = Vec::new();
-    poll_fn(|cx| port.poll_receive(cx, &mut message)).await.map(|_| message)
+    poll_fn(|cx| port.poll_receive(cx, &mut message)).await.map(|()| message)
 }
 
 /// What a server's answer to a session request comes to.

@@ -7,10 +7,11 @@ use lanlab_units::Instant;
 
 use super::meters::Operation;
 use super::*;
+use crate::Progress;
 use crate::guard::Guard;
 use crate::messages::{CpuTime, Failure, LeftOut};
 use crate::virtual_time::VirtualTime;
-use crate::{Clock, Progress};
+use lanlab_units::Clock;
 
 const MS: u64 = 1_000_000;
 
