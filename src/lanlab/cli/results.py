@@ -37,6 +37,7 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     from lanlab.analysis.attempts import counting
     from lanlab.analysis.endings import endings
     from lanlab.analysis.failures import failures, missing_places
+    from lanlab.workloads.option_words import by_option
 
     counted = {trial.number for trial in counting(trials)}
     failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
@@ -75,6 +76,8 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "is_polluted": trial.is_disturbed,
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
+                "options": by_option(trial.workload, trial.factors),
+                # As the store and studies name them: the keys until 0.1.
                 "factors": trial.factors,
                 # Of a search it differs from trial to trial.
                 "time_s": trial.parameters.get("time_s"),
