@@ -16,6 +16,7 @@
 //! [`poll_woken`](Session::poll_woken) is ready; another driver's clients hear at once that a range is not
 //! free. Opportunistic locks are never given.
 
+mod browsing;
 mod changing;
 mod closing;
 mod connecting;
