@@ -34,18 +34,23 @@ class Fitted:
                 there are none.
             title: Above it; empty: none.
         """
-        self._title = title
+        self.title = title
         self._columns = [
             _Measured(column, [row[place].text for row in table.rows])
             for place, column in enumerate(table.columns)
             if column.short and (not table.rows or any(row[place].text for row in table.rows))
         ]
 
+    @property
+    def headings(self) -> list[str]:
+        """Of the columns that are shown where there is room."""
+        return [one.heading for one in self._columns]
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         is_bounded = console.is_terminal or "LANLAB_COLUMNS" in os.environ
         width = options.max_width if is_bounded else _ENDLESS
-        if self._title:
-            title = console.render_str(self._title, style=_TITLE, markup=False)
+        if self.title:
+            title = console.render_str(self.title, style=_TITLE, markup=False)
             title.no_wrap = not is_bounded
             title.overflow = None if is_bounded else "ignore"
             yield title
