@@ -82,7 +82,8 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
             return ""
         known = {_LOOPBACK: "over loopback", _SIMULATED: f"simulated, over {link}"}
         return known.get(testbed, f"over a virtual link ({link or 'unshaped'})")
-    listed = listed_hosts(testbed)
+    # What is named without hosts is refused where it is opened.
+    listed = listed_hosts(testbed) if ":" in testbed else None
     if listed is None:
         return f"on {testbed}"
     first, second, *more = (one or "here" for one in listed)
