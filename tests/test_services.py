@@ -54,7 +54,7 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
         assert kind.carried_bits(parameters) > 0
         by_url = kind.Parameters.model_validate({"server": "gopher://nas/"})
         assert by_url.model_dump()["service"] == "gopher"
-    found = endpoints("mixed", None, "gopher", None, download=False)
+    found = endpoints("mixed", (), "gopher", None, download=False)
     found.check_link("100M")
     assert found.parameters["service"] == "gopher"
     assert level_text(load_study("schomer-claason").study, "service", "gopher") == "Gopher"

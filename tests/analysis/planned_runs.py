@@ -76,15 +76,21 @@ def planned_run(
     link_rate_bps: int | None = 10_000_000,
     fails: Callable[[PlannedTrial], bool] = lambda planned: False,
     where: Whereabouts | None = None,
+    carries: Callable[[PlannedTrial], float] = lambda planned: 1.0,
 ) -> PlannedRun:
-    """A whole run of a study that comes with lanlab, or of its part on real or modelled hosts."""
+    """A whole run of a study that comes with lanlab, or of its part on real or modelled hosts.
+
+    Args:
+        carries: Share of its rate that the link carries in a trial.
+    """
     loaded = load_study(name)
     study = study_on(loaded.study, where) if where else loaded.study
     run = a_run(study, scale, link_rate_bps)
     plan = Plan(study, scale, run.seed)
     trials: list[TrialRecord] = []
     while (planned := plan.next_trial()) is not None:
-        metrics = modelled(planned.workload, planned.parameters, link_rate_bps)
+        rate_bps = link_rate_bps and round(link_rate_bps * carries(planned))
+        metrics = modelled(planned.workload, planned.parameters, rate_bps)
         trials.append(a_trial(run, planned, None if fails(planned) else metrics))
         plan.record(trials[-1])
     return PlannedRun(run, trials, loaded.published)

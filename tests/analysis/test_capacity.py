@@ -141,3 +141,20 @@ def test_trials_of_few_messages_that_lose_most_of_them_tell_no_capacity(
     goal = GoalResult(0.0, "undecided", None, 1.0)
     found = capacity(SearchResult((goal,), random_loss=loss, full_length=tuple(seen)), 0.03)
     assert found.load is None
+
+
+def test_a_load_is_not_below_its_own_lower_bound() -> None:
+    """Two of three trials at 1,099 lost nothing; the estimate from all trials was 1,092."""
+    lossy = [(1_120, 1_078), (1_115, 1_084), (1_110, 1_088), (1_105, 1_080), (1_099, 1_085)]
+    seen = [Observation(load, Tried(1.0, 1 - arrived / load)) for load, arrived in lossy]
+    seen += [Observation(1_099, Tried(1.0, 0.0))] * 2
+    goal = GoalResult(0.0, "found", 1_099, 1_105)
+
+    found = capacity(SearchResult((goal,), full_length=tuple(seen)), 0.01)
+
+    [(_, load)] = found.goals
+    assert load is not None and found.load is not None
+    assert found.load.median < 1_099
+    assert load.median == 1_099
+    assert load.high is None or load.high >= 1_099
+    assert load.low == found.load.low

@@ -6,7 +6,8 @@ import pytest
 from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis import Summary, summarise
-from lanlab.analysis.published import Statement, points_for, statements
+from lanlab.analysis.published import points_for
+from lanlab.analysis.published_statements import Statement, statements
 
 
 @pytest.fixture(scope="module")

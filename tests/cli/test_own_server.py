@@ -55,3 +55,38 @@ def test_a_server_whose_processes_cannot_be_seen_is_named(
     assert "foreign_cpu" in trial["pollution"]["unknown"]
     assert "foreign_cpu" not in [found["code"] for found in trial["pollution"]["findings"]]
     assert "this user may not see which processes hold the server's sockets" in said.err
+
+
+def test_servers_are_copied_to_in_turns_and_ranked(
+    lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two services of one machine and a directory, with one password, in blocks of random order."""
+    monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
+    monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
+    roots = [tmp_path / name for name in ("webdav", "ftp", "nas")]
+    for root in roots:
+        root.mkdir()
+    with (
+        Engine("server", [engine_path()]) as engine,
+        Served(engine, "webdav", roots[0]) as (webdav, _),
+        Served(engine, "ftp", roots[1]) as (ftp, _),
+    ):
+        said = lanlab("copy", "3x10kB", webdav, ftp, str(roots[2]), "--trials", "3", "--seed", "5")
+
+    assert said.code == 0, said.err
+    assert "scan: 3 targets = 3 conditions x 3 trials" in said.err
+    # Of three trials each there may be no difference to show.
+    [ranked] = [
+        line for line in said.out.splitlines() if line.startswith("Goodput") and ": " in line
+    ]
+    assert all(name in ranked for name in ("WebDAV", "FTP", "directory"))
+    with open_store(None) as store:
+        [run] = store.runs()
+        trials = store.trials(run.id)
+    assert {trial.factors["server"] for trial in trials} == {webdav, ftp, roots[2].as_uri()}
+    assert {trial.parameters["service"] for trial in trials} == {"webdav", "ftp", "directory"}
+    assert [trial.status for trial in trials] == ["done"] * 9
+    for block in range(3):
+        own = [trial.factors["server"] for trial in trials if trial.block == block]
+        assert len(own) == len(set(own)) == 3
+    assert not any(path for root in roots for path in root.rglob("*"))

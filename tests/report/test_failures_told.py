@@ -16,6 +16,7 @@ from lanlab.cli.results import run_as_json
 from lanlab.cli.single import as_json
 from lanlab.figures.registry import build_figure
 from lanlab.plan import PlannedTrial
+from lanlab.report.analyses import Analyses
 from lanlab.report.answer import sentences
 from lanlab.report.build import build_report
 from lanlab.report.failure_table import failure_table
@@ -69,7 +70,7 @@ def row_of_384(table: Table) -> dict[str, str]:
 
 def terminal(found: SyntheticRun) -> str:
     console = Console(file=io.StringIO(), width=250)
-    for table in tables(found.run, found.trials):
+    for table in tables(found.run, found.trials, Analyses()):
         console.print(table)
     shown = console.file
     assert isinstance(shown, io.StringIO)
@@ -140,7 +141,8 @@ def test_without_failures_there_is_no_word_of_them() -> None:
     assert failure_table(found.trials, found.study).rows == ()
     assert "failed" not in " ".join(sentences(found.run, found.trials))
     assert "Failed trials" not in terminal(found)
-    assert all("n" not in table.headings for table in tables(found.run, found.trials))
+    shown = tables(found.run, found.trials, Analyses())
+    assert all("n" not in table.headings for table in shown)
 
 
 def test_the_terminal_shows_how_many_trials_a_mean_has_where_some_lack(

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 from synthetic_runs import SyntheticRun, synthetic_run
 
+from lanlab.report.analyses import Analyses
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.statement_table import statement_table
@@ -220,10 +221,10 @@ def test_what_was_not_counted_has_no_row_of_losses() -> None:
 
 def test_the_terminal_explains_losses_where_the_study_draws_them_and_there_were_some() -> None:
     for name, explained in (("milanovic-srbljic", 2), ("manford-kolahi", 0)):
-        titles = [str(table.title) for table in tables(*synthetic_run(name).pair())]
+        titles = [str(table.title) for table in tables(*synthetic_run(name).pair(), Analyses())]
         assert sum("where messages were lost" in title for title in titles) == explained
     spared = synthetic_run("milanovic-srbljic", link_rate_bps=100_000_000)
-    assert not [t for t in tables(*spared.pair()) if "lost" in str(t.title)]
+    assert not [t for t in tables(*spared.pair(), Analyses()) if "lost" in str(t.title)]
 
 
 def test_every_trial_says_what_it_was_measured_with() -> None:
@@ -245,7 +246,7 @@ def test_no_text_of_a_csv_is_taken_for_a_formula() -> None:
 def test_the_terminal_shows_every_experiment(name: str) -> None:
     synthetic = synthetic_run(name)
     console = Console(width=120, record=True, file=io.StringIO())
-    for table in tables(*synthetic.pair()):
+    for table in tables(*synthetic.pair(), Analyses()):
         console.print(table)
     text = console.export_text()
     for experiment in synthetic.study.experiment:
@@ -260,5 +261,5 @@ def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
     study["experiment"] = [{**e, "title": "[red]x[/red]"} for e in study["experiment"]]
     run = type(synthetic.run)(**{**vars(synthetic.run), "study": study})
     console = Console(width=120, record=True, file=io.StringIO())
-    console.print(tables(run, synthetic.trials)[0])
+    console.print(tables(run, synthetic.trials, Analyses())[0])
     assert "[red]x[/red]" in console.export_text()

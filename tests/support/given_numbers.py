@@ -21,6 +21,7 @@ class Given:
     #: Levels that are known of a factor, whether they have numbers or not.
     known: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
     metric: str = "goodput_bps"
+    digits: Mapping[float, float] = field(default_factory=dict)
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """Those that were given."""

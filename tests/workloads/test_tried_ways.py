@@ -80,6 +80,28 @@ def test_what_an_engine_found_out_the_next_of_its_host_is_told(cache: Path) -> N
     assert cache.stat().st_mode & 0o077 == 0
 
 
+def test_what_rounds_did_not_agree_on_is_not_kept(cache: Path) -> None:
+    """So that an engine of another run tries it anew."""
+    unsure = ways(200.0, 190.0, engine="1.0", is_sure=False)
+    keep(Fake(unsure))
+    assert told_to(FACTS) is None
+
+
+def test_within_a_series_the_first_choice_holds_for_all(cache: Path) -> None:
+    """Else one run would block and another poll, and that be called a difference of settings."""
+    first = ways(200.0, 190.0, engine="1.0", is_sure=False)
+    later = ways(190.0, 200.0, engine="1.0", is_sure=True)
+    another = ways(1.0, 2.0, engine="2.0", is_sure=False)
+    with tried_ways.pinned():
+        keep(Fake(first))
+        assert told_to(FACTS) == [first]
+        keep(Fake(later, another))
+        assert told_to(FACTS) == [first, another]
+        assert told_to({"boot_id": "b2", "processors": 4}) is None
+    # The file has what was sure, for the next series.
+    assert told_to(FACTS) == [later]
+
+
 @pytest.mark.parametrize(
     "other", [{"boot_id": "b2", "processors": 4}, {"boot_id": "b1", "processors": 2}]
 )

@@ -19,7 +19,7 @@ pub struct ShareWays {
 /// What is known now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KnownWays {
-    /// Only where two rounds agreed, and other work left processors for both ends.
+    /// All that was tried here or told of, up to 64.
     pub ways: Vec<TriedWays>,
 }
 
@@ -40,6 +40,15 @@ pub struct TriedWays {
     pub of: WaysOf,
     /// Each way, in the order of preference where nothing arrived.
     pub candidates: Vec<Candidate>,
+    /// Whether two rounds agreed, and other work left processors for both ends. What is not sure
+    /// pins the choice of one series of measurements, and is not kept beyond it.
+    #[serde(default = "sure")]
+    pub is_sure: bool,
+}
+
+/// Engines of earlier versions told of nothing else.
+const fn sure() -> bool {
+    true
 }
 
 /// The end whose ways were tried, and what the other end did.

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from lanlab.analysis.statistics.threshold import ThresholdTrials
 
 #: How a search ended for a goal. `not_steady`: the load varies from trial to trial by more than the
-#: width that bounds shall have. The others are those of `GoalResult`.
+#: width that bounds shall have. `refuted`: a sweep of the same run met the goal at a higher load
+#: (`lanlab.analysis.sweep_bound`). The others are those of `GoalResult`.
 Verdict = Literal[
-    "found", "not_steady", "random_loss", "at_least_high", "sender_limited", "below_low",
+    "found", "not_steady", "refuted", "random_loss", "at_least_high", "sender_limited", "below_low",
     "undecided",
 ]  # fmt: skip
 
@@ -53,6 +54,14 @@ class Load:
         """So many times the load."""
         low, high = (None if end is None else end * ratio for end in (self.low, self.high))
         return Load(self.median * ratio, low, high, self.spread_ratio)
+
+    def not_below(self, bound: float | None) -> Load:
+        """The load, raised to what most full-length trials at one load met: where trials vary,
+        the estimate from all of them can lie below that."""
+        if bound is None or bound <= self.median:
+            return self
+        high = None if self.high is None else max(self.high, bound)
+        return Load(bound, self.low, high, self.spread_ratio)
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,8 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
         is_open = one.kind == "undecided" and one.lower is None and lost > one.loss_ratio
         if load is None or is_open:
             return one.kind, None, missed
-        return ("not_steady" if load.spread_ratio > width_ratio else "found"), load, missed
+        kind: Verdict = "not_steady" if load.spread_ratio > width_ratio else "found"
+        return kind, load.not_below(one.lower), missed
 
     goals = [goal(one) for one in result.goals]
     if random is None and any(kind == "random_loss" for kind, *_ in goals):

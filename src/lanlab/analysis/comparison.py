@@ -242,6 +242,21 @@ def compared(
     )
 
 
+def corrected(found: Sequence[Compared]) -> list[Compared]:
+    """All that was compared together, with p corrected by Holm's method over all of it."""
+    from lanlab.analysis.statistics import holm
+
+    tested = [one for one in found if one.test is not None]
+    p_holm = dict(
+        zip(
+            map(id, tested),
+            holm([one.test.p_two_sided for one in tested if one.test is not None]),
+            strict=True,
+        )
+    )
+    return [replace(one, p_holm=p_holm.get(id(one))) for one in found]
+
+
 def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list[Compared]:
     """
     All that was compared together, with p corrected by Holm's method over all of it: once for
@@ -259,14 +274,8 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
 
     if margin_ratio is not None and not (math.isfinite(margin_ratio) and margin_ratio > 0):
         raise UsageError(f"margin: need a share above 0, got {margin_ratio:g}")
+    found = corrected(found)
     tested = [one for one in found if one.test is not None]
-    corrected = dict(
-        zip(
-            map(id, tested),
-            holm([one.test.p_two_sided for one in tested if one.test is not None]),
-            strict=True,
-        )
-    )
     margins: dict[int, Margin] = {}
     if margin_ratio is not None:
         for one in tested:
@@ -288,7 +297,6 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
     for one in found:
         own = replace(
             one,
-            p_holm=corrected.get(id(one)),
             margin=margins.get(id(one)),
             p_equivalent_holm=equivalent.get(id(one)),
             modes=modes.get(one.metric),

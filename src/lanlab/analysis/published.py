@@ -23,18 +23,6 @@ class PublishedPoint:
     value: PublishedValue
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A printed number that belongs to several conditions, and our counterpart."""
-
-    value: PublishedValue
-    series: str
-    #: In `value.si_unit`; `None` where a run of one system has no counterpart.
-    ours: float | None
-    #: How ours was computed, or why there is none.
-    how: str
-
-
 def is_own(value: PublishedValue | MissingValue) -> bool:
     """Whether a number is one of the study's own measurements, and not known to be a mistake."""
     return value.kind in _OWN_KINDS and value.status != "wrong"
@@ -63,9 +51,12 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
     """
     The printed numbers (mean or standard deviation) of the summary's metric at its condition.
 
-    A number belongs to it if it names every factor of the experiment and agrees in every
-    parameter that it names.
+    A number belongs to it if it names every factor of the experiment and agrees in every parameter
+    that it names. A factor of one level that no printed number names is none of the study's, but
+    one that says on which machines a condition is.
     """
+    named = {key for value in published.value for key in value.condition}
+    factors = {key for key in summary.factors if key in named or key not in summary.constant}
     return tuple(
         PublishedPoint(series_of(value, summary.parameters), value)
         for value in published.value
@@ -73,8 +64,8 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
         and value.statistic in ("mean", "sd")
         and is_own(value)
         and value.experiment in (None, summary.experiment)
-        and summary.factors.keys() <= value.condition.keys()
-        and _agrees(value, summary.parameters)
+        and factors <= value.condition.keys()
+        and agrees(value, summary.parameters)
     )
 
 
@@ -90,35 +81,6 @@ def printed_trials(published: Published) -> int | None:
     return said.pop() if len(said) == 1 else None
 
 
-def statements(
-    run: RunRecord, trials: Sequence[TrialRecord], published: Published
-) -> tuple[Statement, ...]:
-    """
-    The printed numbers that are no point of a condition: shares of the link, ends of a range,
-    ratios and differences, each with our counterpart where one system has one.
-    """
-    summaries = all_summaries(run, trials)
-    points = {point.value.id for summary in summaries for point in points_for(summary, published)}
-    found = []
-    for value in published.value:
-        if value.id in points or not is_own(value):
-            continue
-        if value.statistic in ("level", "fact", "sd", "trial"):
-            continue
-        matching = [
-            summary
-            for summary in summaries
-            if summary.metric == value.metric
-            and value.experiment in (None, summary.experiment)
-            and _agrees(value, summary.parameters)
-        ]
-        if not matching:
-            continue
-        ours, how = _counterpart(value, matching)
-        found.append(Statement(value, series_of(value, matching[0].parameters), ours, how))
-    return tuple(found)
-
-
 def all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary]:
     """Every condition of a run, of every metric that its experiments name."""
     study = Study.model_validate(run.study)
@@ -131,30 +93,11 @@ def all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary
     ]
 
 
-def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
+def agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
+    """Whether a printed number names no other level of a parameter."""
     return all(
         parameters[key] == level for key, level in value.condition.items() if key in parameters
     )
-
-
-def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float | None, str]:
-    """Our number for one of theirs, and how it was made."""
-    measured = [summary for summary in matching if summary.mean is not None]
-    if not measured:
-        return None, "no trial has ended"
-    means = [summary.mean for summary in measured if summary.mean is not None]
-    if value.statistic == "share_of_link":
-        limited = [s for s in measured if s.limit]
-        if not limited:
-            return None, "this link has no rate of its own"
-        best = max(limited, key=lambda summary: summary.mean or 0.0)
-        assert best.mean is not None and best.limit is not None
-        return best.mean / best.limit, "greatest mean over what the link can carry"
-    if value.statistic in ("maximum", "mean"):
-        return max(means), "greatest mean of these conditions"
-    if value.statistic == "minimum":
-        return min(means), "least mean of these conditions"
-    return None, "compares systems of which this run has one"
 
 
 def published_numbers(run: RunRecord) -> Published:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.capacity import Load, Verdict, capacity
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.capacity import Capacity, Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
+from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss, sweep_bound
 from lanlab.analysis.wires import wire_of
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -25,6 +27,8 @@ class GoalFound:
     load: Load | None
     #: The searched metric in the full-length trials at the lower bound.
     confirmed: Summary | None
+    #: What a sweep of the same run met, where that refutes the search; then there is no `load`.
+    sweep: SweepBound | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,13 @@ class Saturation:
     is_gradual: bool
     #: Every trial of the search, in order.
     steps: tuple[TrialRecord, ...]
+    #: Whether the link is one of this machine that loses nothing by itself.
+    is_lossless_link: bool = False
+
+    @property
+    def disturbed(self) -> int:
+        """Trials that other work disturbed, of those that count."""
+        return sum(step.is_disturbed for step in counting(self.steps))
 
 
 def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturation, ...]:
@@ -57,7 +68,8 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
     study = Study.model_validate(run.study)
     results = _results(study, run, trials)
     found = []
-    for scaled in at_scale(study, run.scale):
+    every = at_scale(study, run.scale)
+    for scaled in every:
         result = results.get(scaled.experiment.id)
         if scaled.search is None or result is None:
             continue
@@ -65,24 +77,62 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
         link = wire_of(run)
         parameters = steps[0].parameters if steps else {}
         judged = capacity(result, scaled.search.width_ratio)
+        goals = tuple(
+            _goal(goal, *ends, _confirmed(steps, scaled.search, goal.lower), judged, sweep)
+            for goal, ends in zip(result.goals, judged.goals, strict=True)
+            for sweep in [sweep_bound(scaled, steps, every, trials, goal.loss_ratio)]
+        )
+        is_refuted = any(goal.verdict == "refuted" for goal in goals)
         found.append(
             Saturation(
                 experiment=scaled.experiment.id,
                 factor=scaled.search.factor,
                 metric=scaled.search.metric,
-                goals=tuple(
-                    GoalFound(goal, *ends, _confirmed(steps, scaled.search, goal.lower))
-                    for goal, ends in zip(result.goals, judged.goals, strict=True)
-                ),
+                goals=goals,
                 sender_limit=result.sender_limit,
                 limit=limit_of(scaled.search.factor, parameters, link) if steps else None,
-                capacity=judged.load,
+                # Of trials that a sweep contradicts nothing is concluded.
+                capacity=None if is_refuted else judged.load,
                 random_loss=judged.random_loss,
-                is_gradual=judged.is_gradual,
+                is_gradual=judged.is_gradual and not is_refuted,
                 steps=steps,
+                is_lossless_link=_is_lossless(run),
             )
         )
     return tuple(found)
+
+
+def _goal(
+    result: GoalResult,
+    verdict: Verdict,
+    load: Load | None,
+    confirmed: Summary | None,
+    judged: Capacity,
+    sweep: SweepBound | None,
+) -> GoalFound:
+    """A goal, held against a sweep of the same run."""
+    if sweep is not None and _is_refuted(result, verdict, load, judged, sweep):
+        return GoalFound(result, "refuted", None, confirmed, sweep)
+    return GoalFound(result, verdict, load, confirmed)
+
+
+def _is_refuted(
+    result: GoalResult,
+    verdict: Verdict,
+    load: Load | None,
+    judged: Capacity,
+    sweep: SweepBound,
+) -> bool:
+    if verdict == "random_loss":
+        loss = judged.random_loss
+        return loss is not None and refutes_random_loss(sweep, loss, result.loss_ratio)
+    most = result.upper if load is None else load.high
+    return most is not None and sweep.load > most
+
+
+def _is_lossless(run: RunRecord) -> bool:
+    facts = run.testbed.get("link_facts") or {}
+    return run.testbed.get("name") in ("virtual", "loopback") and not facts.get("loss_ratio")
 
 
 def curve_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
@@ -53,6 +54,8 @@ class Summary:
     left_out: int = 0
     #: Places in blocks at which every trial failed: trials that the mean lacks.
     missing: int = 0
+    #: Those factors that have one level in the whole experiment.
+    constant: frozenset[str] = frozenset()
 
     @property
     def n(self) -> int:
@@ -156,15 +159,23 @@ def summarise(
     for trial in trials:
         if trial.experiment == experiment and trial.purpose == "trial":
             by_condition.setdefault(condition_key(trial.factors), []).append(trial)
+    conditions = [one for one in expand(study, run.scale) if one.experiment == experiment]
+    levels: dict[str, set[Level]] = {}
+    for condition in conditions:
+        for name, level in condition.factors.items():
+            levels.setdefault(name, set()).add(level)
+    constant = frozenset(name for name, every in levels.items() if len(every) == 1)
     return [
-        summary_of(
-            condition,
-            by_condition.get(condition_key(dict(condition.factors)), []),
-            metric,
-            wire_at(run, condition.parameters),
+        replace(
+            summary_of(
+                condition,
+                by_condition.get(condition_key(dict(condition.factors)), []),
+                metric,
+                wire_at(run, condition.parameters),
+            ),
+            constant=constant,
         )
-        for condition in expand(study, run.scale)
-        if condition.experiment == experiment
+        for condition in conditions
     ]
 
 

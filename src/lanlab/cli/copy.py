@@ -24,7 +24,6 @@ from lanlab.cli.service_options import (
     InterfaceOption,
     OfficeNetworkOption,
     PasswordFileOption,
-    TargetArgument,
 )
 
 
@@ -36,7 +35,14 @@ def copy(
         str,
         typer.Argument(metavar="SOURCE", help="Local directory, dataset, or server URL."),
     ],
-    target: TargetArgument = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="Server URL or local directory; several are measured in turns and ranked. Omit to "
+            "use lanlab's built-in server.",
+        ),
+    ] = None,
     download: Annotated[
         bool,
         typer.Option("--download", help="Measure download; the files are uploaded first, untimed."),
@@ -61,12 +67,14 @@ def copy(
     SOURCE is a directory, or a dataset that lanlab makes: schomer-large, schomer-many, many-small,
     mixed, brutman-small, or a description such as 1000x6kB. lanlab removes the files that it wrote,
     and nothing else. If SOURCE is a URL, TARGET is the dataset or directory, and its download is
-    measured.
+    measured. Several TARGETs, as services of one NAS, are copied to in random order, and the
+    result says which is fastest.
 
     An option that takes a value also takes several, as a list or a range: all combinations are
     measured, in random order.
 
     Examples: lanlab copy ~/photos smb://me@nas/share --trials 5;
+    lanlab copy ~/photos smb://me@nas/share nfs://nas/volume sftp://me@nas/tmp;
     lanlab copy many-small --service webdav --link 1G;
     lanlab copy mixed --service smb,nfs,webdav --parallel 1,4 --trials 5;
     lanlab copy schomer-large sftp://me@nas/tmp --download --json;
@@ -79,7 +87,7 @@ def copy(
     from lanlab.testbeds.registry import is_of_real_hosts
 
     found: Endpoints = endpoints(
-        source, target, given.pop("service"), given.pop("server"), download=download
+        source, target or (), given.pop("service"), given.pop("server"), download=download
     )
     is_real = is_of_real_hosts(testbed)
     if is_real:

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,19 @@ class Endpoints:
     """Files and a server, as parameters of the workload."""
 
     parameters: dict[str, Any]
-    #: The URL of a server that needs a password.
-    url: str | None = None
+    #: The URLs of servers that need a password.
+    urls: tuple[str, ...] = ()
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """What is named as server: one, or several that are measured in turns."""
+        named = self.parameters.get("server") or ()
+        return named if isinstance(named, tuple) else (str(named),)
 
     @property
     def is_users_server(self) -> bool:
         """Whether the server is one that was there before."""
-        return "://" in str(self.parameters.get("server", ""))
+        return any("://" in server for server in self.servers)
 
     def check_link(self, link: str | None) -> None:
         """Refuse a link that nothing would go over.
@@ -71,7 +78,7 @@ class Endpoints:
 
         if interface is None and not is_office_network:
             return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
-        has_effect = self.is_users_server and "+" in str(self.parameters["server"]).split("://")[0]
+        has_effect = any("+" in server.partition("://")[0] for server in self.servers)
         if interface is None or not has_effect or is_of_real_hosts(asked):
             raise UsageError(
                 "--interface: found one, which has no effect here; it is for a server over "
@@ -99,47 +106,50 @@ class Endpoints:
 
         path = str(self.parameters.get("dataset", "")).removeprefix("dir:")
         is_path = path != self.parameters.get("dataset", "")
-        url = str(self.parameters.get("server") or "")
+        is_directory = any(server.startswith("file:") for server in self.servers)
         elsewhere: str | None = f"a host of `{testbed}`"
         if (listed := listed_hosts(testbed)) is not None:
             # The second host serves; the third and all after it are clients, as the first.
-            elsewhere = listed[2 if len(listed) > 2 and url.startswith("file:") else 0]
-        if elsewhere is not None and (is_path or url.startswith("file:")):
+            elsewhere = listed[2 if len(listed) > 2 and is_directory else 0]
+        if elsewhere is not None and (is_path or is_directory):
             raise UsageError(
                 f"found a directory of this host; files are copied from {elsewhere}",
                 hint="name a dataset, which lanlab makes there, as `many-small`",
             )
 
     def get_password(self, password_file: str | None) -> None:
-        """Have the password of the server at hand: from a file, the environment, or a prompt.
+        """Have the password of each server at hand: from a file, the environment, or a prompt.
 
         Raises:
             UsageError: There is none, or nothing that it is for.
         """
         from lanlab.workloads import copy_server as servers
 
-        if self.url is None:
+        if not self.urls and password_file is not None:
+            raise UsageError("--password-file: found no URL with a user that it is for")
+        typed: dict[tuple[str | None, str], str] = {}
+        for named in self.urls:
+            url = servers.parse_url(named)
             if password_file is not None:
-                raise UsageError("--password-file: found no URL with a user that it is for")
-            return
-        url = servers.parse_url(self.url)
-        if password_file is not None:
-            servers.remember_password(self.url, servers.read_password_file(Path(password_file)))
-        elif servers.password_of(url) is None:
-            if not sys.stdin.isatty():
-                raise UsageError(
-                    f"no password for `{self.url}`",
-                    hint="give it in LANLAB_PASSWORD, or by --password-file",
-                )
-            import getpass
+                servers.remember_password(named, servers.read_password_file(Path(password_file)))
+            elif servers.password_of(url) is None:
+                if not sys.stdin.isatty():
+                    raise UsageError(
+                        f"no password for `{named}`",
+                        hint="give it in LANLAB_PASSWORD, or by --password-file",
+                    )
+                import getpass
 
-            secret = getpass.getpass(f"password of {url.user} at {url.host}: ")
-            servers.remember_password(self.url, secret)
+                # One user of a NAS has one password for all its services.
+                who = url.user, url.host
+                if who not in typed:
+                    typed[who] = getpass.getpass(f"password of {url.user} at {url.host}: ")
+                servers.remember_password(named, typed[who])
 
 
 def endpoints(
     source: str,
-    target: str | None,
+    targets: Sequence[str],
     service: str | None,
     server: str | None,
     *,
@@ -150,16 +160,18 @@ def endpoints(
 
     Args:
         source: A directory, a dataset, or the URL of a server.
-        target: The other; `None`: a server that lanlab starts.
+        targets: The other place; none: a server that lanlab starts; several: a level of the factor
+            `server` each.
 
     Raises:
-        UsageError: Two servers, no files, or something that is not there.
+        UsageError: Two servers where one is allowed, no files, or something that is not there.
     """
     from lanlab.workloads import copy_server as servers
 
     check_given("SOURCE", source)
-    check_given("TARGET", target)
-    if target is None:
+    for target in targets:
+        check_given("TARGET", target)
+    if not targets:
         if servers.is_url(source):
             raise UsageError(
                 "found a URL and no files",
@@ -178,26 +190,55 @@ def endpoints(
             "--service and --server start a server, and cannot be used with TARGET",
             hint="leave TARGET out, or leave them out",
         )
-    are_urls = [servers.is_url(place) for place in (source, target)]
-    if all(are_urls):
-        raise UsageError(
-            "found two URLs; allowed: one",
-            hint="lanlab measures one server at a time, against this host",
-        )
-    if are_urls[0]:
-        url, files, download = source, target, True
-    elif are_urls[1]:
-        url, files = target, source
+    if servers.is_url(source):
+        if len(targets) > 1 or servers.is_url(targets[0]):
+            found = "two URLs" if len(targets) == 1 else "a URL as SOURCE and several TARGETs"
+            raise UsageError(
+                f"found {found}; allowed: files, then one server or several",
+                hint="as in `lanlab copy many-small smb://me@nas/share nfs://nas/volume`; "
+                "--download measures the way back",
+            )
+        places, files, download = [source], targets[0], True
     else:
-        url, files = directory_of("TARGET", target).as_uri(), source
-    parsed = servers.parse_url(url)
+        places = [
+            one if servers.is_url(one) else directory_of("TARGET", one).as_uri() for one in targets
+        ]
+        files = source
     named = _files(files)
-    if parsed.service == "directory":
-        _check_apart(named["dataset"], parsed.directory)
+    parsed = [servers.parse_url(place) for place in places]
+    for one in parsed:
+        if one.service == "directory":
+            _check_apart(named["dataset"], one.directory)
+    _check_each_once(places)
     return Endpoints(
-        {**named, "server": url, "direction": "download" if download else "upload"},
-        url if parsed.needs_password else None,
+        {
+            **named,
+            "server": places[0] if len(places) == 1 else tuple(places),
+            "direction": "download" if download else "upload",
+        },
+        tuple(place for place, one in zip(places, parsed, strict=True) if one.needs_password),
     )
+
+
+def _check_each_once(places: Sequence[str]) -> None:
+    """
+    Refuse servers that cannot be measured in one run.
+
+    Raises:
+        UsageError: One is named twice, or is reached by frames of an interface.
+    """
+    twice = next((one for one in places if places.count(one) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"TARGET: found `{twice}` twice; allowed: each once",
+            hint="--trials measures each several times",
+        )
+    without_ip = [one for one in places if "+" in one.partition("://")[0]]
+    if without_ip and len(places) > 1:
+        raise UsageError(
+            f"TARGET: found `{without_ip[0]}` among others; allowed: a server over NetBEUI alone",
+            hint="measure it in a run of its own, and compare the runs",
+        )
 
 
 def check_given(what: str, place: str | None) -> None:

@@ -132,7 +132,7 @@ class Extras:
 
         for name, path in self.exports.items():
             try:
-                write_file(_written(name, run, trials, records), path)
+                write_file(_content(name, path, run, trials, records), path)
             except LabError as error:
                 tell_after_the_answer(error)
             else:
@@ -140,6 +140,27 @@ class Extras:
 
 
 NO_EXTRAS = Extras()
+
+
+def _content(
+    name: str, path: Path, run: RunRecord, trials: list[TrialRecord], records: Store
+) -> str:
+    """What an export says.
+
+    Raises:
+        StoreError: An analysis behind it failed. The run is saved.
+    """
+    from lanlab.errors import StoreError
+    from lanlab.report.analyses import Analyses
+
+    analyses = Analyses()
+    text = analyses.of(f"--export-{name}", lambda: _written(name, run, trials, records), None)
+    if text is None:
+        raise StoreError(
+            f"{path} was not written. {' '.join(analyses.lines())}",
+            hint=f"`lanlab show {run.id}` prints the trials; please report this",
+        )
+    return text
 
 
 def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Store) -> str:

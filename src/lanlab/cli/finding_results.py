@@ -67,6 +67,9 @@ def print_checked(
     from lanlab.store.shape import reading_records
     from lanlab.studies import Study
 
+    if not as_json:
+        # First: whatever comes of the check, the trials are shown.
+        print_run(run, trials, False)
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)
         outcome, reasons = check.outcome(verdicts)
@@ -80,7 +83,6 @@ def print_checked(
             }
             print_json({**run_as_json(run, trials), "check": checked})
             return _CODES[outcome]
-    print_run(run, trials, False)
     print_verdicts(verdicts, Study.model_validate(run.study))
     because = f": {', '.join(reasons)}" if reasons else ""
     answer().print(f"check {outcome}{because} ({counts(verdicts)})", soft_wrap=True)

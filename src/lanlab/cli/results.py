@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import os
+import traceback
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from lanlab.cli.terminal import answer, print_json
+from lanlab.cli.terminal import answer, print_json, say
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
+
+if TYPE_CHECKING:
+    from lanlab.report.analyses import Analyses
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
@@ -32,40 +38,44 @@ def commands_as_json(trial: TrialRecord) -> dict[str, Any]:
     return {"commands": trial.raw["commands"]} if "commands" in trial.raw else {}
 
 
-def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
-    """A run and its trials, for programs. What the engines said in full stays in the store."""
+def run_as_json(
+    run: RunRecord, trials: list[TrialRecord], analyses: Analyses | None = None
+) -> dict[str, Any]:
+    """
+    A run and its trials, for programs. What the engines said in full stays in the store.
+
+    Args:
+        analyses: Keeps those that fail, which are also under `failed_analyses`.
+    """
     from lanlab.analysis.attempts import counting
-    from lanlab.analysis.endings import endings
-    from lanlab.analysis.failures import failures, missing_places
+    from lanlab.analysis.measured_where import measured_where
+    from lanlab.report.analyses import Analyses
     from lanlab.workloads.option_words import by_option
 
+    where = measured_where(run)
+    parts = Analyses() if analyses is None else analyses
     counted = {trial.number for trial in counting(trials)}
-    failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
-    return {
+    failed: dict[int, dict[str, Any]] = parts.of(
+        "failed trials", lambda: _failures_as_json(trials), {}
+    )
+    found: dict[str, Any] = {
         "run": run.id,
         "study": run.study_id,
         "scale": run.scale,
         "seed": run.seed,
-        "testbed": run.testbed["name"],
-        "link": run.testbed["link"],
+        "testbed": where.testbed,
+        "link": where.link,
         "status": run.status,
         "started_at": run.started_at,
         "ended_at": run.ended_at,
-        "failed_trials": len(failed),
+        "failed_trials": sum(trial.status == "failed" for trial in trials),
         # Places at which every trial failed: means lack so many trials.
-        "missing": [
-            {
-                "experiment": trial.experiment,
-                "factors": trial.factors,
-                "block": trial.block,
-                "purpose": trial.purpose,
-            }
-            for trial in missing_places(trials)
-        ],
+        "missing": parts.each("missing trials", lambda: _missing_as_json(trials)),
         # How each ended: at a fixed number, at its goal, or short of it.
-        "conditions": [ended.to_json() for ended in endings(run, trials)],
-        "searches": _searches_as_json(run, trials),
-        **_loads_as_json(trials),
+        "conditions": parts.each("how conditions ended", lambda: _endings_as_json(run, trials)),
+        "searches": parts.each("saturation", lambda: _searches_as_json(run, trials)),
+        **parts.of("ranking", lambda: _rankings_as_json(run, trials), {}),
+        **parts.of("round trips under load", lambda: _loads_as_json(trials), {}),
         "trials": [
             {
                 "number": trial.number,
@@ -83,15 +93,62 @@ def run_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
                 "failure": failed.get(trial.number),
-                "modes": modes_as_json(trial),
-                **agreed_as_json(trial),
-                **commands_as_json(trial),
-                **_hosts_as_json(trial),
-                **_streams_as_json(trial),
+                **parts.of("what trials were measured with", partial(_ends_as_json, trial), {}),
                 **trial.metrics,
             }
             for trial in trials
         ],
+    }
+    if parts.failed:
+        found["failed_analyses"] = [one.to_json() for one in parts.failed]
+    return found
+
+
+def _failures_as_json(trials: list[TrialRecord]) -> dict[int, dict[str, Any]]:
+    """What became of each failed trial, by its number."""
+    from lanlab.analysis.failures import failures
+
+    return {failure.trial.number: failure.to_json() for failure in failures(trials)}
+
+
+def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
+    from lanlab.analysis.failures import missing_places
+
+    return [
+        {
+            "experiment": trial.experiment,
+            "factors": trial.factors,
+            "block": trial.block,
+            "purpose": trial.purpose,
+        }
+        for trial in missing_places(trials)
+    ]
+
+
+def _rankings_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
+    """Which level of a factor is best, under `rankings`; nothing where no factor has such."""
+    from lanlab.report.ranking_text import run_rankings
+    from lanlab.studies import Study
+
+    study = Study.model_validate(run.study)
+    found = [one.to_json() for own in run_rankings(study, run, trials).values() for one in own]
+    return {"rankings": found} if found else {}
+
+
+def _endings_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:
+    from lanlab.analysis.endings import endings
+
+    return [ended.to_json() for ended in endings(run, trials)]
+
+
+def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
+    """What a trial was measured with, and what its ends told."""
+    return {
+        "modes": modes_as_json(trial),
+        **agreed_as_json(trial),
+        **commands_as_json(trial),
+        **_hosts_as_json(trial),
+        **_streams_as_json(trial),
     }
 
 
@@ -142,6 +199,7 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
                     **dataclasses.asdict(goal.result),
                     "verdict": goal.verdict,
                     "load": goal.load and dataclasses.asdict(goal.load),
+                    "sweep": goal.sweep and dataclasses.asdict(goal.sweep),
                 }
                 for goal in found.goals
             ],
@@ -157,24 +215,44 @@ def print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
 
 
 def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
+    from lanlab.report.analyses import Analyses
+
+    analyses = Analyses()
     if as_json:
-        print_json(run_as_json(run, trials))
+        print_json(run_as_json(run, trials, analyses))
+        warn_of_failed(analyses)
         return
+    from lanlab.analysis.failures import missing_places
     from lanlab.report.answer import sentences
-    from lanlab.report.text import tables
+    from lanlab.report.text import table_of_trials, tables
 
     console, table_console = answer(), answer(markup=True)
-    for table in tables(run, trials):
+    shown = tables(run, trials, analyses)
+    said = sentences(run, trials, analyses=analyses)
+    missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
+    if analyses.failed:
+        shown.append(table_of_trials(run, trials))
+    for table in shown:
         table_console.print(table)
         console.print()
-    for sentence in sentences(run, trials):
+    for sentence in said:
         console.print(sentence)
-    from lanlab.analysis.failures import missing_places
-
     failed = sum(trial.status == "failed" for trial in trials)
-    missing = len(missing_places(trials))
     lacking = f", {missing} missing" if missing else ""
     console.print(
         f"{run.status}: {len(trials)} trials, {failed} failed{lacking}; "
         f"`lanlab report {run.id}` writes a report with figures"
     )
+    warn_of_failed(analyses)
+
+
+def warn_of_failed(analyses: Analyses) -> None:
+    """Say on standard error which analyses of a run failed and why."""
+    for line in analyses.lines():
+        say(f"warning: {line}")
+    if analyses.failed:
+        if os.environ.get("LANLAB_TRACEBACK"):
+            for one in analyses.failed:
+                say("".join(traceback.format_exception(one.error)).rstrip())
+        else:
+            say("hint: please report this; LANLAB_TRACEBACK=1 prints the traceback")

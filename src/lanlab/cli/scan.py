@@ -132,8 +132,8 @@ def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str
 
 def _given_levels(one: Any, value: Any) -> Levels:
     if isinstance(value, tuple):
-        # Made by a command, as the services of a copy.
-        return Levels(one.option or one.key, value)
+        # Made by a command, as the targets of a copy.
+        return Levels("TARGET" if one.key == "server" else one.option or one.key, value)
     return levels_of(one, value)
 
 
@@ -148,9 +148,7 @@ def _scan(
     from lanlab.workloads import workload
 
     kind = workload(workload_name)
-    words = " x ".join(
-        f"{_number(levels.count)} values of {levels.option}" for levels in varied.values()
-    )
+    words = " x ".join(map(_varied, varied.values()))
     conditions = math.prod(levels.count for levels in varied.values())
     _check_amount(workload_name, fixed, varied, words, conditions, trials)
     levels: dict[str, dict[Level, None]] = {key: {} for key in varied}
@@ -176,6 +174,12 @@ def _scan(
         math.fsum(seconds),
         subject(workload_name, complete, list(varied)),
     )
+
+
+def _varied(levels: Levels) -> str:
+    """How many values an option has."""
+    count = _number(levels.count)
+    return f"{count} targets" if levels.option == "TARGET" else f"{count} values of {levels.option}"
 
 
 def _combinations(varied: Mapping[str, Levels]) -> Iterator[dict[str, Level]]:

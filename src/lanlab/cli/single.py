@@ -219,7 +219,11 @@ def _measured(
     if is_single or is_scan or exactly:
         # Exactly as many trials as asked for: disturbed and failed ones are reported, not repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
-    where = places(opening.wanted[0], opening.wanted[2], experiment["parameters"])
+    # Levels of a factor are of one kind: all servers of users, or none.
+    firsts = {key: levels[0] for key, levels in experiment.get("factors", {}).items()}
+    if "traffic_direction" in firsts:
+        firsts["traffic_direction"] = BOTH
+    where = places(opening.wanted[0], opening.wanted[2], {**experiment["parameters"], **firsts})
     # A search has rows of its own, which begin with its title.
     if where and "search" not in experiment:
         experiment = {**experiment, "title": f"{experiment['title']}, {where}"}
@@ -291,9 +295,11 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     drivers each has numbers of its own, in `drivers`.
     """
     from lanlab.analysis.failures import failures
+    from lanlab.analysis.measured_where import measured_where
     from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
     from lanlab.workloads.option_words import by_option
 
+    where = measured_where(run)
     failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
     found = by_driver(trials)
     means = {name: mean_metrics(of_driver) for name, of_driver in found.items()}
@@ -305,8 +311,8 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     return {
         "run": run.id,
-        "testbed": run.testbed["name"],
-        "link": run.testbed["link"],
+        "testbed": where.testbed,
+        "link": where.link,
         "workload": trials[0].workload,
         "options": by_option(trials[0].workload, parameters),
         # As the store and studies name them: the keys until 0.1.

@@ -36,7 +36,7 @@ def station_place(target: str | None, service: str | None, server: str | None) -
     if not servers.is_url(target):
         return Endpoints({"server": directory_of("TARGET", target).as_uri()})
     parsed = servers.parse_url(target)
-    return Endpoints({"server": target}, target if parsed.needs_password else None)
+    return Endpoints({"server": target}, (target,) if parsed.needs_password else ())
 
 
 def host_count(testbed: str, client_hosts: int | None) -> int:

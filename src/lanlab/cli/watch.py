@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from lanlab.analysis.interface_cautions import cautions
+from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.path_cautions import path_cautions
 from lanlab.cli.live import LiveLines
 from lanlab.cli.live_wish import LiveWish
@@ -118,9 +119,9 @@ class RunWatch:
         """Say what begins, and how long it takes."""
         self._study = Study.model_validate(run.study)
         self._is_open = any(one.search is not None for one in self._study.experiment)
-        bed = run.testbed
+        bed, where = run.testbed, measured_where(run)
         self._talk.print(
-            f"run {run.id}: {run.scale}, on {bed['name']} ({bed['link']}), "
+            f"run {run.id}: {run.scale}, on {where.testbed} ({where.link}), "
             f"{promise(self._study, run.scale, estimate, bed['name'] in SIMULATORS)}"
         )
         if self._study.commands is not None:

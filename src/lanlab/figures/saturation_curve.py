@@ -54,8 +54,9 @@ def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bo
     for goal in found.goals:
         bounds = (goal.result.lower, goal.result.upper)
         ends = bounds if goal.load is None else (goal.load.low, goal.load.high)
+        # A search that a sweep refutes crossed no goal there.
         known = tuple(x.shown(end) for end in ends if end is not None)
-        if known:
+        if known and goal.sweep is None:
             alike.setdefault(known, []).append(goal.result.loss_ratio)
     return [
         Limit(

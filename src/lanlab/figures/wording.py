@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from lanlab.analysis.measured_where import measured_where
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
@@ -125,8 +126,10 @@ def level_text(study: Study, key: str, level: Level) -> str:
 
 def link_text(run: RunRecord) -> str:
     """The testbed and link of a run in a few words."""
-    link = run.testbed.get("link") or "of no stated speed"
-    return f"testbed {run.testbed.get('name', 'unknown')}, link {link}"
+    where = measured_where(run)
+    if where.testbed != run.testbed.get("name"):
+        return f"{where.testbed}, {where.link}"
+    return f"testbed {where.testbed}, link {where.link or 'of no stated speed'}"
 
 
 def number(value: float, digits: int = 4) -> str:

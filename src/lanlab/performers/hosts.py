@@ -11,7 +11,12 @@ from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers import tried_ways
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.interfaces import address_of, counters_of, interface_of, lasting_facts
+from lanlab.performers.interfaces import (
+    address_of,
+    counters_of,
+    lasting_facts,
+    measured_interface,
+)
 from lanlab.testbeds.base import HasMedium, Host, Testbed
 from lanlab.testbeds.engines import HostEngine, start_engines
 
@@ -141,7 +146,7 @@ class Hosts:
     def _interface(self, host: Host) -> str | None:
         """Its interface to the measured network."""
         facts = self._facts.get(host.name, {})
-        return host.interface or interface_of(facts, host.addresses.values())
+        return measured_interface(host, self._testbed.hosts, facts)
 
     def interfaces(self) -> dict[str, dict[str, Any]]:
         """By what users call a host, its interface to the measured network, where its engine

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lanlab.addresses import AddressFamily, bare, ip_family
+from lanlab.testbeds.base import Host
 
 #: Properties of an interface that change only by configuration.
 _LASTING = (
@@ -67,6 +68,20 @@ def address_of(
         (str(one) for one in known if ip_family(one.version) == family and not one.is_link_local),
         None,
     )
+
+
+def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, Any]) -> str | None:
+    """
+    The interface of a host to the measured network.
+
+    Args:
+        hosts: All of the testbed: where it knows the interface of one, a host without has none
+            that frames go through, as this machine's loopback beside an interface without IP.
+        facts: Of the host, as its engine tells them.
+    """
+    if any(one.interface for one in hosts):
+        return host.interface
+    return interface_of(facts, host.addresses.values())
 
 
 def lasting_facts(facts: Mapping[str, Any], name: str) -> dict[str, Any]:

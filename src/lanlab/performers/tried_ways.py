@@ -3,7 +3,8 @@ What engines have found out about ways to send and to receive, kept for the next
 
 An engine that is to choose tries the ways over loopback, which takes a tenth of a second and can
 come out differently each time. What two of its rounds agreed on is kept here, on the driver's
-machine, for a day and as long as the host is not started again.
+machine, for a day and as long as the host is not started again. Within a series of runs that are
+compared, also what they did not agree on is kept, until it ends.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lanlab.engine import Engine
@@ -30,6 +31,8 @@ _MOST_FILE_BYTES = 4 * 1024 * 1024
 _ANSWER_S = 1.0
 
 _Ways = list[dict[str, Any]]
+#: By host, what engines of the series that goes on chose by; `None`: there is no series.
+_series: dict[str, _Ways] | None = None
 #: By host, what is kept; each with `kept_at_s` by our clock.
 _Kept = dict[str, _Ways]
 
@@ -39,6 +42,18 @@ def _key(facts: Mapping[str, Any]) -> str | None:
     cannot be recognised."""
     boot_id = facts.get("boot_id")
     return f"{boot_id} {facts.get('processors')}" if boot_id else None
+
+
+@contextlib.contextmanager
+def pinned() -> Iterator[None]:
+    """Around runs that are compared: the first engine of a host that tries ways tries them for all
+    that follow, so that no receiver that blocks is held against one that polls."""
+    global _series
+    before, _series = _series, {}
+    try:
+        yield
+    finally:
+        _series = before
 
 
 def tell_engines(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -51,6 +66,9 @@ def tell_engines(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str,
     for name, engine in engines.items():
         key = _key(facts[name])
         earlier = [] if key is None else [entry["ways"] for entry in kept.get(key, ())]
+        first = (_series or {}).get(key or "", [])
+        cases = [_case(one) for one in first]
+        earlier = [*first, *(one for one in earlier if _case(one) not in cases)][:_MOST_WAYS]
         if earlier and len(json.dumps(earlier)) <= _MOST_TOLD_BYTES:
             # What an engine refuses is not what one tells: somebody wrote into our file.
             with contextlib.suppress(LabError):
@@ -71,6 +89,11 @@ def keep_of(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]
                 found.setdefault(key, []).extend(
                     engine.ask({"type": "share_ways"}, _ANSWER_S)["ways"]
                 )
+    if _series is not None:
+        for key, ways in found.items():
+            first = _series.setdefault(key, [])
+            first += [one for one in ways if _case(one) not in [_case(other) for other in first]]
+    found = {key: [one for one in ways if _is_sure(one)] for key, ways in found.items()}
     if not any(found.values()):
         return
     kept = _read()
@@ -90,7 +113,13 @@ def keep_of(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]
 
 def _case(ways: Mapping[str, Any]) -> dict[str, Any]:
     """What was to be found out, and by which engine."""
-    return {key: value for key, value in ways.items() if key not in ("candidates", "tried_at_s")}
+    found = ("candidates", "tried_at_s", "is_sure")
+    return {key: value for key, value in ways.items() if key not in found}
+
+
+def _is_sure(ways: Mapping[str, Any]) -> bool:
+    """Whether rounds agreed; earlier versions of the engine told of nothing else."""
+    return ways.get("is_sure") is not False
 
 
 def _read() -> _Kept:

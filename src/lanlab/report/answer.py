@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.published import points_for, published_numbers
@@ -11,12 +12,14 @@ from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
 from lanlab.report.above_limit import above_limit_remark
+from lanlab.report.analyses import Analyses
 from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.ending_text import ending_sentences
 from lanlab.report.failure_text import failure_sentences
 from lanlab.report.load_table import load_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.pollution import pollution_sentences
+from lanlab.report.ranking_text import joined, ranking_sentences
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_text import messages_text, saturation_sentence
 from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
@@ -33,7 +36,10 @@ _SPEEDS = ("goodput_bps", "received_messages_per_s")
 
 
 def sentences(
-    run: RunRecord, trials: Sequence[TrialRecord], published: Published | None = None
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published | None = None,
+    analyses: Analyses | None = None,
 ) -> list[str]:
     """
     What was found, in the study's own units, one sentence for each finding.
@@ -43,20 +49,31 @@ def sentences(
         trials: All its trials, in order.
         published: The numbers that the study printed; by default those of the study that comes
             with lanlab under the run's study id.
+        analyses: Keeps those that fail. Without, the last sentences say which failed.
     """
     study = Study.model_validate(run.study)
     printed = published_numbers(run) if published is None else published
-    said = [saturation_sentence(study, found) for found in saturations(run, trials)]
+    parts = Analyses() if analyses is None else analyses
+    # Which is best is what was asked, wherever something is varied that can be.
+    said = parts.each("ranking", lambda: ranking_sentences(study, run, trials))
+    said += parts.each("saturation", lambda: _searches(study, run, trials))
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         if own and scaled.search is None:
-            said += _experiment(study, run, scaled, own, printed)
-    said += ending_sentences(run, trials, study)
-    said += failure_sentences(run, trials, study)
-    said += pollution_sentences(trials)
+            found = partial(_experiment, study, run, scaled, own, printed)
+            said += parts.each(f"results of {scaled.experiment.id}", found)
+    said += parts.each("how conditions ended", lambda: ending_sentences(run, trials, study))
+    said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
+    said += parts.each("disturbances", lambda: pollution_sentences(trials))
     if run.status != "done":
         said.append(f"The run is {run.status}: only the trials that had ended are shown.")
-    return said or ["No trial has ended yet, so there is no result."]
+    if not said and not parts.failed:
+        said.append("No trial has ended yet, so there is no result.")
+    return said if analyses is not None else [*said, *parts.lines()]
+
+
+def _searches(study: Study, run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
+    return [saturation_sentence(study, found) for found in saturations(run, trials)]
 
 
 def _experiment(
@@ -183,6 +200,12 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
             text = f"{name} {series} was {_mean(study, most)}{_share(most)}"
+        elif is_copy:
+            # Files of other sizes are other conditions: no range goes over them.
+            each = [
+                f"{_mean(study, one)} ({_level(study, one, along)}{_share(one)})" for one in group
+            ]
+            text = f"{name} {series} was {joined(each)}"
         else:
             text = (
                 f"{name} {series} was between {_mean(study, least)} "

@@ -10,6 +10,7 @@ from lanlab.analysis.comparison import Compared, Sample
 from lanlab.analysis.comparison_facts import Differing
 from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.analysis.comparison_runs import Unlike
+from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
 from lanlab.figures.wording import (
     Quantity,
@@ -198,7 +199,7 @@ def runs_table(
     for place, (name, (run, trials)) in enumerate(zip(names, runs, strict=True)):
         failed = sum(trial.status == "failed" for trial in trials)
         disturbed = sum(trial.is_disturbed for trial in trials)
-        bed = f"{run.testbed.get('name', '?')} {run.testbed.get('link') or ''}".strip()
+        bed = " ".join(filter(None, measured_where(run)))
         rows.append(
             (
                 words(f"{name}, base" if place == base and len(runs) > 1 else name),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.summary import Summary
 from lanlab.figures.wording import quantity
 from lanlab.report.condition_values import metric_values
@@ -81,12 +82,13 @@ def _name(key: str) -> tuple[str, str, float]:
 
 
 def _labels(run: RunRecord, summary: Summary) -> dict[str, str]:
+    where = measured_where(run)
     own = {
         "run": run.id,
         "experiment": summary.experiment,
         "workload": summary.workload,
-        "testbed": str(run.testbed.get("name", "")),
-        "link": str(run.testbed.get("link") or ""),
+        "testbed": where.testbed,
+        "link": where.link,
     }
     # A factor has the name of a parameter; none of those above is one.
     return {**own, **{_NO_NAME.sub("_", key): _level(v) for key, v in summary.factors.items()}}

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lanlab.analysis.findings.verdicts import Verdicts, findings_of
+from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
@@ -23,6 +26,7 @@ from lanlab.report.accuracy_table import (
     accuracy_sentences,
     accuracy_table,
 )
+from lanlab.report.analyses import Analyses
 from lanlab.report.answer import sentences
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
@@ -44,11 +48,20 @@ from lanlab.report.rereading import Rereading, rereading
 from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.statement_table import statement_table
-from lanlab.report.table import Table
+from lanlab.report.table import NO_TABLE, Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
-from lanlab.studies import Published, Study, at_scale, known_studies, load_study, waits_for
+from lanlab.studies import (
+    ExperimentAtScale,
+    Published,
+    Study,
+    at_scale,
+    known_studies,
+    load_study,
+    waits_for,
+)
+from lanlab.studies.model import Figure
 
 #: The scale of what commands measure that take no study.
 _SINGLE = "single"
@@ -141,34 +154,50 @@ def run_on_page(
         others: The other runs on the page.
     """
     study = Study.model_validate(run.study)
-    verdicts = _judged(run, trials)
-    accuracies = run_accuracies(run, trials, published)
-    return RunOnPage(
+    parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
+    answer = sentences(run, trials, published, parts)
+    verdicts = parts.of("findings", lambda: _judged(run, trials), no_verdicts)
+    accuracies = parts.each(
+        "accuracy of the simulation", lambda: run_accuracies(run, trials, published)
+    )
+
+    def reread() -> Rereading:
+        return rereading(study, published, name, all_summaries(run, trials))
+
+    def table(of: str, compute: Callable[[], Table]) -> Table:
+        return parts.of(of, compute, NO_TABLE)
+
+    found = RunOnPage(
         run=run,
         study=study,
         name=name,
         facts=tuple(_facts(run, trials, study)),
-        answer=tuple(sentences(run, trials, published)),
-        experiments=tuple(_experiments(run, trials, study, published, name)),
-        saturation=saturation_table(run, trials, study),
-        beside=beside_table(run, trials, study, published),
-        statements=statement_table(run, trials, study, published),
+        answer=(),
+        experiments=tuple(_experiments(run, trials, study, published, name, parts)),
+        saturation=table("saturation", lambda: saturation_table(run, trials, study)),
+        beside=table("published values", lambda: beside_table(run, trials, study, published)),
+        statements=table(
+            "published statements", lambda: statement_table(run, trials, study, published)
+        ),
         findings=finding_table(verdicts, study),
         findings_introduction=introduction(verdicts),
         findings_told=findings_on_page(verdicts, study),
         comparisons=comparison_table(verdicts),
-        failures=failure_table(trials, study),
+        failures=table("failed trials", lambda: failure_table(trials, study)),
         trials=trial_table(run, trials, study),
         accuracy=accuracy_table(accuracies, study),
         accuracy_counts=accuracy_count_table(accuracies),
         accuracy_told=tuple(accuracy_sentences(accuracies, study)),
-        evidence=evidence_table(_bodies(run, verdicts, others)),
-        rereading=rereading(study, published, name, all_summaries(run, trials)),
+        evidence=table(
+            "bodies of evidence", lambda: evidence_table(_bodies(run, verdicts, others))
+        ),
+        rereading=parts.of("published values read again", reread, Rereading(())),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),
         is_built_in=run.study_id in known_studies(),
         is_single=run.scale == _SINGLE,
     )
+    return replace(found, answer=(*answer, *parts.lines()))
 
 
 def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
@@ -203,61 +232,77 @@ def _experiments(
     study: Study,
     published: Published,
     name: str,
+    parts: Analyses,
 ) -> list[ExperimentOnPage]:
     measured = {trial.experiment for trial in trials}
+    every: list[Figure] = []
+    for of in (
+        lambda: figures_of(study),
+        lambda: figures_of_round_trips(study, trials),
+        lambda: figures_of_losses(study, trials),
+        lambda: figures_over_time(study, trials),
+    ):
+        every += parts.each("choice of figures", of)
+
+    def drawn(figure: Figure, number_: int) -> list[FigureOnPage]:
+        chart = build_figure(run, trials, study, published, figure)
+        return [figure_on_page(chart, figure.published or "", f"{name}-figure-{number_}")]
+
     found = []
     for scaled in at_scale(study, run.scale):
         experiment = scaled.experiment
         if experiment.id not in measured:
             continue
-        figures = []
-        every = (
-            *figures_of(study),
-            *figures_of_round_trips(study, trials),
-            *figures_of_losses(study, trials),
-            *figures_over_time(study, trials),
-        )
-        for number_, figure in enumerate(every, 1):
+        figures = [
+            one
+            for number_, figure in enumerate(every, 1)
             # A figure of several experiments stands with the first.
-            if figure.experiments[0] != experiment.id:
-                continue
-            chart = build_figure(run, trials, study, published, figure)
-            figures.append(
-                figure_on_page(chart, figure.published or "", f"{name}-figure-{number_}")
-            )
-        own = [trial for trial in trials if trial.experiment == experiment.id]
-        # The first metric always: that nothing was measured is worth a table too.
-        tables = [
-            metric_table(run, trials, study, published, experiment.id, metric)
-            for place, metric in enumerate(experiment.metrics)
-            # Where a search has ended stands in a table of its own.
-            if scaled.search is None
-            and (place == 0 or any(metric in trial.metrics for trial in own))
+            if figure.experiments[0] == experiment.id
+            for one in parts.each(f"figure {figure.title}", partial(drawn, figure, number_))
         ]
         if scaled.search is not None and not figures:
             continue
-        if experiment.workload == "copy":
-            # Before the metrics beyond the first.
-            tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
-        for table in (
-            load_table(trials, study, experiment.id),
-            host_table(trials, experiment.id),
-            loss_table(run, trials, study, experiment.id),
-        ):
-            if table.rows:
-                tables.append(table)
-        remark = round_trip_remark(run, study, own)
+        own = [trial for trial in trials if trial.experiment == experiment.id]
+        tables = partial(_tables, run, trials, study, published, scaled)
         found.append(
             ExperimentOnPage(
                 f"{name}-{experiment.id}",
                 experiment.title,
-                remark,
-                common_words(own),
+                parts.of("round trips", partial(round_trip_remark, run, study, own), None),
+                parts.of("what trials were measured with", partial(common_words, own), ""),
                 tuple(figures),
-                tuple(tables),
+                tuple(parts.each(f"tables of {experiment.id}", tables)),
             )
         )
     return found
+
+
+def _tables(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    scaled: ExperimentAtScale,
+) -> list[Table]:
+    """A table for each metric, and what else a workload has."""
+    experiment = scaled.experiment
+    own = [trial for trial in trials if trial.experiment == experiment.id]
+    # The first metric always: that nothing was measured is worth a table too.
+    tables = [
+        metric_table(run, trials, study, published, experiment.id, metric)
+        for place, metric in enumerate(experiment.metrics)
+        # Where a search has ended stands in a table of its own.
+        if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
+    ]
+    if experiment.workload == "copy":
+        # Before the metrics beyond the first.
+        tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
+    more = (
+        load_table(trials, study, experiment.id),
+        host_table(trials, experiment.id),
+        loss_table(run, trials, study, experiment.id),
+    )
+    return [*tables, *(table for table in more if table.rows)]
 
 
 def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:
@@ -270,15 +315,16 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[
     if study.testbed.published:
         facts.append(("Published testbed", study.testbed.published))
     asked, topology = str(run.testbed.get("link", "")), str(link.get("topology", ""))
+    where = measured_where(run)
     joined = asked if f":{topology}" in asked else f"{asked} {topology}".strip()
     shape = {
         "tbf": ", shaped by a token bucket at each sender",
         "medium": ", each frame carried in the time that it takes on a wire",
     }.get(str(link.get("shape", "none")), "")
     framing = ", frames sized as on Ethernet" if link.get("framing") == "ethernet" else ""
-    facts.append(
-        ("Testbed here", f"{run.testbed.get('name', 'unknown')}: {joined}{shape}{framing}")
-    )
+    if where.testbed != run.testbed.get("name"):
+        joined = where.link
+    facts.append(("Testbed here", f"{where.testbed}: {joined}{shape}{framing}"))
     hosts: dict[str, dict[str, Any]] = run.testbed.get("facts", {}).get("hosts") or {}
     host = next(iter(hosts.values()), {})
     if host:

@@ -19,6 +19,7 @@ ENDS = {
     "sender_limited": "sender limited",
     "below_low": "below the range",
     "undecided": "undecided",
+    "refuted": "refuted by a sweep",
 }
 
 
@@ -42,6 +43,7 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
         Column("highest load offered", "sender offered", ""),
         Column("confirmed mean (ratio)", "seen there", ""),
         Column("trials", "trials", "trials"),
+        Column("disturbed", "disturbed", "disturbed"),
     )
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     rows = []
@@ -66,6 +68,8 @@ def highest(goal: GoalFound) -> float | None:
     """The highest load at which a goal is met, as far as it is known."""
     if goal.load is not None:
         return goal.load.median
+    if goal.sweep is not None:
+        return goal.sweep.load
     return None if goal.verdict == "random_loss" else goal.result.lower
 
 
@@ -80,6 +84,7 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
         return EMPTY if value is None else Cell(value, shown.text(value))
 
     loss, median = found.random_loss, highest(goal)
+    met = None if goal.sweep is None else goal.sweep.load
     share = median / found.limit if median is not None and found.limit else None
     seen = None if goal.confirmed is None else goal.confirmed.mean
     return (
@@ -88,16 +93,19 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
         Cell(result.loss_ratio, goal_text(result.loss_ratio)),
         Cell(goal.verdict, ENDS[goal.verdict]),
         load(median),
-        load(goal.load.low if goal.load is not None else None),
+        load(goal.load.low if goal.load is not None else met),
         load(goal.load.high if goal.load is not None else None),
         EMPTY if goal.load is None else _percent(goal.load.spread_ratio),
         EMPTY if loss is None else Cell(loss.ratio, f"{number(100 * loss.ratio, 2)} %"),
-        load(result.lower),
-        load(result.upper),
-        load(result.throughput),
+        # The search's own, where nothing refutes them.
+        *(
+            load(None if met is not None else own)
+            for own in (result.lower, result.upper, result.throughput)
+        ),
         load(found.limit),
         EMPTY if share is None else _percent(share),
         load(found.sender_limit),
         EMPTY if seen is None else Cell(seen, percent(seen, 4)),
         Cell(len(found.steps), str(len(found.steps))),
+        Cell(found.disturbed, str(found.disturbed or "")),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from lanlab.analysis.attempts import counting
 from lanlab.analysis.capacity import Load
 from lanlab.analysis.saturation import GoalFound, Saturation
 from lanlab.figures.wording import Quantity, number, percent, quantity, with_interval
@@ -33,7 +34,8 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
             groups[-1].append(goal)
         elif goal not in random:
             groups.append([goal])
-    said = [_goals(group, shown, found.limit) for group in groups]
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    said = [_goals(group, shown, found.limit, titles) for group in groups]
     if random and found.random_loss is not None:
         said.insert(0, _random(random, found.random_loss, found.capacity, shown))
     text = f"With {messages_text(found.steps[0].parameters)}, {'; '.join(said)}."
@@ -44,7 +46,20 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
         text += f" The sender reached at most {shown.text(limit)}"
         limited = any(goal.verdict == "sender_limited" for goal in found.goals)
         text += "; the network may carry more." if limited else "."
-    return text
+    return text + _whose_losses(found, has_random=bool(random))
+
+
+def _whose_losses(found: Saturation, *, has_random: bool) -> str:
+    """That losses may be of the hosts, where something says so."""
+    said = ""
+    if found.disturbed:
+        said += (
+            f" The host was disturbed in {found.disturbed} of the {len(counting(found.steps))} "
+            f"trials of the search: their losses may be of the host, not of the network."
+        )
+    if has_random and found.is_lossless_link:
+        said += " This link loses no frame by itself: the hosts lost the messages."
+    return said
 
 
 def messages_text(parameters: Mapping[str, Level]) -> str:
@@ -55,6 +70,8 @@ def messages_text(parameters: Mapping[str, Level]) -> str:
 
 
 def _end(goal: GoalFound) -> tuple[object, ...]:
+    if goal.sweep is not None:
+        return goal.verdict, goal.sweep.experiment, goal.sweep.load
     return goal.verdict, goal.load, goal.result.lower, goal.result.upper
 
 
@@ -88,7 +105,9 @@ def _random(
     return text
 
 
-def _goals(goals: Sequence[GoalFound], shown: Quantity, limit: float | None) -> str:
+def _goals(
+    goals: Sequence[GoalFound], shown: Quantity, limit: float | None, titles: Mapping[str, str]
+) -> str:
     """Goals that ended alike, the strictest first."""
     first, last = goals[0].result, goals[-1].result
     verdict, load = goals[0].verdict, goals[0].load
@@ -98,6 +117,13 @@ def _goals(goals: Sequence[GoalFound], shown: Quantity, limit: float | None) -> 
     share = ""
     if median is not None and limit:
         share = f" ({percent(median / limit)} of what this Ethernet can carry)"
+    sweep = goals[0].sweep
+    if sweep is not None:
+        return (
+            f"{lost} was lost up to at least {shown.text(sweep.load)}{share}, in every trial of "
+            f"the sweep {titles.get(sweep.experiment, sweep.experiment)}; the search lost messages "
+            f"at lower speeds, and its estimate is left out"
+        )
     more = f"more than {goal_text(last.loss_ratio)}" if last.loss_ratio else "something"
     if verdict == "not_steady" and load is not None:
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.published import Statement, statements
+from lanlab.analysis.published_statements import Statement, statements
 from lanlab.figures.wording import BOUNDS, level_text, number, percent, plain, quantity
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord

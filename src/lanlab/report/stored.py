@@ -66,19 +66,20 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
     """A run as lists have it."""
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.failures import missing_places
+    from lanlab.analysis.measured_where import measured_where
 
     counts = store.statuses(run.id)
     failed = counts.get("failed", 0)
     # Where each trial stands is read only where it matters: a list of runs has many.
     missing = missing_places(store.outlines(run.id)) if failed else []
     with reading_records(run.id):
-        place, label = place_of(run), label_of(run)
+        place, label, where = place_of(run), label_of(run), measured_where(run)
         return {
             "run": run.id,
             "study": run.study_id,
             "scale": run.scale,
-            "testbed": run.testbed["name"],
-            "link": run.testbed["link"],
+            "testbed": where.testbed,
+            "link": where.link,
             "status": "interrupted" if is_killed(run, store) else run.status,
             "trials": sum(counts.values()),
             "failed_trials": failed,

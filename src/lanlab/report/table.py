@@ -72,6 +72,10 @@ class Table:
         return found
 
 
+#: In place of one that could not be made.
+NO_TABLE = Table("", "", (), ())
+
+
 def _csv_text(value: Value) -> str:
     if value is None:
         return ""

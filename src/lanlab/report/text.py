@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.loss_places import not_received
 from lanlab.analysis.published import published_numbers
+from lanlab.report.analyses import Analyses
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
@@ -16,61 +18,84 @@ from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.stream_columns import with_arrival
+from lanlab.report.table import Table
+from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study, at_scale
+from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 
 if TYPE_CHECKING:
     from lanlab.report.fitted import Fitted
 
 
-def tables(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Fitted]:
-    """The first metric of each experiment that has trials, with what was lost where the study
-    draws that, and of copies what a byte and a file cost and how they went; then what was published
-    beside what was measured; where the searches ended; the trials that failed."""
+def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) -> list[Fitted]:
+    """
+    The first metric of each experiment that has trials, with what was lost where the study draws
+    that, and of copies what a byte and a file cost and how they went; then what was published
+    beside what was measured; where the searches ended; the trials that failed.
+
+    Args:
+        analyses: Keeps those that fail.
+    """
     study = Study.model_validate(run.study)
     published = published_numbers(run)
     measured = {trial.experiment for trial in trials}
-    drawn = [figure for figure in study.figure if figure.figure == "losses_against_sent"]
-    explained = {name for figure in drawn for name in figure.experiments}
-    from lanlab.report.fitted import fitted
-
-    found: list[Fitted] = []
+    found: list[tuple[Table, str]] = []
     for scaled in at_scale(study, run.scale):
         experiment = scaled.experiment
         if experiment.id in measured and scaled.search is None:
-            metric = experiment.metrics[0]
-            table = metric_table(run, trials, study, published, experiment.id, metric)
-            if experiment.workload == "stream" and metric == "goodput_bps":
-                table = with_arrival(table, run, trials, experiment.id)
-            found.append(fitted(table, experiment.title))
-            if experiment.workload == "copy":
-                for table in tables_of_copies(run, trials, study, experiment.id):
-                    title = f"{experiment.title}: {table.title.lower()}"
-                    found.append(fitted(table, title))
-            if experiment.workload == "load":
-                under = load_table(trials, study, experiment.id)
-                if under.rows:
-                    found.append(fitted(under, f"{experiment.title}: {under.title.lower()}"))
-            hosts = host_table(trials, experiment.id)
-            if hosts.rows:
-                found.append(fitted(hosts, f"{experiment.title}: {hosts.title.lower()}"))
-            own = [trial for trial in trials if trial.experiment == experiment.id]
-            if experiment.id in explained and any(not_received(t.metrics) for t in own):
-                losses = loss_table(run, trials, study, experiment.id)
-                if losses.rows:
-                    found.append(fitted(losses, f"{experiment.title}: {losses.title.lower()}"))
-    beside = beside_table(run, trials, study, published)
-    if beside.rows:
-        found.append(fitted(beside, beside.title))
-    if study.simulation is not None:
+            of_experiment = partial(_of_experiment, run, trials, study, published, scaled)
+            found += analyses.each(f"tables of {experiment.id}", of_experiment)
+
+    def beside() -> list[Table]:
+        return [beside_table(run, trials, study, published)]
+
+    def accuracy() -> list[Table]:
         # It brings in the findings, and with them the statistics.
         from lanlab.report.accuracy_table import accuracy_tables
 
-        found += [fitted(t, t.title) for t in accuracy_tables(run, trials, published)]
-    searches = saturation_table(run, trials, study)
-    if searches.rows:
-        found.append(fitted(searches, searches.title))
-    failed = failure_table(trials, study)
-    if failed.rows:
-        found.append(fitted(failed, failed.title))
-    return found
+        return accuracy_tables(run, trials, published)
+
+    ours = [*analyses.each("published values", beside)]
+    if study.simulation is not None:
+        ours += analyses.each("accuracy of the simulation", accuracy)
+    ours += analyses.each("saturation", lambda: [saturation_table(run, trials, study)])
+    ours += analyses.each("failed trials", lambda: [failure_table(trials, study)])
+    found += [(table, table.title) for table in ours if table.rows]
+    from lanlab.report.fitted import fitted
+
+    return [fitted(table, title) for table, title in found]
+
+
+def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
+    """Every trial, for where the tables of what they come to are missing."""
+    from lanlab.report.fitted import fitted
+
+    table = trial_table(run, trials, Study.model_validate(run.study))
+    return fitted(table, table.title)
+
+
+def _of_experiment(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    scaled: ExperimentAtScale,
+) -> list[tuple[Table, str]]:
+    experiment = scaled.experiment
+    metric = experiment.metrics[0]
+    table = metric_table(run, trials, study, published, experiment.id, metric)
+    if experiment.workload == "stream" and metric == "goodput_bps":
+        table = with_arrival(table, run, trials, experiment.id)
+    more = []
+    if experiment.workload == "copy":
+        more += tables_of_copies(run, trials, study, experiment.id)
+    if experiment.workload == "load":
+        more.append(load_table(trials, study, experiment.id))
+    more.append(host_table(trials, experiment.id))
+    drawn = [figure for figure in study.figure if figure.figure == "losses_against_sent"]
+    own = [trial for trial in trials if trial.experiment == experiment.id]
+    is_explained = any(experiment.id in figure.experiments for figure in drawn)
+    if is_explained and any(not_received(trial.metrics) for trial in own):
+        more.append(loss_table(run, trials, study, experiment.id))
+    titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in more if one.rows]
+    return [(table, experiment.title), *titled]

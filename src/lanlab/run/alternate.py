@@ -24,6 +24,7 @@ from lanlab.analysis.alternation import LETTERS, place_of, series_id
 from lanlab.engine import engine_path
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.frozen import dataclass
+from lanlab.performers import tried_ways
 from lanlab.plan import Plan, expand
 from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
 from lanlab.store import RunRecord, Store
@@ -157,9 +158,14 @@ def _go_on(
     """Run what the series has left; `runs` are those that it has."""
     sides, total = plan["sides"], plan["turns"] * len(plan["sides"])
     done = 0
+    places = [
+        (turn, side)
+        for turn in range(plan["turns"])
+        for side in order_of_turn(plan["seed"], turn, len(sides))
+    ]
     try:
-        for turn in range(plan["turns"]):
-            for side in order_of_turn(plan["seed"], turn, len(sides)):
+        with tried_ways.pinned():
+            for turn, side in places:
                 there = runs.get((turn, side))
                 if there is None or there.status in ("interrupted", "running"):
                     step = Step(turn, plan["turns"], side, sides[side]["name"], done, total)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from lanlab.analysis.attempts import Place, place_of
-from lanlab.errors import UsageError
+from lanlab.errors import LabError
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.plan import Plan
@@ -41,6 +41,8 @@ COLUMNS = (
 COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
 #: Parts of a record that take most of its room, and that no table of the page looks at.
 _LARGE = frozenset(("histogram", "host", "requests", "offloads", "interfaces", "udp_counters"))
+#: What a plan raises that cannot follow the trials of a run, which are shown all the same.
+_NO_PLAN = (ArithmeticError, LabError, LookupError, ValueError)
 #: Longer texts are messages, which differ.
 _SHORT = 64
 
@@ -93,7 +95,7 @@ class RunState:
     def _new_plan(self) -> Plan | None:
         try:
             return Plan(self.study, self.run.scale, self.run.seed)
-        except (LookupError, UsageError):
+        except _NO_PLAN:
             return None
 
     def charts(self) -> list[dict[str, str]]:
@@ -116,7 +118,7 @@ class RunState:
             if self._plan is not None:
                 try:
                     self._plan.record(trial)
-                except (LookupError, UsageError):
+                except _NO_PLAN:
                     self._plan = None
         order = sorted(changed)
         for place, row in zip(order, self._made([self.trials[i] for i in order]), strict=True):
@@ -147,11 +149,17 @@ class RunState:
 
     def progress(self) -> Progress:
         """How far the run is, by the plan that it follows."""
+        try:
+            if self._plan is not None:
+                return self._progress(self._plan)
+        except _NO_PLAN:
+            self._plan = None
+        return Progress(len(self.trials), None, None, "")
+
+    def _progress(self, plan: Plan) -> Progress:
         done = len(self.trials)
-        if self._plan is None:
-            return Progress(done, None, None, "")
-        estimate = self._plan.estimate(link_rate_bps=self.run.testbed.get("link_rate_bps"))
-        planned = self._plan.next_trial()
+        estimate = plan.estimate(link_rate_bps=self.run.testbed.get("link_rate_bps"))
+        planned = plan.next_trial()
         if planned is None:
             return Progress(done, 0, 0.0, "")
         experiment = next(e for e in self.study.experiment if e.id == planned.experiment)

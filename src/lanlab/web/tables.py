@@ -7,16 +7,21 @@ from collections.abc import Sequence
 from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.published import published_numbers
 from lanlab.frozen import dataclass
+from lanlab.report.analyses import Analyses
 from lanlab.report.answer import sentences
 from lanlab.report.failure_table import failure_table
 from lanlab.report.finding_table import FindingOnPage, findings_on_page, introduction
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
-from lanlab.report.table import Table
+from lanlab.report.table import NO_TABLE, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
-from lanlab.studies import Study
+from lanlab.studies import Published, Study
+from lanlab.studies.model import Experiment
+
+#: Verdicts, and what is said before them.
+_Findings = tuple[tuple[FindingOnPage, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -52,27 +57,55 @@ def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) 
     Raises:
         StoreError: The records are not as lanlab writes them.
     """
+    parts = Analyses()
     with reading_records(run.id):
         published = published_numbers(run)
         measured = {trial.experiment for trial in trials}
-        # A run without trials has nothing to judge.
-        verdicts = judge_run(findings_of(run), run, trials) if trials else None
+        # Before the sentences, which say which of these failed.
         experiments = tuple(
-            ExperimentSoFar(
-                one.id,
-                one.title,
-                metric_table(run, trials, study, published, one.id, one.metrics[0]),
-                loss_table(run, trials, study, one.id),
-            )
+            ExperimentSoFar(one.id, one.title, *_tables(parts, run, trials, study, published, one))
             for one in study.experiment
             if one.id in measured
         )
-        return ResultsSoFar(
-            trials=len(trials),
-            answer=tuple(sentences(run, trials, published)),
-            experiments=experiments,
-            saturation=saturation_table(run, trials, study),
-            findings=findings_on_page(verdicts, study) if verdicts else (),
-            findings_introduction=introduction(verdicts) if verdicts else (),
-            failures=failure_table(trials, study),
-        )
+        saturation = parts.of("saturation", lambda: saturation_table(run, trials, study), NO_TABLE)
+        no_findings: _Findings = ((), ())
+        findings = parts.of("findings", lambda: _findings(run, trials, study), no_findings)
+        failures = parts.of("failed trials", lambda: failure_table(trials, study), NO_TABLE)
+        answer = sentences(run, trials, published, parts)
+    return ResultsSoFar(
+        trials=len(trials),
+        answer=(*answer, *parts.lines()),
+        experiments=experiments,
+        saturation=saturation,
+        findings=findings[0],
+        findings_introduction=findings[1],
+        failures=failures,
+    )
+
+
+def _tables(
+    parts: Analyses,
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    one: Experiment,
+) -> tuple[Table, Table]:
+    """Means and losses of an experiment."""
+
+    def means() -> Table:
+        return metric_table(run, trials, study, published, one.id, one.metrics[0])
+
+    return (
+        parts.of(f"means of {one.id}", means, NO_TABLE),
+        parts.of(f"losses of {one.id}", lambda: loss_table(run, trials, study, one.id), NO_TABLE),
+    )
+
+
+def _findings(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> _Findings:
+    """Verdicts, and what is said before them."""
+    # A run without trials has nothing to judge.
+    verdicts = judge_run(findings_of(run), run, trials) if trials else None
+    if not verdicts:
+        return (), ()
+    return findings_on_page(verdicts, study), introduction(verdicts)

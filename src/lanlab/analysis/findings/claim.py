@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from lanlab.analysis.findings.contrast import Basis, Estimate
@@ -231,6 +232,7 @@ def compared(
     conditions: tuple[str, ...] = (),
     lost_trials: int = 0,
     candidates: int = 1,
+    digits: Mapping[float, float] = MappingProxyType({}),
 ) -> Comparison:
     """
     A comparison of an estimate with bounds.
@@ -240,8 +242,11 @@ def compared(
         estimates: The first is told; all must agree, for a verdict (of trials that are lost, each
             way in which they can have been).
         strict: The bound itself is not within what is claimed ("below", not "at most").
+        digits: As `Evidence.digits` has them.
     """
-    low, high = (None if end is None else _scaled(end, scale) for end in (least, most))
+    inner_least = least if least is None or strict else least - _half_digit(least, digits)
+    inner_most = most if most is None or strict else most + _half_digit(most, digits)
+    low, high = (None if end is None else _scaled(end, scale) for end in (inner_least, inner_most))
     told = estimates[0]
     tested = all(one.basis == "tested" for one in estimates)
     basis: Basis = told.basis
@@ -275,6 +280,11 @@ def compared(
         conditions=conditions,
         sources=frozenset().union(*(one.sources for one in estimates)),
     )
+
+
+def _half_digit(bound: float, digits: Mapping[float, float]) -> float:
+    alike = (half for number, half in digits.items() if math.isclose(number, bound, rel_tol=1e-9))
+    return next(alike, 0.0)
 
 
 def _unit(measure: Measure, scale: Scale) -> Unit:

@@ -163,6 +163,7 @@ def weighted(
         conditions=tuple(side.cell.name for side in sides),
         lost_trials=sum(side.lost_trials for side in sides),
         candidates=combinations,
+        digits=places[0].scope.evidence.digits,
     )
 
 

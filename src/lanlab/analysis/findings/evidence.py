@@ -51,6 +51,11 @@ class Evidence(Protocol):
     def assumed(self) -> Mapping[str, Level]:
         """Levels that are taken for those of the one system that there is; not told."""
 
+    @property
+    def digits(self) -> Mapping[float, float]:
+        """Half of the last digit of printed numbers that state the claim, by number: a bound is
+        such a number, and is met by whatever is printed alike."""
+
     def cells(self, metric: str) -> Sequence[Cell]:
         """All conditions that have the metric."""
 

@@ -20,6 +20,7 @@ from lanlab.analysis.findings.claim import (
     without_repeats,
 )
 from lanlab.analysis.findings.evidence import Evidence
+from lanlab.analysis.findings.printed import half_digit
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.systems import assumed_levels
@@ -27,7 +28,7 @@ from lanlab.analysis.findings.verdicts import LEVEL, Further, Judged, Judgement,
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Finding, LoadedStudy
+from lanlab.studies import Finding, LoadedStudy, Published
 
 _NOT_BY_PRINT = {
     "simulation": "the numbers that could decide it are lost;"
@@ -66,7 +67,9 @@ def judge_run(
     evidence = RunEvidence.of(run, trials)
     nodes: list[Node] = []
     here: list[tuple[Node, Mapping[str, Level]] | None] = []
+    printed = published_numbers(run)
     for finding in findings:
+        evidence = replace(evidence, digits=_digits(finding, printed))
         node = build(finding.statement, evidence)
         assumed = assumed_levels(finding.statement, evidence.factors)
         nodes.append(node)
@@ -78,6 +81,12 @@ def judge_run(
     mean_trial_s = sum(done) / len(done) if done else None
     found = _verdicts(findings, nodes, here, evidence, mean_trial_s)
     return found if evidence.study.simulation is None else _with_fitted(found, evidence)
+
+
+def _digits(finding: Finding, published: Published) -> dict[float, float]:
+    """Half of the last digit of the numbers that state a finding, by number."""
+    stating = [value for value in published.value if value.id in finding.stated_by]
+    return {value.si: half_digit(value) for value in stating}
 
 
 def _with_fitted(verdicts: Verdicts, evidence: RunEvidence) -> Verdicts:

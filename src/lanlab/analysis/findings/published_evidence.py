@@ -46,6 +46,8 @@ class PublishedEvidence:
     title: str = "what was published"
     can_lack: bool = True
     assumed: Mapping[str, Level] = field(default_factory=dict)
+    #: None: a number that was printed has digits of its own.
+    digits: Mapping[float, float] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return id(self)

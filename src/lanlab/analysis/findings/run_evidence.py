@@ -29,6 +29,7 @@ class RunEvidence:
     #: Levels that are taken for those of this system: what a study varied and a run cannot.
     assumed: Mapping[str, Level] = field(default_factory=dict)
     can_lack: bool = False
+    digits: Mapping[float, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: RunRecord, trials: Sequence[TrialRecord]) -> RunEvidence:

@@ -21,8 +21,8 @@ static KNOWN: Mutex<Memory> = Mutex::new(Memory { found: Vec::new() });
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub candidates: Vec<Candidate>,
-    /// Whether two rounds chose the same way, and no other work was in theirs; else the next engine
-    /// tries anew.
+    /// Whether two rounds chose the same way, and no other work was in theirs; else an engine of
+    /// another series tries anew.
     pub is_sure: bool,
     pub tried_at_s: u64,
     /// Whether another engine tried them.
@@ -89,7 +89,7 @@ impl Memory {
             if self.of(case).is_none() {
                 let found = Found {
                     candidates: ways.candidates,
-                    is_sure: true,
+                    is_sure: ways.is_sure,
                     tried_at_s: ways.tried_at_s,
                     earlier: true,
                 };
@@ -99,10 +99,10 @@ impl Memory {
         Ok(())
     }
 
-    /// What the next engine need not try.
+    /// What the next engine need not try; the driver keeps what is sure.
     pub(super) fn told(&self) -> Vec<TriedWays> {
-        let sure = self.found.iter().filter(|(_, found)| found.is_sure);
-        sure.map(|(case, found)| TriedWays {
+        let all = self.found.iter();
+        all.map(|(case, found)| TriedWays {
             engine: ENGINE.into(),
             tried_at_s: found.tried_at_s,
             transport: case.transport,
@@ -111,6 +111,7 @@ impl Memory {
             receive_buffer_bytes: case.receive_buffer_bytes,
             of: case.of,
             candidates: found.candidates.clone(),
+            is_sure: found.is_sure,
         })
         .collect()
     }
@@ -171,8 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sure_is_not_told() {
-        assert_eq!(told(CASE, found(200.0, 190.0, false)), []);
+    fn what_is_not_sure_is_told_as_that_and_stays_so() {
+        let told = told(CASE, found(200.0, 190.0, false));
+        assert!(!told[0].is_sure);
+        let mut next = Memory::default();
+        next.learn(told.clone()).unwrap();
+        assert_eq!(next.of(CASE), Some(&Found { earlier: true, ..found(200.0, 190.0, false) }));
+        assert_eq!(next.told(), told);
     }
 
     #[test]

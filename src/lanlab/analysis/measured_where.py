@@ -1,0 +1,57 @@
+"""Where a run was measured, in words. A server that was there before is where its URL names it, and
+between it and this machine is a network that lanlab did not make."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from lanlab.store import RunRecord
+
+_INTERFACE = "interface:"
+_OWN_NETWORK = "network as it is"
+
+
+class MeasuredWhere(NamedTuple):
+    """Hosts, and what joins them."""
+
+    testbed: str
+    link: str
+
+
+def measured_where(run: RunRecord) -> MeasuredWhere:
+    """The testbed and link of a run, as its user knows them."""
+    name, link = str(run.testbed.get("name", "unknown")), str(run.testbed.get("link") or "")
+    if name != "loopback" and not name.startswith(_INTERFACE):
+        return MeasuredWhere(name, link)
+    elsewhere = [host for host in dict.fromkeys(_server_hosts(run)) if not _is_this_machine(host)]
+    if not elsewhere:
+        return MeasuredWhere(name, link)
+    interface = name.removeprefix(_INTERFACE) if name.startswith(_INTERFACE) else ""
+    joined = f"interface {interface}" if interface else _OWN_NETWORK
+    return MeasuredWhere(f"this machine to {', '.join(elsewhere)}", joined)
+
+
+def _server_hosts(run: RunRecord) -> Iterator[str]:
+    """The hosts of the URLs that a run's study names."""
+    experiments: Any = run.study.get("experiment", ())
+    for experiment in experiments:
+        named = experiment.get("parameters", {}).get("server")
+        varied = experiment.get("factors", {}).get("server", ())
+        for server in (named, *varied):
+            if isinstance(server, str) and "://" in server:
+                # As it was written: a name of NetBIOS has capitals.
+                netloc = urlsplit(server).netloc.rpartition("@")[2]
+                host, colon, port = netloc.rpartition(":")
+                yield unquote(host if colon and port.isdigit() else netloc)
+
+
+def _is_this_machine(host: str) -> bool:
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]").partition("%")[0]).is_loopback
+    except ValueError:
+        return False

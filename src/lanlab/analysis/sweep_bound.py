@@ -1,0 +1,93 @@
+"""What a sweep of the loads of a search, in the same run, says of where the search has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.frozen import dataclass
+from lanlab.plan import RandomLoss
+from lanlab.plan.seen import Seen, seen
+from lanlab.store import TrialRecord
+from lanlab.studies import ExperimentAtScale
+
+#: Parameters that change no traffic at a load.
+_OF_NO_TRAFFIC = frozenset({"time_s", "warmup_s"})
+#: Losses that a claim of random loss expects in a sweep without one, with a chance of 5 % for none.
+_LEAST_EXPECTED = 3.0
+
+
+@dataclass(frozen=True)
+class SweepBound:
+    """A load that met a loss goal in every trial of a sweep, as did every lower load of it."""
+
+    #: Id of the sweep.
+    experiment: str
+    #: What its trials really offered at least, in the factor's unit.
+    load: float
+    #: At that load.
+    trials: int
+    #: Offered at that load and below it.
+    messages: float
+
+
+def sweep_bound(
+    search: ExperimentAtScale,
+    steps: Sequence[TrialRecord],
+    sweeps: Sequence[ExperimentAtScale],
+    trials: Sequence[TrialRecord],
+    loss_ratio: float,
+) -> SweepBound | None:
+    """
+    The highest load at which a sweep of the same traffic met a loss goal; `None` without one.
+
+    Args:
+        search: With its trials, `steps`.
+        sweeps: All experiments of the run.
+        trials: All trials of the run, in order.
+        loss_ratio: The goal.
+    """
+    rule = search.search
+    assert rule is not None
+    found = []
+    for sweep in sweeps:
+        own = [trial for trial in trials if trial.experiment == sweep.experiment.id]
+        if sweep.search is not None or rule.factor not in sweep.factors or not steps:
+            continue
+        alike = [one for one in counting(own) if _is_alike(one, steps[0], rule.factor)]
+        bound = _bound(sweep.experiment.id, alike, rule.factor, rule.metric, loss_ratio)
+        # One trial may be one that was lucky.
+        if bound is not None and bound.trials >= max(2, (rule.trials + 1) // 2):
+            found.append(bound)
+    return max(found, key=lambda one: one.load, default=None)
+
+
+def refutes_random_loss(bound: SweepBound, loss: RandomLoss, loss_ratio: float) -> bool:
+    """Whether a sweep met a goal that loss at every load would have it miss."""
+    expected = bound.messages * loss.low / loss.dispersion
+    return loss_ratio < loss.low and expected > _LEAST_EXPECTED
+
+
+def _is_alike(trial: TrialRecord, step: TrialRecord, factor: str) -> bool:
+    def traffic(one: TrialRecord) -> dict[str, object]:
+        left_out = {factor, *_OF_NO_TRAFFIC}
+        return {key: value for key, value in one.parameters.items() if key not in left_out}
+
+    return trial.workload == step.workload and traffic(trial) == traffic(step)
+
+
+def _bound(
+    experiment: str, trials: Sequence[TrialRecord], factor: str, metric: str, loss_ratio: float
+) -> SweepBound | None:
+    by_load: dict[float, list[Seen | None]] = {}
+    for trial in trials:
+        by_load.setdefault(float(trial.factors[factor]), []).append(seen(trial.metrics, metric))
+    found, messages = None, 0.0
+    for load, every in sorted(by_load.items()):
+        good = [one for one in every if one is not None and one.loss_ratio <= loss_ratio]
+        if len(good) < len(every):
+            break
+        messages += sum(one.messages for one in good)
+        offered = load * min(1.0, *(one.offered_ratio for one in good))
+        found = SweepBound(experiment, offered, len(good), messages)
+    return found

@@ -1,0 +1,80 @@
+"""
+What is computed from the trials of a run, each part by itself: one that fails takes nothing from
+the other parts, and hides no trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from lanlab.frozen import dataclass
+
+_Found = TypeVar("_Found")
+#: Failures of the machine or of the installation, which end every command with words of their own.
+_OF_THE_MACHINE = (ImportError, MemoryError, OSError)
+#: Characters of a message that are kept; a record may put any text into it.
+_MOST_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class FailedAnalysis:
+    """An analysis that raised."""
+
+    name: str
+    error: Exception
+
+    @property
+    def kind(self) -> str:
+        """What was raised."""
+        return type(self.error).__name__
+
+    @property
+    def message(self) -> str:
+        """Its first line."""
+        lines = (line.strip() for line in str(self.error).splitlines())
+        return next(filter(None, lines), "no details")[:_MOST_CHARACTERS]
+
+    def to_json(self) -> dict[str, str]:
+        """For programs."""
+        return {"analysis": self.name, "kind": self.kind, "message": self.message}
+
+
+class Analyses:
+    """The analyses of one run, with those that failed."""
+
+    def __init__(self) -> None:
+        self.failed: list[FailedAnalysis] = []
+
+    def of(self, name: str, compute: Callable[[], _Found], instead: _Found) -> _Found:
+        """
+        The result of an analysis.
+
+        Args:
+            name: What users know it by.
+            instead: The result if it fails.
+        """
+        try:
+            return compute()
+        except _OF_THE_MACHINE:
+            raise
+        except Exception as error:
+            self.failed.append(FailedAnalysis(name, error))
+            return instead
+
+    def each(self, name: str, compute: Callable[[], Sequence[_Found]]) -> list[_Found]:
+        """The results of an analysis that has several; none if it fails."""
+        found: Sequence[_Found] = ()
+        return list(self.of(name, compute, found))
+
+    def lines(self) -> list[str]:
+        """Which analyses failed and why, a line for each reason."""
+        by_reason: dict[str, list[str]] = {}
+        for one in self.failed:
+            names = by_reason.setdefault(f"{one.kind}: {one.message}", [])
+            if one.name not in names:
+                names.append(one.name)
+        return [
+            f"Analysis failed: {', '.join(names)} ({reason}). The trials are not affected."
+            for reason, names in by_reason.items()
+        ]

@@ -1,0 +1,92 @@
+"""A server of the user's is said to be where it is, not on this machine's loopback."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planned_runs import a_run, planned_run
+
+from lanlab.analysis.measured_where import measured_where
+from lanlab.figures.gather import caption
+from lanlab.performers.interfaces import measured_interface
+from lanlab.report.comparison_table import runs_table
+from lanlab.store import RunRecord
+from lanlab.studies import load_study
+from lanlab.testbeds.base import Host
+
+
+def copied(name: str, link: str, *servers: str) -> RunRecord:
+    """A run of copies to servers, one or several."""
+    run = a_run(load_study("schomer-claason").study, "tiny", None)
+    experiment: dict[str, Any] = {"id": "single", "parameters": {}, "factors": {}}
+    if len(servers) == 1:
+        experiment["parameters"]["server"] = servers[0]
+    elif servers:
+        experiment["factors"]["server"] = list(servers)
+    return replace(
+        run, testbed={"name": name, "link": link}, study={**run.study, "experiment": [experiment]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "servers", "said"),
+    [
+        ("loopback", ("sftp://me@10.77.0.2:2222/tmp",), ("this machine to 10.77.0.2",)),
+        (
+            "loopback",
+            ("smb://me@nas/a", "ftp://nas/b", "nfs://old/c"),
+            ("this machine to nas, old",),
+        ),
+        ("loopback", ("sftp://[fe80::2%25eth0]/tmp",), ("this machine to [fe80::2%eth0]",)),
+        ("loopback", ("sftp://me@127.0.0.1/tmp",), ("loopback", "unshaped")),
+        ("loopback", ("ftp://localhost:2121/tmp",), ("loopback", "unshaped")),
+        ("loopback", ("sftp://[::1]/tmp",), ("loopback", "unshaped")),
+        ("loopback", ("file:///srv/data",), ("loopback", "unshaped")),
+        ("loopback", (), ("loopback", "unshaped")),
+        ("virtual", (), ("virtual", "unshaped")),
+        (
+            "interface:eth1",
+            ("smb1+nbf://CNCFILES/DATA",),
+            ("this machine to CNCFILES", "interface eth1"),
+        ),
+    ],
+)
+def test_a_run_says_where_it_was_measured(
+    name: str, servers: tuple[str, ...], said: tuple[str, ...]
+) -> None:
+    """What has no link of lanlab's has the network as it is."""
+    expected = said if len(said) == 2 else (*said, "network as it is")
+
+    assert measured_where(copied(name, "unshaped", *servers)) == expected
+
+
+def test_captions_and_comparisons_say_it_too() -> None:
+    run = copied("loopback", "unshaped", "sftp://me@10.77.0.2/tmp")
+
+    said = [
+        caption(run),
+        *(cell.text for row in runs_table(["a"], [(run, [])], 0).rows for cell in row),
+    ]
+
+    assert sum("10.77.0.2" in text for text in said) == 2
+    assert not any("loopback" in text for text in said)
+
+
+def test_a_run_between_virtual_hosts_is_called_as_it_was() -> None:
+    run = planned_run("manford-kolahi").run
+
+    assert "testbed virtual, link any" in caption(run).replace("Testbed", "testbed")
+
+
+def test_an_interface_without_part_in_the_run_is_not_told() -> None:
+    """Beside the Ethernet of an old server this machine's loopback carries no frame."""
+    facts = {"interfaces": {"lo": {"addresses": ["127.0.0.1"]}, "eth1": {"addresses": []}}}
+    first = Host("host0", {"ipv4": "127.0.0.1"}, (), interface="eth1")
+    second = Host("host1", {"ipv4": "127.0.0.1"}, ())
+
+    assert measured_interface(first, (first, second), facts) == "eth1"
+    assert measured_interface(second, (first, second), facts) is None
+    plain = replace(first, interface=None)
+    assert measured_interface(plain, (plain, second), facts) == "lo"

@@ -1,0 +1,189 @@
+"""Levels of a factor are ranked in groups, at each level of the other factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from copy_runs import copy_run, copy_study
+from planned_runs import planned_run
+
+from lanlab.analysis.ranking import Ranking, rankings
+from lanlab.cli.results import run_as_json
+from lanlab.report.answer import sentences
+from lanlab.report.ranking_text import level_names, ranking_sentences
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+LARGE, SMALL = "schomer-large", "schomer-many"
+#: SMB and NFS take as long for a byte, FTP 1.2 times; of many files SMB is slowest by far.
+COSTS = {
+    "smb": (1e-8, 9e-3, 0.0),
+    "nfs": (1e-8, 1e-3, 0.0),
+    "ftp": (1.2e-8, 1e-3, 0.0),
+}
+Run = tuple[RunRecord, list[TrialRecord]]
+
+
+def made(
+    costs: Mapping[str, Any] = COSTS, spread: float = 0.005, trials: int = 10, **changes: Any
+) -> Run:
+    """Copies of both datasets by each service."""
+    study = copy_study(list(costs), [LARGE, SMALL], trials, **changes)
+    return copy_run(study, costs, spread)
+
+
+def groups(one: Ranking) -> list[list[Any]]:
+    return [[ranked.level for ranked in group] for group in one.groups]
+
+
+def said(run: Run) -> list[str]:
+    return ranking_sentences(Study.model_validate(run[0].study), *run)
+
+
+def test_each_condition_has_groups_of_its_own() -> None:
+    """Large files are as quick by two services, small ones are not."""
+    large, small = rankings(*made(), "copies")
+
+    assert (large.condition, small.condition) == ({"dataset": LARGE}, {"dataset": SMALL})
+    assert [set(group) for group in groups(large)] == [{"smb", "nfs"}, {"ftp"}]
+    assert groups(small)[-1] == ["smb"]
+
+
+def test_how_many_times_slower_has_an_interval_that_holds_it() -> None:
+    large, _ = rankings(*made(), "copies")
+    [ftp] = large.groups[1]
+
+    assert ftp.worse == pytest.approx(1.2, rel=0.01)
+    assert ftp.low is not None and ftp.high is not None
+    assert ftp.low < 1.2 < ftp.high < 1.25
+
+
+def test_the_order_is_the_same_by_a_metric_of_which_more_is_better() -> None:
+    """Goodput in place of time: what is twice as slow has half of it."""
+    run, trials = made()
+    study = {
+        **run.study,
+        "experiment": [{**run.study["experiment"][0], "metrics": ["goodput_bps"]}],
+    }
+    by_goodput = rankings(replace(run, study=study), trials, "copies")
+    by_time = rankings(run, trials, "copies")
+
+    for one, other in zip(by_goodput, by_time, strict=True):
+        assert groups(one) == groups(other)
+        assert [r.worse for g in one.groups for r in g] == pytest.approx(
+            [r.worse for g in other.groups for r in g]
+        )
+
+
+def test_noise_makes_no_order() -> None:
+    """Services that cost the same are one group, nearly always: the chance of any false group is
+    5 %."""
+    alike = dict.fromkeys(COSTS, (1e-8, 1e-3, 0.0))
+
+    run = made(alike, spread=0.05)
+
+    for one in rankings(*run, "copies"):
+        assert len(one.groups) == 1
+    assert said(run)[0].startswith("Elapsed time: schomer-large: ")
+    assert said(run)[0].count("(no difference shown)") == 2
+
+
+def test_a_level_between_two_groups_says_what_it_is_like() -> None:
+    """The best and the last differ, and the one between is like both."""
+    costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
+    found = rankings(*made(costs, spread=0.02, trials=8), "copies")
+    between = [one for one in found if groups(one) == [["smb", "nfs"], ["ftp"]]]
+
+    assert between
+    assert ("nfs",) in {ranked.like_before for one in between for ranked in one.groups[1]}
+
+
+def test_a_level_without_a_trial_is_said_to_have_none() -> None:
+    study = copy_study(list(COSTS), [LARGE])
+    run = copy_run(study, COSTS, 0.005, lambda planned: planned.factors["service"] == "ftp")
+    [one] = rankings(*run, "copies")
+
+    assert one.lacking == ("ftp",)
+    assert said(run)[0].endswith("(no result of FTP).")
+
+
+def test_the_sentence_has_groups_and_ratios_for_each_condition() -> None:
+    [sentence] = said(made())
+
+    large, small = sentence.removesuffix(".").split("; ")
+    assert large.startswith("Elapsed time, fastest first: schomer-large: ")
+    assert "(no difference shown), then FTP 1.2 \N{MULTIPLICATION SIGN} slower than " in large
+    assert small.startswith("schomer-many: ")
+    assert "then SMB " in small and "\N{MULTIPLICATION SIGN} slower" in small
+
+
+def test_it_is_the_first_sentence_and_no_range_goes_over_datasets() -> None:
+    run, trials = made()
+
+    every = sentences(run, trials)
+
+    assert every[0] == said((run, trials))[0]
+    assert not any(" was between " in one for one in every)
+    assert any(f"({LARGE}) and " in one and f"({SMALL})" in one for one in every)
+
+
+def test_json_has_the_rankings() -> None:
+    [large, small] = run_as_json(*made())["rankings"]
+
+    assert large["condition"] == {"dataset": LARGE}
+    assert [one["level"] for one in small["groups"][-1]] == ["smb"]
+    assert large["groups"][1][0]["times_worse"] == pytest.approx(1.2, rel=0.01)
+
+
+def test_single_trials_are_not_ranked() -> None:
+    [sentence] = said(made(trials=1))
+
+    assert sentence == (
+        "SMB, NFS and FTP are not ranked by elapsed time: a ranking takes two trials of each."
+    )
+
+
+def test_what_is_exactly_repeated_is_ranked() -> None:
+    """As in virtual time, where no trial differs from another."""
+    [large, _] = rankings(*made(spread=0.0, trials=2), "copies")
+
+    assert [set(group) for group in groups(large)][-1] == {"ftp"}
+    assert large.is_tested
+
+
+def test_a_run_without_such_a_factor_has_no_ranking() -> None:
+    """Nor has a sweep of sending rates, where below saturation each carries the load."""
+    for name in ("manford-kolahi", "milanovic-srbljic"):
+        found = planned_run(name, "quick")
+        study = Study.model_validate(found.run.study)
+        assert ranking_sentences(study, found.run, found.trials) == []
+
+
+@pytest.mark.parametrize(
+    ("servers", "names"),
+    [
+        (("smb://me@nas/a", "nfs://nas/b"), ["SMB", "NFS"]),
+        (("sftp://me@nas/a", "sftp://me@old:2222/a"), ["nas", "old:2222"]),
+        (("smb://nas/a", "smb://nas/b"), ["smb://nas/a", "smb://nas/b"]),
+    ],
+)
+def test_servers_are_called_by_what_tells_them_apart(
+    servers: tuple[str, str], names: list[str]
+) -> None:
+    study = copy_study(["smb"], [LARGE])
+
+    assert list(level_names(study, "server", servers).values()) == names
+
+
+def test_many_conditions_with_one_order_are_said_together() -> None:
+    """With names of some, and no ratio, which would be one over unlike conditions."""
+    sizes = [f"1x{size}MB" for size in range(1, 9)]
+    study = copy_study(["smb", "ftp"], sizes)
+    [sentence] = said(copy_run(study, {"smb": (1e-8, 0, 0), "ftp": (2e-8, 0, 0)}, 0.005))
+
+    assert sentence == (
+        "Elapsed time, fastest first: 1x1MB, 1x2MB, 1x3MB and 5 more: SMB, then FTP."
+    )

@@ -1,0 +1,143 @@
+"""A simulated study: each printed number with its counterpart, the same one at every place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from planned_runs import PlannedRun, planned_run
+
+from lanlab.analysis.comparison_published import beside_published
+from lanlab.analysis.findings import judge_run
+from lanlab.analysis.published import points_for
+from lanlab.analysis.published_statements import statements
+from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.analysis.summary import summarise
+from lanlab.figures.registry import build_figure
+from lanlab.report.metric_table import metric_table
+from lanlab.store import TrialRecord
+from lanlab.studies import Study, load_study
+
+RTT, GOODPUT = "round-trip-simulated", "throughput-simulated"
+
+
+@pytest.fixture(scope="module")
+def simulated() -> PlannedRun:
+    """Of goodput something that grows with the size, different for each system and version."""
+    found = planned_run("manford-kolahi", "quick", 100_000_000, where="simulated")
+    return replace(found, trials=[_spread(trial) for trial in found.trials])
+
+
+def _spread(trial: TrialRecord) -> TrialRecord:
+    if trial.experiment != GOODPUT:
+        return trial
+    size, version = int(trial.factors["message_size_bytes"]), int(trial.factors["ip_version"])
+    goodput_bps = 1e6 * (20 + size / 25 - version + (trial.factors["os"] == "xp") * size / 200)
+    return replace(trial, metrics={**trial.metrics, "goodput_bps": goodput_bps})
+
+
+def study_of(found: PlannedRun) -> Study:
+    return Study.model_validate(found.run.study)
+
+
+def test_printed_round_trips_belong_to_simulated_conditions(simulated: PlannedRun) -> None:
+    """Though these also say on the machines of which program they are, which is printed nowhere."""
+    means = {
+        point.value.id
+        for summary in summarise(simulated.run, simulated.trials, RTT, "rtt_mean_ns")
+        for point in points_for(summary, simulated.published)
+        if point.value.statistic == "mean"
+    }
+
+    assert means == {"rtt.384.ipv4", "rtt.384.ipv6"}
+
+
+def test_they_stand_in_the_comparison_with_what_was_published(simulated: PlannedRun) -> None:
+    found = beside_published(simulated.run, simulated.trials, simulated.published)
+
+    assert {"rtt.384.ipv4", "rtt.384.ipv6"} <= {one.value.id for one in found}
+
+
+def test_they_stand_in_the_table_and_in_the_figure(simulated: PlannedRun) -> None:
+    study, printed = study_of(simulated), simulated.published
+    table = metric_table(simulated.run, simulated.trials, study, printed, RTT, "rtt_mean_ns")
+    texts = {cell.text for row in table.rows for cell in row}
+    [figure] = [one for one in study.figure if one.experiments == (RTT,)]
+    chart = build_figure(simulated.run, simulated.trials, study, printed, figure)
+    marks = [mark.printed for one in chart.published for mark in one.marks]
+
+    for printed_ms in ("14.1", "12.3"):
+        assert any(printed_ms in text for text in texts)
+        assert any(f"{printed_ms}ms" in text for text in marks)
+
+
+def test_a_run_that_has_both_levels_compares_them(simulated: PlannedRun) -> None:
+    """Both systems, and both versions of IP."""
+    stated = {
+        one.value.id: one
+        for one in statements(simulated.run, simulated.trials, simulated.published)
+    }
+
+    assert stated["p.diff21"].ours == pytest.approx(2e6)
+    assert stated["p.diff10"].ours == pytest.approx(-1e6 * 384 / 200)
+    assert not any("does not have" in one.how for one in stated.values() if one.ours is None)
+
+
+def test_a_run_with_both_versions_of_ip_compares_them_too() -> None:
+    """On this system in place of the printed one."""
+    found = planned_run("manford-kolahi", "quick", 100_000_000)
+    stated = {one.value.id: one for one in statements(found.run, found.trials, found.published)}
+
+    assert stated["p.diff21"].ours is not None and stated["p.diff21"].ours > 0
+    assert stated["p.diff10"].ours is None
+    assert "does not have" in stated["p.diff10"].how
+
+
+def test_a_printed_number_has_one_counterpart(simulated: PlannedRun) -> None:
+    """The statements and the accuracy read it off at the same condition."""
+    judged = {
+        one.value.id: one.simulated
+        for one in run_accuracies(simulated.run, simulated.trials, simulated.published)
+    }
+    stated = {
+        one.value.id: one.ours
+        for one in statements(simulated.run, simulated.trials, simulated.published)
+        if one.value.statistic in ("minimum", "maximum")
+    }
+
+    assert stated
+    assert stated == {key: judged[key] for key in stated}
+    # 1152 bytes, as the text says, where larger messages reach more here.
+    assert stated["r.abs.xp.ipv4.max"] == pytest.approx(1e6 * (20 + 1152 / 25 - 4 + 1152 / 200))
+
+
+@pytest.mark.parametrize(
+    ("least_bps", "most_bps", "verdict"),
+    [
+        (24.00e6, 84.60e6, "holds"),
+        (23.51e6, 84.64e6, "holds"),
+        (23.49e6, 84.60e6, "does not hold"),
+        (24.00e6, 84.66e6, "does not hold"),
+    ],
+)
+def test_a_claim_is_judged_to_the_digits_that_were_printed(
+    simulated: PlannedRun, least_bps: float, most_bps: float, verdict: str
+) -> None:
+    """24 is what 23.51 is printed as, and 84.6 what 84.64 is."""
+
+    def ranged(trial: TrialRecord) -> TrialRecord:
+        if trial.experiment != GOODPUT:
+            return trial
+        share = (int(trial.factors["message_size_bytes"]) - 128) / (1408 - 128)
+        goodput_bps = least_bps + share * (most_bps - least_bps)
+        return replace(trial, metrics={**trial.metrics, "goodput_bps": goodput_bps})
+
+    findings = load_study("manford-kolahi").findings
+    asked = [one for one in findings if one.id == "f1.vista.ipv6"]
+    trials = [ranged(trial) for trial in simulated.trials]
+    [judged] = judge_run(asked, simulated.run, trials).judgements
+
+    assert judged.verdict == verdict
+    assert {(one.comparison.least, one.comparison.most) for one in judged.comparisons} == {
+        (24.0e6, 84.6e6)
+    }

@@ -1,0 +1,134 @@
+"""A search and a sweep of the same run do not contradict each other in what is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from planned_runs import PlannedRun, planned_run
+
+from lanlab.analysis.limits import udp_limit_bps
+from lanlab.analysis.pollution import Finding, Judgement
+from lanlab.analysis.saturation import Saturation, saturations
+from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss
+from lanlab.plan import PlannedTrial, RandomLoss
+from lanlab.report.answer import sentences
+from lanlab.report.saturation_table import saturation_table
+from lanlab.report.saturation_text import saturation_sentence
+from lanlab.store import TrialRecord
+from lanlab.studies import Study
+
+SEARCH, SWEEP = "udp-500-saturation", "udp-500"
+LIMIT_BPS = udp_limit_bps(10_000_000, 500, 4)
+
+
+def slow_in_search(planned: PlannedTrial) -> float:
+    """The host was slow while the search ran, and not while the sweep did."""
+    return 0.7 if planned.experiment == SEARCH else 1.0
+
+
+def end_of(found: PlannedRun) -> Saturation:
+    return next(end for end in saturations(found.run, found.trials) if end.experiment == SEARCH)
+
+
+@pytest.fixture(scope="module")
+def refuted() -> PlannedRun:
+    return planned_run("milanovic-srbljic", "quick", carries=slow_in_search)
+
+
+def levels_of(found: PlannedRun) -> list[float]:
+    return sorted({float(trial.factors["rate_bps"]) for trial in found.of(SWEEP)})
+
+
+def test_a_sweep_without_loss_is_a_lower_bound(refuted: PlannedRun) -> None:
+    """In place of the estimate of a search that lost messages at lower loads."""
+    strictest = end_of(refuted).goals[0]
+
+    best = max(level for level in levels_of(refuted) if level <= LIMIT_BPS)
+    assert best > 0.8 * LIMIT_BPS
+    assert (strictest.verdict, strictest.load) == ("refuted", None)
+    assert strictest.sweep is not None
+    assert (strictest.sweep.experiment, strictest.sweep.load) == (SWEEP, best)
+    assert end_of(refuted).capacity is None
+
+
+def test_the_sentence_has_the_bound_and_not_the_estimate(refuted: PlannedRun) -> None:
+    said = sentences(refuted.run, refuted.trials)[0]
+    best = max(level for level in levels_of(refuted) if level <= LIMIT_BPS) / 8_000
+
+    assert f"nothing was lost up to at least {best:,.1f}"[:-2] in said
+    assert "in every trial of the sweep UDP, 500-byte messages" in said
+    assert "its estimate is left out" in said
+    assert f"{0.7 * LIMIT_BPS / 8_000:,.0f}" not in said
+
+
+def test_the_table_has_no_bound_that_the_sweep_refutes(refuted: PlannedRun) -> None:
+    study = Study.model_validate(refuted.run.study)
+    table = saturation_table(refuted.run, refuted.trials, study)
+    names = [column.name for column in table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in table.rows]
+    [strictest] = [
+        row
+        for row in rows
+        if (row["experiment"].value, row["lost at most (ratio)"].value) == (SEARCH, 0.0)
+    ]
+
+    assert strictest["result"].text == "refuted by a sweep"
+    assert strictest["upper bound"].value is None
+    assert strictest["interval high"].value is None
+    assert strictest["median load"].value == strictest["interval low"].value
+
+
+@pytest.mark.parametrize("differs", ["other size", "one trial", "lossy below", "agreeing"])
+def test_what_refutes_nothing(differs: str) -> None:
+    """Another size of messages, a single trial, a loss at a lower load, and the same limit."""
+    slow = slow_in_search if differs != "agreeing" else (lambda planned: 1.0)
+    found = planned_run("milanovic-srbljic", "quick", carries=slow)
+    assert len({trial.block for trial in found.of(SWEEP)}) > 1
+
+    def changed(trial: TrialRecord) -> list[TrialRecord]:
+        if trial.experiment != SWEEP:
+            return [trial]
+        if differs == "other size":
+            return [replace(trial, parameters={**trial.parameters, "message_size_bytes": 64})]
+        if differs == "one trial":
+            return [trial] if trial.block == 0 else []
+        lowest = trial.factors["rate_bps"] == min(levels_of(found))
+        if differs == "lossy below" and lowest and trial.block == 0:
+            return [replace(trial, metrics={**trial.metrics, "goodput_ratio": 0.9})]
+        return [trial]
+
+    trials = [one for trial in found.trials for one in changed(trial)]
+    verdicts = {goal.verdict for goal in end_of(replace(found, trials=trials)).goals}
+
+    assert "refuted" not in verdicts
+
+
+@pytest.mark.parametrize(("messages", "refutes"), [(50_000, True), (5_000, False), (0, False)])
+def test_random_loss_is_refuted_by_as_many_messages_as_it_would_take_some_of(
+    messages: int, refutes: bool
+) -> None:
+    """One in 1,000, twice as bursty: 50,000 messages would have lost 25 such bursts, 5,000 2.5."""
+    loss = RandomLoss(0.0012, 0.001, 0.0014, 4, 4, 2.0, rises=False)
+    bound = SweepBound("sweep", 1e6, 3, messages)
+
+    assert refutes_random_loss(bound, loss, 0.0) is refutes
+    assert not refutes_random_loss(bound, loss, 0.01)
+
+
+def test_a_disturbed_host_is_said_to_be_one() -> None:
+    """With how many trials of the search it is about."""
+    found = planned_run("milanovic-srbljic", "quick")
+    judged = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
+    end = end_of(found)
+    steps = [
+        replace(step, raw={"pollution": judged}) if place % 2 else step
+        for place, step in enumerate(end.steps)
+    ]
+    study = Study.model_validate(found.run.study)
+
+    said = saturation_sentence(study, replace(end, steps=tuple(steps)))
+
+    own, count = len(steps) // 2, len(steps)
+    assert f"The host was disturbed in {own} of the {count} trials of the search" in said
+    assert "disturbed" not in saturation_sentence(study, end)
