@@ -4,7 +4,7 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test test-long snapshots lint messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
+.PHONY: help setup tour test test-long snapshots lint generated messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
@@ -49,10 +49,10 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/check_import_circles.py
-	$(BIN)/python tools/generate_messages.py --check
-	$(BIN)/python tools/licences.py --check
-	$(BIN)/python tools/reference.py --check
-	$(BIN)/python tools/manual.py --check
+	$(BIN)/python tools/generated_files.py --check
+
+generated: setup ## Make all generated files anew: messages, licences, reference, manual
+	$(BIN)/python tools/generated_files.py
 
 format: setup ## Put Rust and Python into form
 	cargo fmt --all

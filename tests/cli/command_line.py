@@ -136,7 +136,7 @@ def running(folder: Path, *args: str, **options: Any) -> Iterator[Running]:
 
 def environment(**changes: str) -> Mapping[str, str]:
     """Of a command that finds this source tree, whatever the tests were started with."""
-    others = ("LANLAB_STORE", "PYTHONUNBUFFERED")
+    others = ("LANLAB_STORE", "PYTHONUNBUFFERED", "LANLAB_COLUMNS")
     kept = {key: value for key, value in os.environ.items() if key not in others}
     return {**kept, "PYTHONPATH": os.pathsep.join(sys.path), **changes}
 

@@ -18,7 +18,7 @@ from lanlab.store import RunRecord, TrialRecord
 RUN = RunRecord(
     id="20261121-081500-stream-4f2a",
     study_id="stream",
-    study={},
+    study={"title": "UDP stream, by tool"},
     scale="single",
     seed=1,
     testbed={"name": "virtual", "link": "10M", "link_rate_bps": 10_000_000, "facts": {}},
@@ -75,8 +75,9 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
     print_drivers(RUN, some_trials())
 
     ours, theirs = capsys.readouterr().out.split("driver      iperf3 (iperf 3.12)\n")
+    title = f"{RUN.study['title']}\n"
     assert ours.startswith(
-        "driver      lanlab\ngoodput     9.50 Mbit/s (95 % confidence interval of the mean "
+        f"{title}driver      lanlab\ngoodput     9.50 Mbit/s (of 9.40 Mbit/s and 9.60 Mbit/s)\n"
     )
     assert ours.endswith(
         "received    96 % of 100 messages offered; the rest: 3 not sent in time, "

@@ -21,7 +21,6 @@ from test_single_measurements import stations
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.pollution_words import _KINDS, warning
 from lanlab.cli import disturbances, single
-from lanlab.cli import stream as stream_command
 from lanlab.cli.drivers import print_drivers
 from lanlab.cli.watch import RunWatch, promise
 from lanlab.plan import Estimate, Plan
@@ -29,12 +28,23 @@ from lanlab.report.copy_text import copy_lines
 from lanlab.report.echo_text import echo_lines
 from lanlab.report.stations_text import answer_sentence, stations_table
 from lanlab.report.stream_text import stream_lines
+from lanlab.report.trials_text import measurement_lines
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import load_study
 from lanlab.workloads import CounterChanges, workload
 
 _COUNTED = CounterChanges({"sender": {"qdisc_drops": 0}, "receiver": {"rx_drops": 0}})
-_TCP = {"data_segments_sent": 24, "retransmitted_segments": 3}
+_TCP = {
+    "data_segments_sent": 24,
+    "retransmitted_segments": 3,
+    "round_trip_ns": 200_000,
+    "minimum_round_trip_ns": 43_000,
+    "congestion_window_segments": 10,
+    "maximum_segment_bytes": 1448,
+    "busy_ns": 1_000_000,
+    "receive_window_limited_ns": 250_000,
+    "send_buffer_limited_ns": 1,
+}
 _LOSSY = stream_sent(
     offered_messages=1000,
     sent_messages=980,
@@ -57,6 +67,12 @@ _STALL = {
 
 def a_run() -> RunRecord:
     return synthetic_run("milanovic-srbljic", most_trials=1).run
+
+
+def single_run(title: str) -> RunRecord:
+    """A run of one condition."""
+    run = a_run()
+    return replace(run, study={**run.study, "title": title})
 
 
 def a_trial(kind_name: str, ends: tuple[Any, Any], how: Any, **condition: Any) -> TrialRecord:
@@ -161,6 +177,43 @@ _STREAMS = {
         transport="tcp",
     ),
 }
+_SEVERAL = {
+    **{which: [_STREAMS[which]] * 5 for which in ("udp-lossy", "two-clocks", "tcp")},
+    "echo": [an_echo()] * 3,
+    "copy": [a_copy()] * 3,
+    "two": [a_stream()] * 2,
+}
+
+
+@pytest.mark.parametrize("which", _SEVERAL)
+def test_several_trials_have_a_line_each_and_one_mean(
+    which: str, snapshot: SnapshotAssertion
+) -> None:
+    trials = [replace(trial, number=place) for place, trial in enumerate(_SEVERAL[which])]
+    lines = measurement_lines(single_run("what it is of"), trials)
+    # The title, headings, a line for each trial, their mean, and the name of the run.
+    about_all = 3 if which == "copy" else 0
+    assert len(lines) == len(trials) + 4 + about_all
+    assert "\n".join(lines) == snapshot
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("which", ["udp-lossy", "tcp"])
+def test_lines_are_broken_between_words_and_go_on_indented(
+    which: str,
+    columns: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
+) -> None:
+    monkeypatch.setenv("LANLAB_COLUMNS", str(columns))
+    run = single_run("what it is of")
+    single.print_measurement(run, [_STREAMS[which]], verbose=True)
+    said = capsys.readouterr().out
+    assert all(len(line) <= columns for line in said.splitlines())
+    whole = "\n".join(measurement_lines(run, [_STREAMS[which]], verbose=True))
+    assert said.split() == whole.split()
+    assert said == snapshot
 
 
 @pytest.mark.parametrize("which", _STREAMS)
@@ -210,10 +263,12 @@ def test_several_trials_and_the_end_of_a_command(
             },
         ),
     ]
-    stream_command._print(a_run(), trials)
+    run = single_run("UDP stream, 500-byte messages, over a virtual link (10M)")
+    single.print_measurement(run, trials, verbose=False)
+    single.print_measurement(run, trials[1:3], verbose=True)
     with pytest.raises(BaseException, match="1"):
         single.finish(a_run(), trials, verbose=True)
-    print_drivers(a_run(), trials)
+    print_drivers(run, trials)
     said = capsys.readouterr()
     assert f"{said.out}--- standard error\n{said.err}" == snapshot
 

@@ -32,7 +32,7 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
 
     assert said.code == 0, said.err
     lines = said.out.splitlines()
-    assert [line.split()[0] for line in lines[1:4]] == ["1", "2", "3"]
+    assert [line.split()[0] for line in lines[2:5]] == ["1", "2", "3"]
     assert lines[-1].startswith("With 3 users, the most measured, the mean response time")
     assert "60.0 s was not reached" in lines[-1]
     assert [path.name for path in nas.rglob("*")] == ["letter"]

@@ -73,6 +73,39 @@ def test_stored_runs(line: str, lanlab: Lanlab, stored: Path, snapshot: Snapshot
     assert printed(lanlab(*line.split(), "--store", str(stored))) == snapshot
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "runs",
+        "show 20261121-08",
+        "show 20261121-10",
+        "show 20261121-12",
+        "compare 20261121-08 20261121-09 --margin 2%",
+        "studies",
+    ],
+)
+def test_texts_at_the_width_of_a_terminal(
+    line: str,
+    columns: int,
+    lanlab: Lanlab,
+    stored: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
+) -> None:
+    """No line is longer, no word is broken, and what is asked for is there."""
+    store = () if line == "studies" else ("--store", str(stored))
+    whole = set(lanlab(*line.split(), *store).out.split())
+    monkeypatch.setenv("LANLAB_COLUMNS", str(columns))
+    said = lanlab(*line.split(), *store)
+
+    assert [row for row in said.out.splitlines() if len(row) > columns] == []
+    # Labels of cells, and what names the columns that are left out, have words of their own.
+    broken = set(said.out.split()) - whole - {"not", "shown", "for", "want", "of", "width:"}
+    assert {word for word in broken if word.rstrip(",") not in whole} == set()
+    assert said.out == snapshot
+
+
 class _Text(HTMLParser):
     """What a reader of a page sees: a line for each paragraph, heading, item or row of a table.
     Of a long table, its first rows: the others have other numbers and no other words."""

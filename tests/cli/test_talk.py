@@ -102,7 +102,12 @@ def test_an_answer_is_broken_between_words_in_a_terminal_alone(
     monkeypatch.setenv("COLUMNS", "25")
     with contextlib.redirect_stdout(terminal):
         print_lines(text)
-    assert terminal.seen() == ["goodput     10 Mbit/s and", "more", "kept as     run\\x1b[2J", ""]
+    assert terminal.seen() == [
+        "goodput     10 Mbit/s and",
+        "            more",
+        "kept as     run\\x1b[2J",
+        "",
+    ]
 
 
 def test_a_run_shows_its_trial_and_leaves_nothing_of_it(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from lanlab.analysis.findings import judge_run
 from lanlab.analysis.statistics import condition_mean
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.cli.drivers import _sure
 from lanlab.figures.registry import build_figure
 from lanlab.figures.wording import quantity, with_interval
 from lanlab.report.above_limit import ABOVE, above_limit_remark
@@ -24,6 +23,7 @@ from lanlab.report.comparison_table import comparison_csv
 from lanlab.report.metric_table import metric_table
 from lanlab.report.page import run_on_page
 from lanlab.report.table import Table
+from lanlab.report.trials_text import mean_text
 from lanlab.store import TrialRecord
 from lanlab.studies.findings import Findings
 from lanlab.units import format_rate
@@ -147,7 +147,7 @@ def test_the_command_line_has_it(skewed: SyntheticRun) -> None:
     own = [t for t in skewed.trials if t.experiment == EXPERIMENT and t.factors == one.factors]
 
     assert one.ci_low is not None and one.ci_high is not None
-    said = _sure(own, METRIC)
+    said = mean_text(METRIC, own)
     assert format_rate(one.ci_low) in said and format_rate(one.ci_high) in said
     assert "95 % confidence interval of the mean" in said
 

@@ -48,7 +48,7 @@ def said(
         metrics=kind.summarise(checked, outcome, changes),
         raw={**outcome.results, "setup": outcome.setup},
     )
-    return by_label(stream_lines(template.run, trial))
+    return by_label(stream_lines(template.run, trial, with_modes=True))
 
 
 def by_label(lines: list[str]) -> dict[str, str]:
@@ -129,6 +129,12 @@ def test_what_no_end_knows_has_no_line(template: SyntheticRun) -> None:
     assert "processor" not in lines
 
 
+def test_modes_are_said_only_where_they_are_asked_for(template: SyntheticRun) -> None:
+    trial = template.trials[0]
+    plain = stream_lines(template.run, trial)
+    assert not any(line.startswith(("modes ", "why ")) for line in plain)
+
+
 def test_the_modes_are_named_with_the_reason_of_each_choice(template: SyntheticRun) -> None:
     lines = said(template)
     assert lines["modes"] == (
@@ -141,19 +147,37 @@ def test_the_modes_are_named_with_the_reason_of_each_choice(template: SyntheticR
     assert not chosen.keys() & {"why io", "why receive"}
 
 
-def test_over_tcp_the_sizes_of_writes_reads_and_segments_are_named(template: SyntheticRun) -> None:
-    tcp = {"data_segments_sent": 24, "retransmitted_segments": 3}
-    flow = {"local_port": 1, "tcp": tcp}
+def test_over_tcp_bytes_segments_round_trip_and_window_are_named(template: SyntheticRun) -> None:
+    tcp = {
+        "data_segments_sent": 24,
+        "retransmitted_segments": 3,
+        "round_trip_ns": 200_000,
+        "minimum_round_trip_ns": 43_000,
+        "congestion_window_segments": 10,
+        "maximum_segment_bytes": 1448,
+        "busy_ns": 1_000_000,
+        "receive_window_limited_ns": 250_000,
+        "send_buffer_limited_ns": 1,
+    }
+    other = {**tcp, "round_trip_ns": 300_000, "congestion_window_segments": 20}
     lines = said(
         template,
-        stream_sent(flows=[flow, flow]),
+        stream_sent(flows=[{"local_port": 1, "tcp": tcp}, {"local_port": 2, "tcp": other}]),
         stream_received(read_bytes=65_536, flows=[flow_received(300_000), flow_received(100_000)]),
         transport="tcp",
         flows=2,
         congestion_control="cubic,reno",
     )
     assert "writes of 500 B, reads of up to 65536 B" in lines["modes"]
-    assert lines["segments"] == "25.0 messages (12,500 B) in each, 6 retransmitted"
+    assert lines["segments"] == "48 sent, 6 retransmitted (12.5 %), 12,500 B in each"
+    assert lines["round trip"] == (
+        "200 µs to 300 µs at the end, shortest 43.0 µs (the sender's kernel)"
+    )
+    assert lines["window"] == (
+        "congestion window 14.5 kB to 29.0 kB at the end; limited by the receiver's window for "
+        "25 % of the time"
+    )
+    assert "messages" not in lines["goodput"] + lines["received"]
     assert lines["flows"] == (
         "800 kbit/s to 2.40 Mbit/s each, Jain's index 0.800, "
         "75.0 % of the total by flows with cubic"
@@ -189,7 +213,8 @@ def test_round_trips_of_the_kernel_stand_beside_ours(template: SyntheticRun) -> 
         metrics=kind.summarise(checked, outcome, COUNTED),
         raw={**outcome.results, "setup": outcome.setup},
     )
-    lines = by_label(echo_lines(trial))
+    assert "modes" not in by_label(echo_lines(trial))
+    lines = by_label(echo_lines(trial, with_modes=True))
     assert trial.metrics["rtt_p1_ns"] == 995_000
     assert lines["in kernel"].startswith("mean 1.00 ms, min 5.00 µs, ")
     assert lines["modes"] == "receive spin, times by the kernel"

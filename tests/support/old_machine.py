@@ -15,6 +15,7 @@ CORE_PLUS = "MICROSOFT NETWORKS 1.03"
 MS_NET_3 = "MICROSOFT NETWORKS 3.0"
 LAN_MANAGER_2 = "DOS LANMAN2.1"
 
+_TRANSACTION = 0x25
 _NEGOTIATE, _TREE_CONNECT, _TREE_DISCONNECT = 0x72, 0x70, 0x71
 _OPEN, _CREATE, _CLOSE, _DELETE, _READ, _WRITE, _SEARCH = 0x02, 0x03, 0x04, 0x06, 0x0A, 0x0B, 0x81
 
@@ -82,11 +83,24 @@ class OldMachine:
         (index,) = struct.unpack_from("<H", self.words)
         self.dialect = None if index == 0xFFFF else dialects[index]
 
-    def connect(self, share: str, password: str = "") -> None:
+    def connect(self, share: str, password: str = "", kind: str = "A:") -> None:
         """Connect to a share straight away, without a user."""
-        texts = (f"\\\\SERVER\\{share.upper()}", password, "A:")
+        texts = (f"\\\\SERVER\\{share.upper()}", password, kind)
         data = b"".join(b"\4" + text.encode() + b"\0" for text in texts)
         (_, self._tid) = struct.unpack("<HH", self.must(_TREE_CONNECT, data=data).words)
+
+    def administer(self, parameters: bytes, room: int = 1024) -> tuple[tuple[int, ...], bytes]:
+        """What the pipe of LAN Manager answers ([MS-RAP]): words of its parameters, and data."""
+        name = b"\\PIPE\\LANMAN\0"
+        at = 32 + 1 + 28 + 2 + len(name)
+        total = struct.pack("<HHHHBxHI2x", len(parameters), 0, 16, room, 0, 0, 5000)
+        places = struct.pack("<HHHHBx", len(parameters), at, 0, at + len(parameters), 0)
+        answer = self.must(_TRANSACTION, total + places, name + parameters)
+        count, begin, _, size, data = struct.unpack_from("<HHHHH", answer.words, 6)
+        # Offsets count from the head of the message.
+        own = 32 + 1 + len(answer.words) + 2
+        words = struct.unpack(f"<{count // 2}H", answer.data[begin - own : begin - own + count])
+        return words, answer.data[data - own : data - own + size]
 
     def write(self, name: str, content: bytes) -> None:
         """Make a file."""

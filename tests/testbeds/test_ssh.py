@@ -119,6 +119,15 @@ def test_the_doctor_looks_at_each_host_and_at_the_way_between(lan: SshLan) -> No
         host.await_nothing_left()
 
 
+def test_the_other_version_of_ip_is_measured_at_the_same_interface(lan: SshLan) -> None:
+    """ssh came by IPv4; the interface that it came to has IPv6 as well."""
+    code, out, err = lan.run("stream", "--to", "nas", "-6", "--time", "0.3", "--json")
+    assert code == 0, err
+    answer = json.loads(out)
+    assert answer["parameters"]["ip_version"] == 6
+    assert answer["goodput_bps"] > 0
+
+
 @pytest.mark.parametrize(
     ("argv", "said", "hint"),
     [
@@ -129,7 +138,6 @@ def test_the_doctor_looks_at_each_host_and_at_the_way_between(lan: SshLan) -> No
         (["--to", "nas=10.0.0.1,pc1"], "found address `10.0.0.1,pc1`", None),
         (["--to", "nas", "--link", "10M"], "--link cannot be used", "leave it out"),
         (["--address", "10.0.0.1"], "--address needs --to or --from", "name the host"),
-        (["--to", "nas", "--ip", "6"], "nas: no IPv6 address is known", "--ip"),
         (["--to", "nas", "--tool", "iperf3"], "--tool iperf3 cannot be used with nas", "leave"),
         (["--to", "nas%eth7"], "nas: no interface named `eth7`; allowed: eth0, lo, mgmt0", None),
         (["--testbed", "ssh"], "testbed `ssh` names no hosts", "ssh:here,alice@nas"),

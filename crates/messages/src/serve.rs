@@ -29,6 +29,13 @@ pub struct Serve {
     /// Name of the server's station there, 1 to 15 characters of ASCII.
     #[serde(default)]
     pub station_name: Option<String>,
+    /// Name that a server of SMB 1 says, 1 to 15 characters of ASCII; absent: `lanlab`.
+    #[serde(default)]
+    pub server_name: Option<String>,
+    /// Name of the share of SMB, 1 to 12 characters of ASCII, as old clients hold no longer one; absent:
+    /// `lanlab`.
+    #[serde(default)]
+    pub share: Option<String>,
     /// Whether nothing may be written.
     #[serde(default)]
     pub read_only: bool,

@@ -60,8 +60,19 @@ pub struct Offer {
     pub requires_signatures: bool,
     /// The oldest and the newest dialect of SMB 1 to speak.
     pub dialects: (Dialect, Dialect),
+    /// Names of the server and of its share, by which clients of SMB find them; absent: `lanlab`.
+    pub names: ServerNames,
     /// Where it is served on a link of whole Ethernet frames; absent: over TCP.
     pub station: Option<StationOffer>,
+}
+
+/// Names that a server of SMB says.
+#[derive(Debug, Clone, Default)]
+pub struct ServerNames {
+    /// Of the server, 1 to 15 characters of ASCII; only SMB 1 says one.
+    pub server: Option<String>,
+    /// Of the share, 1 to 12 characters of ASCII.
+    pub share: Option<String>,
 }
 
 /// A station that serves over a carrier on Ethernet.

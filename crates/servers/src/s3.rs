@@ -175,6 +175,7 @@ mod tests {
             read_only: false,
             requires_signatures: false,
             dialects: lanlab_files::Dialect::ALL,
+            names: crate::ServerNames::default(),
             station: None,
         };
         let serving =

@@ -13,7 +13,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use crate::{Bounds, Offer, Serving};
 
-/// The one share.
+/// The one share, unless another name is asked for.
 const SHARE: &str = "lanlab";
 
 /// Octets of the longest data of a call. A connection holds a few of them in memory.
@@ -38,8 +38,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .watch_host_changes(false);
     let backend = if offer.read_only { backend.read_only() } else { backend };
     // Leases and durable handles would have clients cache, and the server keep what they left.
-    let share =
-        Share::new(SHARE, backend).leases(false).durable_handles(false).change_notify(false);
+    let name = offer.names.share.as_deref().unwrap_or(SHARE);
+    let share = Share::new(name, backend).leases(false).durable_handles(false).change_notify(false);
     let builder = SmbServer::builder()
         .listen(address)
         .max_read_size(MAX_DATA_OCTETS)
@@ -68,7 +68,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     });
     Ok(Serving {
         port: bound.port(),
-        share: Some(SHARE.to_owned()),
+        share: Some(name.to_owned()),
         trust_sha256: None,
         accepted,
         station: None,

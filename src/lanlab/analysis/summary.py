@@ -20,6 +20,10 @@ from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
+#: Of fewer trials people are shown the values: two give an interval of 13 standard errors, which
+#: says less than both of them.
+LEAST_FOR_INTERVAL = 3
+
 
 @dataclass(frozen=True)
 class Summary:

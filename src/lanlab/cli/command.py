@@ -25,6 +25,8 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 }
 
 
+#: A host as ssh takes it.
+_HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
 #: Options by their names of before 2026-12, which are still taken.
 _RENAMED = {
     "--driver": "--tool",
@@ -47,7 +49,7 @@ class Command(TyperCommand):
             _take_none_as_it_is(param)
         if args and not ctx.resilient_parsing:
             try:
-                given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+                given, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
             except Exception as error:
                 # Typer's own class of these errors is private.
                 option = getattr(error, "option_name", None)
@@ -55,6 +57,7 @@ class Command(TyperCommand):
                 if hint is None:
                     raise
                 raise UsageError(f"no such option: {option}", hint=hint) from None
+            _refuse_bare_host(rest, known)
             self._check(ctx, given, args)
         return super().parse_args(ctx, args)
 
@@ -98,6 +101,20 @@ def _take_none_as_it_is(param: Any) -> None:
         return None if value is None else process(ctx, value)
 
     param.process_value = process_given
+
+
+def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
+    """Say by what option a host is named, where other programs take its bare name."""
+    if rest and "--to" in known and not rest[0].startswith("-"):
+        word = rest[0]
+        is_host = _HOST.fullmatch(word) is not None
+        raise UsageError(
+            f"found `{word}`, which belongs to no option",
+            hint=f"to measure to a host write `--to {word}`"
+            if is_host
+            else "hosts are named by --to and --from; `lanlab copy` and `lanlab stations` take "
+            "servers",
+        )
 
 
 def _renamed(word: str, known: set[str]) -> str:

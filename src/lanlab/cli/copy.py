@@ -84,8 +84,6 @@ def copy(
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
-    from lanlab.cli.terminal import print_lines
-    from lanlab.report.copy_text import copy_lines
     from lanlab.testbeds.registry import is_of_real_hosts
 
     found: Endpoints = endpoints(
@@ -110,12 +108,5 @@ def copy(
     if single.is_answered(run, records, as_json):
         single.finish(run, records, verbose=verbose)
         return
-    done = [trial for trial in records if trial.status == "done"]
-    for trial in done:
-        if len(done) > 1:
-            print_lines(f"trial {trial.number + 1}")
-        print_lines("\n".join(copy_lines(trial)))
-    if len(done) > 1:
-        print_lines(found.summary(done))
-    print_lines(f"saved as    {run.id}")
+    single.print_measurement(run, records, verbose=verbose)
     single.finish(run, records, verbose=verbose)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import stat
 import sys
 from collections.abc import Sequence
@@ -11,7 +13,10 @@ from typing import Any
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.services import FRAME_CARRIERS, SERVICES, schemes
-from lanlab.store import TrialRecord
+
+#: A share as Windows writes it, with slashes or backslashes; an export as mount(8) takes it.
+_SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
+_EXPORT = re.compile(r"(?P<host>[\w.@-]{2,}):(?P<path>/(?!/).*)")
 
 
 @dataclass(frozen=True)
@@ -143,19 +148,6 @@ class Endpoints:
                     typed[who] = getpass.getpass(f"password of {url.user} at {url.host}: ")
                 servers.remember_password(named, typed[who])
 
-    def summary(self, trials: Sequence[TrialRecord]) -> str:
-        """All trials in one line."""
-        from lanlab.analysis.summary import interval_of_mean
-        from lanlab.units import format_rate
-
-        values = [float(trial.metrics["goodput_bps"]) for trial in trials]
-        mean, interval = sum(values) / len(values), interval_of_mean("goodput_bps", values)
-        spread = ""
-        if interval is not None:
-            ends = " … ".join(map(format_rate, interval))
-            spread = f"  (95 % confidence interval of the mean: {ends})"
-        return f"mean of {len(values)}   {format_rate(mean)}{spread}"
-
 
 def endpoints(
     source: str,
@@ -262,6 +254,34 @@ def check_given(what: str, place: str | None) -> None:
             f"{what}: found an empty name; allowed: a directory, a dataset or a URL",
             hint="see whether a variable of the shell is empty; this directory is `.`",
         )
+    if place is not None:
+        _refuse_other_notations(what, place)
+
+
+def _refuse_other_notations(what: str, place: str) -> None:
+    """Say how a URL is written, where a server is named as Windows, scp or mount(8) take it.
+
+    Raises:
+        UsageError: It is, and no file here has that name.
+    """
+    share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
+    if not (share or export or place.startswith("\\")) or os.path.lexists(place):
+        return
+    if export:
+        raise UsageError(
+            f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",
+            hint=f"write it as `nfs://{export['host']}{export['path']}`, or "
+            f"`sftp://{export['host']}/{export['path']}`",
+        )
+    url = "smb://HOST/SHARE"
+    if share:
+        below = re.sub(r"[/\\]+", "/", share["below"])
+        url = f"smb://{share['host']}/{below}"
+    hint = f"write it as `{url}`"
+    raise UsageError(
+        f"{what}: found `{place}`, a share as Windows writes it; allowed: its URL",
+        hint=hint if share else f"{hint}; a shell takes backslashes away",
+    )
 
 
 def directory_of(what: str, place: str) -> Path:

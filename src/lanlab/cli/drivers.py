@@ -16,7 +16,9 @@ _ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
     """Each driver with its version and its means; what a program does not tell is left out."""
     from lanlab.cli.terminal import print_lines
+    from lanlab.report.trials_text import title_of
 
+    print_lines(title_of(run))
     for name, measured in by_driver(trials).items():
         done = [trial for trial in measured if trial.status == "done"]
         failed = len(measured) - len(done)
@@ -32,9 +34,9 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
 
 
 def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
-    from lanlab.units import format_rate
+    from lanlab.report.trials_text import mean_text
 
-    lines = [f"goodput     {format_rate(means['goodput_bps'])}{_sure(done, 'goodput_bps')}"]
+    lines = [f"goodput     {mean_text('goodput_bps', done)}"]
     if "received_messages" in means and means.get("offered_messages") and "loss_ratio" in means:
         lines.append(f"received    {_received(means)}")
     lines.append(
@@ -65,6 +67,7 @@ def _received(means: Mapping[str, float]) -> str:
 
 
 def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
+    from lanlab.report.trials_text import mean_text
     from lanlab.units import format_time
 
     shown = [
@@ -72,7 +75,9 @@ def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
         for name in _ROUND_TRIPS
         if (key := f"rtt_{name}_ns") in means
     ]
-    lines = [f"round trip  {', '.join(shown)}{_sure(done, 'rtt_mean_ns')}"] if shown else []
+    lines = [f"round trip  {', '.join(shown)}"] if shown else []
+    if len(done) > 1 and (mean := mean_text("rtt_mean_ns", done)):
+        lines.append(f"mean        {mean}")
     if "replies" in means:
         of = f" of {_count(means['requests'])} requests" if "requests" in means else ""
         lines.append(f"replies     {_count(means['replies'])}{of}")
@@ -82,19 +87,3 @@ def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
 def _count(mean: float) -> str:
     """A mean of counts: whole where it is."""
     return f"{mean:.0f}" if mean == int(mean) else f"{mean:.1f}"
-
-
-def _sure(done: list[TrialRecord], metric: str) -> str:
-    """The 95 % interval of a mean over trials, if there are several."""
-    from lanlab.analysis.summary import interval_of_mean
-    from lanlab.units import format_rate, format_time
-
-    values = [trial.metrics[metric] for trial in done if metric in trial.metrics]
-    interval = interval_of_mean(metric, values)
-    if interval is None:
-        return ""
-    if metric.endswith("_bps"):
-        low, high = (format_rate(value) for value in interval)
-    else:
-        low, high = (format_time(value / 1e9) for value in interval)
-    return f" (95 % confidence interval of the mean {low} to {high}, {len(values)} trials)"

@@ -58,8 +58,6 @@ def echo(
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
-    from lanlab.cli.terminal import print_lines
-    from lanlab.report.echo_text import echo_lines
     from lanlab.workloads.drivers.registry import OWN
 
     if machines is not None and given["rate_requests_per_s"] is None:
@@ -86,8 +84,5 @@ def echo(
         print_drivers(run, records)
         single.finish(run, records, verbose=verbose)
         return
-    for trial in records:
-        if trial.status == "done":
-            print_lines("\n".join(echo_lines(trial)))
-    print_lines(f"saved as    {run.id}")
+    single.print_measurement(run, records, verbose=verbose)
     single.finish(run, records, verbose=verbose)

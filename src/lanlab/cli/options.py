@@ -102,7 +102,11 @@ TrialsOption = Annotated[
 ]
 VerboseOption = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Say what disturbed each trial."),
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Say of each trial all that it found, how it was measured, and what disturbed it.",
+    ),
 ]
 #: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[

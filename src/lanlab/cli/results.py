@@ -50,6 +50,7 @@ def run_as_json(
     from lanlab.analysis.attempts import counting
     from lanlab.analysis.measured_where import measured_where
     from lanlab.report.analyses import Analyses
+    from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
     parts = Analyses() if analyses is None else analyses
@@ -85,6 +86,8 @@ def run_as_json(
                 "is_polluted": trial.is_disturbed,
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
+                "options": by_option(trial.workload, trial.factors),
+                # As the store and studies name them: the keys until 0.1.
                 "factors": trial.factors,
                 # Of a search it differs from trial to trial.
                 "time_s": trial.parameters.get("time_s"),

@@ -49,9 +49,14 @@ def runs(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     store: StoreOption = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="All columns, however narrow the terminal is."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the runs in the store, oldest first; name them, note something on them, tag them.
+    """List the runs in the store, oldest first: what each measured and what came of it. Name them,
+    note something on them, tag them.
 
     Names, notes and tags can be changed at any time. What was measured cannot.
 
@@ -81,7 +86,7 @@ def runs(
         ((change, (run_name, text)),) = wanted.items()
         _relabel(change, run_name, text, store, as_json)
         return
-    _list(tagged, store, as_json)
+    _list(tagged, store, as_json, verbose=verbose)
 
 
 def _relabel(change: str, name: str, text: str, store: str | None, as_json: bool) -> None:
@@ -115,9 +120,33 @@ def _relabel(change: str, name: str, text: str, store: str | None, as_json: bool
     print_lines(f"{run.id}: {'; '.join(parts) or 'no name, note or tag'}")
 
 
-def _list(tagged: str | None, store: str | None, as_json: bool) -> None:
+#: What a list of runs has of each, by key: its heading, and its rank as of `Column`.
+_COLUMNS = (
+    ("run", "run", 0),
+    ("name", "name", 0),
+    ("measured", "measured", 0),
+    ("result", "result", 0),
+    ("status", "status", 1),
+    ("tags", "tags", 2),
+    ("note", "note", 2),
+    ("series", "series", 3),
+    ("turn", "turn", 3),
+    ("side", "side", 3),
+    ("failed_trials", "failed", 4),
+    ("missing_trials", "missing", 4),
+    ("trials", "trials", 5),
+    ("scale", "scale", 6),
+    ("testbed", "testbed", 7),
+    ("link", "link", 7),
+)
+
+
+def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool) -> None:
     from lanlab.cli.terminal import answer, print_json
+    from lanlab.report.fitted import fitted_rows
+    from lanlab.report.run_result import measured_and_found
     from lanlab.report.stored import run_row
+    from lanlab.report.table import Column
     from lanlab.store import open_store
     from lanlab.store.labels import label_of
 
@@ -126,23 +155,21 @@ def _list(tagged: str | None, store: str | None, as_json: bool) -> None:
         for run in records.runs():
             if tagged is not None and tagged not in label_of(run).tags:
                 continue
-            rows.append(run_row(run, records))
+            rows.append({**run_row(run, records), **measured_and_found(run, records)})
     if as_json:
         print_json({"runs": rows})
         return
-    from rich.table import Table
+    columns = [
+        Column("", short=heading, is_number=key.endswith("trials"), rank=0 if verbose else rank)
+        for key, heading, rank in _COLUMNS
+    ]
+    answer().print(fitted_rows("", columns, [_texts(row) for row in rows]))
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    counts = ("trials", "failed", "missing")
-    in_turns = any(row["series"] for row in rows)
-    headings = ("series", "turn", "side") if in_turns else ()
-    called = [key for key in ("name", "tags", "note") if any(row[key] for row in rows)]
-    for heading in ("run", "scale", "testbed", "link", "status", *counts, *headings, *called):
-        table.add_column(heading, justify="right" if heading in counts else "left")
-    for row in rows:
-        values = (row["run"], row["scale"], row["testbed"], row["link"], row["status"])
-        numbers = (row["trials"], row["failed_trials"], row["missing_trials"])
-        places = (row["series"] or "", row["turn"] or "", row["side"] or "") if in_turns else ()
-        words = [", ".join(row["tags"]) if key == "tags" else row[key] or "" for key in called]
-        table.add_row(*map(str, (*values, *numbers, *places, *words)))
-    answer().print(table)
+
+def _texts(row: dict[str, Any]) -> list[str]:
+    """The cells of a run, in the order of the columns."""
+    # A narrow terminal has no room for what is nearly always `done`.
+    state = "" if row["status"] == "done" else f"{row['status']}; "
+    result = f"{state}{row['result']}".removesuffix("; ")
+    shown = {**row, "tags": ", ".join(row["tags"]), "result": result}
+    return ["" if shown[key] is None else str(shown[key]) for key, _, _ in _COLUMNS]

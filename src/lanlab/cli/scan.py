@@ -52,12 +52,14 @@ class Scan:
     conditions: int
     #: Of all conditions once, without what starting a trial takes, seconds.
     expected_s: float
+    #: What is measured, in a line.
+    subject: str
 
     def experiment(self) -> dict[str, Any]:
         """As a study file has it."""
         return {
             "id": SCAN,
-            "title": f"{self.workload} with {self.varied}",
+            "title": self.subject,
             "workload": self.workload,
             "metrics": [*_METRICS[self.workload], *self._reverse_metrics()],
             "parameters": dict(self.parameters),
@@ -142,6 +144,7 @@ def _scan(
     trials: int,
 ) -> Scan:
     from lanlab.cli.checked import checked
+    from lanlab.report.subject import subject
     from lanlab.workloads import workload
 
     kind = workload(workload_name)
@@ -169,6 +172,7 @@ def _scan(
         words,
         conditions,
         math.fsum(seconds),
+        subject(workload_name, complete, list(varied)),
     )
 
 

@@ -19,8 +19,6 @@ _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in FRAME_CARRIERS.it
 #: The address and port of a server over TCP, unless others are asked for.
 _USUAL_PLACE = ("127.0.0.1", 0)
 _NAME = "LANLAB"
-#: Characters of a NetBIOS name (RFC 1001, section 5.2).
-_MOST_CHARACTERS = 15
 
 
 def _carried(offered: Service, carrier: str | None) -> Service:
@@ -52,10 +50,10 @@ def _station(
     from lanlab.testbeds.raw_links import check_interface
 
     if offered.is_over_ip:
-        if interface is not None or name is not None or is_office_network:
+        if interface is not None or is_office_network:
             raise UsageError(
-                f"--interface, --name and --office-network have no effect for `{offered.name}`, "
-                "which is served over TCP",
+                f"--interface and --office-network have no effect for `{offered.name}`, which is "
+                "served over TCP",
                 hint="leave them out, or serve as in `--service smb1 --carrier nbf`",
             )
         return None
@@ -69,13 +67,8 @@ def _station(
             f"`{offered.name}` needs --interface, the Ethernet interface to serve on",
             hint="add as in `--interface eth1`",
         )
-    called = _NAME if name is None else name.upper()
-    if not (called.isascii() and called.isprintable() and 0 < len(called) <= _MOST_CHARACTERS):
-        raise UsageError(
-            f"--name: found `{name}`; allowed: 1 to {_MOST_CHARACTERS} characters of ASCII"
-        )
     check_interface(interface, is_office_network=is_office_network)
-    return Station(interface, called)
+    return Station(interface, name or _NAME)
 
 
 def serve(
@@ -121,9 +114,22 @@ def serve(
         str | None,
         typer.Option(
             "--name",
+            "--as",
             metavar="NAME",
-            help="NetBIOS name of the server, 1 to 15 characters. Default: LANLAB.",
+            help="Name of the server (SMB 1), 1 to 15 characters. Default: LANLAB.",
         ),
+    ] = None,
+    share: Annotated[
+        str | None,
+        typer.Option(
+            "--share",
+            metavar="NAME",
+            help="Name of the share (SMB), 1 to 12 characters. Default: lanlab.",
+        ),
+    ] = None,
+    user: Annotated[
+        str | None,
+        typer.Option("--user", metavar="NAME", help="User that logs in. Default: lanlab."),
     ] = None,
     office_network: OfficeNetworkOption = False,
     write: Annotated[
@@ -180,6 +186,8 @@ def serve(
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;
     sudo lanlab serve ~/cnc --service smb1 --carrier nbf --interface eth1 --name CNCFILES;
+    lanlab serve ~/cnc --service smb1 --as CNCFILES --share DATA --user cnc
+    --password-file secret.txt --address 192.168.7.2 --port 139;
     lanlab serve ~/cnc --service smb1 --guest --dialect core..lanman1 --address 192.168.7.2
     """
     import ipaddress
@@ -187,6 +195,7 @@ def serve(
     from lanlab.addresses import is_of_one_link, zone_of
     from lanlab.cli.copy_places import check_given, directory_of
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
+    from lanlab.cli.served_names import check_user, server_name, share_name
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
@@ -205,7 +214,11 @@ def serve(
             f"--require-signing: found service `{service}`; allowed: smb1",
             hint="leave it out, or serve by `--service smb1`",
         )
-    station = _station(offered, interface, name, (address, port), is_office_network=office_network)
+    called, shared = server_name(offered, name), share_name(offered, share)
+    check_user(offered, user, guest=guest)
+    station = _station(
+        offered, interface, called, (address, port), is_office_network=office_network
+    )
     root = directory_of("DIRECTORY", directory)
     try:
         wanted_address = ipaddress.ip_address(address)
@@ -226,13 +239,19 @@ def serve(
     within_s = None if time is None else parse_time_s(time)
     dialects = dialects_of(offered, dialect, require_signing=require_signing)
     credentials, is_chosen = credentials_of(
-        offered, password_file, guest=guest, require_signing=require_signing
+        offered, password_file, user=user, guest=guest, require_signing=require_signing
     )
     if credentials is None and station is None and not wanted_address.is_loopback:
         why = "is served without a password" if guest else "has no logins"
         say(
             f"warning: {offered.name} {why}: every host that reaches {address} can "
             f"{'read and write' if write else 'read'} this directory"
+        )
+    elif offered.dialects and station is None and not wanted_address.is_loopback:
+        say(
+            f"warning: {offered.name} encrypts nothing: who reads the network that {address} is in "
+            "reads these files and can find the password; keep old machines in a network of their "
+            "own"
         )
     wanted = Wanted(
         offered.name,
@@ -244,6 +263,8 @@ def serve(
         station,
         require_signing,
         dialects,
+        None if station is not None else called,
+        shared,
     )
     try:
         with serving(wanted) as served:

@@ -62,7 +62,12 @@ def dialects_of(
 
 
 def credentials_of(
-    offered: Service, password_file: str | None, *, guest: bool, require_signing: bool
+    offered: Service,
+    password_file: str | None,
+    *,
+    user: str | None,
+    guest: bool,
+    require_signing: bool,
 ) -> tuple[dict[str, str] | None, bool]:
     """
     The user and password to serve, and whether the user has chosen the password.
@@ -94,8 +99,9 @@ def credentials_of(
     secret = os.environ.get("LANLAB_PASSWORD")
     if password_file is not None:
         secret = read_password_file(Path(password_file))
+    named = user or _USER
     if secret is None:
-        return {"user": _USER, "secret": offered.new_password()}, False
+        return {"user": named, "secret": offered.new_password()}, False
     most = offered.most_password_characters
     is_plain = secret.isascii() and secret.isprintable()
     if not secret or (most is not None and not (is_plain and len(secret) <= most)):
@@ -104,7 +110,7 @@ def credentials_of(
             f"password: found {len(secret)} characters; allowed for {offered.name}: {limit}",
             hint="give another in LANLAB_PASSWORD or by --password-file",
         )
-    return {"user": _USER, "secret": secret}, True
+    return {"user": named, "secret": secret}, True
 
 
 def worth_of(offered: Service, spoken: Sequence[str], *, has_password: bool) -> list[str]:

@@ -119,6 +119,7 @@ def _may_be_several(key: str, value: object) -> bool:
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
     """The experiment of one condition, by one driver or by several."""
     from lanlab.cli.checked import checked
+    from lanlab.report.subject import subject
     from lanlab.workloads.drivers.registry import OWN
 
     drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
@@ -131,7 +132,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
         varied = {"parameters": given, "factors": {"driver": drivers}}
     return {
         "id": "single",
-        "title": f"one {workload_name}",
+        "title": subject(workload_name, complete[0], ["driver"] if len(drivers) > 1 else ()),
         "workload": workload_name,
         "metrics": shown_metrics(workload_name, str(complete[0].get("traffic_direction")) == BOTH),
         **varied,
@@ -204,6 +205,7 @@ def _measured(
     from lanlab.cli.scan import SCAN
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
+    from lanlab.report.subject import places
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store, parquet
     from lanlab.studies.load import parse_study
@@ -217,6 +219,14 @@ def _measured(
     if is_single or is_scan or exactly:
         # Exactly as many trials as asked for: disturbed and failed ones are reported, not repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
+    # Levels of a factor are of one kind: all servers of users, or none.
+    firsts = {key: levels[0] for key, levels in experiment.get("factors", {}).items()}
+    if "traffic_direction" in firsts:
+        firsts["traffic_direction"] = BOTH
+    where = places(opening.wanted[0], opening.wanted[2], {**experiment["parameters"], **firsts})
+    # A search has rows of its own, which begin with its title.
+    if where and "search" not in experiment:
+        experiment = {**experiment, "title": f"{experiment['title']}, {where}"}
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(
         {
@@ -255,6 +265,14 @@ def _measured(
     return run, found
 
 
+def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: bool) -> None:
+    """Print what a single measurement found: of several trials a line each, and their mean."""
+    from lanlab.cli.terminal import print_lines
+    from lanlab.report.trials_text import measurement_lines
+
+    print_lines("\n".join(measurement_lines(run, trials, verbose=verbose)))
+
+
 def is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
     """Print the table of a scan, or the object that was asked for; whether that was the answer."""
     from lanlab.cli.results import print_run
@@ -279,6 +297,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     from lanlab.analysis.failures import failures
     from lanlab.analysis.measured_where import measured_where
     from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
+    from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
     failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
@@ -295,17 +314,19 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "testbed": where.testbed,
         "link": where.link,
         "workload": trials[0].workload,
+        "options": by_option(trials[0].workload, parameters),
+        # As the store and studies name them: the keys until 0.1.
         "parameters": parameters,
         "modes": modes,
         # Each number is the mean of the first, and lacks the second.
         "n": sum(trial.status == "done" for trial in trials),
         "failed_trials": len(failed),
         **captures.to_json(),
-        **({"drivers": means} if len(found) > 1 else next(iter(means.values()))),
+        **({"tools": means, "drivers": means} if len(found) > 1 else next(iter(means.values()))),
         "trials": [
             {
                 "number": trial.number,
-                **({"driver": trial.parameters["driver"]} if len(found) > 1 else {}),
+                **(_tool_of(trial) if len(found) > 1 else {}),
                 "status": trial.status,
                 "error": trial.error,
                 "failure": failed.get(trial.number),
@@ -318,6 +339,11 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
             for trial in trials
         ],
     }
+
+
+def _tool_of(trial: TrialRecord) -> dict[str, Level]:
+    """The program that measured, by the option's name and by the key until 0.1."""
+    return {"tool": trial.parameters["driver"], "driver": trial.parameters["driver"]}
 
 
 def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:

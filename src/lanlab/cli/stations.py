@@ -106,9 +106,11 @@ def stations(
     from lanlab.cli.station_places import host_count, level_list, station_place
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.single_figures import station_figures
+    from lanlab.report.fitted import fitted
     from lanlab.report.host_table import host_table
     from lanlab.report.stations_text import answer_sentence, level_table
-    from lanlab.report.text import rich_table
+    from lanlab.report.subject import subject
+    from lanlab.report.trials_text import title_of
     from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.units import parse_time_s
 
@@ -147,7 +149,7 @@ def stations(
         del parameters["stations"]
         experiment = {
             "id": "stations",
-            "title": "file service under stations",
+            "title": subject("stations", parameters, ["stations"]),
             "workload": "stations",
             "metrics": ["operations_per_s", "response_mean_ns", "response_p99_ns"],
             "parameters": parameters,
@@ -181,10 +183,11 @@ def stations(
         single.finish(run, records, verbose=verbose)
         return
     console, table_console = answer(), answer(markup=True)
+    console.print(title_of(run))
     table_console.print(level_table(records))
     hosts = host_table(records, "stations")
     if hosts.rows:
-        table_console.print(rich_table(hosts, hosts.title.lower()))
+        table_console.print(fitted(hosts, hosts.title.lower()))
     if words := all_agreed_words(records):
         console.print(f"by {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -108,7 +108,7 @@ def stream(
 
             print_drivers(run, records)
         else:
-            _print(run, records)
+            single.print_measurement(run, records, verbose=verbose)
     single.finish(run, records, verbose=verbose)
 
 
@@ -131,24 +131,3 @@ def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) ->
     others = [DRIVERS[name.strip()] for name in driver.split(",") if name.strip() in DRIVERS]
     takes = all(one.abilities()["stream"].sizes["tcp"][1] >= _BULK_BYTES for one in others)
     return str(_BULK_BYTES) if is_bulk and not is_shaped and takes else "1408"
-
-
-def _print(run: Any, trials: list[Any]) -> None:
-    from lanlab.analysis.summary import interval_of_mean
-    from lanlab.cli.terminal import print_lines
-    from lanlab.report.stream_text import stream_lines
-    from lanlab.units import format_rate
-
-    done = [trial for trial in trials if trial.status == "done"]
-    for trial in done:
-        print_lines("\n".join(stream_lines(run, trial)))
-    goodputs = [t.metrics["goodput_bps"] for t in done if "goodput_bps" in t.metrics]
-    interval = interval_of_mean("goodput_bps", goodputs)
-    if interval is not None:
-        mean = sum(goodputs) / len(goodputs)
-        low, high = (format_rate(value) for value in interval)
-        failed = len(trials) - len(done)
-        lacking = f" of {len(trials)}, {failed} failed" if failed else " trials"
-        sure = f"95 % confidence interval of the mean {low} to {high}, {len(goodputs)}{lacking}"
-        print_lines(f"mean        {format_rate(mean)} ({sure})")
-    print_lines(f"saved as    {run.id}")

@@ -32,14 +32,15 @@ def studies(as_json: JsonOption = False) -> None:
             }
         )
         return
-    from rich.table import Table
+    from lanlab.report.fitted import fitted_rows
+    from lanlab.report.table import Column
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("study", "question", "scales", "not yet"):
-        table.add_column(heading)
+    rows = []
     for study in found:
         missing = dict.fromkeys(part.workload for part in study.waiting)
         waits = f"needs {', '.join(missing)}" if missing else ""
         scales = ", ".join(study.scale) or "none yet"
-        table.add_row(study.id, study.question or study.title, scales, waits)
-    answer().print(table)
+        rows.append((study.id, study.question or study.title, scales, waits))
+    headings = ("study", "question", "scales", "not yet")
+    columns = [Column("", short=heading, is_number=False) for heading in headings]
+    answer().print(fitted_rows("", columns, rows))

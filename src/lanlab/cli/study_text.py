@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.console import Console
-from rich.table import Table
 
 from lanlab.errors import UnknownName
 from lanlab.plan import Estimate
+from lanlab.report.fitted import fitted_rows
+from lanlab.report.table import Column
 from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, waits_for
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.tables import laid_out
@@ -348,9 +349,8 @@ def _table(
     console.print()
     if title:
         console.print(title, style="bold")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number in right else "left")
-    for row in listed:
-        table.add_row(*row)
-    console.print(table)
+    columns = [
+        Column("", short=heading or " ", is_number=number in right)
+        for number, heading in enumerate(headings)
+    ]
+    console.print(fitted_rows("", columns, listed))

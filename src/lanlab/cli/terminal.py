@@ -9,7 +9,7 @@ import shutil
 import sys
 import textwrap
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from lanlab.cli.output import can_hold
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 #: What a terminal takes for a command, or what turns a line round: controls but for the line feed
 #: and the tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+#: Columns of sentences where there is no terminal; tables are as wide as they need.
+_WIDE = 200
+#: What an answer says first of a line, with the blanks behind it.
+_LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}|why receive ")
 
 
 def printable(text: str) -> str:
@@ -51,6 +56,10 @@ class Talk:
     def print(self, text: str, *, is_warning: bool = False) -> None:
         """A remark, in yellow if it warns and colour is wanted."""
         text = printable(text)
+        if self.is_terminal:
+            # A sentence is broken between words, and goes on indented.
+            width = _width_of(sys.stderr)
+            text = "\n".join(part for one in text.split("\n") for part in broken(one, width))
         if is_warning and self.is_terminal and not os.environ.get("NO_COLOR"):
             text = f"\x1b[33m{text}\x1b[0m"
         with self._lock:
@@ -90,23 +99,61 @@ def talk() -> Talk:
 
 
 def print_lines(text: str) -> None:
-    """Lines of an answer, broken between words where a terminal is too narrow. Without rich."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    """Lines of an answer, broken between words where a terminal is too narrow, and then indented as
+    far as what stands behind their label. Without rich."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else asked_width() or 0
     for line in printable(text).splitlines():
-        shown = [line]
-        if width and len(line) > width:
-            shown = textwrap.wrap(line, width, expand_tabs=False, replace_whitespace=False)
-        print(*shown, sep="\n")
+        print(*broken(line, width), sep="\n")
+
+
+def _width_of(terminal: TextIO) -> int:
+    """Columns of a terminal; that of the other output may be none."""
+    try:
+        return os.get_terminal_size(terminal.fileno()).columns
+    except (OSError, ValueError):
+        return shutil.get_terminal_size().columns
+
+
+def asked_width() -> int | None:
+    """How wide an answer that goes to no terminal is to be, where LANLAB_COLUMNS says it. COLUMNS
+    is set by shells and libraries for terminals, and programs read what goes through a pipe."""
+    text = os.environ.get("LANLAB_COLUMNS", "")
+    return int(text) if re.fullmatch("[0-9]{1,4}", text) and int(text) else None
+
+
+def broken(line: str, width: int) -> list[str]:
+    """
+    A line in parts of at most `width` letters, broken between words; a longer word stays whole.
+
+    Examples:
+        >>> broken("processor   sending 0.01 s; receiving 0.02 s", 34)
+        ['processor   sending 0.01 s;', '            receiving 0.02 s']
+    """
+    if not 0 < width < len(line):
+        return [line]
+    label = _LABEL.match(line)
+    return textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=" " * (label.end() if label else 2),
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def answer(*, markup: bool = False) -> Console:
     """Where tables go. As wide as they need where it is no terminal: for `grep`, not for eyes.
+    `asked_width` says how wide what is no terminal is to be.
 
     Args:
         markup: For tables with markup of rich in them, whose texts are escaped.
     """
     console = _console(markup=markup)
-    return console if console.is_terminal else _console(markup=markup, width=200)
+    if console.is_terminal:
+        return console
+    return _console(markup=markup, width=asked_width() or _WIDE)
 
 
 def _console(*, markup: bool = False, **settings: Any) -> Console:
@@ -118,6 +165,10 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
 
         def render_str(self, text: str, **settings: Any) -> Text:
             return super().render_str(printable(text), **settings)
+
+        def print(self, *objects: Any, crop: bool = False, **settings: Any) -> None:
+            """What is wider than the terminal is not cut: ids and verdicts are at ends of lines."""
+            super().print(*objects, crop=crop, **settings)
 
     # Titles and messages come from elsewhere: a bracket in one is a bracket, not rich's markup.
     return Quiet(highlight=False, markup=markup, emoji=False, **settings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
@@ -211,6 +211,16 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
         for end, text in zip(ends, shown, strict=True)
     ]
     return f"{value:,.{decimals}f} ({' … '.join(shown)})".replace("-", _MINUS)
+
+
+def values_text(shown: Quantity, values: Sequence[float]) -> str:
+    """Values that are too few for an interval, one behind the other.
+
+    Examples:
+        >>> values_text(quantity(None, "goodput_bps"), [1e6, 1.25e6])
+        '1.000; 1.250'
+    """
+    return "; ".join(number(shown.shown(value)) for value in values)
 
 
 def name_of(key: str) -> str:

@@ -11,7 +11,12 @@ from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
 from lanlab.performers import tried_ways
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.interfaces import counters_of, lasting_facts, measured_interface
+from lanlab.performers.interfaces import (
+    address_of,
+    counters_of,
+    lasting_facts,
+    measured_interface,
+)
 from lanlab.testbeds.base import HasMedium, Host, Testbed
 from lanlab.testbeds.engines import HostEngine, start_engines
 
@@ -84,6 +89,20 @@ class Hosts:
                 engine.close()
                 self._take(start_engines([host]))
 
+    def address(self, host: Host, family: AddressFamily) -> str | None:
+        """
+        The address of a host in a family: that of its testbed, else, of a real one, that which its
+        interface to the measured network has too; `None`: none is known.
+        """
+        if family in host.addresses or not self._are_real:
+            return host.addresses.get(family)
+        return address_of(self._facts.get(host.name, {}), host.addresses.values(), family)
+
+    @property
+    def _are_real(self) -> bool:
+        """Whether hosts are there without the testbed, and their engines see what they have."""
+        return any(host.start_engine for host in self._testbed.hosts)
+
     def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
         """
         The hosts of a trial, in the testbed's order.
@@ -94,7 +113,8 @@ class Hosts:
         return [self._engine_host(host, family) for host in self._testbed.hosts]
 
     def _engine_host(self, host: Host, family: AddressFamily) -> EngineHost:
-        if family not in host.addresses:
+        address = self.address(host, family)
+        if address is None:
             raise UnmetNeed(
                 f"{host.name} has no {FAMILY_NAMES[family]} address",
                 hint="enable it on this system, or leave its conditions out",
@@ -104,7 +124,7 @@ class Hosts:
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
         return EngineHost(
             self._engines[host.name],
-            host.addresses[family],
+            address,
             boot_id,
             command_prefix=host.command_prefix,
             start_server=lambda *given: _servers().start_server(host, *given),
@@ -148,7 +168,7 @@ class Hosts:
         medium = None
         if isinstance(self._testbed, HasMedium) and "unknown" not in counters:
             medium = self._testbed.medium_read()
-        is_seen_by_engines = any(host.start_engine for host in self._testbed.hosts)
+        is_seen_by_engines = self._are_real
         for host in self._testbed.hosts:
             interface = self._interface(host) if is_seen_by_engines else None
             if interface is not None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from lanlab.addresses import bare
+from lanlab.addresses import AddressFamily, bare, ip_family
 from lanlab.testbeds.base import Host
 
 #: Properties of an interface that change only by configuration.
@@ -37,6 +38,34 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
             for name, interface in (facts.get("interfaces") or {}).items()
             if not set(map(bare, addresses)).isdisjoint(interface["addresses"])
         ),
+        None,
+    )
+
+
+def address_of(
+    facts: Mapping[str, Any], addresses: Collection[str], family: AddressFamily
+) -> str | None:
+    """
+    The address of a family that the interface of a host's other addresses has too.
+
+    Args:
+        facts: Of its host, as its engine tells them.
+        addresses: Those that are known.
+
+    Returns:
+        The first that every host of the network can use; `None` if there is none.
+
+    Examples:
+        >>> seen = {"interfaces": {"eth0": {"addresses": ["10.0.0.2", "fe80::2", "fd00::2"]}}}
+        >>> address_of(seen, ["10.0.0.2"], "ipv6"), address_of(seen, ["10.0.0.9"], "ipv6")
+        ('fd00::2', None)
+    """
+    name = interface_of(facts, addresses)
+    if name is None:
+        return None
+    known = (ipaddress.ip_address(text) for text in facts["interfaces"][name]["addresses"])
+    return next(
+        (str(one) for one in known if ip_family(one.version) == family and not one.is_link_local),
         None,
     )
 

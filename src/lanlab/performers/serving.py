@@ -46,6 +46,9 @@ class Wanted:
     requires_signatures: bool = False
     #: The oldest and the newest dialect to speak; `None`: all, or the service has none.
     dialects: tuple[str, str] | None = None
+    #: What a server of SMB 1 over TCP calls itself, and its share; `None`: as the engine does.
+    name: str | None = None
+    share: str | None = None
 
 
 class Serving:
@@ -107,6 +110,7 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
         if wanted.dialects is not None:
             oldest, newest = wanted.dialects
             dialects = {"oldest_dialect": oldest, "newest_dialect": newest}
+        names = {"server_name": wanted.name, "share": wanted.share}
         request = {
             "type": "serve",
             "service": service.engine_name,
@@ -118,6 +122,7 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
             "credentials": wanted.credentials,
             "read_only": wanted.is_read_only,
             "requires_signatures": wanted.requires_signatures,
+            **{key: name for key, name in names.items() if name is not None},
             **dialects,
         }
         asked: Measurement = engine.start(request)

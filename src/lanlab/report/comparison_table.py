@@ -11,7 +11,7 @@ from lanlab.analysis.comparison_facts import Differing
 from lanlab.analysis.comparison_published import BesidePublished
 from lanlab.analysis.comparison_runs import Unlike
 from lanlab.analysis.measured_where import measured_where
-from lanlab.analysis.summary import interval_of_mean
+from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
@@ -19,6 +19,7 @@ from lanlab.figures.wording import (
     level_text,
     number,
     quantity,
+    values_text,
     with_interval,
 )
 from lanlab.report.comparison_text import effect_text, p_text, verdict_text
@@ -115,20 +116,20 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
     better = f", {direction} is better" if direction else ""
     other = f"{others[0]}{unit}" if len(others) == 1 else f"mean{unit}"
 
-    def both(name: str, *, is_number: bool = True) -> Column:
-        return Column("", name, name, is_number=is_number)
+    def both(name: str, *, is_number: bool = True, rank: int = 0) -> Column:
+        return Column("", name, name, is_number=is_number, rank=rank)
 
     columns = (
         both("condition", is_number=False),
         both("" if len(others) == 1 else "side", is_number=False),
-        both(f"{base}{unit}"),
-        both(f"{first.unit}s"),
-        both(other),
-        both(f"{first.unit}s "),
+        both(f"{base}{unit}", rank=1),
+        both(f"{first.unit}s", rank=3),
+        both(other, rank=1),
+        both(f"{first.unit}s ", rank=3),
         both(f"{effect}, 95 %"),
-        both("p"),
-        both("p, Holm"),
-        both("Hedges g"),
+        both("p", rank=4),
+        both("p, Holm", rank=2),
+        both("Hedges g", rank=5),
         both("verdict", is_number=False),
     )
     rows = tuple(
@@ -154,8 +155,11 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
 def _mean(shown: Quantity, sample: Sample) -> str:
     if sample.mean is None:
         return "none"
-    ends = interval_of_mean(shown.key, sample.values)
-    text = with_interval(shown.shown(sample.mean), ends and shown.interval(*ends))
+    if sample.n < LEAST_FOR_INTERVAL:
+        text = values_text(shown, sample.values)
+    else:
+        ends = interval_of_mean(shown.key, sample.values)
+        text = with_interval(shown.shown(sample.mean), ends and shown.interval(*ends))
     return f"{text} {DISTURBED}" if sample.disturbed else text
 
 
@@ -170,6 +174,8 @@ def _g(one: Compared) -> str:
 #: What people read in place of a key.
 _SHOWN = {"polluted": "disturbed"}
 _COUNTS = ("trials", "failed", "polluted")
+#: What a narrow terminal leaves out first: the highest.
+_RANKS = {"trials": 6, "scale": 5, "note": 4, "testbed": 3, "failed": 2, "status": 1, "polluted": 1}
 
 
 def runs_table(
@@ -180,7 +186,13 @@ def runs_table(
     called = [title for title in ("Name", "Tags", "Note") if any(title in one for one in labels)]
     facts = ("run", "id", "scale", "testbed", "status", *_COUNTS, *map(str.lower, called))
     columns = tuple(
-        Column(name, _SHOWN.get(name, name), _SHOWN.get(name, name), is_number=name in _COUNTS)
+        Column(
+            name,
+            _SHOWN.get(name, name),
+            _SHOWN.get(name, name),
+            is_number=name in _COUNTS,
+            rank=_RANKS.get(name, 0),
+        )
         for name in facts
     )
     rows = []

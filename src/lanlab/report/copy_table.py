@@ -42,14 +42,14 @@ def copy_table(
     columns = (
         *(Column(name, quantity(study, name).name, is_number=False) for name in factors),
         Column("", "", "condition", is_number=False),
-        Column("n", "n", "n"),
-        Column("failed trials", "failed", "failed"),
+        Column("n", "n", "n", rank=5),
+        Column("failed trials", "failed", "failed", rank=4),
         Column("moved by", "moved by", "moved by", is_number=False),
-        Column("caches", "caches", "caches", is_number=False),
-        Column("checked", "checked", "checked", is_number=False),
-        Column("retries", "retries", "retries"),
-        Column("faults", "faults", "faults", is_number=False),
-        Column("greatest share of time in stalls (ratio)", "in stalls", "in stalls"),
+        Column("caches", "caches", "caches", is_number=False, rank=3),
+        Column("checked", "checked", "checked", is_number=False, rank=3),
+        Column("retries", "retries", "retries", rank=2),
+        Column("faults", "faults", "faults", is_number=False, rank=2),
+        Column("greatest share of time in stalls (ratio)", "in stalls", "in stalls", rank=1),
         Column("stalls", "stalls", "", is_number=False),
     )
     return Table(f"{experiment}-how", "How the copies went", columns, tuple(rows))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from lanlab.analysis.agreed import agreed_words
+from lanlab.analysis.agreed import agreed_of, agreed_words
 from lanlab.report.stream_text import line
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
@@ -20,9 +22,7 @@ _VERIFIED = {
 def copy_lines(trial: TrialRecord) -> list[str]:
     """What a trial that ended well has measured; what is not known has no line."""
     metrics, source = trial.metrics, trial.raw.get("client") or {}
-    files = int(metrics["copied_files"])
-    what = f"{files} file{'s' if files != 1 else ''}, {format_size(int(metrics['copied_bytes']))}"
-    said = [line("copied", f"{what} in {format_time(metrics['elapsed_s'])}")]
+    said = [line("copied", f"{copied_words(trial)} in {format_time(metrics['elapsed_s'])}")]
     if "goodput_bps" in metrics:
         rate = f"{metrics['files_per_s']:.4g} files/s"
         said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}, {rate}"))
@@ -51,7 +51,47 @@ def copy_lines(trial: TrialRecord) -> list[str]:
     if at_server:
         said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
-    return [*said, line("method", manner_words(trial)), line("checked", checked_words(trial))]
+    return [*said, *_how([trial])]
+
+
+def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:
+    """What was copied in several trials, how, from or to which server, and what was compared: once,
+    or where trials differ, each with their number."""
+    return [*_counted("copied", copied_words, trials), *_how(trials)]
+
+
+def _how(trials: Sequence[TrialRecord]) -> list[str]:
+    return [
+        *_counted("method", manner_words, trials),
+        *_counted("server", server_words, trials),
+        *_counted("checked", checked_words, trials),
+    ]
+
+
+def _counted(
+    label: str, words: Callable[[TrialRecord], str], trials: Sequence[TrialRecord]
+) -> list[str]:
+    found = Counter(words(trial) for trial in trials)
+    if len(found) == 1:
+        said = next(iter(found))
+    else:
+        said = "; ".join(
+            f"{text or 'not known'} ({count} trial{'s' if count > 1 else ''})"
+            for text, count in found.most_common()
+        )
+    return [line(label, said)] if said else []
+
+
+def copied_words(trial: TrialRecord) -> str:
+    """How many files and bytes were copied."""
+    files = int(trial.metrics["copied_files"])
+    size = format_size(int(trial.metrics["copied_bytes"]))
+    return f"{files} file{'s' if files != 1 else ''}, {size}"
+
+
+def server_words(trial: TrialRecord) -> str:
+    """What the server calls itself; empty where it does not say."""
+    return str((agreed_of(trial) or {}).get("server") or "")
 
 
 def _first_byte(metrics: dict[str, float | int]) -> str:

@@ -11,8 +11,12 @@ from lanlab.units import format_time
 _STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
-def echo_lines(trial: TrialRecord) -> list[str]:
-    """What a trial that ended well has measured; what is not known has no line."""
+def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
+    """What a trial that ended well has measured; what is not known has no line.
+
+    Args:
+        with_modes: Whether to say how replies were waited for, and why.
+    """
     metrics = trial.metrics
     said = []
     if "rtt_mean_ns" in metrics:
@@ -35,7 +39,7 @@ def echo_lines(trial: TrialRecord) -> list[str]:
         parts.append(interrupts(metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
     if parts:
         said.append(line("processor", "; ".join(parts)))
-    return said + modes_lines(trial)
+    return said + (modes_lines(trial) if with_modes else [])
 
 
 def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:

@@ -15,14 +15,14 @@ from lanlab.units import format_rate, format_time
 _COLUMNS = (
     Column("stations", "stations", "stations"),
     Column("host", "host", "host", is_number=False),
-    Column("stations of the host", "of them here", "here"),
+    Column("stations of the host", "of them here", "here", rank=4),
     Column("n", "n"),
     Column("operations per s", "operations/s", "operations/s"),
     Column("share of the operations (ratio)", "share", "share"),
-    Column("goodput (bit/s)", "goodput", "goodput"),
+    Column("goodput (bit/s)", "goodput", "goodput", rank=3),
     Column("mean response (ns)", "response", "response"),
-    Column("greatest start skew (ns)", "start skew", "start skew"),
-    Column("greatest clock error (ns)", "clock error", "clock error"),
+    Column("greatest start skew (ns)", "start skew", "start skew", rank=2),
+    Column("greatest clock error (ns)", "clock error", "clock error", rank=1),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import LEAST_FOR_INTERVAL, Summary, summarise
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
@@ -15,6 +15,7 @@ from lanlab.figures.wording import (
     number,
     percent,
     quantity,
+    values_text,
     with_interval,
 )
 from lanlab.report.above_limit import ABOVE, is_above
@@ -50,7 +51,7 @@ def metric_table(
         Column("", "", "condition", is_number=False),
         Column("n", "n"),
         # On the terminal only where some are missing.
-        Column("", "", "n"),
+        Column("", "", "n", rank=2),
         Column("failed", "failed"),
         Column("missing", "missing"),
         Column("polluted", f"disturbed {DISTURBED}"),
@@ -61,7 +62,7 @@ def metric_table(
         Column("", f"mean, 95 % interval ({unit})", f"{shown.name} ({unit})"),
         Column(f"standard deviation ({unit})", f"SD ({unit})"),
         Column(f"limit ({unit})", f"limit ({unit})"),
-        Column("share of limit (ratio)", "of limit", "of limit"),
+        Column("share of limit (ratio)", "of limit", "of limit", rank=4),
         Column("", "published", is_number=False),
         Column("", "measured / published", is_number=False),
         Column("", "", "published", is_number=False),
@@ -137,8 +138,11 @@ def _shown(shown: Quantity, value: float | None, digits: int = 4) -> Cell:
 def _mean_text(shown: Quantity, summary: Summary) -> str:
     if summary.mean is None:
         return "none"
-    ends = shown.interval(summary.ci_low, summary.ci_high)
-    text = with_interval(shown.shown(summary.mean), ends)
+    if summary.n < LEAST_FOR_INTERVAL:
+        text = values_text(shown, summary.values)
+    else:
+        ends = shown.interval(summary.ci_low, summary.ci_high)
+        text = with_interval(shown.shown(summary.mean), ends)
     return f"{text} {DISTURBED}" if summary.disturbed else text
 
 

@@ -16,22 +16,21 @@ from lanlab.units import format_rate, format_time
 from lanlab.workloads.carrier_counts import trouble_words
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
     from lanlab.analysis.stations import StationsWithin
+    from lanlab.report.fitted import Fitted
 
 #: Little's law holds where nothing was miscounted; a point that misses it by more is flagged.
 _LITTLE_WITHIN = 0.01
 _COLUMNS = (
-    Column("stations", "stations"),
-    Column("operations_per_s", "operations/s"),
-    Column("goodput_bps", "goodput"),
-    Column("response_mean_ns", "response"),
-    Column("response_half_width_ns", "95 % interval"),
-    Column("response_p99_ns", "p99"),
-    Column("jain_index", "fairness"),
-    Column("errors", "errors"),
-    Column("remark", "", is_number=False),
+    Column("stations", "stations", "stations"),
+    Column("operations_per_s", "operations/s", "operations/s"),
+    Column("goodput_bps", "goodput", "goodput", rank=1),
+    Column("response_mean_ns", "response", "response"),
+    Column("response_half_width_ns", "95 % interval", "95 % interval"),
+    Column("response_p99_ns", "p99", "p99", rank=2),
+    Column("jain_index", "fairness", "fairness", rank=4),
+    Column("errors", "errors", "errors", rank=3),
+    Column("remark", "", "remark", is_number=False),
 )
 
 
@@ -51,18 +50,11 @@ def stations_table(trials: Sequence[TrialRecord]) -> Table:
     return Table("stations", "by number of stations", _COLUMNS, tuple(rows))
 
 
-def level_table(trials: Sequence[TrialRecord]) -> RichTable:
+def level_table(trials: Sequence[TrialRecord]) -> Fitted:
     """The same for the terminal."""
-    from rich.markup import escape
-    from rich.table import Table as RichTable
+    from lanlab.report.fitted import fitted
 
-    table = stations_table(trials)
-    drawn = RichTable(box=None, pad_edge=False)
-    for column in table.columns:
-        drawn.add_column(column.heading, justify="right" if column.is_number else "left")
-    for row in table.rows:
-        drawn.add_row(*(escape(cell.text) for cell in row))
-    return drawn
+    return fitted(stations_table(trials), "")
 
 
 def _row(

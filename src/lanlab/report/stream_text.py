@@ -14,6 +14,7 @@ from lanlab.analysis.wires import wire_of
 from lanlab.figures.wording import number
 from lanlab.report.medium_text import medium_words
 from lanlab.report.one_way import one_way_text
+from lanlab.report.tcp_text import tcp_lines
 from lanlab.roles import REVERSE_PREFIX, ROLES
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
@@ -25,17 +26,29 @@ Metrics = Mapping[str, float | int]
 _LABEL = 12
 
 
-def stream_lines(run: RunRecord, trial: TrialRecord) -> list[str]:
+def stream_lines(run: RunRecord, trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
     """What a trial that ended well has measured; what is not known has no line. Of one that went
-    both ways each direction by itself."""
+    both ways each direction by itself.
+
+    Args:
+        with_modes: Whether to say how messages were handed over and waited for, and why.
+    """
+    said = []
+    for heading, one in directions(trial):
+        said += [heading] if heading else []
+        said += _one_direction(run, one)
+        said += modes_lines(one) if with_modes else []
+    return said
+
+
+def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
+    """Each direction of a trial with its heading; that of a trial with only one is empty."""
     back = second_direction(trial)
     if back is None:
-        return _one_direction(run, trial)
+        return [("", trial)]
     return [
-        "from the first host to the second",
-        *_one_direction(run, trial),
-        "from the second host to the first, at the same time",
-        *_one_direction(run, back),
+        ("from the first host to the second", trial),
+        ("from the second host to the first, at the same time", back),
     ]
 
 
@@ -57,14 +70,17 @@ def _one_direction(run: RunRecord, trial: TrialRecord) -> list[str]:
     said: list[tuple[str, str]] = []
     if "goodput_bps" in metrics:
         said.append(("goodput", _goodput(run, trial)))
-    said += _arrival(metrics)
-    said += _order(trial)
+    said += tcp_lines(trial) if _is_tcp(trial) else _arrival(trial)
     said += _pacing(trial)
     said += _delays(trial)
     said += _flows(trial)
     said += medium_line(trial)
     said += _processor(trial)
-    return [*(line(label, text) for label, text in said), *modes_lines(trial)]
+    return [line(label, text) for label, text in said]
+
+
+def _is_tcp(trial: TrialRecord) -> bool:
+    return trial.parameters["transport"] == "tcp"
 
 
 def line(label: str, text: str) -> str:
@@ -95,46 +111,30 @@ def _goodput(run: RunRecord, trial: TrialRecord) -> str:
     link = wire_of(run)
     limit = limit_of("goodput_bps", trial.parameters, link)
     share = f", {100 * goodput_bps / limit:.2f} % of {link.share_name}" if link and limit else ""
-    messages = trial.metrics.get("received_messages_per_s")
+    # TCP carries bytes and keeps no messages.
+    messages = None if _is_tcp(trial) else trial.metrics.get("received_messages_per_s")
     rate = f", {number(messages, 4)} messages/s" if messages is not None else ""
     return f"{format_rate(goodput_bps)}{share}{rate}"
 
 
-def _arrival(metrics: Metrics) -> Iterator[tuple[str, str]]:
-    """How much arrived, and where the rest ended."""
-    if "received_ratio" not in metrics:
-        return
-    share = f"{100 * metrics['received_ratio']:.4g} % of {metrics['offered_messages']} messages"
-    rest = not_received(metrics)
-    if metrics.get("lost_messages") and "lost_link_messages" not in metrics:
-        # Over TCP nothing is lost on the way but the connection's end.
-        yield "received", f"{share} offered; {metrics['lost_messages']} never read"
-    else:
-        yield "received", f"{share} offered" + ("" if rest else ", none lost")
-    if rest:
-        text = ", ".join(f"{count} {PLACES[place]}" for place, count in rest.items())
-        unseen = unseen_places(metrics)
-        if unseen and "lost_link_messages" in rest:
-            hidden = " or ".join(PLACES[place] for place in unseen)
-            text += f" (or {hidden}, which was not counted)"
-        yield "the rest", text
-
-
-def _order(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    """How many messages arrived, where the rest ended, and in what order they came."""
     metrics = trial.metrics
-    if trial.parameters["transport"] == "udp":
-        yield (
-            "order",
-            f"{metrics['reordered_messages']} out of order, "
-            f"{metrics['duplicate_messages']} duplicates",
-        )
-    elif "messages_per_segment" in metrics:
-        yield (
-            "segments",
-            f"{number(metrics['messages_per_segment'], 3)} messages "
-            f"({number(metrics['bytes_per_segment'], 4)} B) in each, "
-            f"{metrics['retransmitted_segments']} retransmitted",
-        )
+    if "received_ratio" in metrics:
+        share = f"{100 * metrics['received_ratio']:.4g} % of {metrics['offered_messages']} messages"
+        rest = not_received(metrics)
+        yield "received", f"{share} offered" + ("" if rest else ", none lost")
+        if rest:
+            text = ", ".join(f"{count} {PLACES[place]}" for place, count in rest.items())
+            unseen = unseen_places(metrics)
+            if unseen and "lost_link_messages" in rest:
+                hidden = " or ".join(PLACES[place] for place in unseen)
+                text += f" (or {hidden}, which was not counted)"
+            yield "the rest", text
+    yield (
+        "order",
+        f"{metrics['reordered_messages']} out of order, {metrics['duplicate_messages']} duplicates",
+    )
 
 
 def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,8 @@ class Column:
     #: For the terminal, where there is little room.
     short: str = ""
     is_number: bool = True
+    #: What a narrow terminal leaves out first: the highest; 0 stays.
+    rank: int = 0
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,17 @@ from lanlab.report.load_table import load_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.saturation_table import saturation_table
+from lanlab.report.stream_columns import with_arrival
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
+    from lanlab.report.fitted import Fitted
 
 
-def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) -> list[RichTable]:
+def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) -> list[Fitted]:
     """
     The first metric of each experiment that has trials, with what was lost where the study draws
     that, and of copies what a byte and a file cost and how they went; then what was published
@@ -60,13 +61,17 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
     ours += analyses.each("saturation", lambda: [saturation_table(run, trials, study)])
     ours += analyses.each("failed trials", lambda: [failure_table(trials, study)])
     found += [(table, table.title) for table in ours if table.rows]
-    return [rich_table(table, title) for table, title in found]
+    from lanlab.report.fitted import fitted
+
+    return [fitted(table, title) for table, title in found]
 
 
-def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> RichTable:
+def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
     """Every trial, for where the tables of what they come to are missing."""
+    from lanlab.report.fitted import fitted
+
     table = trial_table(run, trials, Study.model_validate(run.study))
-    return rich_table(table, table.title)
+    return fitted(table, table.title)
 
 
 def _of_experiment(
@@ -77,7 +82,10 @@ def _of_experiment(
     scaled: ExperimentAtScale,
 ) -> list[tuple[Table, str]]:
     experiment = scaled.experiment
-    table = metric_table(run, trials, study, published, experiment.id, experiment.metrics[0])
+    metric = experiment.metrics[0]
+    table = metric_table(run, trials, study, published, experiment.id, metric)
+    if experiment.workload == "stream" and metric == "goodput_bps":
+        table = with_arrival(table, run, trials, experiment.id)
     more = []
     if experiment.workload == "copy":
         more += tables_of_copies(run, trials, study, experiment.id)
@@ -91,21 +99,3 @@ def _of_experiment(
         more.append(loss_table(run, trials, study, experiment.id))
     titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in more if one.rows]
     return [(table, experiment.title), *titled]
-
-
-def rich_table(table: Table, title: str) -> RichTable:
-    """A table for the terminal; its texts are escaped."""
-    from rich.markup import escape
-    from rich.table import Table as RichTable
-
-    made = RichTable(title=escape(title), title_justify="left", box=None, pad_edge=False)
-    kept = [
-        (place, column)
-        for place, column in enumerate(table.columns)
-        if column.short and any(row[place].text for row in table.rows)
-    ]
-    for _, column in kept:
-        made.add_column(escape(column.short), justify="right" if column.is_number else "left")
-    for row in table.rows:
-        made.add_row(*(escape(row[place].text) for place, _ in kept))
-    return made

@@ -172,7 +172,7 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
         parameters = condition.values
         family = parameters.address_family
         is_real = is_of_real_hosts(bed.name)
-        missing = [host.label for host in bed.hosts if family not in host.addresses]
+        missing = [host.label for host in bed.hosts if site.hosts.address(host, family) is None]
         if missing and is_real:
             raise UsageError(
                 f"{', '.join(missing)}: no {FAMILY_NAMES[family]} address is known to measure at",

@@ -146,9 +146,13 @@ class Store(Protocol):
     def statuses(self, run_id: str) -> dict[str, int]:
         """How many trials of a run ended with each status; a status that none has is left out."""
 
-    def outlines(self, run_id: str) -> list[TrialRecord]:
-        """All trials of a run, in order of number, with empty `metrics` and `raw`: enough to say
-        where each stands and how it ended, and read much faster."""
+    def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
+        """All trials of a run, in order of number, with empty `raw`: enough to say where each
+        stands and how it ended, and read much faster.
+
+        Args:
+            with_metrics: Whether they have their `metrics`; else these are empty too.
+        """
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
         """Names of a trial's series."""

@@ -28,10 +28,9 @@ _HEADS = (
     "FROM run ORDER BY sequence"
 )
 _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
-#: The columns of a trial, those that take most of its room replaced by nothing.
-_OUTLINE = tuple(
-    f"'{{}}' AS {column}" if column in ("metrics", "raw") else column for column in TRIAL_COLUMNS
-)
+#: The columns of a trial, that which takes most of its room replaced by nothing; and those that do.
+_WITHOUT_RAW = tuple("'{}' AS raw" if column == "raw" else column for column in TRIAL_COLUMNS)
+_OUTLINE = tuple("'{}' AS metrics" if column == "metrics" else column for column in _WITHOUT_RAW)
 #: More rows than a table has.
 _ALL = 2**62
 
@@ -298,9 +297,9 @@ class DatabaseStore:
             found = session.execute(_STATUSES, run_id=run.id)
         return {str(status): int(count) for status, count in found}
 
-    def outlines(self, run_id: str) -> list[TrialRecord]:
+    def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
         """See `Store.outlines`."""
-        return self._trials(run_id, _OUTLINE, 0, None)
+        return self._trials(run_id, _WITHOUT_RAW if with_metrics else _OUTLINE, 0, None)
 
     def _trials(
         self, run_id: str, columns: Sequence[str], first: int, most: int | None

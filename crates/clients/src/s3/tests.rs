@@ -24,6 +24,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         read_only: false,
         requires_signatures: false,
         dialects: lanlab_files::Dialect::ALL,
+        names: lanlab_servers::ServerNames::default(),
         station: None,
     };
     let serving = serve(&offer).await.unwrap();

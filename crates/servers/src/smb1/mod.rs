@@ -31,8 +31,8 @@ use crate::{Bounds, Offer, Serving, listen, station};
 
 use files::{Files, Served};
 
-/// The one share.
-const SHARE: &str = "lanlab";
+/// The server and its one share, unless other names are asked for.
+const NAME: &str = "lanlab";
 
 /// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
 /// stands before them.
@@ -57,9 +57,10 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         password: user.secret.clone(),
         domain: user.domain.clone().unwrap_or_default(),
     });
+    let share = offer.names.share.clone().unwrap_or_else(|| NAME.to_owned());
     let server = Server::new(server::Offer {
-        name: SHARE.to_owned(),
-        share: SHARE.to_owned(),
+        name: offer.names.server.clone().unwrap_or_else(|| NAME.to_owned()),
+        share: share.clone(),
         user,
         read_only: offer.read_only,
         // As the client takes it.
@@ -78,7 +79,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             }
         };
         let (node, task) = station::serve(station, bounds, &accepted, begin).await?;
-        let (share, station) = (Some(SHARE.to_owned()), Some(node));
+        let (share, station) = (Some(share), Some(node));
         return Ok(Serving { port: 0, share, trust_sha256: None, accepted, station, task });
     }
     let (listener, port) = listen(offer)?;
@@ -92,14 +93,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             let _ = serve_client(transport, server, files, proof).await;
         }
     }));
-    Ok(Serving {
-        port,
-        share: Some(SHARE.to_owned()),
-        trust_sha256: None,
-        accepted,
-        station: None,
-        task,
-    })
+    Ok(Serving { port, share: Some(share), trust_sha256: None, accepted, station: None, task })
 }
 
 fn dialect(dialect: lanlab_files::Dialect) -> Dialect {

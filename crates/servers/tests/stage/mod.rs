@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lanlab_files::{Access, Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust};
-use lanlab_servers::{Bounds, Offer, Serving, serve_within};
+use lanlab_servers::{Bounds, Offer, ServerNames, Serving, serve_within};
 
 pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -78,6 +78,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
         read_only: false,
         requires_signatures: false,
         dialects: lanlab_files::Dialect::ALL,
+        names: ServerNames::default(),
         station: None,
     }
 }

@@ -46,6 +46,7 @@ pub mod path;
 pub mod query_information;
 pub mod query_information2;
 pub mod query_information_disk;
+pub mod rap;
 pub mod read;
 pub mod read_andx;
 pub mod read_raw;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lanlab_files::{Carrier, ServiceKind};
 use lanlab_os as os;
 use lanlab_servers as servers;
-use lanlab_servers::{Bounds, Offer, StationOffer};
+use lanlab_servers::{Bounds, Offer, ServerNames, StationOffer};
 use lanlab_stack::node::CarrierKind;
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
@@ -29,6 +29,8 @@ const MOST_THREADS: usize = 4;
 const FILE_THREADS: usize = 8;
 /// What connections may take at once, by the services' own bounds for each.
 const MEMORY_BYTES: u64 = 256 << 20;
+/// What no name of a server or share has ([MS-FSCC] 2.1.6).
+const FORBIDDEN: &[u8] = b"\"/\\[]:|<>+=;,?*";
 /// How often it looks whether the driver wants the end.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -41,11 +43,30 @@ pub fn serve(request: Serve) -> Result<Task, Failure> {
         let allowed = format!("{:?}, the newest, or an older one", request.newest_dialect);
         return Err(Failure::value("oldest_dialect", found, allowed));
     }
+    check_names(&request)?;
     let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
     Ok(Task::new(Cost { memory_bytes: MEMORY_BYTES, threads }, move |running| {
         let ended = run(&request, root, station, running)?;
         conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled()))
     }))
+}
+
+/// See that names that were asked for can be said.
+fn check_names(request: &Serve) -> Result<(), Failure> {
+    let says_share = matches!(request.service, ServiceKind::Smb | ServiceKind::Smb1);
+    for (field, name, longest, is_said) in [
+        ("server_name", &request.server_name, 15, request.service == ServiceKind::Smb1),
+        ("share", &request.share, 12, says_share),
+    ] {
+        let Some(name) = name else { continue };
+        let fits = (1..=longest).contains(&name.len())
+            && name.bytes().all(|octet| octet.is_ascii_graphic() && !FORBIDDEN.contains(&octet));
+        if !is_said || !fits || name.eq_ignore_ascii_case("IPC$") {
+            let allowed = format!("1 to {longest} letters and digits of ASCII, of a server of SMB");
+            return Err(Failure::value(field, name.clone(), allowed));
+        }
+    }
+    Ok(())
 }
 
 /// Descriptors that so many connections have at once at most.
@@ -125,6 +146,7 @@ fn run(
         read_only: request.read_only,
         requires_signatures: request.requires_signatures,
         dialects: (request.oldest_dialect, request.newest_dialect),
+        names: ServerNames { server: request.server_name.clone(), share: request.share.clone() },
         station,
     };
     let runtime = runtime()?;
@@ -206,6 +228,8 @@ mod tests {
             carrier: Carrier::Tcp,
             link: None,
             station_name: None,
+            server_name: None,
+            share: None,
             read_only: false,
             requires_signatures: false,
             oldest_dialect: Dialect::Core,

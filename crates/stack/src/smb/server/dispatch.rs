@@ -89,8 +89,8 @@ impl State {
             _ if needs_none => Ok(()),
             None => Err(error::SMB_BAD_TID),
             Some(Tree::Disk) => Ok(()),
-            Some(Tree::Pipes) if command == command::TREE_DISCONNECT => Ok(()),
             Some(Tree::Pipes) => match command {
+                command::TREE_DISCONNECT | command::TRANSACTION => Ok(()),
                 command::NT_CREATE_ANDX | command::OPEN_ANDX | command::OPEN => {
                     Err(error::OBJECT_NAME_NOT_FOUND)
                 }
@@ -144,6 +144,7 @@ impl State {
             command::NEGOTIATE => self.negotiate(block),
             command::LOGOFF_ANDX => self.log_off(block).await,
             command::TREE_CONNECT => self.connect_by_password(block),
+            command::TRANSACTION => self.administer(block),
             command::TREE_CONNECT_ANDX => self.connect(block),
             command::TREE_DISCONNECT => self.disconnect().await,
             command::PROCESS_EXIT => {
@@ -182,8 +183,7 @@ impl State {
             command::SEARCH | command::FIND | command::FIND_UNIQUE => self.search(block).await,
             command::FIND_CLOSE => self.end_search(block),
             command::FIND_CLOSE2 => self.end_find(block),
-            command::TRANSACTION
-            | command::TRANSACTION_SECONDARY
+            command::TRANSACTION_SECONDARY
             | command::NT_TRANSACT
             | command::NT_TRANSACT_SECONDARY => Err(error::NOT_SUPPORTED),
             _ => Err(error::SMB_BAD_COMMAND),

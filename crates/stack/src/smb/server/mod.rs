@@ -3,6 +3,7 @@
 //! What is protocol of a session is here; how it is driven, and what it shares with servers of other
 //! protocols, is in [`file_server`](crate::file_server). Opportunistic locks are never given.
 
+mod browsing;
 mod changing;
 mod closing;
 mod connecting;

@@ -1,0 +1,383 @@
+//! Remote Administration Protocol: which shares a server has and which servers there are, as clients asked
+//! before Windows NT.
+//!
+//! Source: [MS-RAP] 2.5.5 (shares), 2.5.7 (servers), 2.5.8 (workstations) and 2.5.2 (numbers of errors). A
+//! request and its answer are parameters and data of a transaction to [`PIPE`] ([MS-CIFS] 2.2.4.33).
+//! Descriptors of structures are not looked at: the number of a request and its level say the same. All
+//! strings are of a code page. Offsets of strings count from the beginning of the data, as the converter of
+//! each answer is zero.
+
+use super::reader::Reader;
+use crate::Error;
+
+const FORMAT: &str = "rap";
+/// The pipe that requests go to, in any case.
+pub const PIPE: &[u8] = b"\\PIPE\\LANMAN";
+
+mod number {
+    pub(super) const SHARES: u16 = 0;
+    pub(super) const SHARE: u16 = 1;
+    pub(super) const SERVER: u16 = 13;
+    pub(super) const WORKSTATION: u16 = 63;
+    pub(super) const SERVERS: u16 = 104;
+}
+
+/// How a request ended, [MS-RAP] 2.5.2 and [MS-ERREF] 2.2.
+pub mod status {
+    /// All is there.
+    pub const SUCCESS: u16 = 0;
+    /// The server does not know the request.
+    pub const NOT_SUPPORTED: u16 = 50;
+    /// The server does not know the level.
+    pub const INVALID_LEVEL: u16 = 124;
+    /// More entries are there than have room.
+    pub const MORE_DATA: u16 = 234;
+    /// No share has the name.
+    pub const NO_SUCH_SHARE: u16 = 2310;
+}
+
+/// What a server does, as bits of [MS-BRWS] 2.2.1.
+pub mod server_type {
+    /// It uses others' files.
+    pub const WORKSTATION: u32 = 0x0000_0001;
+    /// It serves files.
+    pub const SERVER: u32 = 0x0000_0002;
+    /// Asks for workgroups in place of servers.
+    pub const DOMAIN_ENUM: u32 = 0x8000_0000;
+    /// Asks for what the server has heard by itself; it says nothing of which kinds.
+    pub const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
+}
+
+/// What a client asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What<'a> {
+    /// All shares.
+    Shares,
+    /// One share.
+    Share {
+        /// Its name.
+        name: &'a [u8],
+    },
+    /// The server itself.
+    Server,
+    /// The computer that the server runs on.
+    Workstation,
+    /// The servers of a workgroup, of at least one of these kinds.
+    Servers {
+        /// Bits of [`server_type`].
+        kinds: u32,
+    },
+    /// Something else.
+    Other {
+        /// Its number.
+        number: u16,
+    },
+}
+
+/// A request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// What it asks for.
+    pub what: What<'a>,
+    /// Which members of each structure.
+    pub level: u16,
+    /// Most octets of data of the answer.
+    pub room: u16,
+}
+
+impl<'a> Request<'a> {
+    /// Read the parameters of a transaction.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if they are short.
+    pub fn parse(parameters: &'a [u8]) -> Result<Self, Error> {
+        let mut reader = Reader::whole(FORMAT, parameters);
+        let number = reader.u16()?;
+        // Descriptors of the parameters and of the data.
+        string(&mut reader)?;
+        string(&mut reader)?;
+        let what = match number {
+            number::SHARES => What::Shares,
+            number::SHARE => What::Share { name: string(&mut reader)? },
+            number::SERVER => What::Server,
+            number::WORKSTATION => What::Workstation,
+            number::SERVERS => What::Servers { kinds: 0 },
+            number => return Ok(Self { what: What::Other { number }, level: 0, room: 0 }),
+        };
+        let (level, room) = (reader.u16()?, reader.u16()?);
+        let what = match what {
+            What::Servers { .. } => What::Servers { kinds: reader.u32()? },
+            what => what,
+        };
+        Ok(Self { what, level, room })
+    }
+}
+
+/// The octets up to a zero.
+fn string<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
+    let all = { *reader }.rest();
+    let len = all.iter().position(|octet| *octet == 0).unwrap_or(all.len());
+    let text = reader.take(len)?;
+    reader.skip(1)?;
+    Ok(text)
+}
+
+/// A share of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share<'a> {
+    /// Its name; longer ones than 12 octets are cut, as a list has no room for them.
+    pub name: &'a [u8],
+    /// Whether it is that of pipes; else it is of files.
+    pub is_pipes: bool,
+    /// What is said of it.
+    pub remark: &'a [u8],
+}
+
+/// A server or workgroup of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Server<'a> {
+    /// Its name, at most 15 octets.
+    pub name: &'a [u8],
+    /// Version of its system.
+    pub version: (u8, u8),
+    /// Bits of [`server_type`].
+    pub kinds: u32,
+    /// What is said of it.
+    pub comment: &'a [u8],
+}
+
+/// A computer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Workstation<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// Its workgroup.
+    pub group: &'a [u8],
+    /// Version of its system.
+    pub version: (u8, u8),
+}
+
+/// Parameters and data of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Answer {
+    /// How it ended, and how much there is.
+    pub parameters: Vec<u8>,
+    /// The structures, and their strings behind them.
+    pub data: Vec<u8>,
+}
+
+impl Answer {
+    /// An answer without data.
+    pub fn refused(status: u16) -> Self {
+        Self { parameters: words([status, 0, 0, 0]), data: Vec::new() }
+    }
+
+    /// The shares, at level 0 or 1.
+    pub fn shares(shares: &[Share<'_>], level: u16, room: u16) -> Self {
+        Self::list(shares, level, room, |share, data| data.share(share, level))
+    }
+
+    /// One share, at level 0 or 1.
+    pub fn share(share: &Share<'_>, level: u16, room: u16) -> Self {
+        Self::one(level <= 1, room, |data| data.share(share, level))
+    }
+
+    /// The servers, at level 0 or 1.
+    pub fn servers(servers: &[Server<'_>], level: u16, room: u16) -> Self {
+        Self::list(servers, level, room, |server, data| data.server(server, level))
+    }
+
+    /// One server, at level 0 or 1.
+    pub fn server(server: &Server<'_>, level: u16, room: u16) -> Self {
+        Self::one(level <= 1, room, |data| data.server(server, level))
+    }
+
+    /// A computer, at level 10.
+    pub fn workstation(computer: &Workstation<'_>, level: u16, room: u16) -> Self {
+        Self::one(level == 10, room, |data| data.workstation(computer))
+    }
+
+    /// As many of a list as have room.
+    fn list<T>(all: &[T], level: u16, room: u16, write: impl Fn(&T, &mut Data)) -> Self {
+        if level > 1 {
+            return Self::refused(status::INVALID_LEVEL);
+        }
+        let written = |count: usize| {
+            let mut data = Data::default();
+            for one in &all[..count] {
+                write(one, &mut data);
+            }
+            data.whole()
+        };
+        let fits = |count: &usize| written(*count).len() <= usize::from(room);
+        let count = (0..=all.len()).rev().find(fits).unwrap_or(0);
+        let status = if count < all.len() { status::MORE_DATA } else { status::SUCCESS };
+        let parameters = words([status, 0, count as u16, all.len() as u16]);
+        Self { parameters, data: written(count) }
+    }
+
+    fn one(knows_level: bool, room: u16, write: impl Fn(&mut Data)) -> Self {
+        if !knows_level {
+            return Self { parameters: words([status::INVALID_LEVEL, 0, 0]), data: Vec::new() };
+        }
+        let mut data = Data::default();
+        write(&mut data);
+        let data = data.whole();
+        let needed = data.len() as u16;
+        if needed > room {
+            // Where strings are would not be known.
+            return Self { parameters: words([status::MORE_DATA, 0, needed]), data: Vec::new() };
+        }
+        Self { parameters: words([status::SUCCESS, 0, needed]), data }
+    }
+}
+
+fn words<const N: usize>(words: [u16; N]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Structures of a fixed size, and the strings that they point to.
+#[derive(Default)]
+struct Data {
+    fixed: Vec<u8>,
+    strings: Vec<u8>,
+    /// Where in `fixed` offsets are, and what each is within the strings.
+    pointers: Vec<(usize, usize)>,
+}
+
+impl Data {
+    fn name(&mut self, name: &[u8], room: usize) {
+        let name = &name[..name.len().min(room - 1)];
+        self.fixed.extend_from_slice(name);
+        self.fixed.resize(self.fixed.len() + room - name.len(), 0);
+    }
+
+    fn pointer(&mut self, text: &[u8]) {
+        self.pointers.push((self.fixed.len(), self.strings.len()));
+        self.fixed.extend_from_slice(&[0; 4]);
+        self.strings.extend_from_slice(text);
+        self.strings.push(0);
+    }
+
+    fn share(&mut self, share: &Share<'_>, level: u16) {
+        self.name(share.name, 13);
+        if level > 0 {
+            self.fixed.push(0);
+            self.fixed.extend_from_slice(&if share.is_pipes { 3_u16 } else { 0 }.to_le_bytes());
+            self.pointer(share.remark);
+        }
+    }
+
+    fn server(&mut self, server: &Server<'_>, level: u16) {
+        self.name(server.name, 16);
+        if level > 0 {
+            self.fixed.extend_from_slice(&[server.version.0, server.version.1]);
+            self.fixed.extend_from_slice(&server.kinds.to_le_bytes());
+            self.pointer(server.comment);
+        }
+    }
+
+    fn workstation(&mut self, computer: &Workstation<'_>) {
+        self.pointer(computer.name);
+        // No user is logged in there.
+        self.pointer(b"");
+        self.pointer(computer.group);
+        self.fixed.extend_from_slice(&[computer.version.0, computer.version.1]);
+        self.pointer(computer.group);
+        self.pointer(b"");
+    }
+
+    fn whole(mut self) -> Vec<u8> {
+        let begin = self.fixed.len();
+        for (at, offset) in self.pointers {
+            let offset = ((begin + offset) as u16).to_le_bytes();
+            self.fixed[at..at + 2].copy_from_slice(&offset);
+        }
+        self.fixed.extend_from_slice(&self.strings);
+        self.fixed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Written by hand from [MS-RAP] 2.5.5.1; tests of `lanlab serve` ask by smbclient.
+    const ASKS_FOR_SHARES: &[u8] = b"\0\0WrLeh\0B13BWz\0\x01\0\xe0\xff";
+
+    const FILES: Share<'_> = Share { name: b"DATA", is_pipes: false, remark: b"cnc" };
+    const PIPES: Share<'_> = Share { name: b"IPC$", is_pipes: true, remark: b"" };
+
+    #[test]
+    fn requests_are_told_apart() {
+        let shares = Request::parse(ASKS_FOR_SHARES).unwrap();
+        assert_eq!(shares, Request { what: What::Shares, level: 1, room: 0xffe0 });
+        let servers = b"\x68\0WrLehDz\0B16BBDz\0\x01\0\xe0\xff\0\0\0\x80WORKGROUP\0";
+        let servers = Request::parse(servers).unwrap();
+        let kinds = server_type::DOMAIN_ENUM;
+        assert_eq!(servers, Request { what: What::Servers { kinds }, level: 1, room: 0xffe0 });
+        let share = Request::parse(b"\x01\0zWrLh\0B13BWz\0DATA\0\x01\0\0\x10").unwrap();
+        assert_eq!(share, Request { what: What::Share { name: b"DATA" }, level: 1, room: 4096 });
+        let other = Request::parse(b"\xd6\0zb16g16\0\0").unwrap();
+        assert_eq!(other.what, What::Other { number: 214 });
+        assert!(Request::parse(&ASKS_FOR_SHARES[..18]).is_err());
+    }
+
+    #[test]
+    fn strings_stand_behind_all_structures() {
+        let answer = Answer::shares(&[FILES, PIPES], 1, 1000);
+        assert_eq!(answer.parameters, [0, 0, 0, 0, 2, 0, 2, 0]);
+        let expected: [&[u8]; 5] = [
+            b"DATA\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0",
+            b"IPC$\0\0\0\0\0\0\0\0\0\0\x03\0\x2c\0\0\0",
+            b"cnc\0",
+            b"\0",
+            b"",
+        ];
+        assert_eq!(answer.data, expected.concat());
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out_and_said() {
+        let answer = Answer::shares(&[FILES, PIPES], 1, 30);
+        assert_eq!(answer.parameters, [234, 0, 0, 0, 1, 0, 2, 0]);
+        assert_eq!(answer.data.len(), 24);
+        let one = Answer::share(&FILES, 1, 10);
+        assert_eq!((one.parameters, one.data), (vec![234, 0, 0, 0, 24, 0], Vec::new()));
+        assert_eq!(Answer::shares(&[FILES], 2, 1000).parameters[0], 124);
+    }
+
+    #[test]
+    fn a_long_name_is_cut_to_what_a_list_holds() {
+        let long = Share { name: b"ALONGSHARENAME", ..FILES };
+        assert_eq!(Answer::shares(&[long], 0, 100).data, b"ALONGSHARENA\0");
+        let server =
+            Server { name: b"CNCFILES", version: (4, 0), kinds: 3, comment: b"old machines" };
+        let answer = Answer::server(&server, 1, 100);
+        assert_eq!(&answer.data[..26], b"CNCFILES\0\0\0\0\0\0\0\0\x04\0\x03\0\0\0\x1a\0\0\0");
+        assert_eq!(&answer.data[26..], b"old machines\0");
+    }
+
+    #[test]
+    fn a_computer_says_its_name_and_workgroup() {
+        let computer = Workstation { name: b"CNCFILES", group: b"WORKGROUP", version: (4, 0) };
+        let answer = Answer::workstation(&computer, 10, 100);
+        assert_eq!(&answer.data[22..], b"CNCFILES\0\0WORKGROUP\0WORKGROUP\0\0");
+        assert_eq!(answer.data[12..14], [4, 0]);
+        assert_eq!(Answer::workstation(&computer, 1, 100).parameters[0], 124);
+    }
+
+    proptest! {
+        #[test]
+        fn no_octets_stop_it(parameters: Vec<u8>) {
+            let _ = Request::parse(&parameters);
+        }
+
+        #[test]
+        fn a_list_never_has_more_than_its_room(room: u16, level in 0..2_u16, count in 0..40_usize) {
+            let answer = Answer::shares(&vec![FILES; count], level, room);
+            prop_assert!(answer.data.len() <= usize::from(room));
+        }
+    }
+}

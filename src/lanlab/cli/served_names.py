@@ -1,0 +1,88 @@
+"""Of `lanlab serve`: the names by which clients find the server, its share and its user."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lanlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from lanlab.services import Service
+
+#: Characters of a NetBIOS name (RFC 1001, section 5.2), and of a share in lists of old clients
+#: ([MS-RAP] 2.5.6.3).
+_MOST_OF_SERVER, _MOST_OF_SHARE = 15, 12
+#: None of those that separate names ([MS-FSCC] 2.1.6).
+_NAME = re.compile(r"[A-Za-z0-9_!@#$%^&()'{}~.-]+")
+_PIPES = "IPC$"
+_WITH_SHARES = ("smb", "smb1")
+
+
+def server_name(offered: Service, name: str | None) -> str | None:
+    """
+    What the server calls itself, in upper case as NetBIOS has names; `None`: as it does by itself.
+
+    Raises:
+        UsageError: The service says no name, or it cannot be one.
+    """
+    if name is None:
+        return None
+    if not offered.dialects:
+        raise UsageError(
+            f"--name: found service `{offered.name}`, whose server says no name; allowed: smb1",
+            hint="leave it out, or serve by `--service smb1`",
+        )
+    if not _NAME.fullmatch(name) or len(name) > _MOST_OF_SERVER:
+        raise UsageError(
+            f"--name: found `{name}`; allowed: 1 to {_MOST_OF_SERVER} characters of ASCII, without "
+            "blanks",
+            hint="write it as in `--name CNCFILES`",
+        )
+    return name.upper()
+
+
+def share_name(offered: Service, name: str | None) -> str | None:
+    """
+    The name of the share; `None`: that of the server by itself.
+
+    Raises:
+        UsageError: The service has no shares, or it cannot be the name of one.
+    """
+    if name is None:
+        return None
+    if offered.name.partition("+")[0] not in _WITH_SHARES:
+        raise UsageError(
+            f"--share: found service `{offered.name}`, which has no shares; allowed: "
+            f"{', '.join(_WITH_SHARES)}",
+            hint="leave it out, or serve by `--service smb1`",
+        )
+    is_name = _NAME.fullmatch(name) and len(name) <= _MOST_OF_SHARE
+    if not is_name or name.upper() == _PIPES:
+        raise UsageError(
+            f"--share: found `{name}`; allowed: 1 to {_MOST_OF_SHARE} characters of ASCII, without "
+            "blanks",
+            hint="write it as in `--share DATA`; old clients hold no longer name",
+        )
+    return name
+
+
+def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
+    """
+    Refuse a user where none logs in.
+
+    Raises:
+        UsageError: There are no logins, or it is no name.
+    """
+    if user is None:
+        return
+    if guest or not offered.has_users:
+        raise UsageError(
+            "--user: found a server without logins; allowed: one that asks for a password",
+            hint="leave it out, or leave --guest out",
+        )
+    if not user.isascii() or not user.isprintable() or not 0 < len(user.strip()) <= 20:
+        raise UsageError(
+            f"--user: found `{user}`; allowed: 1 to 20 characters of ASCII",
+            hint="write it as in `--user cnc`",
+        )

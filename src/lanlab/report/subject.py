@@ -1,0 +1,246 @@
+"""What a measurement is of, in one line: protocol, direction, size, flows, time, and between whom.
+
+Titles of single measurements and scans are made of it, so that a table, a list of runs, a figure
+and a page say it by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from lanlab.roles import BOTH
+from lanlab.services import EMBEDDED, SERVICES
+from lanlab.units import format_rate, format_time
+
+#: Gives a parameter; `None` where it is not set, or differs from condition to condition.
+_Of = Callable[[str], Any]
+_KIBI, _MEBI = 2**10, 2**20
+_LOOPBACK, _VIRTUAL, _SIMULATED = "loopback", "virtual", "simulated"
+#: Of factors, in words.
+_VARIED = {
+    "message_size_bytes": "message size",
+    "rate_bps": "rate",
+    "rate_messages_per_s": "rate",
+    "rate_requests_per_s": "rate",
+    "rate_operations_per_s": "rate",
+    "ip_version": "IP version",
+    "driver": "tool",
+    "traffic_direction": "direction",
+    "parallel_files": "files at once",
+    "outstanding_requests": "outstanding requests",
+    "think_time_s": "think time",
+}
+
+
+def subject(workload: str, parameters: Mapping[str, Any], varied: Collection[str] = ()) -> str:
+    """
+    What is measured under a condition, or under several.
+
+    Args:
+        workload: Its name.
+        parameters: Of the condition, in lanlab's units.
+        varied: Those that differ from condition to condition.
+
+    Examples:
+        >>> udp = {"transport": "udp", "message_size_bytes": 1408, "flows": 1, "time_s": 3.0}
+        >>> subject("stream", udp)
+        'UDP stream, 1408-byte messages as fast as possible, 1 flow, 3 s'
+        >>> subject("stream", {**udp, "rate_bps": 5e6}, ["message_size_bytes"])
+        'UDP stream at 5.00 Mbit/s, 1 flow, 3 s, by message size'
+    """
+
+    def of(key: str) -> Any:
+        return None if key in varied else parameters.get(key)
+
+    parts = [part for part in _PARTS[workload](of, set(varied)) if part]
+    if varied:
+        parts.append(f"by {' and '.join(_VARIED.get(key, _plainly(key)) for key in varied)}")
+    return ", ".join(parts)
+
+
+def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str:
+    """
+    From whom to whom, or over what; empty where the server's URL says it.
+
+    Args:
+        testbed: Its name, as `lanlab.testbeds.testbed` takes it.
+        link: As that takes it.
+        parameters: Of the condition.
+
+    Examples:
+        >>> places("virtual", "10M", {})
+        'over a virtual link (10M)'
+        >>> places("ssh:here,alice@nas", None, {"traffic_direction": "reverse"})
+        'from alice@nas to here'
+    """
+    from lanlab.testbeds.registry import is_of_real_hosts, listed_hosts
+
+    has_url = "://" in str(parameters.get("server", ""))
+    if not is_of_real_hosts(testbed):
+        if has_url:
+            return ""
+        known = {_LOOPBACK: "over loopback", _SIMULATED: f"simulated, over {link}"}
+        return known.get(testbed, f"over a virtual link ({link or 'unshaped'})")
+    # What is named without hosts is refused where it is opened.
+    listed = listed_hosts(testbed) if ":" in testbed else None
+    if listed is None:
+        return f"on {testbed}"
+    first, second, *more = (one or "here" for one in listed)
+    clients = " and ".join([first, *more])
+    if has_url:
+        return f"from {clients}"
+    way = parameters.get("traffic_direction") or parameters.get("direction")
+    if way in ("reverse", "download"):
+        return f"from {second} to {clients}"
+    return f"between {clients} and {second}" if way == BOTH else f"from {clients} to {second}"
+
+
+def _plainly(key: str) -> str:
+    for unit in ("_bytes", "_bps", "_ratio", "_s"):
+        key = key.removesuffix(unit)
+    return key.replace("_", " ")
+
+
+def _protocol(of: _Of, what: str) -> str:
+    transport = of("transport")
+    named = f"{str(transport).upper()} {what}" if transport else what
+    return f"{named} over IPv6" if of("ip_version") == 6 else named
+
+
+def _size(size_bytes: int) -> str:
+    for factor, unit in ((_MEBI, "MiB"), (_KIBI, "KiB")):
+        if size_bytes >= factor and size_bytes % factor == 0:
+            return f"{size_bytes // factor} {unit}"
+    return f"{size_bytes}-byte"
+
+
+def _counted(count: Any, what: str) -> str:
+    return "" if count is None else f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _time(of: _Of) -> str:
+    time_s = of("time_s")
+    if time_s is None:
+        return ""
+    return f"{time_s:g} s" if time_s >= 1 else format_time(time_s)
+
+
+def _messages(of: _Of, varied: set[str]) -> tuple[str, str]:
+    """What is sent, and how quickly."""
+    size, transport = of("message_size_bytes"), of("transport")
+    what = "writes" if transport == "tcp" else "messages"
+    sent = "" if size is None else f"{_size(size)} {what}"
+    if of("rate_bps") is not None:
+        return sent, f"at {format_rate(of('rate_bps'))}"
+    if of("rate_messages_per_s") is not None:
+        return sent, f"at {of('rate_messages_per_s'):,g} messages/s"
+    is_varied = varied & {"rate_bps", "rate_messages_per_s"}
+    return sent, "" if is_varied else "as fast as possible"
+
+
+def _stream(of: _Of, varied: set[str]) -> list[str]:
+    sent, pace = _messages(of, varied)
+    named = _protocol(of, "stream")
+    # The pace is of the messages, or where their size differs, of the stream.
+    begin = [named, f"{sent} {pace}".strip()] if sent else [f"{named} {pace}".strip()]
+    amount = _time(of)
+    if of("messages") is not None:
+        amount = f"{of('messages'):,} in all"
+    elif of("bytes") is not None:
+        amount = f"{of('bytes'):,} bytes in all"
+    way = "both ways at once" if of("traffic_direction") == BOTH else ""
+    return [*begin, _counted(of("flows"), "flow"), way, amount]
+
+
+def _echo(of: _Of, varied: set[str]) -> list[str]:
+    size = of("message_size_bytes")
+    if of("rate_requests_per_s") is not None:
+        pace = f"{of('rate_requests_per_s'):,g} requests/s"
+    elif varied & {"rate_requests_per_s", "outstanding_requests"}:
+        pace = ""
+    else:
+        pace = f"{of('outstanding_requests') or 1} at a time"
+    amount = _time(of) or ("" if of("requests") is None else f"{of('requests'):,} in all")
+    sent = "" if size is None else f"{_size(size)} requests"
+    return [_protocol(of, "echo"), sent, pace, amount]
+
+
+def _load(of: _Of, varied: set[str]) -> list[str]:
+    streams = f"{str(of('transport') or '').upper()} streams".strip()
+    wanted = of("load")
+    beside = {
+        None: f"round trips alone and beside {streams}",
+        "none": "round trips alone",
+        "both": f"round trips beside {streams} up and down",
+    }.get(wanted, f"round trips beside {streams} {wanted}")
+    sent, pace = _messages(of, varied)
+    each = _counted(of("flows"), "flow")
+    echo = of("echo_size_bytes")
+    asked = "" if echo is None else f"{_size(echo)} requests"
+    return [
+        f"{beside} over IPv6" if of("ip_version") == 6 else beside,
+        f"{each} in each direction" if each else "",
+        f"{sent} {pace}".strip(),
+        asked,
+        _time(of),
+    ]
+
+
+def _server(of: _Of) -> str:
+    """Which server, as far as it is known before it answers."""
+    server = str(of("server") or "")
+    if "://" in server:
+        return server
+    if not _is_over_a_network(of):
+        return "a local directory"
+    return {"": "", EMBEDDED: "lanlab's server"}.get(server, f"server {server}")
+
+
+def _service(of: _Of) -> str:
+    known = SERVICES.get(str(of("service")))
+    return "" if known is None or known.is_local else known.title
+
+
+def _is_over_a_network(of: _Of) -> bool:
+    known = SERVICES.get(str(of("service")))
+    return known is None or not known.is_local or "://" in str(of("server"))
+
+
+def _copy(of: _Of, varied: set[str]) -> list[str]:
+    is_download = of("direction") == "download"
+    files = str(of("dataset") or "files").removeprefix("dir:")
+    what = f"{'download' if is_download else 'upload'} of {files}"
+    service = _service(of)
+    server = _server(of)
+    if server:
+        server = f"{'from' if is_download else 'to'} {server}"
+    at_once = of("parallel_files")
+    several = "" if at_once in (None, 1) else f"{at_once} files at once"
+    named = f"{service} {what}".strip()
+    return [f"{named} {server}".strip(), several]
+
+
+def _stations(of: _Of, varied: set[str]) -> list[str]:
+    size = of("message_size_bytes")
+    done = {"read": "reads", "write": "writes", "mix": "reads and writes"}
+    operations = done.get(str(of("operation")), "operations")
+    named = f"{_service(of)} {operations}".strip()
+    server = _server(of)
+    rate = of("rate_operations_per_s")
+    return [
+        f"{named} of {_size(size)} blocks" if size is not None else named,
+        f"at {server}" if server else "",
+        _counted(of("stations"), "station"),
+        f"{rate:,g} operations/s" if rate is not None else "",
+        _time(of),
+    ]
+
+
+_PARTS: Mapping[str, Callable[[_Of, set[str]], list[str]]] = {
+    "stream": _stream,
+    "echo": _echo,
+    "load": _load,
+    "copy": _copy,
+    "stations": _stations,
+}

@@ -1,0 +1,29 @@
+"""Parameters by the words of the command line, for answers that programs read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.workloads.definitions import definitions
+from lanlab.workloads.registry import workload
+
+
+def by_option(workload_name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Parameters by the names of their options, in the same units: bytes, bit/s, seconds.
+
+    Args:
+        workload_name: Whose parameters they are.
+        parameters: By their keys. One that no option sets, or of another version, keeps its key.
+
+    Examples:
+        >>> by_option("stream", {"message_size_bytes": 500, "rate_bps": 1000, "driver": "lanlab"})
+        {'size': 500, 'rate': 1000, 'tool': 'lanlab'}
+    """
+    known = definitions(workload(workload_name).Parameters)
+    named = {}
+    for key, value in parameters.items():
+        option = known[key].option if key in known else None
+        named[key if option is None else option.removeprefix("--").replace("-", "_")] = value
+    return named

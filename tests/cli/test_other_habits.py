@@ -1,0 +1,67 @@
+"""What users of other programs type first, and the word that each is answered with."""
+
+from __future__ import annotations
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.store import open_store
+
+QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0", "--size", "100")
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("stream nas", "to measure to a host write `--to nas`"),
+        ("stream alice@nas:2222", "write `--to alice@nas:2222`"),
+        ("echo 192.168.7.2", "write `--to 192.168.7.2`"),
+        ("load nas", "write `--to nas`"),
+        ("stream smb://nas/share", "`lanlab copy` and `lanlab stations` take servers"),
+        ("copy mixed //nas/share", "write it as `smb://nas/share`"),
+        ("copy mixed \\\\nas\\share\\a", "write it as `smb://nas/share/a`"),
+        ("copy mixed \\nasshare", "a shell takes backslashes away"),
+        ("copy //nas/share mixed", "write it as `smb://nas/share`"),
+        ("stations \\\\nas\\share", "write it as `smb://nas/share`"),
+        ("copy mixed nas:/export", "`nfs://nas/export`, or `sftp://nas//export`"),
+        ("stream --csv out.csv", "use --export-csv FILE"),
+        ("stream --duration 3", "use --time"),
+        ("echo --count 5", "use --requests"),
+        ("stream --count 5", "use --messages"),
+        ("stations --users 5", "use --stations"),
+        ("copy mixed --users 5", "use --parallel"),
+        ("stream --users 5", "use --flows"),
+        ("stream --ipv6", "use -6"),
+        ("runs --csv", "use --json"),
+    ],
+)
+def test_each_is_answered_with_lanlab_s_word(line: str, hint: str, lanlab: Lanlab) -> None:
+    said = lanlab(*line.split())
+    assert (said.code, said.out) == (2, ""), said.err
+    assert "hint: " in said.err and hint in said.err
+
+
+def test_json_has_the_words_of_the_options(lanlab: Lanlab) -> None:
+    """In the units of the keys that it had before, which it has still."""
+    said = lanlab("stream", *QUICK, "--rate", "1M", "--json").json()
+    assert said["options"]["size"] == said["parameters"]["message_size_bytes"] == 100
+    assert said["options"]["rate"] == said["parameters"]["rate_bps"] == 1_000_000
+    assert said["options"]["tool"] == said["parameters"]["driver"] == "lanlab"
+
+    scan = lanlab("stream", *QUICK, "--rate", "1M,2M", "--json").json()
+    assert [trial["options"] for trial in scan["trials"]] == [
+        {"rate": trial["factors"]["rate_bps"]} for trial in scan["trials"]
+    ]
+
+
+def test_a_run_says_what_it_is_of(lanlab: Lanlab) -> None:
+    """In its answer, in its record, and in the list of runs with what came of it."""
+    title = "UDP stream, 100-byte messages at 1.00 Mbit/s, 1 flow, 50.0 ms, over loopback"
+    said = lanlab("stream", *QUICK, "--rate", "1M")
+    assert said.out.splitlines()[0] == title
+    with open_store(None) as records:
+        assert records.run("last").study["title"] == title
+    listed = lanlab("runs", "--json").json()["runs"]
+    assert (listed[0]["measured"], listed[0]["result"].split()[0]) == (title, "goodput")
+    shown = lanlab("runs").out
+    assert title in shown and listed[0]["run"] in shown

@@ -1,0 +1,32 @@
+"""A parameter that no code uses would be taken from users, and change nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from pathlib import Path
+
+import lanlab
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import definitions
+
+#: What carries trials out: all else only shows what they were.
+_PACKAGES = ("workloads", "performers", "run")
+
+
+def unused(keys: Collection[str], source: str) -> list[str]:
+    """Keys that a source neither reads of an object nor names in a text."""
+    return [key for key in keys if not re.search(rf"""\.{key}\b|["']{key}["']""", source, re.ASCII)]
+
+
+def test_every_parameter_of_every_workload_is_used() -> None:
+    root = Path(lanlab.__file__).parent
+    files = (path for package in _PACKAGES for path in sorted((root / package).rglob("*.py")))
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    keys = {key for kind in WORKLOADS.values() for key in definitions(kind.Parameters)}
+    assert unused(sorted(keys), source) == []
+
+
+def test_a_parameter_that_is_only_defined_is_found() -> None:
+    source = "used_s: float = parameter(1)\nidle_s: float = parameter(1)\nwait(given.used_s)\n"
+    assert unused(["used_s", "idle_s"], source) == ["idle_s"]
