@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from lanlab.analysis.attempts import left_out
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
+from lanlab.analysis.processor_outliers import processor_outliers
+from lanlab.figures.wording import number
 from lanlab.report.metric_table import DISTURBED
 from lanlab.store import TrialRecord
 
@@ -29,6 +31,13 @@ def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
             f"marked "
             f"{DISTURBED}."
         )
+    said += [
+        f"Trial no. {one.number} took {number(one.found / one.others, 2)} "
+        f"\N{MULTIPLICATION SIGN} the {one.end}'s CPU time per byte of the other trials of its "
+        f"condition ({number(one.found, 3)} s/GB, their median {number(one.others, 3)} s/GB): "
+        "it may have been measured in another state of the machine."
+        for one in processor_outliers(trials)
+    ]
     said += host_remarks(trials)
     unjudged = not_judged(trials)
     return [*said, unjudged] if unjudged else said

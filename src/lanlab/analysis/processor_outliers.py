@@ -1,0 +1,58 @@
+"""
+Trials in which an end used far more processor time per byte than in the other trials of its
+condition: memory that was not ready, a cache that was cold, or another clock rate of the processor.
+No trial says that by itself, so it is not repeated for it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.frozen import dataclass
+from lanlab.store import TrialRecord
+
+#: Metrics of an end that takes data in, and what that end is called.
+_ENDS = {"server_cpu_s_per_gb": "server", "receiver_cpu_s_per_gb": "receiver"}
+#: Ratio to the median of the others. Elapsed times of copies to memory that was ready differed by a
+#: factor of 1.4 at most (bench/first_trial.py); first trials in memory that was not, by 2.3 to 5.1.
+LEAST_RATIO = 2.0
+_LEAST_OTHERS = 3
+
+
+@dataclass(frozen=True)
+class ProcessorOutlier:
+    """A trial with its end's processor time, s/GB."""
+
+    number: int
+    end: str
+    found: float
+    #: Median of the other trials of its condition.
+    others: float
+
+
+def processor_outliers(trials: Sequence[TrialRecord]) -> tuple[ProcessorOutlier, ...]:
+    """Such trials among those that count, in order; of conditions with at least four trials."""
+    groups: dict[tuple[object, ...], list[TrialRecord]] = {}
+    for trial in counting(trials):
+        levels = tuple(sorted(trial.factors.items()))
+        groups.setdefault((trial.experiment, trial.purpose, levels), []).append(trial)
+    found = [
+        ProcessorOutlier(trial.number, end, trial.metrics[metric], others)
+        for group in groups.values()
+        for metric, end in _ENDS.items()
+        for trial in group
+        if metric in trial.metrics
+        and (others := _median_of_others(group, trial, metric)) is not None
+        and trial.metrics[metric] >= LEAST_RATIO * others
+    ]
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+def _median_of_others(
+    group: Sequence[TrialRecord], trial: TrialRecord, metric: str
+) -> float | None:
+    values = [one.metrics[metric] for one in group if one is not trial and metric in one.metrics]
+    median = statistics.median(values) if len(values) >= _LEAST_OTHERS else 0.0
+    return median or None

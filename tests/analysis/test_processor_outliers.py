@@ -1,0 +1,69 @@
+"""Trials whose server took far more processor time per byte than the others of their condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from lanlab.analysis.processor_outliers import ProcessorOutlier, processor_outliers
+from lanlab.report.pollution import pollution_sentences
+from lanlab.store import TrialRecord
+
+
+def trial(number: int, s_per_gb: float | None, **changes: Any) -> TrialRecord:
+    values: dict[str, Any] = {
+        "run_id": "r",
+        "number": number,
+        "experiment": "copy",
+        "workload": "copy",
+        "factors": {"service": "ftp"},
+        "parameters": {},
+        "block": number,
+        "purpose": "trial",
+        "status": "done",
+        "started_at": "2026-11-26T00:00:00.000000Z",
+        "elapsed_s": 1.0,
+        "metrics": {} if s_per_gb is None else {"server_cpu_s_per_gb": s_per_gb},
+        "raw": {},
+    }
+    return TrialRecord(**(values | changes))
+
+
+def numbered(values: Sequence[float | None]) -> list[TrialRecord]:
+    return [trial(number, value) for number, value in enumerate(values)]
+
+
+def test_a_first_trial_with_twice_the_processor_time_is_named() -> None:
+    trials = numbered([0.9, 0.3, 0.29, 0.31])
+    assert processor_outliers(trials) == (ProcessorOutlier(0, "server", 0.9, 0.3),)
+    (sentence,) = pollution_sentences(trials)
+    assert sentence.startswith(
+        "Trial no. 0 took 3.0 \N{MULTIPLICATION SIGN} the server's CPU time per byte"
+    )
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.59, 0.3, 0.3, 0.3],
+        # Two others say little.
+        [0.9, 0.3, 0.3],
+        [0.9, 0.3, 0.3, None],
+        [0.9, 0.0, 0.0, 0.0],
+    ],
+)
+def test_less_than_twice_or_too_few_others_is_none(values: list[float | None]) -> None:
+    assert processor_outliers(numbered(values)) == ()
+
+
+def test_each_condition_has_its_own_median() -> None:
+    small = [trial(4 + n, 3.0, factors={"service": "sftp"}) for n in range(4)]
+    assert processor_outliers([*numbered([0.3, 0.3, 0.3, 0.3]), *small]) == ()
+
+
+def test_a_trial_that_was_repeated_is_not_judged() -> None:
+    raw = {"pollution": {"findings": [{"repeat_helps": True}]}}
+    disturbed = trial(0, 0.9, block=1, raw=raw)
+    assert processor_outliers([disturbed, *numbered([None, 0.3, 0.3, 0.3, 0.3])[1:]]) == ()
