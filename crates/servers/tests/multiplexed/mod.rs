@@ -35,8 +35,16 @@ pub fn user() -> Credentials {
 }
 
 pub fn run(work: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
+    run_in(&mut tokio::runtime::Builder::new_current_thread(), work);
+}
+
+/// The same with threads, as the engine has: what waits for a disk leaves the others theirs.
+pub fn run_in_threads(work: impl Future<Output = ()>) {
+    run_in(tokio::runtime::Builder::new_multi_thread().worker_threads(2), work);
+}
+
+fn run_in(runtime: &mut tokio::runtime::Builder, work: impl Future<Output = ()>) {
+    runtime.enable_all().build().unwrap().block_on(async {
         // So long only for it hangs, however busy the machine is.
         let bounded = tokio::time::timeout(Duration::from_mins(10), work);
         bounded.await.expect("it hangs");

@@ -11,7 +11,7 @@ use lanlab_wire::smb1::strings::Text;
 use lanlab_wire::smb1::{command, open, path, search};
 
 use super::hostile::Raw;
-use crate::multiplexed::{run, served};
+use crate::multiplexed::{run, run_in_threads, served};
 
 fn fill(directory: &Path, files: usize) {
     fs::create_dir_all(directory).unwrap();
@@ -43,7 +43,7 @@ impl Raw {
 }
 
 fn search_beside_others(files: usize) {
-    run(async move {
+    run_in_threads(async move {
         let (root, serving, target) = served(Smb1).await;
         fill(root.path(), files);
         let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);

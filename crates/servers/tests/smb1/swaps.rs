@@ -16,7 +16,7 @@ use lanlab_wire::smb1::{close, command, open, path, query_information, read, sea
 
 use super::hostile::Raw;
 use crate::contested::repeats;
-use crate::multiplexed::{run, served};
+use crate::multiplexed::{run, run_in_threads, served};
 
 /// What is outside, and is in no answer.
 const SECRET: &[u8] = b"outside secret";
@@ -114,7 +114,7 @@ fn swap(root: &Path, outside: &Path, round: usize) {
 
 /// Swap so often while one client uses what is there, and another its own file.
 fn all_swap(swaps: usize) {
-    run(async move {
+    run_in_threads(async move {
         let (root, serving, target) = served(Smb1).await;
         let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);
         // On the same file system, so that the FIFO can get another name.
