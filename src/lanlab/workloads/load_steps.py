@@ -1,4 +1,4 @@
-"""The steps of a trial of `load`: those of an echo, and of streams beside it, from one start."""
+"""The steps of a trial of `load`: an echo, and streams at the same time, from one start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.workloads.steps import Line, Part, Stage, Steps, Told, TwoEnds
 
 class LoadSteps(Steps):
     """
-    An echo, and streams beside it.
+    An echo, and streams at the same time.
 
     Args:
         echo: Steps of the echo.

@@ -79,7 +79,7 @@ _INTERRUPTS = Metric("interrupt_cpu_s", "s", "time in interrupts", "less")
 _RETRIES = Metric("retries", "retries", "retries", "less")
 _ELAPSED = Metric("elapsed_s", "s", "elapsed time", "less")
 _JAIN = Metric("jain_index", "ratio", "Jain's index", "more", ("", 1.0))
-#: What is told of a distribution of round-trip times.
+#: Statistics of a distribution of round-trip times.
 ROUND_TRIP_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
 #: The same of the times of files, and the calls that are timed.
 FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
@@ -157,8 +157,8 @@ ECHO = _table(
     _START_SKEW,
 )
 
-#: Of an echo beside streams: those of the echo, and of each direction of the streams what is not
-#: counted at a host that both share.
+#: Metrics of an echo during streams: those of the echo, and for each direction of the streams those
+#: that are not counted at a host that both share.
 _BESIDE_ECHO = (
     *("goodput_bps", "offered_bps", "sent_bps", "sent_messages", "received_messages"),
     *("lost_messages", "loss_ratio", "jain_index", "flow_goodput_min_bps"),
@@ -248,7 +248,7 @@ STATIONS = _table(
 
 #: Of all workloads; a key means the same in each.
 METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS}
-#: Beside them: what publications measured otherwise.
+#: Other metrics that are better when lower: what publications measured otherwise.
 _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 
 

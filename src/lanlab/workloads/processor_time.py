@@ -15,10 +15,10 @@ def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bo
     CPU time of the threads at one end that moved the data.
 
     Args:
-        name: Of the end, as in `sender`.
-        cpu: What it told.
+        name: Name of the end, as in `sender`.
+        cpu: CPU times that the end reported.
         capabilities: What its engine can do. One that does not know the CPU time of a thread
-            tells zeros: nothing is said then.
+            reports zeros: there are no metrics then.
 
     Returns:
         `…_cpu_s` and its parts `…_cpu_user_s` and `…_cpu_system_s`, seconds.

@@ -26,7 +26,7 @@ _READINGS_OF_ALL = 800_000
 _MOST_ASKED_READINGS = 2**24
 #: Octets of the files of all stations together, where the size of one is not given.
 _FILES_BYTES = 256 * 2**20
-#: What a station is taken to do a second where a time must be told before.
+#: Operations per second that are assumed for a station where a time must be known in advance.
 _EXPECTED_PER_S = 4000.0
 
 

@@ -67,7 +67,7 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
 
 def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArray[Any]]:
     """
-    One of so many operations of each station, and all that failed or were tried again.
+    One of every `every` operations of each station, and all that failed or were tried again.
 
     Args:
         columns: As `columns_of` gives them.
