@@ -1,5 +1,5 @@
 """
-By how much round trips grow under load: trials with streams beside the echo, against those of the
+By how much round trips grow under load: trials of the echo during streams, against those of the
 echo alone in the same blocks.
 """
 
@@ -63,10 +63,10 @@ class LoadResult:
 
 def load_results(trials: Sequence[TrialRecord], experiment: str) -> list[LoadResult]:
     """
-    Each load of an experiment beside the echo alone, in the order of the trials' levels.
+    Each load of an experiment compared with the echo alone, in the order of the trials' levels.
 
     Args:
-        trials: Of a run; those of other experiments are left out.
+        trials: Trials of a run; those of other experiments are left out.
         experiment: Its id.
     """
     own = [t for t in counting(trials) if t.experiment == experiment and t.workload == WORKLOAD]

@@ -12,7 +12,7 @@ from lanlab.units import format_time
 
 @dataclass(frozen=True)
 class _Kind:
-    """What people are told of findings of one code."""
+    """Text for users about findings of one code."""
 
     #: Two or three words, for a table.
     name: str

@@ -161,7 +161,7 @@ def _results(
 ) -> dict[str, SearchResult]:
     """Where each search ended; for trials that are not of this version's plan, that it did not.
 
-    Searches follow the conditions and know nothing of them, whatever rule ended those.
+    Searches follow the conditions and know nothing of them, nor of the rule that ended those.
     """
     searched = tuple(experiment for experiment in study.experiment if experiment.search)
     alone = study.model_copy(update={"experiment": searched})

@@ -1,4 +1,4 @@
-"""How near a simulation comes to what was printed: each number beside the simulated one."""
+"""How near a simulation comes to what was printed: each number with the simulated one."""
 
 from __future__ import annotations
 

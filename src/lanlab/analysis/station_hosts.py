@@ -21,7 +21,7 @@ class HostShare:
     response_mean_ns: float
     #: As `Stationed.start_skew_ns` of the engine's messages.
     start_skew_ns: int
-    #: How well its clock is known beside that of the first host.
+    #: Largest error of its clock's offset to that of the first host.
     clock_error_ns: int
 
 

@@ -77,7 +77,7 @@ class PrintedNumber:
 
     @property
     def is_bound(self) -> bool:
-        """Whether it was printed as a bound: more (less) than so much."""
+        """Whether it was printed as a bound: more (less) than a number."""
         return math.isinf(self.low) or math.isinf(self.high)
 
 

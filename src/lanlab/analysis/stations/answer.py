@@ -15,7 +15,7 @@ from lanlab.errors import UnfitValues, UsageError
 from lanlab.frozen import dataclass
 
 _DRAWS = 1_000
-#: No prediction goes beyond; no testbed has so many stations.
+#: Most stations that are predicted; no testbed has more.
 _MOST_STATIONS = 100_000
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ class StationsWithin:
     """The most stations whose response time stays within a limit."""
 
     limit_s: float
-    #: `None`: not to be told, see `basis`.
+    #: `None`: not known, see `basis`.
     stations: int | None
     #: 95 % interval of it; `high` is `None` where there is no telling how many more.
     low: int | None

@@ -65,7 +65,7 @@ class StationCurve:
     think_s: float = 0.0
     #: Octets of a message; `None` where they were not the same throughout.
     message_size_bytes: int | None = None
-    #: What the curve is of: the factors beside the number of stations.
+    #: Condition of the curve: the factors other than the number of stations.
     factors: Mapping[str, Level] = field(default_factory=dict)
     experiment: str = ""
 

@@ -7,9 +7,9 @@ those; the one whose response times come nearer is taken, and where noise leaves
 Of fewer than five levels none is put aside: `queue` it is.
 
 The interval joins two errors: what chance does to the trials (the model fitted again to means drawn
-anew, `resampling`; by Student's t, as the noise is known from so many trials), and what the model
-was off where it was tested beyond what chance makes of it, larger by as much further as is asked
-for, in ratios of stations. With too few levels for a test it is the model's distance from the
+anew, `resampling`; by Student's t, as the noise is known from the trials alone), and what the
+model was off where it was tested beyond what chance makes of it, larger by as much further as is
+asked for, in ratios of stations. With too few levels for a test it is the model's distance from the
 levels that it was fitted to.
 
 No such model ever loses throughput. Where throughput is shown to fall after its peak (or does by a
@@ -89,7 +89,7 @@ class Predictor:
     _t: float
 
     def at(self, stations: int) -> Prediction:
-        """What so many stations get, from 1; best beyond what was measured.
+        """What this number of stations gets, from 1; best beyond what was measured.
 
         Raises:
             UsageError: Fewer than 1.

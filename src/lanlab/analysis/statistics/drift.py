@@ -21,7 +21,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Drift:
-    """How a metric changes from one trial to the next, beside its conditions."""
+    """How a metric changes from one trial to the next, apart from its conditions."""
 
     #: Change per step of the position, in the values' unit; on a log scale a factor.
     slope: float

@@ -31,7 +31,7 @@ def explained_share(
     confidence: float = 0.95,
 ) -> ExplainedShare:
     """
-    One-way analysis of variance as an effect size. Whatever else was varied counts as chance.
+    One-way analysis of variance as an effect size. Other factors that were varied count as chance.
 
     Args:
         values: One for each trial, any unit.

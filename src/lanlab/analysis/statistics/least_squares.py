@@ -43,7 +43,7 @@ class Fit:
     coefficients: Mapping[str, Coefficient]
     #: Of each group: its mean less what the model says, as a share of its mean.
     residual_ratios: tuple[float, ...]
-    #: Groups beyond coefficients; with none the model fits whatever was seen.
+    #: Groups beyond coefficients; with none the model fits any values.
     df_lack: int
     #: Chance of residuals as large, if the model is right; `None` where it cannot be asked.
     p_lack: float | None

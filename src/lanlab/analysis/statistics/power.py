@@ -33,7 +33,7 @@ class Needed:
 
     #: Of each condition (by block: blocks); `None` if more than `cap`: not in reach.
     trials_per_side: int | None
-    #: Chance to decide with so many (with `cap`, if not in reach).
+    #: Chance to decide with this number (with `cap`, if not in reach).
     power: float
     cap: int
 

@@ -21,7 +21,7 @@ class TwoLines:
 
     #: Where they meet, in the unit of the loads.
     breakpoint: float
-    #: Its interval; `None` where it reaches the end of what can be told from these loads.
+    #: Its interval; `None` where it reaches the end of what these loads can show.
     low: float | None
     high: float | None
     #: Slopes before and after, responses' unit over loads' unit.
