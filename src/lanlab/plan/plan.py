@@ -174,7 +174,7 @@ class Plan:
                 shown = None if metrics is None else seen(metrics, metric)
                 search.state.record(shown, is_lasting=counting.is_lasting)
                 if metrics is None:
-                    # Whatever is amiss may be over when the others have had their turn.
+                    # The fault may be over when the others have had their turn.
                     self._waiting_searches.rotate(-1)
         self._next = self._plan_next()
 

@@ -3,7 +3,7 @@ What a study file may say.
 
 A study is data: a test-bed, experiments (a workload, fixed parameters, and factors whose levels
 are crossed into conditions), and scales that say how much of it a run does. What was published lies
-beside it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
+next to it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Counterpart(Data):
     #: The parameter that stands for it, or `experiment`: which experiment a trial is of.
     factor: str
     #: By published level (digits are a number) those of ours that are the same thing. One of ours
-    #: may stand for several. One that stands for none is a level of its own, beside the published.
+    #: may stand for several. One that stands for none is a level in addition to the published.
     levels: dict[str, Several[Level]] = Field(default_factory=dict)
 
 
@@ -253,8 +253,8 @@ class Study(Data):
     finding: _Findings = ()
     #: Of a run that was begun with such options; no study file has it.
     commands: Commands | None = None
-    #: The machines of its simulated experiments, as `machines.toml` beside the study has them.
+    #: The machines of its simulated experiments, as `machines.toml` next to the study has them.
     simulation: _Simulation = None
-    #: What was published of a study of one's own, as `published.toml` beside it has it. Of the
+    #: What was published of a study of one's own, as `published.toml` next to it has it. Of the
     #: studies that come with lanlab it is read where it is needed.
     published: dict[str, Any] | None = None
