@@ -96,7 +96,7 @@ def _one_of(choices: list[_Schema]) -> Check:
 
         return check_constant
 
-    # Objects, told apart by the one key that is a constant in all of them.
+    # Objects that differ in the one key that is a constant in all of them.
     (tag,) = (key for key, each in choices[0]["properties"].items() if "const" in each)
     by_tag = {each["properties"][tag]["const"]: each for each in choices}
 

@@ -76,8 +76,8 @@ def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, An
 
     Args:
         hosts: All of the testbed: where it knows the interface of one, a host without has none
-            that frames go through, as this machine's loopback beside an interface without IP.
-        facts: Of the host, as its engine tells them.
+            that frames go through, as this machine's loopback with an interface without IP.
+        facts: Facts of the host, as its engine reports them.
     """
     if any(one.interface for one in hosts):
         return host.interface

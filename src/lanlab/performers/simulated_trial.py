@@ -13,7 +13,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class SimulatedTrial:
-    """What a simulator is given beside the parameters of a trial."""
+    """What a simulator is given in addition to the parameters of a trial."""
 
     #: Names of the machines, in the order of the workload's roles.
     names: Sequence[str]

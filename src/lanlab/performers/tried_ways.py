@@ -118,7 +118,7 @@ def _case(ways: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_sure(ways: Mapping[str, Any]) -> bool:
-    """Whether rounds agreed; earlier versions of the engine told of nothing else."""
+    """Whether rounds agreed; earlier versions of the engine reported only such."""
     return ways.get("is_sure") is not False
 
 

@@ -23,7 +23,7 @@ from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_
 from lanlab.units import format_rate, format_time
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-#: This machine beside a host that is looked at alone: between them nothing is measured.
+#: This machine, with a host that is checked alone: between them nothing is measured.
 _ALONE = f"{HERE}=127.0.0.1"
 _REQUESTS = 10
 #: Of a request: so short that every path carries it. How long packets may be is looked at apart.

@@ -58,7 +58,7 @@ class RunRequest:
 
 
 class Watcher(Protocol):
-    """Is told how a run goes."""
+    """Progress callbacks of a run."""
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None: ...
 
@@ -290,7 +290,7 @@ def _end_status(plan: Plan) -> str:
 
 
 def _check_commands(study: Study, is_allowed: bool) -> None:
-    """A record may come from somebody else: what it says is not run unless the user wants it."""
+    """A record may come from somebody else: its commands are not run unless the user allows it."""
     if study.commands is None or is_allowed:
         return
     given = study.commands.model_dump(include={"setup", "prepare", "cleanup"}, exclude_none=True)
