@@ -35,7 +35,8 @@ from lanlab.store.series import AnySeries, SeriesEntry
 
 #: The server needs a moment to notice that a killed process is gone.
 _LEASE_PATIENCE_S = 1.0
-#: Between two tries: short beside that patience, and long enough to be no load on the server.
+#: Time between two tries: a small part of that patience, and long enough to be no load on the
+#: server.
 _LEASE_RETRY_S = 0.05
 #: Series below this are not written to a temporary file.
 _IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
@@ -343,7 +344,7 @@ class PostgresqlDatabase(Database):
         """Nothing is ever left: series are part of the transaction."""
 
     def remove_series(self, run_id: str) -> None:
-        """Nothing lies beside the rows."""
+        """Nothing is stored outside the rows."""
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:

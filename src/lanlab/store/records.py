@@ -1,7 +1,7 @@
 """
 What a run and its trials leave in a store.
 
-Plain values, the same for every store: whatever is in a dict can be written as JSON.
+Plain values, the same for every store: everything in a dict can be written as JSON.
 """
 
 from __future__ import annotations
