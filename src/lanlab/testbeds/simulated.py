@@ -36,7 +36,7 @@ class SimulatedTestbed:
         """
         Args:
             pcap: Write the frames of the first trial to this file, and those of each other trial to
-                one beside it.
+                one next to it.
             worlds: Most trials that are simulated at a time; absent: one for each processor.
 
         Raises:

@@ -46,7 +46,7 @@ _PIECE_BYTES = 65_536
 #: csh and tcsh would take `!` for an event of their history and a line end for an error, and old
 #: ones take no word of more than 1024 bytes.
 HOLDER = """exec sh -c 'read -r script; eval "$script"'"""
-#: The same for a person who wants to see whether that works.
+#: The same for a user who tests whether that works.
 _HELLO = 'exec sh -c "echo hello"'
 
 
