@@ -1,8 +1,8 @@
 """
 A figure as data: what is drawn, in the units of its axes, and nothing of how.
 
-A renderer turns it into a file; the report takes its tooltips and the table beside it from the same
-data.
+A renderer turns it into a file; the report takes its tooltips and the table next to it from the
+same data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Point:
     #: 95 % interval of x, where that is measured too.
     x_low: float | None = None
     x_high: float | None = None
-    #: Written beside the point in the drawing.
+    #: Text next to the point in the drawing.
     label: str = ""
     #: Trials behind it, where their values are not known; `None`: as many as `trials`, if any.
     n: int | None = None
@@ -194,7 +194,7 @@ class Chart:
     @property
     def is_set_apart(self) -> bool:
         """Whether intervals of several series lie at one place, so that they are drawn a little
-        beside it."""
+        apart."""
         if self.sideways:
             return False
         wide = [

@@ -26,7 +26,7 @@ _DRAWN = (
 def goodput_against_file_size(data: FigureData) -> Chart:
     """A line for each condition but the dataset; both axes are logarithmic where they are long.
 
-    Trials whose files are not told (`lanlab.analysis.file_sizes`) are not drawn.
+    Trials without times of their files (`lanlab.analysis.file_sizes`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     lines: dict[str, list[Point]] = {}

@@ -133,7 +133,7 @@ def link_text(run: RunRecord) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A measured number for people: so many significant digits, thousands apart, no exponent.
+    """A measured number for people: `digits` significant digits, thousands apart, no exponent.
 
     Examples:
         >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)

@@ -12,7 +12,7 @@ from lanlab.studies import Study
 
 #: Marks a mean above the limit.
 ABOVE = "\N{DOUBLE DAGGER}"
-#: Below so much beyond it, a share is printed as 100 %.
+#: A share below this is printed as 100 %.
 _BEYOND = 1.0005
 #: Conditions that are named.
 _MOST_NAMED = 3

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _GAP = "  "
 #: Columns of a text of many words that are enough to read it.
 _WANTED = 24
-#: Of what is no terminal: for `grep`, not for eyes.
+#: Width of output that is not a terminal: for `grep`, not for eyes.
 _ENDLESS = 2**31
 #: As rich has them in a table.
 _TITLE, _HEADER = "table.title", "table.header"

@@ -102,7 +102,7 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
-    #: Of a simulated run: printed numbers beside simulated ones, and how many are how near.
+    #: Of a simulated run: printed numbers with simulated ones, and how many are how near.
     accuracy: Table
     accuracy_counts: Table
     accuracy_told: tuple[str, ...]

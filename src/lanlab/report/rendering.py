@@ -25,7 +25,7 @@ def rendered(template: str, home: str = "", **values: Any) -> str:
     Args:
         template: `report` for `assets/report.html.jinja`.
         home: Address of a list of runs to lead back to; empty for a page that is a file.
-        values: What it speaks of. `has_files` says whether figures lie beside the page as files.
+        values: Variables of the template. `has_files`: whether figures are files next to the page.
     """
     page = str(
         environment()

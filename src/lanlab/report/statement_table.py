@@ -1,4 +1,4 @@
-"""What a study printed that is no number of one condition, beside what is like it here."""
+"""What a study printed that is no number of one condition, with what is like it here."""
 
 from __future__ import annotations
 
