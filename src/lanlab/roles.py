@@ -14,7 +14,7 @@ from typing import Any
 ROLES: Mapping[str, tuple[str, str]] = {
     "stream": ("sender", "receiver"),
     "echo": ("requester", "responder"),
-    # Beside its streams, which have their own roles.
+    # Its streams have roles of their own.
     "load": ("requester", "responder"),
     "copy": ("client", "server"),
     "stations": ("client", "server"),
@@ -49,7 +49,7 @@ def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
 def every_place(workload: str, direction: object) -> dict[str, int]:
     """
     The same of every role in which a host does something: those of a second direction too, and of
-    the streams beside an echo.
+    the streams during an echo.
 
     Examples:
         >>> every_place("stream", "both")["reverse_sender"]

@@ -85,7 +85,7 @@ class RunWatch:
         #: Whether it cannot be known how many trials there will be.
         self._is_open = False
         self._finished = 0
-        #: What is going on: of a trial, and of what its engines told last.
+        #: State of a trial, and the last report of its engines.
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None

@@ -111,10 +111,10 @@ class _Listed:
 
 @contextlib.contextmanager
 def _as_errors(what: str) -> Iterator[None]:
-    """Around what a thread does for one run among others: it goes on whatever a record holds.
+    """Context for what a thread does for one run among others: no record may end the thread.
 
     Raises:
-        LabError: Something was raised, whatever it was.
+        LabError: Another exception was raised.
     """
     try:
         yield
