@@ -25,7 +25,7 @@ class Metric:
     """One number that a trial results in."""
 
     key: str
-    #: Of the number in records.
+    #: Unit of the number in records.
     unit: str
     #: For people; empty: the key in words.
     name: str = ""
@@ -44,7 +44,7 @@ def _counts(better: Direction | None, unit: str, keys: str) -> list[Metric]:
     return [Metric(key, unit, better=better) for key in keys.split()]
 
 
-#: Of statistics in keys.
+#: Names of statistics in keys.
 _WORDS = {
     "mean": "mean",
     "sd": "standard deviation",
@@ -128,7 +128,7 @@ _ONE_WAY_STREAM = _table(
     _START_SKEW,
 )
 
-#: Of a stream both ways at once, the second direction's results, each named for the first's.
+#: Results of the second direction of a stream both ways at once, each named for the first's.
 REVERSE_STREAM = _table(
     Metric(
         f"{REVERSE_PREFIX}{one.key}",
@@ -181,7 +181,7 @@ LOAD = {
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
 }
 
-#: Of a carrier on Ethernet, at the client.
+#: Metrics of a carrier on Ethernet, at the client.
 _FRAMES = [
     *_counts(None, "frames", "frames_sent frames_received"),
     *_counts("less", "frames", "frames_sent_again frames_discarded frames_lost_here rejects"),
@@ -217,7 +217,7 @@ STATIONS = _table(
     _GOODPUT,
     Metric("response_mean_ns", "ns", "mean response time", "less"),
     _times("response", "response time", "sd p50 p90 p99 max"),
-    # Of the station with the greatest: its standard deviation over its mean.
+    # Greatest of all stations: standard deviation over mean.
     Metric("response_cv_ratio", "ratio", better="less"),
     _JAIN,
     Metric("station_operations_min_per_s", "1/s", better="more"),
@@ -246,7 +246,7 @@ STATIONS = _table(
     _ELAPSED,
 )
 
-#: Of all workloads; a key means the same in each.
+#: Metrics of all workloads; a key means the same in each.
 METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS}
 #: Other metrics that are better when lower: what publications measured otherwise.
 _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
@@ -258,7 +258,7 @@ def metric_direction(key: str) -> Direction | None:
     processor time down; `None` for what was asked for or is neither, such as an offered load.
 
     Args:
-        key: Of a trial's results.
+        key: Key of a trial's results.
 
     Examples:
         >>> metric_direction("goodput_bps"), metric_direction("rtt_p99_ns")

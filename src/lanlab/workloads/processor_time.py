@@ -38,7 +38,7 @@ def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
     CPU time of one end for each message, and for each 10⁹ octets, that arrived.
 
     Args:
-        name: Of the end, as in `sender`.
+        name: Name of the end, as in `sender`.
         metrics: With `…_cpu_s`, `received_messages` and `received_bytes`; where one is not known,
             or nothing arrived, there is no cost of it.
     """
@@ -59,7 +59,7 @@ def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metri
     while it was measured.
 
     Args:
-        roles: Of the hosts that tell; none named: all that have results.
+        roles: Roles of the hosts that report; none named: all that have results.
 
     Returns:
         `interrupt_cpu_s`, seconds: of both hosts together. Hosts that share a kernel share its

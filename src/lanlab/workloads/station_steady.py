@@ -124,7 +124,7 @@ def station_ends(readings: Columns, stations: int) -> tuple[_Numbers, _Numbers]:
     """When each station's first operation began and its last ended, ns; -1 where it has none."""
     firsts = np.full(stations, -1, dtype=np.int64)
     lasts = np.full(stations, -1, dtype=np.int64)
-    # Of rows with the same station the last one that is assigned stays: backwards, the first.
+    # The row of a station that is assigned last stays: backwards, the first.
     firsts[readings["station"][::-1]] = readings["start_ns"][::-1]
     np.maximum.at(lasts, readings["station"], readings["end_ns"])
     return firsts, lasts

@@ -48,7 +48,7 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
 
     parts = [octets_of(line, "readings", _READING_BYTES) for line in lines]
     readings = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
-    # Of equal starts those of one thread stay in order.
+    # With equal starts, those of one thread stay in order.
     readings = readings[np.argsort(readings["start_ns"], kind="stable")]
     times = {
         name: readings[name].astype(np.int64) for name in ("intended_ns", "start_ns", "end_ns")

@@ -60,7 +60,7 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     """
     told = outcome.results["client"]
     metrics: dict[str, float | int] = {
-        # Of an open loop it is how late stations began what was due first.
+        # In an open loop it is how late stations began what was due first.
         "start_skew_ns": told["start_skew_ns"],
         **told[_SUMMED],
         "reconnects": told["reconnects"],

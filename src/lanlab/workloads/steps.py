@@ -138,9 +138,9 @@ class Stage(Protocol):
         removes it if this process is killed, and what earlier ones have left is removed now.
 
         Args:
-            parameters: Of the condition.
-            kind: Of the request that removes it.
-            spec: Of that request; what is added to it later counts.
+            parameters: Parameters of the condition.
+            kind: Kind of the request that removes it.
+            spec: Specification in that request; what is added to it later counts.
 
         Returns:
             To be called with why the trial failed, or `None`.

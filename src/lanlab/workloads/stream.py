@@ -231,7 +231,7 @@ class Stream:
             metrics |= {
                 f"{REVERSE_PREFIX}{key}": value
                 for key, value in stream_metrics(parameters, seen, other).items()
-                # Of both hosts, in each direction.
+                # It is of both hosts, and so of both directions.
                 if key != "interrupt_cpu_s"
             }
         return metrics

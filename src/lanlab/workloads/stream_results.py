@@ -25,8 +25,8 @@ def stream_metrics(
 
     Args:
         parameters: The condition.
-        outcome: Of one that did not fail.
-        changes: Of the counters of the hosts' interfaces.
+        outcome: Outcome of a trial that did not fail.
+        changes: Changes of the counters of the hosts' interfaces.
 
     Returns:
         Values by the keys of `Stream.metrics` and some more. What is not known is not there.
