@@ -75,7 +75,7 @@ class Capacity:
     random_loss: RandomLoss | None
     #: Whether loss rises gradually, beginning far below the capacity.
     is_gradual: bool
-    #: Of each goal of the search: how it ended, and the median load up to which it is met.
+    #: How each goal of the search ended, and the median load up to which it is met.
     goals: tuple[tuple[Verdict, Load | None], ...]
 
 
@@ -84,7 +84,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     The capacity, and the load of each goal.
 
     Args:
-        result: Of a search that has ended.
+        result: Result of a search that has ended.
         width_ratio: How close the bounds of a goal shall be: capacity that varies more is not
             steady.
     """

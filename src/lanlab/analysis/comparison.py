@@ -190,7 +190,7 @@ def compared(
     Args:
         base, other: Their trials or runs.
         experiment, metric, factors, parameters: What is compared.
-        names: Of base and other.
+        names: Names of base and other.
         basis: What the sides are.
         spread: Between runs, where that is the basis.
     """

@@ -75,7 +75,7 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
 
 
 def missing_places(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """Of each place at which every trial failed, the last of them."""
+    """The last trial of each place at which every trial failed."""
     return [
         at_place[-1]
         for at_place in _by_place(trials).values()

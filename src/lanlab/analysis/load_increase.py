@@ -16,7 +16,7 @@ from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import Level, TrialRecord
 
 WORKLOAD, FACTOR, ALONE = "load", "load", "none"
-#: Of the streams only; the echo alone does not depend on them.
+#: Goodputs of the streams only; the echo alone does not depend on them.
 GOODPUTS = {"up": "goodput_bps", "down": f"{REVERSE_PREFIX}goodput_bps"}
 
 
@@ -27,8 +27,8 @@ class Increase:
     #: Means over the trials of the same blocks.
     alone: float
     under_load: float
-    #: Of the differences within blocks; the ends are a 95 % interval by Student's t, `None` of a
-    #: single block.
+    #: Mean of the differences within blocks; the ends are a 95 % interval by Student's t, `None` of
+    #: a single block.
     mean: float
     low: float | None
     high: float | None

@@ -43,7 +43,7 @@ def shares(metrics: Mapping[str, float | int]) -> dict[str, float] | None:
     What became of the messages asked for, as shares of them.
 
     Args:
-        metrics: Of a `stream` trial.
+        metrics: Metrics of a `stream` trial.
 
     Returns:
         By `received` and the keys of `PLACES`, 0 to 1; they add up to 1. `None` where nothing was

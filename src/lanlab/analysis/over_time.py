@@ -66,10 +66,10 @@ def with_steps(
     Trials of streams with their steps.
 
     Args:
-        trials: Of a run.
+        trials: Trials of a run.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
             report must not fail for it.
-        numbers: Of the trials that are drawn; `None`: all.
+        numbers: Numbers of the trials that are drawn; `None`: all.
     """
     return [
         _with(trial, read) if numbers is None or trial.number in numbers else trial

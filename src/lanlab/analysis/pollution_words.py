@@ -84,7 +84,7 @@ _KINDS: Mapping[str, _Kind] = {
         "frames took longer than on a wire of that speed",
         _QUIET,
     ),
-    # Of older records.
+    # For older records.
     "medium_late": _Kind(
         "medium late",
         "the medium handed {found} of the frames over late (limit {allowed})",

@@ -15,7 +15,7 @@ class HostShare:
     #: Operations that went well.
     operations: int
     operations_per_s: float
-    #: Of the operations of all hosts.
+    #: Share of the operations of all hosts.
     operations_ratio: float
     goodput_bps: float
     response_mean_ns: float

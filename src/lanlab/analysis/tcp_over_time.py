@@ -81,9 +81,9 @@ def with_samples(
     Trials of TCP streams with samples of their first flow.
 
     Args:
-        trials: Of a run.
+        trials: Trials of a run.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is.
-        numbers: Of the trials that are drawn; all others stay as they are.
+        numbers: Numbers of the trials that are drawn; all others stay as they are.
     """
     return [_with(trial, read) if trial.number in numbers else trial for trial in trials]
 
@@ -119,7 +119,7 @@ def limited_parts(
     than a segment waits.
 
     Args:
-        samples: Of one connection, in order.
+        samples: Samples of one connection, in order.
         segment_bytes: Payload of a full segment.
 
     Examples:

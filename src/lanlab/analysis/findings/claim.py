@@ -153,7 +153,7 @@ def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
     If no comparison is decided wrongly, no statement is.
 
     Args:
-        truths: Of each comparison, by its key.
+        truths: Truth of each comparison, by its key.
         gap: What a statement is of which a part holds and another has no numbers.
     """
     if isinstance(node, Comparison):
@@ -195,7 +195,7 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
 
 
 def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterator[Tally]:
-    """Of each statement that counts: how many parts are shown and refuted."""
+    """For each statement that counts: how many parts are shown and refuted."""
     if not isinstance(node, Joined):
         return
     if node.how == "count":

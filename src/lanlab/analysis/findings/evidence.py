@@ -10,7 +10,7 @@ from lanlab.frozen import dataclass
 from lanlab.studies import Level
 from lanlab.studies.base import is_level
 
-#: Of the conditions that a number does not tell apart: the one that it stands for.
+#: Which of the conditions that a number does not separate it stands for.
 Stands = Literal["each", "least", "greatest"]
 
 

@@ -49,7 +49,7 @@ class ServerModel:
     #: Share of it in which a server is busy with the operation, so that others may wait.
     busy_share: float
     servers: int
-    #: Of the stations between operations, seconds.
+    #: Wait of the stations between operations, seconds.
     think_s: float
 
     @property

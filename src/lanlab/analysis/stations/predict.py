@@ -74,9 +74,9 @@ class Predictor:
 
     #: `held`: throughput fell, and is taken to stay where it was.
     kind: Literal["queue", "corner", "held"]
-    #: Of `held` too: what bounds the curve from its best.
+    #: The model, for `held` too: what bounds the curve from its best.
     model: ServerModel
-    #: Of the test, or of the fit if there was none: root of the mean square of logarithms.
+    #: Error of the test, or of the fit without one: root of the mean square of logarithms.
     error_ratio: float
     #: Whether it was tested on levels that it was not fitted to.
     is_tested: bool
@@ -139,7 +139,7 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
 
     Args:
         curve: At least 3 levels; of a mean response time, which is what the models are of.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Raises:
         UnfitValues: Fewer levels.

@@ -132,8 +132,9 @@ def cut(
 
     Args:
         metric: Key of a trial's results.
-        ends: Of the interval, in the metric's unit.
-        least, greatest: Of the trials. One beyond an end shows that the metric has no such end.
+        ends: Ends of the interval, in the metric's unit.
+        least, greatest: Extremes of the trials. One beyond an end shows that the metric has no such
+            end.
     """
     low, high = ends
     if least >= 0 and not _SIGNED.search(metric):

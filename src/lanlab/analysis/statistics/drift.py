@@ -61,7 +61,7 @@ def drift(
         positions: When each was run: the trial's number, the block's, or seconds, in the same
             shape. By default 1, 2, 3 … within each condition.
         scale: `log` for conditions of unlike size, which drift by a share.
-        confidence: Of the slope's interval.
+        confidence: Confidence of the slope's interval.
 
     Raises:
         UnfitValues: Fewer than 3 trials beyond the number of conditions with two or more, unfit

@@ -27,7 +27,7 @@ class TwoLines:
     #: Slopes before and after, responses' unit over loads' unit.
     slope_before: float
     slope_after: float
-    #: Of what one line leaves, the share that two explain, 0 to 1.
+    #: Share that two lines explain of what one line leaves, 0 to 1.
     explained: float
     confidence: float
 
