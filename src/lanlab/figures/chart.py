@@ -29,7 +29,7 @@ class Axis:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-#: Of the way from one category to the next, how much bars take.
+#: Share of the distance between two categories that bars take.
 _BARS_WIDTH = 0.62
 
 
@@ -73,8 +73,8 @@ class Series:
 
     name: str
     points: tuple[Point, ...]
-    #: Of a `stack` each series stands on those before it: areas, or bars where x has categories.
-    #: A `bound` is a line that no point was measured of. Of `cells` each series is a row of
+    #: In a `stack` each series stands on those before it: areas, or bars where x has categories.
+    #: A `bound` is a line that no point was measured of. In `cells` each series is a row of
     #: rectangles around its points, whose shade says y.
     kind: Literal["line", "points", "bars", "stack", "bound", "cells"] = "line"
     #: Which of the renderer's colours and patterns, so that the same thing looks the same in
@@ -125,7 +125,7 @@ class Shape:
 class Cells:
     """How a chart whose series are `cells` is laid out."""
 
-    #: Of each along x.
+    #: Width of each along x.
     width: float
     #: What the rows are.
     rows: str

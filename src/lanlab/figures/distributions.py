@@ -174,7 +174,7 @@ def _medians(
 
 
 def _median(values: Weighted) -> float:
-    """Of a few single values the usual one; of counted ones that in the middle."""
+    """The usual median of a few single values; for counted ones the value in the middle."""
     ordered = sorted(values)
     half, below = sum(weight for _, weight in ordered) / 2, 0.0
     for place, (value, weight) in enumerate(ordered):

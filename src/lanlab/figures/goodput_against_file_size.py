@@ -101,6 +101,6 @@ def _limits(
     if link is None or not xs or len(versions) != 1:
         return ()
     level = link.goodput_limit_bps("tcp", int(versions.pop()), None) / unit
-    # Of a single size a line that can be seen.
+    # Widened for a single size, so that the line can be seen.
     room = 1.2 if min(xs) == max(xs) else 1.0
     return (Limit(link.limit_name, ((min(xs) / room, level), (max(xs) * room, level))),)

@@ -56,9 +56,9 @@ def chart_along(
     bounds it.
 
     Args:
-        curves: Of those that are bounded.
+        curves: Curves with bounds.
         value: The height of a line of a model.
-        said: Of these lines, in the caption.
+        said: Text about these lines, in the caption.
     """
     series = series_along(data, metric)
     lines = _bounding_lines(series, curves, value)

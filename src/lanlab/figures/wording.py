@@ -30,7 +30,7 @@ BOUNDS = {
 }
 #: A printed number with one of these says of itself that it is no exact one.
 _SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
-#: Of factors, where they are not their keys in words.
+#: Names of factors, where they are not their keys in words.
 _FACTORS = {
     "rate_bps": "sending rate",
     "rate_messages_per_s": "sending rate",

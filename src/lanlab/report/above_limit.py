@@ -29,7 +29,7 @@ def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary
     be; `None` where there are none.
 
     Args:
-        summaries: Of one metric of one experiment.
+        summaries: Summaries of one metric of one experiment.
     """
     found = [summary for summary in summaries if is_above(summary)]
     if not found:

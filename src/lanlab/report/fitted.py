@@ -43,7 +43,7 @@ class Fitted:
 
     @property
     def headings(self) -> list[str]:
-        """Of the columns that are shown where there is room."""
+        """Headings of the columns that are shown where there is room."""
         return [one.heading for one in self._columns]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -85,7 +85,7 @@ class _Measured:
         self.is_number = column.is_number
         self.rank = column.rank
         self.cells = cells
-        #: Of its longest line.
+        #: Width of its longest line.
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
         #: Below this a word, or a number with its interval, would be broken.
         whole = _lines(cells) if column.is_number else _words(cells)

@@ -35,7 +35,7 @@ _MARK_BYTES = 100
 _MOST_BYTES = 2**28
 #: Names in a message.
 _MOST_NAMED = 5
-#: Of an empty file: a name is claimed by one before its file is moved there.
+#: Digest of an empty file: a name is claimed by one before its file is moved there.
 _EMPTY = hashlib.sha256().hexdigest()
 
 _Listed = Mapping[str, frozenset[str]]

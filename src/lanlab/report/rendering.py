@@ -55,7 +55,7 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environ
     What makes texts of templates: every value in them is escaped.
 
     Args:
-        folders: Of templates, looked through before those of reports.
+        folders: Folders of templates, looked through before those of reports.
         filters: Further filters by name.
     """
     import jinja2

@@ -10,7 +10,7 @@ from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
-#: Of a printed number's condition; other keys name what the study varied and a run cannot.
+#: Parameters in a printed number's condition; other keys name what a run cannot vary.
 _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 
 
