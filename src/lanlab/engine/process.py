@@ -161,7 +161,7 @@ class Engine:
             for number, octets in enumerate(lines):
                 line = read_line(octets)
                 if number == 0:
-                    # Of another version it may be anything else.
+                    # An engine of another version may send anything else.
                     self._hello.put(line)
                 else:
                     self._take(line)

@@ -220,7 +220,7 @@ def _real(
         target = {
             "service": service,
             "address": seen_from(client.address, host.address),
-            # Of NFS the portmapper tells it, and that of mounting, which is another.
+            # The portmapper tells the port of NFS, and that of mounting, which is another.
             "port": None if service == "nfs" else running.port,
             "bind": client.address,
             "share": running.share,

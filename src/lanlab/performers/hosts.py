@@ -41,7 +41,7 @@ _LASTING = frozenset(
 
 
 def _servers() -> ModuleType:
-    """Of file services, which most measurements have nothing of."""
+    """The module of file services, which most measurements do not use."""
     from lanlab.performers import servers
 
     return servers

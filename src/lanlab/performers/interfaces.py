@@ -27,7 +27,7 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
     The interface that has one of some addresses.
 
     Args:
-        facts: Of its host, as its engine tells them.
+        facts: Facts of its host, as its engine reports them.
 
     Returns:
         Its name; `None` if there is none, or the engine does not tell.
@@ -49,7 +49,7 @@ def address_of(
     The address of a family that the interface of a host's other addresses has too.
 
     Args:
-        facts: Of its host, as its engine tells them.
+        facts: Facts of its host, as its engine reports them.
         addresses: Those that are known.
 
     Returns:

@@ -35,7 +35,7 @@ class ProgramPerformer:
     The program that a condition names as its driver.
 
     Args:
-        hosts: Of a testbed.
+        hosts: Hosts of a testbed.
     """
 
     def __init__(self, hosts: HasHosts) -> None:

@@ -21,7 +21,7 @@ class SimulatedTrial:
     machines: Sequence[Mapping[str, Any]]
     #: As `lanlab.testbeds.link.parse_link` reads it.
     link: str
-    #: Of all random numbers of the world.
+    #: Seed of all random numbers of the world.
     seed: int
     #: Requests on their way in an `echo` whose condition does not say how many.
     outstanding_requests: int = 1

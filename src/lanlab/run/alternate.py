@@ -84,7 +84,7 @@ def new_series(
     Args:
         sides: At least 2.
         turns: At least 2, as a spread takes two.
-        seed: Of all orders; `None` draws one.
+        seed: Seed of all orders; `None` draws one.
         store: Takes the runs.
         watching: Called for every run.
 

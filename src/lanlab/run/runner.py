@@ -45,7 +45,7 @@ class RunRequest:
     testbed: str
     #: As `lanlab.testbeds` reads it; `None` takes the study's.
     link: str | None
-    #: Of the order of trials; `None` draws one.
+    #: Seed of the order of trials; `None` draws one.
     seed: int | None = None
     #: The testbed, if it is being made already.
     opening: Opening | None = None

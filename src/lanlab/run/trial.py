@@ -42,7 +42,7 @@ def run_trial(
 
     Args:
         on_progress: Called from another thread.
-        commands: Of the user's, around the trial.
+        commands: The user's commands around the trial.
     """
     kind = workload(planned.workload)
     parameters = planned.values

@@ -176,4 +176,4 @@ class Simulates(Protocol):
         """Where the frames of a trial are written, by its number from 0; `None`: nowhere."""
 
     def versions(self) -> dict[str, str]:
-        """Of what simulates."""
+        """Versions of the programs that simulate."""

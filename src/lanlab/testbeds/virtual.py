@@ -135,7 +135,7 @@ class VirtualTestbed:
         self._devices: dict[str, tuple[str, ...]] = {}
         #: What each place had when it was made.
         self._made: dict[str, Found] = {}
-        #: Of the tools that it was made with.
+        #: Versions of the tools that it was made with.
         self._versions: dict[str, str] = {}
         self._carriers_made: dict[str, dict[str, int]] = {}
         try:

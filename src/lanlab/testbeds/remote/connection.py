@@ -187,7 +187,7 @@ class Connection:
         """The next line that the holder says."""
         while b"\n" not in self._buffer:
             if len(self._buffer) > _MOST_LINE_BYTES:
-                # Of a longer line each part is one.
+                # Each part of a longer line counts as a line.
                 break
             pipe = self._holder.stdout
             assert pipe is not None
@@ -308,7 +308,7 @@ class Heartbeat:
         while not self._over.wait(self._interval_s):
             for connection in self._connections:
                 with contextlib.suppress(LabError, ValueError):
-                    # Of one that takes nothing the others must not wait for their turn.
+                    # The others must not wait for one that takes nothing.
                     connection.send(b"\n", 0)
 
     def close(self) -> None:
