@@ -21,7 +21,7 @@ class Carrier:
     title: str
     #: What it is, for people who do not know the title.
     about: str
-    #: Of the addresses by which its servers are reached: IP of either version, or no IP.
+    #: Family of its servers' addresses: IP of either version, or no IP.
     family: Literal["ip", "mac", "ipx"]
 
 

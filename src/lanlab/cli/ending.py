@@ -54,7 +54,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     watch_imports()
     # To look for plugins of models, pydantic reads what every installed package says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Of this command alone, where one process runs several.
+    # What earlier commands of this process left is not reported again.
     left_behind.take()
     captures.take()
     _after_the_answer.clear()

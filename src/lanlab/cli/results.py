@@ -89,7 +89,7 @@ def run_as_json(
                 "options": by_option(trial.workload, trial.factors),
                 # As the store and studies name them: the keys until 0.1.
                 "factors": trial.factors,
-                # Of a search it differs from trial to trial.
+                # In a search it differs from trial to trial.
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
                 "failure": failed.get(trial.number),

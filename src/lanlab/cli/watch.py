@@ -22,7 +22,7 @@ from lanlab.workloads import Progress as TrialProgress
 
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
-#: Of commands that run studies: their trials are many.
+#: Setting of commands that run studies: their trials are many.
 NO_LINES = LiveWish(interval_s=0.0)
 #: Letters of the bar that shows how much of a run is done.
 _BAR = 20
@@ -131,7 +131,7 @@ class RunWatch:
                 if command is not None:
                     self._talk.print(f"note: {when} command on this machine: {command}")
         facts = bed.get("facts", {})
-        # Of hosts that are reached; all others have the kernel of this machine.
+        # Kernels of hosts that are reached; all others have the kernel of this machine.
         reached = facts.get("reached", {}).values()
         kernels = {one["label"]: one.get("kernel") for one in reached}
         said = cautions(facts.get("interfaces", {}), kernels)

@@ -387,7 +387,7 @@ def _find(name: str, ids: list[str]) -> str:
             hint="write more of the one that you mean",
         )
     if not found:
-        # Of hundreds of runs, only the newest are worth listing.
+        # Only the newest of hundreds of runs are worth listing.
         close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
         raise UnknownName("run", name, close or ids[-5:])
     return found[0]

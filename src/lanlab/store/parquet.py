@@ -93,7 +93,7 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
     # Those that are not lanlab's own are of the series.
     schema = pyarrow.schema(fields, metadata={**metadata, **series.facts})
     counted = _Counted(file)
-    # Of times, which differ, dictionaries take twice the time and half as much room again.
+    # For times, which differ, dictionaries take twice the time and half as much room again.
     packed = {"compression": "zstd", "use_dictionary": False}
     with parquet.ParquetWriter(counted, schema, **packed) as writer:
         for first in range(0, series.rows, BLOCK_ROWS):

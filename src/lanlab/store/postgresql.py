@@ -68,7 +68,7 @@ class PostgresqlLease(Lease):
 
     def __init__(self, session: PostgresqlSession, process_id: int) -> None:
         self._session = session
-        #: Of the server's process for the session.
+        #: Id of the server's process for the session.
         self.process_id = process_id
         self.is_released = False
 
@@ -89,7 +89,7 @@ class ServerFacts:
     version: str
     is_encrypted: bool
     keeps_what_it_acknowledges: bool
-    #: Of our tables; `None` if there are none yet.
+    #: Version of our tables; `None` if there are none yet.
     schema_version: int | None
 
 

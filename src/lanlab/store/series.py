@@ -204,7 +204,7 @@ class SeriesEntry:
 
     name: str
     row_count: int
-    #: Of the Parquet file.
+    #: Size of the Parquet file.
     size_bytes: int
-    #: Of its octets, hexadecimal.
+    #: Digest of its octets, hexadecimal.
     sha256: str

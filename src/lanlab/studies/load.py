@@ -48,7 +48,7 @@ class LoadedStudy:
     findings: tuple[Finding, ...]
     #: The study file.
     path: Path
-    #: Of the study file's bytes, hexadecimal.
+    #: Digest of the study file's bytes, hexadecimal.
     sha256: str
 
 

@@ -135,8 +135,8 @@ class Figure(Data):
     #: experiment; and the numeric factor that it draws it against, by default the first.
     metric: str | None = None
     factor: str | None = None
-    #: Of stations: a response time that is not to be passed, drawn as a line; how many stations
-    #: keep to it is answered.
+    #: Largest allowed response time of stations, drawn as a line; how many stations keep to it is
+    #: answered.
     within_s: float | None = Field(default=None, gt=0)
     #: Only conditions at these levels of factors, as one message size.
     at: dict[str, Level] = Field(default_factory=dict)
@@ -251,7 +251,7 @@ class Study(Data):
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     #: What the study is to find out, as statements that its results decide.
     finding: _Findings = ()
-    #: Of a run that was begun with such options; no study file has it.
+    #: Commands of a run that was begun with such options; no study file has them.
     commands: Commands | None = None
     #: The machines of its simulated experiments, as `machines.toml` next to the study has them.
     simulation: _Simulation = None
