@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, Literal
 
-#: Of a network's addresses. An address is text, as its family writes it.
+#: Family of a network's addresses. An address is text, as its family writes it.
 AddressFamily = Literal["ipv4", "ipv6", "mac", "ipx"]
 
 #: The families, for people.

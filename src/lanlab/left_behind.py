@@ -1,4 +1,4 @@
-"""What this process has left at users' servers, against its will: told when the command ends."""
+"""What this process could not remove from users' servers: reported when the command ends."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def forget(place: str) -> None:
 
 
 def take() -> list[tuple[str, str]]:
-    """All that is to be told, each with what to do about it; from then on it counts as told."""
+    """All that is to be reported, each with a hint; from then on it counts as reported."""
     told = list(_left.values())
     _left.clear()
     return told

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
-#: Of what a program prints for people the end is kept, up to this length.
+#: Length to keep of the end of what a program prints for people.
 KEPT_BYTES = 65_536
 #: One that prints more of it than this is ended.
 MOST_BYTES = 64 * 2**20
@@ -49,7 +49,7 @@ def write_within(
     try:
         descriptor = pipe.fileno()
     except io.UnsupportedOperation:
-        # Of what bounds the time by itself.
+        # An object that bounds the time by itself.
         descriptor = -1
     if descriptor < 0 or sys.platform == "win32":
         pipe.write(octets)
@@ -84,7 +84,7 @@ class Tail:
         """
         Args:
             pipe: Closed by the thread when it has ended.
-            name: Of the thread.
+            name: Name of the thread.
             on_flood: Called once, on that thread, when there was more than `most_bytes`: it ends
                 the program, and no more is read. `None`: as much may come as will.
         """

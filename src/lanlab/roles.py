@@ -14,13 +14,13 @@ from typing import Any
 ROLES: Mapping[str, tuple[str, str]] = {
     "stream": ("sender", "receiver"),
     "echo": ("requester", "responder"),
-    # Beside its streams, which have their own roles.
+    # Its streams have roles of their own.
     "load": ("requester", "responder"),
     "copy": ("client", "server"),
     "stations": ("client", "server"),
 }
-#: Of a stream that goes from the second host to the first; of one that goes both ways; and how the
-#: roles of its second direction begin.
+#: Direction of a stream from the second host to the first; of one both ways; and how the roles of
+#: its second direction begin.
 REVERSE, BOTH = "reverse", "both"
 REVERSE_PREFIX = "reverse_"
 #: What records of before 2026-11-24 call the ends of every workload, and in its setup.
@@ -33,8 +33,8 @@ def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
     Which of a testbed's two hosts has which role, the role that begins first.
 
     Args:
-        roles: Of the workload.
-        direction: Of a stream; of others something else or nothing.
+        roles: Roles of the workload.
+        direction: Direction of a stream; of others something else or nothing.
 
     Examples:
         >>> host_places(("sender", "receiver"), "forward")
@@ -49,7 +49,7 @@ def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
 def every_place(workload: str, direction: object) -> dict[str, int]:
     """
     The same of every role in which a host does something: those of a second direction too, and of
-    the streams beside an echo.
+    the streams during an echo.
 
     Examples:
         >>> every_place("stream", "both")["reverse_sender"]

@@ -21,7 +21,7 @@ class Carrier:
     title: str
     #: What it is, for people who do not know the title.
     about: str
-    #: Of the addresses by which its servers are reached: IP of either version, or no IP.
+    #: Family of its servers' addresses: IP of either version, or no IP.
     family: Literal["ip", "mac", "ipx"]
 
 
@@ -53,7 +53,7 @@ class Service:
     port: int | None = None
     #: Further schemes of its URLs.
     schemes: tuple[str, ...] = ()
-    #: What the first part of a URL's path names beside a directory; an export is the whole path.
+    #: What the first part of a URL's path names if no directory; an export is the whole path.
     share: Literal["share", "bucket", "export"] | None = None
     #: Whether a URL's path begins in the directory of the login (RFC 1738, section 3.2.2), and not
     #: where all files of the server do.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lanlab.errors import UsageError
 
-#: Neither waits for whoever writes into a FIFO, nor becomes the owner of a terminal; Windows has
+#: Opening neither waits for a writer of a FIFO, nor makes us the owner of a terminal; Windows has
 #: neither.
 READ_FLAGS = (
     os.O_RDONLY

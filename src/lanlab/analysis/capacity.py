@@ -3,8 +3,8 @@ The capacity that a search has measured, with its interval, and what that says o
 
 The model: a trial carries a capacity of its own, lognormal from trial to trial, and of what it
 carries a share is lost at random. Of a load beyond its capacity just that arrives, so that a lossy
-trial shows the capacity, and one that is not says that it is higher. A loss below half a width is
-not told from random loss. Where trials contradict the model (what arrives grows with the load, or
+trial shows the capacity, and one that is not says that it is higher. A loss below half a width
+counts as random loss. Where trials contradict the model (what arrives grows with the load, or
 a goal is missed far below the capacity), loss rises gradually: then a goal has a threshold of its
 own, of which a trial says only whether it is higher or lower.
 """
@@ -51,7 +51,7 @@ class Load:
     spread_ratio: float
 
     def times(self, ratio: float) -> Load:
-        """So many times the load."""
+        """The load, multiplied by a ratio."""
         low, high = (None if end is None else end * ratio for end in (self.low, self.high))
         return Load(self.median * ratio, low, high, self.spread_ratio)
 
@@ -75,7 +75,7 @@ class Capacity:
     random_loss: RandomLoss | None
     #: Whether loss rises gradually, beginning far below the capacity.
     is_gradual: bool
-    #: Of each goal of the search: how it ended, and the median load up to which it is met.
+    #: How each goal of the search ended, and the median load up to which it is met.
     goals: tuple[tuple[Verdict, Load | None], ...]
 
 
@@ -84,7 +84,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     The capacity, and the load of each goal.
 
     Args:
-        result: Of a search that has ended.
+        result: Result of a search that has ended.
         width_ratio: How close the bounds of a goal shall be: capacity that varies more is not
             steady.
     """

@@ -16,7 +16,7 @@ def clocks_kept(trials: Sequence[TrialRecord]) -> str:
     `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
 
     Args:
-        trials: Of one workload; the last that knows counts.
+        trials: Trials of one workload; the last that knows counts.
 
     Returns:
         Empty where it is not known of both ends.

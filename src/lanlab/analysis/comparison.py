@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Greatest chance that any of the differences that are said to be there is none.
 LEVEL = 0.05
 
-#: A difference so much greater than that of two modes is not one of modes.
+#: A difference greater by this factor than that of two modes is not one of modes.
 _MODES_REACH = 1.25
 
 #: What two sides are, and how they are compared:
@@ -190,7 +190,7 @@ def compared(
     Args:
         base, other: Their trials or runs.
         experiment, metric, factors, parameters: What is compared.
-        names: Of base and other.
+        names: Names of base and other.
         basis: What the sides are.
         spread: Between runs, where that is the basis.
     """
@@ -309,7 +309,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
                     own.test,
                     mean_trial_s=max(mean_s, 1e-3),
                     margin=own.margin,
-                    # Of so many that are looked at together, each must be as sure as that.
+                    # Bonferroni: each of the tests that are made together gets its share.
                     level=LEVEL / len(tested),
                 )
             except UsageError:  # trials without any spread on a side say nothing about it

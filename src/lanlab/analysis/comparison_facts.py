@@ -1,4 +1,4 @@
-"""What is not the same about several runs beside their trials: testbed, kernel, versions, modes."""
+"""Differences of several runs other than their trials: testbed, kernel, versions, modes."""
 
 from __future__ import annotations
 

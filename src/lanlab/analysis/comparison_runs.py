@@ -15,7 +15,7 @@ from lanlab.store import Level, TrialRecord
 from lanlab.studies import Study, at_scale
 
 #: Parameters that say how much of a condition is measured, not what: trials that differ in them
-#: alone are held against each other, and the difference is told.
+#: alone are compared, and the difference is reported.
 _AMOUNTS = frozenset({"time_s", "warmup_s", "messages", "requests", "bytes", "silence_s"})
 
 

@@ -50,7 +50,7 @@ class CopyCost:
     residual_ratio: float | None
     #: Chance of deviations as large if costs were constant.
     p_lack: float | None
-    #: What the fit cannot say, or assumes; empty where all is told apart.
+    #: What the fit cannot say, or assumes; empty where it separates all costs.
     note: str
 
     @property

@@ -75,7 +75,7 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
 
 
 def missing_places(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """Of each place at which every trial failed, the last of them."""
+    """The last trial of each place at which every trial failed."""
     return [
         at_place[-1]
         for at_place in _by_place(trials).values()
@@ -92,7 +92,7 @@ def _by_place(trials: Sequence[TrialRecord]) -> dict[Place, list[TrialRecord]]:
 
 def _seen(workload: str, raw: Mapping[str, Any]) -> str:
     """What both ends had counted, warm-up included: by their results until then, or, where an end
-    could not tell any more, by the last that it had told."""
+    could not report any more, by its last report."""
     said = []
     for role in ROLES[workload]:
         result = raw.get(role) or {}

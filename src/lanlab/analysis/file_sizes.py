@@ -70,7 +70,7 @@ def with_size_classes(
     Trials with the size classes of their files, where they have times of files.
 
     Args:
-        trials: Of a run.
+        trials: Trials of a run.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
             report must not fail for it.
     """

@@ -17,7 +17,7 @@ _HEADER = struct.Struct(">iiiiqqd")
 #: The lowest bits say how long a word is, which version 2 does not use.
 _COOKIE, _COOKIE_MASK = 0x1C849303, ~0xF0
 _MOST_DIGITS = 5
-#: Of a number of 9 bytes the last has 8 bits of it, the others 7 each.
+#: Most bytes of a number: the last of 9 has 8 bits of it, the others 7 each.
 _MOST_BYTES = 9
 #: Values have 63 bits.
 _MOST_POWER = 63
@@ -38,7 +38,7 @@ def buckets(text: str) -> list[Bucket]:
     The buckets that hold anything, ascending.
 
     Args:
-        text: Of a distribution in a result: the histogram in hexadecimal.
+        text: Histogram of a distribution in a result, in hexadecimal.
 
     Raises:
         ValueError: It is none.

@@ -1,5 +1,5 @@
 """
-By how much round trips grow under load: trials with streams beside the echo, against those of the
+By how much round trips grow under load: trials of the echo during streams, against those of the
 echo alone in the same blocks.
 """
 
@@ -16,7 +16,7 @@ from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import Level, TrialRecord
 
 WORKLOAD, FACTOR, ALONE = "load", "load", "none"
-#: Of the streams only; the echo alone does not depend on them.
+#: Goodputs of the streams only; the echo alone does not depend on them.
 GOODPUTS = {"up": "goodput_bps", "down": f"{REVERSE_PREFIX}goodput_bps"}
 
 
@@ -27,8 +27,8 @@ class Increase:
     #: Means over the trials of the same blocks.
     alone: float
     under_load: float
-    #: Of the differences within blocks; the ends are a 95 % interval by Student's t, `None` of a
-    #: single block.
+    #: Mean of the differences within blocks; the ends are a 95 % interval by Student's t, `None` of
+    #: a single block.
     mean: float
     low: float | None
     high: float | None
@@ -63,10 +63,10 @@ class LoadResult:
 
 def load_results(trials: Sequence[TrialRecord], experiment: str) -> list[LoadResult]:
     """
-    Each load of an experiment beside the echo alone, in the order of the trials' levels.
+    Each load of an experiment compared with the echo alone, in the order of the trials' levels.
 
     Args:
-        trials: Of a run; those of other experiments are left out.
+        trials: Trials of a run; those of other experiments are left out.
         experiment: Its id.
     """
     own = [t for t in counting(trials) if t.experiment == experiment and t.workload == WORKLOAD]

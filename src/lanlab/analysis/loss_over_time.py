@@ -46,7 +46,7 @@ def with_losses(
     Trials of a scan over the sending rate, with their losses over time.
 
     Args:
-        trials: Of a run; those without a rate among their factors stay as they are.
+        trials: Trials of a run; those without a rate among their factors stay as they are.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is.
     """
     return [_with(trial, read) if rate_factor(trial) else trial for trial in trials]
@@ -73,7 +73,7 @@ def losses_over_time(
     message is left out: nothing is known of it.
 
     Args:
-        trials: Of one condition.
+        trials: Trials of one condition.
         role: `REVERSE_RECEIVER` for those of the second direction.
         width_ns: A multiple of the width of each trial's intervals; `None`: `common_width_ns`.
     """

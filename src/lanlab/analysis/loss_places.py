@@ -43,7 +43,7 @@ def shares(metrics: Mapping[str, float | int]) -> dict[str, float] | None:
     What became of the messages asked for, as shares of them.
 
     Args:
-        metrics: Of a `stream` trial.
+        metrics: Metrics of a `stream` trial.
 
     Returns:
         By `received` and the keys of `PLACES`, 0 to 1; they add up to 1. `None` where nothing was
@@ -74,8 +74,8 @@ def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:
 
 
 def place_words(trials: Sequence[TrialRecord]) -> dict[str, str]:
-    """The words of every share, for these trials: a loss that was seen by nobody else is called
-    the link's only where everybody else counts."""
+    """The words of every share, for these trials: a loss that no other place counted is called
+    the link's only where all other places count."""
     words = {RECEIVED: RECEIVED, **PLACES}
     unseen = [p for p in LOST_ON_THE_WAY if any(p in unseen_places(t.metrics) for t in trials)]
     if unseen:

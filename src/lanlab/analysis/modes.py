@@ -67,14 +67,14 @@ class Modes:
 
 
 def modes_of(trial: TrialRecord) -> Modes | None:
-    """The modes of a trial; `None` where no engine of ours told any."""
+    """The modes of a trial; `None` where no engine of lanlab reported any."""
     sends, receives = (trial.raw.get(role) or {} for role in ROLES[trial.workload])
     if "receive" not in sends and "receive" not in receives:
         return None
     parameters = trial.parameters
     is_tcp = parameters.get("transport") == "tcp"
     is_stream = trial.workload == "stream"
-    # A stream tells which stamps it had; an echo has the kernel's beside its own if asked for.
+    # A stream reports which stamps it had; an echo has its own, and the kernel's if asked for.
     asked = None if is_stream else parameters.get("timestamps")
     size = parameters.get("message_size_bytes")
     return Modes(

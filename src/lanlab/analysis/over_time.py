@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 INTERVALS = "intervals"
 #: Who counts what arrives in each direction of a stream.
 RECEIVER, REVERSE_RECEIVER = "receiver", f"{REVERSE_PREFIX}receiver"
-#: Trials that a figure shows; more lines cannot be told apart.
+#: Most trials in a figure; more lines could not be distinguished.
 MOST_TRIALS = 4
 #: Steps that a figure shows; shorter ones are joined.
 _MOST_STEPS = 100
@@ -40,8 +40,8 @@ class Step:
 
 def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
     """
-    Steps of equal width, so many together that there are not more than a figure shows; what is left
-    at the end is no whole step and is left out.
+    Steps of equal width, joined until there are not more than a figure shows; the rest at the end
+    is no whole step and is left out.
 
     Examples:
         >>> [step.octets for step in joined_steps([1, 2, 3], 10)]
@@ -66,10 +66,10 @@ def with_steps(
     Trials of streams with their steps.
 
     Args:
-        trials: Of a run.
+        trials: Trials of a run.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
             report must not fail for it.
-        numbers: Of the trials that are drawn; `None`: all.
+        numbers: Numbers of the trials that are drawn; `None`: all.
     """
     return [
         _with(trial, read) if numbers is None or trial.number in numbers else trial

@@ -25,7 +25,7 @@ STAT_RESOLUTION_NS = 10_000_000
 ALLOWED_FOREIGN_DROPS = 10
 #: A daemon that keeps time steps by no less than 128 ms (ntpd); two clocks are not read at once.
 ALLOWED_CLOCK_STEP_NS = 10_000_000
-#: A busy processor may let a thread wait so long for its turn.
+#: Time that a thread may wait for its turn on a busy processor.
 ALLOWED_LATENESS_NS = 10_000_000
 #: Share of the messages that may leave more than 1 ms after their slot.
 ALLOWED_LATE_RATIO = 0.05
@@ -54,7 +54,7 @@ QUICK_CLOCK_SOURCES = (
 REMARKS = ("load", "clock_source", "governor")
 #: Findings that need a host's own account of the measured time.
 _OF_WINDOW = ("steal", "foreign_cpu", "foreign_drops", "clock_step")
-#: Results that say what a trial itself lost, of whatever workload.
+#: Results of all workloads that say what a trial itself lost.
 _LOST_ONE_WAY = ("lost_messages", "retransmitted_segments", "timeouts")
 _LOST = (*_LOST_ONE_WAY, *(f"{REVERSE_PREFIX}{key}" for key in _LOST_ONE_WAY))
 
@@ -170,7 +170,7 @@ def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _of_medium(
     raw: Mapping[str, Any], metrics: Mapping[str, float], role: str, is_echo: bool
 ) -> Iterator[Finding]:
-    """A medium so much later than a wire that the trial's result is another."""
+    """A medium that is later than a wire by more than the trial's result allows."""
     lateness = medium_lateness(raw)
     result = raw.get(role) or {}
     elapsed_ns = result.get("elapsed_ns") or (result.get("host") or {}).get("elapsed_ns")
@@ -264,8 +264,8 @@ def _kernels(
 
 
 def _longest_watched(raw: Mapping[str, Any], role: str) -> Mapping[str, Any]:
-    """The result of the host in a role; beside an echo, where its streams did more there, theirs:
-    an engine's window holds all that it did."""
+    """The result of the host in a role; for an echo during streams, that of the streams where its
+    window is longer: an engine's window holds all that it did."""
     own = raw.get(role) or {}
     if role not in ROLES["load"]:
         return own

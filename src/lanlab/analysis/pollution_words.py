@@ -12,7 +12,7 @@ from lanlab.units import format_time
 
 @dataclass(frozen=True)
 class _Kind:
-    """What people are told of findings of one code."""
+    """Text for users about findings of one code."""
 
     #: Two or three words, for a table.
     name: str
@@ -84,7 +84,7 @@ _KINDS: Mapping[str, _Kind] = {
         "frames took longer than on a wire of that speed",
         _QUIET,
     ),
-    # Of older records.
+    # For older records.
     "medium_late": _Kind(
         "medium late",
         "the medium handed {found} of the frames over late (limit {allowed})",

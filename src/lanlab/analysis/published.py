@@ -1,4 +1,4 @@
-"""What the study printed, beside what was measured."""
+"""What the study printed, compared with what was measured."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def rankings(run: RunRecord, trials: Sequence[TrialRecord], experiment: str) -> 
         return ()
     # No trial of a condition belongs to another: each is read once.
     samples = {id(one): sample_of(trials, one, metric) for one in conditions}
-    # Of single trials nothing is compared, and what compares is not loaded.
+    # Single trials are not compared, and what compares is not loaded.
     is_comparable = any(sample.n > 1 for sample in samples.values())
     pairs = [
         (key, (a, b), _compared(a, b, factor, metric, samples))

@@ -61,7 +61,7 @@ def printed_pairs(published: Published) -> tuple[PrintedPair, ...]:
     standard deviations were printed: Welch's test, corrected by Holm's method over the pairs of a
     factor and metric.
 
-    A lost trial is left out; how far it could have moved p is told.
+    A lost trial is left out; how far it could have moved p is reported.
     """
     from lanlab.analysis.statistics import holm
 

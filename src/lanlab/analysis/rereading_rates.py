@@ -16,7 +16,7 @@ _BINARY = 1.024
 
 @dataclass(frozen=True)
 class CheckedRate:
-    """A printed rate beside that which amount and time make."""
+    """A printed rate and the rate that amount and time make."""
 
     rate: PublishedValue
     time: PublishedValue
@@ -40,7 +40,7 @@ def checked_rates(published: Published) -> tuple[CheckedRate, ...]:
     own = [v for v in published.value if is_own(v)]
     means = [value for value in own if value.statistic == "mean" and value.bound is None]
     times = {repr(sorted(v.condition.items())): v for v in means if v.metric == "elapsed_ns"}
-    # Amounts describe the test-bed, and may be told there.
+    # Amounts describe the test-bed, and may be stated there.
     amounts = [
         value
         for value in published.value

@@ -28,7 +28,7 @@ class PrintedTrials:
 
     @property
     def mean(self) -> float:
-        """Of those that have come down, in SI units."""
+        """Mean of the trials that are not lost, in SI units."""
         return sum(self.values) / len(self.values)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Fewer runs may all have missed what disturbs one run in ten.
 LEAST_DF = 9
 #: Load has a memory: runs of one minute are more alike than runs of one day. Other runs must
-#: lie over so many times the time between both sides.
+#: span at least this many times the time between both sides.
 SPAN = 10
 #: Facts of a host by which it is the same machine.
 _MACHINE = ("system", "architecture", "kernel", "processor", "processors", "memory_bytes")

@@ -91,7 +91,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
                 goals=goals,
                 sender_limit=result.sender_limit,
                 limit=limit_of(scaled.search.factor, parameters, link) if steps else None,
-                # Of trials that a sweep contradicts nothing is concluded.
+                # Nothing is concluded from trials that a sweep contradicts.
                 capacity=None if is_refuted else judged.load,
                 random_loss=judged.random_loss,
                 is_gradual=judged.is_gradual and not is_refuted,
@@ -161,7 +161,7 @@ def _results(
 ) -> dict[str, SearchResult]:
     """Where each search ended; for trials that are not of this version's plan, that it did not.
 
-    Searches follow the conditions and know nothing of them, whatever rule ended those.
+    Searches follow the conditions and know nothing of them, nor of the rule that ended those.
     """
     searched = tuple(experiment for experiment in study.experiment if experiment.search)
     alone = study.model_copy(update={"experiment": searched})

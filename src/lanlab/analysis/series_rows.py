@@ -12,7 +12,7 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-#: Where the rows stand beside the series' name, unless its caller says otherwise.
+#: Key of the rows, next to the series' name, unless its caller says otherwise.
 _PLACE = "over_time"
 
 
@@ -32,7 +32,7 @@ def with_rows(
         role: Whose result names the series.
         key: Where in that result.
         read: Gives the series of a trial by name.
-        rows_of: Makes rows of the columns, and of what stands beside the series' name.
+        rows_of: Makes rows of the columns, and of what stands next to the series' name.
         place: What the rows are called, where one series gives several kinds of them.
     """
     told = _told(trial, role, key)

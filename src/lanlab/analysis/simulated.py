@@ -1,4 +1,4 @@
-"""How near a simulation comes to what was printed: each number beside the simulated one."""
+"""How near a simulation comes to what was printed: each number with the simulated one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def accuracies(
     Every printed number that the simulated conditions speak of.
 
     Args:
-        published: Of the study.
+        published: What was published of the study.
         simulation: Its machines.
         cells_of: The simulated conditions, by metric.
 

@@ -17,7 +17,7 @@ from lanlab.studies import Published
 def run_accuracies(
     run: RunRecord, trials: Sequence[TrialRecord], published: Published
 ) -> list[Accuracy]:
-    """Every printed number beside its counterpart in a run; none of a run on real hosts."""
+    """Every printed number with its counterpart in a run; none of a run on real hosts."""
     evidence = RunEvidence.of(run, trials)
     if evidence.study.simulation is None or not published.value:
         return []

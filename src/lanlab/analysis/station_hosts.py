@@ -15,13 +15,13 @@ class HostShare:
     #: Operations that went well.
     operations: int
     operations_per_s: float
-    #: Of the operations of all hosts.
+    #: Share of the operations of all hosts.
     operations_ratio: float
     goodput_bps: float
     response_mean_ns: float
     #: As `Stationed.start_skew_ns` of the engine's messages.
     start_skew_ns: int
-    #: How well its clock is known beside that of the first host.
+    #: Largest error of its clock's offset to that of the first host.
     clock_error_ns: int
 
 

@@ -20,8 +20,8 @@ from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Of fewer trials people are shown the values: two give an interval of 13 standard errors, which
-#: says less than both of them.
+#: With fewer trials the values are shown: two give an interval of 13 standard errors, which says
+#: less than both of them.
 LEAST_FOR_INTERVAL = 3
 
 

@@ -30,8 +30,8 @@ _MOST_SAMPLES = 200
 _MOST_OF = 0.5
 #: Least length of such a step.
 _STEP_NS = 100_000_000
-#: A receiver that acknowledges every second segment moves its window by two: a sender with so much
-#: room or less has filled it.
+#: A receiver that acknowledges every second segment moves its window by two: a sender with room for
+#: this many segments or fewer has filled it.
 _WINDOW_MOVES_BY = 2
 #: Where the record does not tell it: that of Ethernet.
 _SEGMENT_BYTES = 1_448
@@ -81,9 +81,9 @@ def with_samples(
     Trials of TCP streams with samples of their first flow.
 
     Args:
-        trials: Of a run.
+        trials: Trials of a run.
         read: Gives the series of a trial by name. One that is lost leaves its trial as it is.
-        numbers: Of the trials that are drawn; all others stay as they are.
+        numbers: Numbers of the trials that are drawn; all others stay as they are.
     """
     return [_with(trial, read) if trial.number in numbers else trial for trial in trials]
 
@@ -108,7 +108,7 @@ def limited_parts(
     samples: Sequence[TcpSample], segment_bytes: int = _SEGMENT_BYTES
 ) -> list[LimitedPart]:
     """
-    What limited a sender, where it can be told: parts of its time in order, none in which only
+    What limited a sender, where that can be known: parts of its time in order, none in which only
     the network and the congestion window did. Each is judged over 100 ms or more, as a sender waits
     for a window in every round trip, and what is alike and follows is joined.
 
@@ -119,7 +119,7 @@ def limited_parts(
     than a segment waits.
 
     Args:
-        samples: Of one connection, in order.
+        samples: Samples of one connection, in order.
         segment_bytes: Payload of a full segment.
 
     Examples:

@@ -64,7 +64,7 @@ class Wire:
         Args:
             transport: `tcp` or `udp`.
             ip_version: 4 or 6.
-            message_size_bytes: Of UDP; over TCP segments are full.
+            message_size_bytes: Size of a UDP message; over TCP segments are full.
         """
         if transport == "tcp":
             if self.is_shared:

@@ -50,7 +50,7 @@ def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> U
     key = str(first["loc"][0])
     option = options.get(key, key)
     if first["type"] == "value_error":
-        # Of `lanlab.units`: what is wrong, after the name of the quantity.
+        # An error of `lanlab.units`: what is wrong, after the name of the quantity.
         return UsageError(f"{option}: {message.partition(': ')[2]}", hint=hint)
     found = given.get(key, first["input"])
     return UsageError(f"{option}: found `{found}`; allowed: {allowed_by(first, known.get(key))}")

@@ -311,7 +311,7 @@ def _directory(what: str, place: str) -> Path | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RuntimeError) as error:
-        # A name with a zero in it, a home that nobody has.
+        # A name with a zero in it, the home of an unknown user.
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(
@@ -347,7 +347,7 @@ def _files(place: str) -> dict[str, Any]:
     """A directory whose files are copied, or a dataset."""
     from lanlab.workloads import copy_datasets as datasets
 
-    # A name of a dataset is one whatever lies in this directory, unless that is a directory.
+    # A name of a dataset is one unless this directory has a directory of that name.
     if place in datasets.NAMED and not Path(place).is_dir():
         return {"dataset": place}
     path = _directory("SOURCE", place)

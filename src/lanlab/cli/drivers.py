@@ -1,4 +1,4 @@
-"""How `stream` and `echo` print what other programs measured, beside lanlab or alone."""
+"""How `stream` and `echo` print what other programs measured, with lanlab or alone."""
 
 from __future__ import annotations
 

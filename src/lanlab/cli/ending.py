@@ -29,7 +29,7 @@ _OBJECTS_BEFORE_A_LOOK = 150_000
 #: How the system's loader and Python say that there is no memory, or no thread, to be had.
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
-#: What went wrong beside the work of a command whose answer is still to come.
+#: Errors outside a command's own work, to report after its answer.
 _after_the_answer: list[LabError] = []
 
 
@@ -54,7 +54,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     watch_imports()
     # To look for plugins of models, pydantic reads what every installed package says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Of this command alone, where one process runs several.
+    # What earlier commands of this process left is not reported again.
     left_behind.take()
     captures.take()
     _after_the_answer.clear()
@@ -69,7 +69,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
             # Typer's own answer to Ctrl-C.
             code = _interrupted(interrupted)
     except BaseException as error:
-        # Whatever an interrupt has turned into on its way.
+        # An interrupt may have turned into another exception on its way.
         is_heeded = interrupts.heeded or isinstance(error, KeyboardInterrupt)
         has_reason = isinstance(error, LabError) or not is_heeded
         code = _told(error) if has_reason else _interrupted(interrupted)

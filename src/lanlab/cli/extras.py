@@ -122,7 +122,7 @@ class Extras:
             check_file(path)
 
     def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
-        """Write the results of a run to the files. An error is told after the command's answer."""
+        """Write the results of a run to the files; an error is reported after the answer."""
         if not self.exports:
             return
         from lanlab.cli.ending import tell_after_the_answer

@@ -68,7 +68,7 @@ def print_checked(
     from lanlab.studies import Study
 
     if not as_json:
-        # First: whatever comes of the check, the trials are shown.
+        # First: the trials are shown even if the check fails.
         print_run(run, trials, False)
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)

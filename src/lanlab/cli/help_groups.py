@@ -47,7 +47,7 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     The options of a command by group; none: it has too few to be grouped.
 
     Args:
-        names: Of its options, in order, which they keep within each group.
+        names: Names of its options, in order, which they keep within each group.
     """
     own = list(names)
     if _SIGN not in own:

@@ -65,7 +65,7 @@ _OPTIONS: dict[str, Any] = {
 _DEFAULTS = {"remove_engine": False}
 
 
-#: Of commands that can spread their work over several hosts.
+#: Option of commands that can spread their work over several hosts.
 _FROM_HOSTS = Annotated[
     list[str] | None,
     typer.Option(
@@ -195,7 +195,7 @@ def _refuse_file(option: str, text: str) -> None:
 
 
 def _listed(given: str | list[str] | None) -> list[str]:
-    """Of an option that is repeated each may have commas; others would be part of a name."""
+    """Values of an option. Commas separate those of a repeated one, else they are of a name."""
     if isinstance(given, list):
         return [each.strip() for text in given for each in text.split(",")]
     return [] if given is None else [given]

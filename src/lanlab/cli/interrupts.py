@@ -55,7 +55,7 @@ class Interrupts:
         """From now on, in the main thread, a signal ends the command at once."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            # What whoever started us has set to be ignored stays so: `nohup lanlab run`.
+            # A signal that the parent process has set to be ignored stays so: `nohup lanlab run`.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 self._numbers.append(number)
                 signal.signal(number, self._interrupt)

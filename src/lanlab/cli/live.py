@@ -19,7 +19,7 @@ from lanlab.plan import PlannedTrial
 from lanlab.units import format_rate, format_size, format_time
 from lanlab.workloads import Progress
 
-#: Of a terminal, where nothing else was asked for.
+#: Interval at a terminal, where nothing else was asked for.
 DEFAULT_INTERVAL_S = 1.0
 #: Shorter trials have no lines unless they were asked for.
 _SHORTEST_S = 2.0

@@ -1,4 +1,4 @@
-"""`lanlab load`: round trips alone and beside streams, measured."""
+"""`lanlab load`: round trips alone and during streams, measured."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
-    """What a trial was measured with; `None` where no engine of ours told."""
+    """What a trial was measured with; `None` where no engine of lanlab reported it."""
     from lanlab.analysis.modes import modes_of
 
     modes = modes_of(trial)
@@ -69,7 +69,7 @@ def run_as_json(
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "failed_trials": sum(trial.status == "failed" for trial in trials),
-        # Places at which every trial failed: means lack so many trials.
+        # Places at which every trial failed: means lack a trial for each.
         "missing": parts.each("missing trials", lambda: _missing_as_json(trials)),
         # How each ended: at a fixed number, at its goal, or short of it.
         "conditions": parts.each("how conditions ended", lambda: _endings_as_json(run, trials)),
@@ -89,7 +89,7 @@ def run_as_json(
                 "options": by_option(trial.workload, trial.factors),
                 # As the store and studies name them: the keys until 0.1.
                 "factors": trial.factors,
-                # Of a search it differs from trial to trial.
+                # In a search it differs from trial to trial.
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
                 "failure": failed.get(trial.number),
@@ -142,7 +142,7 @@ def _endings_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str
 
 
 def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
-    """What a trial was measured with, and what its ends told."""
+    """What a trial was measured with, and what its ends reported."""
     return {
         "modes": modes_as_json(trial),
         **agreed_as_json(trial),
@@ -172,7 +172,7 @@ def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]
 
 
 def _streams_as_json(trial: TrialRecord) -> dict[str, Any]:
-    """Goodput of each stream beside an echo, by direction, under `streams_bps`."""
+    """Goodput of each stream during an echo, by direction, under `streams_bps`."""
     if trial.workload != "load":
         return {}
     from lanlab.workloads.load import flow_goodputs

@@ -35,7 +35,7 @@ def as_recorded(loaded: LoadedStudy) -> Study:
     chosen = loaded.study
     if chosen.id in known_studies():
         return chosen
-    # Findings of a `findings.toml` beside it belong into the record, too.
+    # Findings of a `findings.toml` next to it belong in the record, too.
     return chosen.model_copy(update={"finding": loaded.findings})
 
 

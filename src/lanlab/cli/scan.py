@@ -50,7 +50,7 @@ class Scan:
     #: In words, as in `10 values of --rate`.
     varied: str
     conditions: int
-    #: Of all conditions once, without what starting a trial takes, seconds.
+    #: Time of all conditions once, without what starting a trial takes, seconds.
     expected_s: float
     #: What is measured, in a line.
     subject: str
@@ -67,7 +67,7 @@ class Scan:
         }
 
     def _reverse_metrics(self) -> list[str]:
-        """Of the second direction, where a condition goes both ways."""
+        """Metrics of the second direction, where a condition goes both ways."""
         directions = self.factors.get(
             "traffic_direction", (self.parameters.get("traffic_direction"),)
         )
@@ -95,7 +95,7 @@ def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan |
 
     Args:
         given: Values by key, as text of the command line; `None` where none was given.
-        trials: Of each condition.
+        trials: Number of trials of each condition.
 
     Raises:
         UsageError: It is too large, a value is not allowed, or stands there twice.
@@ -214,7 +214,7 @@ def _check_amount(
 
 
 def _firsts(varied: Mapping[str, Levels]) -> dict[str, Levels]:
-    """Of each its first value alone."""
+    """The first value of each alone."""
     return {key: Levels(one.option, (next(iter(one)),)) for key, one in varied.items()}
 
 

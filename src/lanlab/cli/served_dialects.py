@@ -1,4 +1,4 @@
-"""Of `lanlab serve`: the dialects of SMB 1 that are spoken, the password, what both are worth."""
+"""Options of `lanlab serve`: dialects of SMB 1, the password, and what both are worth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lanlab.services import Service
 
 _USER = "lanlab"
-#: Of each dialect: how a password is proved, and what that is worth against those who read along.
+#: How each dialect proves a password, and what that is worth against those who read along.
 _WORTH = {
     "core": "the password goes as it is: who reads the network has it",
     "lanman1": "an LM response: the password is found from it within hours",

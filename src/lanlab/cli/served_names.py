@@ -1,4 +1,4 @@
-"""Of `lanlab serve`: the names by which clients find the server, its share and its user."""
+"""Names of `lanlab serve`: those by which clients find the server, its share and its user."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lanlab.store import Level, RunRecord, TrialRecord
     from lanlab.testbeds import Opening
 
-#: Of a single measurement.
+#: Number of hosts of a single measurement.
 _HOSTS = 2
 _SIMULATED = "simulated"
 #: Workloads whose series are written without a library.
@@ -168,13 +168,13 @@ def measure_study(
 
     Args:
         experiment: As a study file has it.
-        trials: Of each condition.
+        trials: Number of trials of each condition.
         pcap: A file for the frames on the link.
         figure: A figure for its report.
         figures: The same, as a study file has them.
         exactly: Whether neither disturbed trials are repeated nor failed ones tried again.
         meanwhile: Imports what the answer takes, while the testbed is made.
-        hosts: Of the testbed.
+        hosts: Number of hosts of the testbed.
         extras: Commands around the trials, and files for the results.
     """
     from lanlab.cli.memory import check_for_a_run
@@ -307,7 +307,7 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     if len(found) > 1:
         del parameters["driver"]
     ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
-    # Of all that ended well, if it is of all: an engine may choose otherwise the next time.
+    # Modes of all that ended well, if they agree: an engine may choose otherwise the next time.
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     return {
         "run": run.id,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
 
 _SEVERITIES = ("major", "minor", "note", "scan")
-#: Of cells whose status is told below their table; as many as there are statuses.
+#: Marks of cells whose status is explained below their table; as many as there are statuses.
 _MARKS = "*†‡§¶"
 
 

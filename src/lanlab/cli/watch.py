@@ -22,7 +22,7 @@ from lanlab.workloads import Progress as TrialProgress
 
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
-#: Of commands that run studies: their trials are many.
+#: Setting of commands that run studies: their trials are many.
 NO_LINES = LiveWish(interval_s=0.0)
 #: Letters of the bar that shows how much of a run is done.
 _BAR = 20
@@ -85,7 +85,7 @@ class RunWatch:
         #: Whether it cannot be known how many trials there will be.
         self._is_open = False
         self._finished = 0
-        #: What is going on: of a trial, and of what its engines told last.
+        #: State of a trial, and the last report of its engines.
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None
@@ -131,7 +131,7 @@ class RunWatch:
                 if command is not None:
                     self._talk.print(f"note: {when} command on this machine: {command}")
         facts = bed.get("facts", {})
-        # Of hosts that are reached; all others have the kernel of this machine.
+        # Kernels of hosts that are reached; all others have the kernel of this machine.
         reached = facts.get("reached", {}).values()
         kernels = {one["label"]: one.get("kernel") for one in reached}
         said = cautions(facts.get("interfaces", {}), kernels)

@@ -96,11 +96,11 @@ def _one_of(choices: list[_Schema]) -> Check:
 
         return check_constant
 
-    # Objects, told apart by the one key that is a constant in all of them.
+    # Objects that differ in the one key that is a constant in all of them.
     (tag,) = (key for key, each in choices[0]["properties"].items() if "const" in each)
     by_tag = {each["properties"][tag]["const"]: each for each in choices}
 
-    # Of all kinds of result, a command meets a few.
+    # A command meets only a few kinds of result.
     @functools.cache
     def check_of(value: str) -> Check:
         return _check(by_tag[value])
@@ -157,7 +157,7 @@ def _integer(schema: _Schema) -> Check:
     least, most = schema.get("minimum", least), schema.get("maximum", most)
 
     def check_integer(value: Any) -> None:
-        # Of Python's types, `bool` is an integer, too.
+        # In Python a `bool` is an integer, too.
         if type(value) is not int:
             raise Mismatch("is no whole number")
         if not least <= value <= most:

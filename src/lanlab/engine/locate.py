@@ -14,7 +14,7 @@ NAME = "lanlab-engine.exe" if os.name == "nt" else "lanlab-engine"
 
 def engine_path() -> str:
     """
-    The engine binary: `LANLAB_ENGINE` if set, else the one installed beside this Python (a virtual
+    The engine binary: `LANLAB_ENGINE` if set, else the one installed next to this Python (a virtual
     environment need not be active), else the first on PATH.
 
     Raises:

@@ -28,11 +28,11 @@ class Asked(Protocol):
 
     @property
     def name(self) -> str:
-        """Of its host, for programs."""
+        """Name of its host, for programs."""
 
     @property
     def label(self) -> str:
-        """Of its host, for people."""
+        """Name of its host, for people."""
 
     def lost(self) -> EngineLost:
         """How it ended."""

@@ -29,7 +29,7 @@ from lanlab.pipes import Stalled, Tail, flood, write_within
 #: The version of the messages that this package speaks.
 SCHEMA_VERSION = 8
 
-#: An engine that does not begin to speak, or to answer a simple question, in so long is lost.
+#: Time for an engine to begin to speak, or to answer a simple question; then it counts as lost.
 _ANSWER_S = 10.0
 #: Reading a clock takes no longer than this, unless so few readings do.
 _PINGS_S, _FEWEST_PINGS = 0.4, 4
@@ -161,7 +161,7 @@ class Engine:
             for number, octets in enumerate(lines):
                 line = read_line(octets)
                 if number == 0:
-                    # Of another version it may be anything else.
+                    # An engine of another version may send anything else.
                     self._hello.put(line)
                 else:
                     self._take(line)
@@ -221,13 +221,13 @@ class Engine:
         return EngineLost(f"{self.label}: the engine {how}{said}", host=self.name)
 
     def give_up(self, silent_s: float) -> EngineLost:
-        """End an engine that has not answered for so long; the error that says so.
+        """End an engine that has not answered for `silent_s`; the error that says so.
 
         What is stopped or stuck cannot be measured with, and would keep every further question
         waiting as long.
         """
         if not self._lost:
-            # It may be ending, and nobody have read so yet: then that is how it was lost.
+            # It may be ending, which is not read yet: then that is how it was lost.
             try:
                 self._process.wait(timeout=_ENDING_S)
             except subprocess.TimeoutExpired:

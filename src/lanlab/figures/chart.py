@@ -1,8 +1,8 @@
 """
 A figure as data: what is drawn, in the units of its axes, and nothing of how.
 
-A renderer turns it into a file; the report takes its tooltips and the table beside it from the same
-data.
+A renderer turns it into a file; the report takes its tooltips and the table next to it from the
+same data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Axis:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-#: Of the way from one category to the next, how much bars take.
+#: Share of the distance between two categories that bars take.
 _BARS_WIDTH = 0.62
 
 
@@ -56,7 +56,7 @@ class Point:
     #: 95 % interval of x, where that is measured too.
     x_low: float | None = None
     x_high: float | None = None
-    #: Written beside the point in the drawing.
+    #: Text next to the point in the drawing.
     label: str = ""
     #: Trials behind it, where their values are not known; `None`: as many as `trials`, if any.
     n: int | None = None
@@ -73,8 +73,8 @@ class Series:
 
     name: str
     points: tuple[Point, ...]
-    #: Of a `stack` each series stands on those before it: areas, or bars where x has categories.
-    #: A `bound` is a line that no point was measured of. Of `cells` each series is a row of
+    #: In a `stack` each series stands on those before it: areas, or bars where x has categories.
+    #: A `bound` is a line that no point was measured of. In `cells` each series is a row of
     #: rectangles around its points, whose shade says y.
     kind: Literal["line", "points", "bars", "stack", "bound", "cells"] = "line"
     #: Which of the renderer's colours and patterns, so that the same thing looks the same in
@@ -125,7 +125,7 @@ class Shape:
 class Cells:
     """How a chart whose series are `cells` is laid out."""
 
-    #: Of each along x.
+    #: Width of each along x.
     width: float
     #: What the rows are.
     rows: str
@@ -194,7 +194,7 @@ class Chart:
     @property
     def is_set_apart(self) -> bool:
         """Whether intervals of several series lie at one place, so that they are drawn a little
-        beside it."""
+        apart."""
         if self.sideways:
             return False
         wide = [

@@ -1,4 +1,4 @@
-"""The rate or time of every trial of a copy, beside the trials that were published."""
+"""The rate or time of every trial of a copy, with the trials that were published."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def _dataset(study: Study, published: Published, summary: Summary) -> str:
 def _published(
     study: Study, published: Published, figure: Figure, metric: str, rows: dict[str, int]
 ) -> dict[str, list[tuple[float, PublishedValue]]]:
-    """By what a row's marks are of, each mark with its row; new rows are appended.
+    """Marks by what they are of, each with its row; new rows are appended.
 
-    Rows are systems and what stands beside ours as a level of its own; what ours stand for are
-    marks of different kinds.
+    Rows are systems, and published levels that ours do not stand for; levels that ours stand for
+    are marks of different kinds.
     """
     if not study.counterpart:
         return {}

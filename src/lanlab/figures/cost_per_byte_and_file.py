@@ -13,7 +13,7 @@ _DRAWN = "By least squares over the trials of all datasets, with 95 % intervals 
 
 def cost_per_byte_and_file(data: FigureData) -> Chart:
     """A point for each condition of the figure's experiments but the dataset: down is cheap by the
-    byte, left by the file. Conditions whose costs are not told apart are not drawn."""
+    byte, left by the file. Conditions whose costs are not separated are not drawn."""
     found = [
         cost for name in data.figure.experiments for cost in copy_costs(data.run, data.trials, name)
     ]

@@ -12,7 +12,7 @@ from lanlab.figures.gather import FigureData, axis, caption, far_apart
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.store import Level
 
-#: Points of a line; more cannot be told apart.
+#: Most points of a line; more could not be distinguished.
 _MOST_POINTS = 160
 #: Lines of a figure; among more, none can be followed.
 _MOST_LINES = 8
@@ -174,7 +174,7 @@ def _medians(
 
 
 def _median(values: Weighted) -> float:
-    """Of a few single values the usual one; of counted ones that in the middle."""
+    """The usual median of a few single values; for counted ones the value in the middle."""
     ordered = sorted(values)
     half, below = sum(weight for _, weight in ordered) / 2, 0.0
     for place, (value, weight) in enumerate(ordered):

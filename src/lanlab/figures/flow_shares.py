@@ -31,7 +31,7 @@ def flow_shares(data: FigureData) -> Chart:
         default=None,
     )
     if condition is None:
-        # Of a search there are no conditions to choose from.
+        # A search has no conditions to choose from.
         return Chart(data.figure.title, Axis("flow", ""), axis(data.study, "goodput_bps"), ())
     own = [
         trial

@@ -177,7 +177,7 @@ def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
 
 
 def far_apart(values: Collection[float]) -> bool:
-    """Whether numbers differ so much that a linear axis would hide the small ones."""
+    """Whether a linear axis would hide the small ones of these numbers."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > _MOST_ON_A_LINEAR_AXIS
 
 

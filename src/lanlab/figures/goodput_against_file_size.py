@@ -26,7 +26,7 @@ _DRAWN = (
 def goodput_against_file_size(data: FigureData) -> Chart:
     """A line for each condition but the dataset; both axes are logarithmic where they are long.
 
-    Trials whose files are not told (`lanlab.analysis.file_sizes`) are not drawn.
+    Trials without times of their files (`lanlab.analysis.file_sizes`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     lines: dict[str, list[Point]] = {}
@@ -101,6 +101,6 @@ def _limits(
     if link is None or not xs or len(versions) != 1:
         return ()
     level = link.goodput_limit_bps("tcp", int(versions.pop()), None) / unit
-    # Of a single size a line that can be seen.
+    # Widened for a single size, so that the line can be seen.
     room = 1.2 if min(xs) == max(xs) else 1.0
     return (Limit(link.limit_name, ((min(xs) / room, level), (max(xs) * room, level))),)

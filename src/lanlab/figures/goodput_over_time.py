@@ -24,8 +24,8 @@ from lanlab.studies import Study
 def goodput_over_time(data: FigureData) -> Chart:
     """
     Goodput in equal steps of time, a line for each trial, or for each direction of a trial that has
-    two, up to four; the warm-up is there and ends at an upright line. Trials whose steps are not
-    told (`lanlab.analysis.over_time`) are not drawn.
+    two, up to four; the warm-up is there and ends at an upright line. Trials without steps
+    (`lanlab.analysis.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")
     own = [
@@ -65,7 +65,7 @@ def goodput_over_time(data: FigureData) -> Chart:
 def _drawn(
     own: Sequence[TrialRecord], study: Study, shown: Callable[[float], float]
 ) -> tuple[list[TrialRecord], list[Series]]:
-    """The first trials whose lines can be told apart, and these lines."""
+    """The first trials whose lines can be distinguished, and these lines."""
     drawn: list[TrialRecord] = []
     series: list[Series] = []
     for trial in own:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 INK = "#1b1f24"
 GRID = "#dfe3e8"
 MUTED = "#5b6470"
-#: Of the palette of M. Okabe and K. Ito (2008) those with enough contrast on white; each series
+#: Colours of M. Okabe and K. Ito (2008) with enough contrast on white; each series
 #: has a marker and a line style of its own besides.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
-#: Of stacked areas, whose outlines and patterns make up for what lighter colours lack in contrast.
+#: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
 FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
 #: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
@@ -29,8 +29,8 @@ MARKERS = ("o", "s", "^", "v")
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
-#: Of cells, from nothing to all: each clearly darker than the one before, so that they differ
-#: without colour; the page turns them round in its dark mode.
+#: Shades of cells, from nothing to all: each clearly darker than the one before, so that they
+#: differ without colour; the page turns them round in its dark mode.
 SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
 
 #: Height of a row of the legend.

@@ -23,7 +23,7 @@ def prepare() -> None:
 
 
 def _is_kept() -> bool:
-    """Whether both folders that matplotlib wants can be made or written to."""
+    """Whether both folders that matplotlib needs can be made or written to."""
     try:
         home = Path.home()
     except RuntimeError:

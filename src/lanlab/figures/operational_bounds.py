@@ -3,7 +3,7 @@ What closed loops of stations cannot exceed, from the greatest throughputs that 
 
 N stations that wait for nothing but the server have together N messages under way. So throughput
 times response time is N messages (Little's law), and with a greatest throughput X the mean response
-time of messages of M octets is at least N M / X, whatever the server does.
+time of messages of M octets is at least N M / X for every server.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures of published tables: the numbers as printed, whatever table a study has."""
+"""Figures of published tables: the numbers as printed, for any table of a study."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PublishedFigure:
     #: Unique within its study; part of file names.
     name: str
     chart: Chart
-    #: The number of each point of the chart by the point's place, to lay others beside it; empty
+    #: The number of each point of the chart by the point's place, to draw others next to it; empty
     #: where a point is made of something else.
     places: tuple[tuple[float, PublishedValue], ...]
     shown: Quantity
@@ -47,12 +47,12 @@ def table_figures(study: Study, published: Published) -> list[PublishedFigure]:
 
 def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary]) -> Chart:
     """
-    A published figure with what was measured at the same conditions beside it, marked; unchanged
+    A published figure with what was measured at the same conditions next to it, marked; unchanged
     where nothing was.
 
     Args:
-        figure: Of the study that was run.
-        study: Whose names are used.
+        figure: Figure of the study that was run.
+        study: Study whose names are used.
         found: All conditions of the run, of every metric.
     """
     values = [value for _, value in figure.places]

@@ -121,7 +121,7 @@ def build_figure(
     trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
     chart = builder(FigureData(run, trials, study, published, figure))
     if at:
-        # Of the levels that were left out there is nothing to draw.
+        # Levels that were left out have nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
     chart = in_readable_unit(chart)
     if chart.is_set_apart:

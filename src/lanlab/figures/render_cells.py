@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BOUNDS_PERCENT = (0.0, 0.1, 1.0, 5.0, 20.0, 50.0)
 _ROW_IN = 0.22
 _LEAST_IN = 1.1
-#: Of the way from one row to the next.
+#: Share of the distance between two rows.
 _HEIGHT = 0.9
 _MISSING = "missing-0"
 
@@ -100,7 +100,7 @@ def _columns(chart: Chart, cells: Cells) -> int:
 
 
 def _column(x: float, width: float) -> int:
-    """Of a point in the middle of its cell."""
+    """Column of a point in the middle of its cell."""
     return int(x / width)
 
 

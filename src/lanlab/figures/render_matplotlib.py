@@ -133,7 +133,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
             style = {"color": colour, "linestyle": (0, dots), "linewidth": 1.0}
         else:
             colour = INK if limit.series is None else colour_of(limit.series)
-            # Several of all series have no colours to be told apart by.
+            # Several of all series have no colours to distinguish them.
             dashes = (7, 2, 1.5, 2) if limit.series is not None or index % 2 == 0 else (2, 2)
             style = {"color": colour, "linestyle": (0, dashes), "linewidth": 1.0}
         xs, ys = zip(*limit.with_gaps(), strict=True)

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.2
 _SERIES_IN = 0.11
-#: Of the way from one row to the next, how much the series of a row take.
+#: Share of the distance between two rows that the series of a row take.
 _ROW_SHARE = 0.66
-#: Of a figure's width, how much the names of rows may take.
+#: Share of a figure's width that the names of rows may take.
 _NAMES_SHARE = 0.36
 _LINE_IN = 0.14
 #: On a logarithmic axis, how far beyond the points an interval is shown, as a factor.

@@ -27,7 +27,7 @@ def rtt_against_size(data: FigureData) -> Chart:
 def refill_ns(link_rate_bps: float, message_size_bytes: int, ip_version: int) -> float:
     """
     The time in which a token bucket gains what one message takes: a closed loop of requests, which
-    soon has emptied it, takes at least so long for each round trip. Both directions refill at the
+    soon has emptied it, takes at least this long for each round trip. Both directions refill at the
     same time, so that this is about half of what both frames would take on a wire.
 
     Returns:

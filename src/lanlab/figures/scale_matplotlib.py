@@ -13,10 +13,10 @@ from lanlab.figures.wording import plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What a letter takes beside others, and a line of letters, at the size that figures have.
+#: Width of a letter, and height of a line of letters, at the size that figures have.
 LETTER_IN = 0.083
 _ROW_IN = 0.165
-#: So many levels of a logarithmic axis have each its number.
+#: Most levels of a logarithmic axis that have each its number.
 _MOST_TICKS_AT_LEVELS = 7
 #: The same of a linear one.
 _MOST_LEVELS = 16

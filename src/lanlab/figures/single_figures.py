@@ -37,8 +37,8 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
 
 
 def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Beside those: of each stream whose course is there and that no figure shows, its goodput over
-    time, and over TCP what its sender's kernel knew."""
+    """Further figures of each stream whose course is there and that no figure shows: its goodput
+    over time, and over TCP what its sender's kernel knew."""
     shown = {
         (figure.figure, name)
         for figure in (*study.figure, *figures_of(study))
@@ -62,8 +62,8 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
 
 
 def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Beside those: of each experiment whose trials keep histograms of round trips, how these are
-    distributed."""
+    """Further figures of each experiment whose trials keep histograms of round trips: their
+    distributions."""
     named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
     found = []
     for experiment in study.experiment:
@@ -78,8 +78,8 @@ def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple
 
 
 def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Beside those: of each experiment with three sending rates and more, whose stored intervals
-    have losses, these over time and rate."""
+    """Further figures of each experiment with three sending rates and more, whose stored intervals
+    have losses: these over time and rate."""
     named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
     found = []
     for experiment in study.experiment:

@@ -1,4 +1,4 @@
-"""What stands beside a point: its interval, and a ring for each of its trials."""
+"""What is drawn with a point: its interval, and a ring for each of its trials."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_PT = 14.0
 
 
 def series_offset_pt(chart: Chart, index: int) -> float:
-    """How far a series is drawn beside its place, so that no interval hides another."""
+    """How far a series is drawn from its place, so that no interval hides another."""
     if not chart.is_set_apart or chart.series[index].kind not in ("line", "points"):
         return 0.0
     count = len(chart.series)
@@ -30,7 +30,7 @@ def series_offset_pt(chart: Chart, index: int) -> float:
 
 
 def beside(axes: Axes, across_pt: float = 0.0, up_pt: float = 0.0) -> Transform:
-    """Places of the chart, moved by so much."""
+    """Places of the chart, moved by a distance."""
     from matplotlib.transforms import ScaledTranslation
 
     move = ScaledTranslation(across_pt / 72, up_pt / 72, axes.figure.dpi_scale_trans)
@@ -48,11 +48,11 @@ def draw_spread(
     sideways: bool = False,
 ) -> None:
     """
-    Intervals, and beside them, where they hide nothing and nothing hides them, the trials.
+    Intervals, and next to them, where they hide nothing and nothing hides them, the trials.
 
     Args:
-        places: Of the points along the axis of conditions.
-        offset_pt: By which the series is moved.
+        places: Places of the points along the axis of conditions.
+        offset_pt: Distance by which the series is moved.
         sideways: Whether that axis goes up.
     """
     transform = beside(axes, offset_pt)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 STATIONS = "stations"
-#: Above so many curves their bounds would hide them.
+#: Most curves with bounds; those of more would hide them.
 _MOST_BOUNDED = 4
 #: A logarithmic axis from such a range of stations on.
 _WIDE = 30
-#: A line of a model has so many places at most.
+#: Most places of a line of a model.
 _PLACES = 60
 
 
@@ -56,9 +56,9 @@ def chart_along(
     bounds it.
 
     Args:
-        curves: Of those that are bounded.
+        curves: Curves with bounds.
         value: The height of a line of a model.
-        said: Of these lines, in the caption.
+        said: Text about these lines, in the caption.
     """
     series = series_along(data, metric)
     lines = _bounding_lines(series, curves, value)

@@ -36,7 +36,7 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
     number of stations that keep to it; as it is where the figure names none.
 
     Args:
-        figure: Of a response time; its `metric` says which.
+        figure: Figure of a response time; its `metric` says which.
         draws_limit: Whether the chart is of that response time.
     """
     metric = data.figure.metric or _MEAN

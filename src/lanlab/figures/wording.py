@@ -30,7 +30,7 @@ BOUNDS = {
 }
 #: A printed number with one of these says of itself that it is no exact one.
 _SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
-#: Of factors, where they are not their keys in words.
+#: Names of factors, where they are not their keys in words.
 _FACTORS = {
     "rate_bps": "sending rate",
     "rate_messages_per_s": "sending rate",
@@ -133,7 +133,7 @@ def link_text(run: RunRecord) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A measured number for people: so many significant digits, thousands apart, no exponent.
+    """A measured number for people: `digits` significant digits, thousands apart, no exponent.
 
     Examples:
         >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)

@@ -30,7 +30,7 @@ class Performer(Protocol):
 
         Args:
             kind: Its workload.
-            parameters: Of its condition.
+            parameters: Parameters of its condition.
             on_progress: Called some times a second, maybe from another thread.
 
         Returns:
@@ -44,5 +44,5 @@ class Performer(Protocol):
         The results of a trial that did not fail, by the keys of `kind.metrics`.
 
         Args:
-            changes: Of the counters of the testbed's interfaces.
+            changes: Changes of the counters of the testbed's interfaces.
         """

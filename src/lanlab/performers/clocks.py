@@ -3,7 +3,7 @@ How the monotonic clocks of the engines of a trial stand to each other.
 
 Engines of one kernel have one clock unless something gives them another: a time namespace, or an
 engine whose clock begins with its process. So the same boot is not believed alone; all clocks are
-read beside ours, and must agree as far as such readings can tell.
+compared with ours, and must agree as far as such readings can tell.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PINGS, _PINGS_ONE_KERNEL = 16, 4
 
 @dataclass(frozen=True)
 class Reading:
-    """An engine's clock beside ours, as `Engine.clock_offset` gives it."""
+    """An engine's clock compared with ours, as `Engine.clock_offset` gives it."""
 
     #: Its clock less ours at the same moment, right to within `error_ns`.
     offset_ns: int
@@ -41,11 +41,11 @@ class Relation:
 
     @property
     def is_one_clock(self) -> bool:
-        """Whether it is one clock: one kernel, and no difference that could be told from none."""
+        """Whether it is one clock: one kernel, and no difference beyond the error of reading."""
         return self.same_kernel and abs(self.difference_ns) <= self.bound_ns
 
     def to_json(self) -> dict[str, int]:
-        """As an engine is told of it; see `ClockRelation` in its messages."""
+        """The relation as `ClockRelation` of the engine's messages."""
         if self.is_one_clock:
             return {"offset_ns": 0, "error_ns": 0}
         return {"offset_ns": self.difference_ns, "error_ns": self.bound_ns}
@@ -92,7 +92,7 @@ class Clocks:
 
     @property
     def bound_ns(self) -> int:
-        """How well all are known beside the first: 0 for one clock."""
+        """Largest error of an offset to the first clock: 0 for one clock."""
         return max((each.to_json()["error_ns"] for each in self.relations()[1:]), default=0)
 
     @property
@@ -138,8 +138,8 @@ def clock_record(before: Clocks, after: Clocks | None) -> dict[str, Any]:
     Returns:
         `same_kernel`; `shared_clock`; `before` and `after` with each part's reading and the
         difference between the last and the first; `relation`, which the engine was given;
-        `drift_ns`, by how much the difference has changed; and `bound_ns`: a time from one clock to
-        another is right to within so much (0 for one clock). It holds the drift too, as the clocks
+        `drift_ns`, by how much the difference has changed; and `bound_ns`, the error of a time from
+        one clock to another (0 for one clock). It holds the drift too, as the clocks
         stood as in `relation` when the trial began, and as measured `after` when it ended.
     """
     relation = before.last().to_json()

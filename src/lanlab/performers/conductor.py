@@ -49,12 +49,12 @@ def conduct_timed(
     Run the timed step. Its results go into `outcome`, those of a failed step too.
 
     Args:
-        steps: Of the trial.
+        steps: Steps of the trial.
         groups: The parts, in the order in which they are set up.
         host_of: The host that does a part.
         lead_s: Time from giving the start to the start.
         on_progress: Called from another thread some times a second.
-        outcome: Of the trial.
+        outcome: Outcome of the trial.
 
     Raises:
         LabError: A part failed, or was given up.
@@ -115,7 +115,7 @@ class _TimedRun:
         self._asked: list[Measurement] = []
         self._told: list[Told] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
-        #: Of the path between the hosts: as known before, then as the set-up measures it.
+        #: Round trip between the hosts: as known before, then as the set-up measures it.
         self._round_trip_ns = 2 * max(host.delay_ns for host in self._hosts)
         self._progress: list[Line | None] = [None] * len(self._hosts)
         #: Time that the parts have for what they are at now, seconds.

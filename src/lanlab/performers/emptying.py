@@ -24,10 +24,10 @@ class Emptying:
     Removes a trial from its server, and says what of it is left there.
 
     Args:
-        kind: Of the request that removes it.
-        spec: Of the trial, as engines are told of it.
+        kind: Kind of the request that removes it.
+        spec: Specification of the trial in requests to engines.
         ask: Has an engine do a request.
-        setup: Of the trial, for its record.
+        setup: Setup of the trial, for its record.
         note_emptied: Called when nothing of ours is left; without it the next trial at the server
             tries again.
     """
@@ -110,7 +110,7 @@ def empty_left(
 
     Args:
         server: Its URL.
-        service: The same as engines are told, with the password.
+        service: The same in the form of a request to an engine, with the password.
         ask: Has an engine do a request.
     """
     for path, kind, of_other in journal.left(server):

@@ -1,4 +1,4 @@
-"""A host of a trial: its engine, its address, and what is started beside the engine."""
+"""A host of a trial: its engine, its address, and what is started in addition to the engine."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def ask(
 
 @dataclass(frozen=True)
 class NetbiosNames:
-    """How a name that may be one of NetBIOS is looked up beside the system's names."""
+    """How a name that may be one of NetBIOS is looked up in addition to the system's names."""
 
     #: Address of a WINS server that is asked first, which takes up to 4.5 s; `None`: there is none.
     wins: str | None = None
@@ -105,8 +105,8 @@ def too_long(
     another, those that do not are lost.
 
     Args:
-        hosts: Whose requests were cancelled.
-        hint: What to do about another that is slow; `None` if they wait for nobody.
+        hosts: Hosts whose requests were cancelled.
+        hint: What to do about another that is slow; `None` if they wait for no other.
     """
     if hint is None or any(host.engine.is_lost for host in hosts):
         return overdue

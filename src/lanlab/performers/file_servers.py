@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Request = dict[str, Any]
 
-#: A server has so long to begin.
+#: Time for a server to begin.
 _SETUP_S = 120.0
 _USER = "lanlab"
 #: What the names of our own stations of NetBIOS begin with.
@@ -32,7 +32,7 @@ _STATION = "LANLAB"
 class Server:
     """A server that can be reached."""
 
-    #: As engines are told of it, credentials included.
+    #: The server in the form of a request to an engine, credentials included.
     target: Request
     #: CPU time that it has used so far, seconds; `None` where it cannot be known.
     cpu_s: Callable[[], float | None]
@@ -46,11 +46,11 @@ class Server:
     cpu_unknown: Callable[[], str | None] = lambda: None
 
     def seen_since(self, before_s: float | None) -> dict[str, Any]:
-        """What is known of it since it had used so much CPU time, for a trial's record."""
+        """What is known of it since it had used `before_s` of CPU time, for a trial's record."""
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
         if (reason := self.cpu_unknown()) is not None:
-            # Then its work cannot be told from that of other processes.
+            # Then its work cannot be separated from that of other processes.
             return {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason} | (
                 self.facts
             )
@@ -106,7 +106,7 @@ def served(
 
 def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: EngineHost) -> Request:
     """
-    A user's own server as its client's engine is told of it, at the address that the client sees.
+    A user's own server in a request to its client's engine, at the address that the client sees.
 
     Raises:
         EngineError: Its name has no address there.
@@ -220,7 +220,7 @@ def _real(
         target = {
             "service": service,
             "address": seen_from(client.address, host.address),
-            # Of NFS the portmapper tells it, and that of mounting, which is another.
+            # The portmapper tells the port of NFS, and that of mounting, which is another.
             "port": None if service == "nfs" else running.port,
             "bind": client.address,
             "share": running.share,

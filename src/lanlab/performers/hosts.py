@@ -41,7 +41,7 @@ _LASTING = frozenset(
 
 
 def _servers() -> ModuleType:
-    """Of file services, which most measurements have nothing of."""
+    """The module of file services, which most measurements do not use."""
     from lanlab.performers import servers
 
     return servers
@@ -120,7 +120,7 @@ class Hosts:
                 hint="enable it on this system, or leave its conditions out",
             )
         facts = self._facts[host.name]
-        # A clock that begins with its process is nobody else's, whatever the boot.
+        # A clock that begins with its process is of no other engine, also within one boot.
         boot_id = facts.get("boot_id") if facts.get("kernel_clock") else None
         return EngineHost(
             self._engines[host.name],

@@ -27,7 +27,7 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
     The interface that has one of some addresses.
 
     Args:
-        facts: Of its host, as its engine tells them.
+        facts: Facts of its host, as its engine reports them.
 
     Returns:
         Its name; `None` if there is none, or the engine does not tell.
@@ -49,7 +49,7 @@ def address_of(
     The address of a family that the interface of a host's other addresses has too.
 
     Args:
-        facts: Of its host, as its engine tells them.
+        facts: Facts of its host, as its engine reports them.
         addresses: Those that are known.
 
     Returns:
@@ -76,8 +76,8 @@ def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, An
 
     Args:
         hosts: All of the testbed: where it knows the interface of one, a host without has none
-            that frames go through, as this machine's loopback beside an interface without IP.
-        facts: Of the host, as its engine tells them.
+            that frames go through, as this machine's loopback with an interface without IP.
+        facts: Facts of the host, as its engine reports them.
     """
     if any(one.interface for one in hosts):
         return host.interface

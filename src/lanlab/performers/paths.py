@@ -31,7 +31,7 @@ def probed_paths(
     The largest IP packets that pass between the second host and each of the others.
 
     Args:
-        hosts: Of a trial, in the testbed's order.
+        hosts: Hosts of a trial, in the testbed's order.
         interfaces: By what users call a host, with `mtu_bytes`.
         ports: `port` and `last_port` on which the second host may listen, as firewalls may let
             through no others.

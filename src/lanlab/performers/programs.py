@@ -35,7 +35,7 @@ class ProgramPerformer:
     The program that a condition names as its driver.
 
     Args:
-        hosts: Of a testbed.
+        hosts: Hosts of a testbed.
     """
 
     def __init__(self, hosts: HasHosts) -> None:
@@ -129,7 +129,7 @@ def _end_server(server: Program, commands: Commands) -> None:
         server.signal(commands.server_end)
     if not server.wait(_SERVER_ENDS_WITHIN_S):
         raise failure(server, f"has not ended {_SERVER_ENDS_WITHIN_S:g} s after its client")
-    # Told to end by a signal, some end by it, and some say that they were interrupted.
+    # After a signal to end, some end by it, and some say that they were interrupted.
     if commands.server_end is None and server.exit_code != 0:
         raise failure(server, f"failed ({server.exit_code})")
 

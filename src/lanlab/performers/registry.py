@@ -36,9 +36,9 @@ def performer_for(
     What carries out the trials of a condition.
 
     Args:
-        parameters: Of the condition.
-        hosts: Of the testbed; without engines if they are simulated.
-        trial: Of a simulated testbed: the machines and the seed.
+        parameters: Parameters of the condition.
+        hosts: Hosts of the testbed; without engines if they are simulated.
+        trial: Machines and seed on a simulated testbed.
     """
     if bed.name in SIMULATORS:
         assert trial is not None

@@ -113,7 +113,7 @@ def start_server(
     Start a server on a host.
 
     Args:
-        name: Of the server, as `samba`, or `installed`.
+        name: Name of the server, as `samba`, or `installed`.
         service: As engines name it.
         root: The directory to serve.
         credentials: `user` and `secret`; `None`: any user.

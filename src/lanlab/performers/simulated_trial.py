@@ -13,7 +13,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class SimulatedTrial:
-    """What a simulator is given beside the parameters of a trial."""
+    """What a simulator is given in addition to the parameters of a trial."""
 
     #: Names of the machines, in the order of the workload's roles.
     names: Sequence[str]
@@ -21,7 +21,7 @@ class SimulatedTrial:
     machines: Sequence[Mapping[str, Any]]
     #: As `lanlab.testbeds.link.parse_link` reads it.
     link: str
-    #: Of all random numbers of the world.
+    #: Seed of all random numbers of the world.
     seed: int
     #: Requests on their way in an `echo` whose condition does not say how many.
     outstanding_requests: int = 1

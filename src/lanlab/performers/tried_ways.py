@@ -22,7 +22,7 @@ from lanlab.performers.cache_folder import cache_folder
 
 #: A host's processors are shared with other work, and may be throttled.
 _LASTS_S = 86_400.0
-#: Of one host; an engine takes no more.
+#: Most ways that are kept of one host; an engine takes no more.
 _MOST_WAYS = 64
 #: An engine reads no longer line, and ours has more in it.
 _MOST_TOLD_BYTES = 60_000
@@ -60,7 +60,7 @@ def tell_engines(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str,
     """Tell engines what earlier ones found out on their hosts. They try the rest themselves.
 
     Args:
-        facts: Of the hosts of the engines, by the same names.
+        facts: Facts of the hosts of the engines, by the same names.
     """
     kept = _read()
     for name, engine in engines.items():
@@ -79,7 +79,7 @@ def keep_of(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]
     """Keep what engines have found out. What cannot be kept is tried again another time.
 
     Args:
-        facts: Of the hosts of the engines, by the same names.
+        facts: Facts of the hosts of the engines, by the same names.
     """
     found: dict[str, _Ways] = {}
     for name, engine in engines.items():
@@ -118,7 +118,7 @@ def _case(ways: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_sure(ways: Mapping[str, Any]) -> bool:
-    """Whether rounds agreed; earlier versions of the engine told of nothing else."""
+    """Whether rounds agreed; earlier versions of the engine reported only such."""
     return ways.get("is_sure") is not False
 
 
@@ -144,7 +144,7 @@ def _is_fresh(kept_at_s: float) -> bool:
 def _write(kept: _Kept) -> None:
     folder = cache_folder()
     part = folder / f"ways.{os.getpid()}.json"
-    # Of a process that had this number before, and was killed here.
+    # A file of a process that had this number before, and was killed here.
     part.unlink(missing_ok=True)
     try:
         with part.open("x") as file:

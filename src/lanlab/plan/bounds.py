@@ -3,9 +3,9 @@ What the trials at one load say of a loss goal: whether the load is a lower boun
 or still open.
 
 After RFC 9971, Multiple Loss Ratio Search: the classes are those of its appendix A, the conditional
-throughput that of its appendix B. In short, a load is an upper bound once so much trial time was
-lossy that no further trial could mend it, and a lower bound once so much full-length time was good
-that none could spoil it. Short trials can speak against a load and excuse each other, but never
+throughput that of its appendix B. In short, a load is an upper bound once more trial time was lossy
+than further trials could offset, and a lower bound once more full-length time was good than they
+could offset. Short trials can speak against a load and excuse each other, but never
 make it a lower bound: a queue swallows in a short trial what it cannot in a long one.
 """
 
@@ -49,7 +49,7 @@ class Goal:
     loss_ratio: float
     #: Trials from this length on are full-length (Goal Final Trial Duration).
     full_time_s: float
-    #: So much full-length time decides about a load (Goal Duration Sum).
+    #: Full-length time that decides about a load (Goal Duration Sum).
     sum_time_s: float
     #: Share of the time that may be lossy all the same, below 1 (Goal Exceed Ratio).
     exceed_ratio: float
@@ -63,14 +63,14 @@ class Goal:
                 good_s, short_good_s = good_s + time_s * (not short), short_good_s + time_s * short
             else:
                 bad_s, short_bad_s = bad_s + time_s * (not short), short_bad_s + time_s * short
-        # What good short trials excuse is what the exceed ratio would allow beside them.
+        # Good short trials excuse as much lossy time as the exceed ratio would allow with them.
         excused_s = short_good_s * self.exceed_ratio / (1 - self.exceed_ratio)
         bad_s += max(0.0, short_bad_s - excused_s)
         whole_s = max(good_s + bad_s, self.sum_time_s)
         allowed_s = whole_s * (self.exceed_ratio + _ROUNDING)
         if bad_s > allowed_s:
             return "upper"
-        # Whatever is still missing may turn out lossy.
+        # The time that is still missing may turn out lossy.
         return "lower" if whole_s - good_s <= allowed_s else None
 
     def bounds(self, tried: Mapping[float, Sequence[Tried]]) -> Bounds:

@@ -79,7 +79,7 @@ def condition_of(
 
     Args:
         scaled: The experiment.
-        levels: Of its factors.
+        levels: Levels of its factors.
         time_s: In place of the experiment's own.
     """
     name = scaled.experiment.workload

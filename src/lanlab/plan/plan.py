@@ -77,7 +77,7 @@ class Plan:
     Args:
         study: A study that `load_study` has checked.
         scale_name: One of its scales.
-        seed: Of the order within blocks.
+        seed: Seed of the order within blocks.
         history: Outcomes of a run to go on with, in the order in which they were recorded.
 
     Raises:
@@ -174,7 +174,7 @@ class Plan:
                 shown = None if metrics is None else seen(metrics, metric)
                 search.state.record(shown, is_lasting=counting.is_lasting)
                 if metrics is None:
-                    # Whatever is amiss may be over when the others have had their turn.
+                    # The fault may be over when the others have had their turn.
                     self._waiting_searches.rotate(-1)
         self._next = self._plan_next()
 
@@ -203,7 +203,7 @@ class Plan:
             overhead_s:
                 Seconds that a trial takes beyond its expected time, for conditions that have not
                 run yet; those that have are taken at the mean of what they took.
-            link_rate_bps: Of the testbed's link; `None` where nothing is known of it, or it is
+            link_rate_bps: Rate of the testbed's link; `None` where nothing is known of it, or it is
                 not shaped.
         """
         trials, seconds = 0, 0.0
@@ -262,7 +262,7 @@ class Plan:
             for name in ("experiment", "factors", "block", "purpose")
         }
         if planned.purpose != "trial":
-            # Of a search the time is part of the step.
+            # In a search the time is part of the step.
             times = [trial.parameters.get("time_s") for trial in (planned, outcome)]
             compared["time_s"] = (times[0], times[1])
         for name, (expected, found) in compared.items():

@@ -1,5 +1,5 @@
 """
-Loss that does not depend on the load, told apart from saturation.
+Loss that does not depend on the load, as distinct from saturation.
 
 Trials far below what arrives of the highest loads cannot be lossy because the load is too high. If
 they are, and those at lower loads no less than those at higher ones, messages are lost at random.

@@ -40,7 +40,7 @@ class Outcome(Protocol):
     def is_disturbed(self) -> bool: ...
     @property
     def error(self) -> Mapping[str, Any] | None:
-        """Of a failed trial; without `retry_helps` a retry may."""
+        """Error of a failed trial; without `retry_helps` a retry may help."""
 
     @property
     def elapsed_s(self) -> float: ...

@@ -161,7 +161,7 @@ class SearchState:
         full = max(1, deciding * (1 + goals) - self._counts["confirm"])
         if self._phase == "full":
             return StepsLeft(0, full + curve)
-        # The high end, the guess, and one beside it for each goal.
+        # The high end, the guess, and one near it for each goal.
         short = 1 + deciding * (1 + goals) - self._counts["search"]
         return StepsLeft(max(1, short), full + curve)
 
@@ -254,7 +254,7 @@ class SearchState:
         return min(self.rule.low, self._top)
 
     def _next_level(self) -> float | None:
-        """The load that brings the first goal on that has not got where it wants to be."""
+        """The next load for the first goal whose bounds are not close enough yet."""
         short = self._phase == "short"
         time_s = self.rule.short_time_s if short else self.rule.full_time_s
         anchor: float | None = None

@@ -39,7 +39,7 @@ class SearchRule:
     #: Loads of the curve, and trials at each.
     curve: int = 0
     curve_trials: int = 1
-    #: Of the order of the curve's trials.
+    #: Seed of the order of the curve's trials.
     seed: int = 0
     #: Whether levels are whole numbers; then both ends are.
     whole: bool = False

@@ -29,12 +29,12 @@ def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
     A sender leaves messages out (unsent, skipped) for either of two reasons. Where the system made
     it wait for room, its own link took no more: that is a finding of the link, and the messages
     are lost to the load that was asked for. Else the sender itself was too slow, and the trial says
-    nothing of loads above what it offered. `blocked_ratio` tells them apart: what the sender
+    nothing of loads above what it offered. `blocked_ratio` separates them: what the sender
     managed in the time in which it did not wait is what it could offer.
 
     A `goodput_ratio` compares two counts in one window. A message due just before an end of it may
     be counted just after; so a shortfall is no loss up to one handing-over of messages at either
-    end, or up to what is due in 1 ms if that is more: so much off its slot no message is late. A
+    end, or up to what is due in 1 ms if that is more: a message 1 ms off its slot is not late. A
     `received_ratio` compares the same messages and is exact; half a message there is rounding.
 
     Args:

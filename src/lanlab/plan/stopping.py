@@ -38,7 +38,7 @@ def trials_needed(
     """
     How many trials a condition gets, planned once by its first.
 
-    It is Stein's number: so many that the 95 % interval of the mean is within the goal if the
+    It is Stein's number: enough that the 95 % interval of the mean is within the goal if the
     trials go on to differ as the first ones did, with Student's t for the few that these are. The
     interval is the one that is shown (`lanlab.analysis.statistics.condition_mean`): of rates and
     times on the log scale.
@@ -74,7 +74,7 @@ class Trials:
 
     It has one place in each block, where one trial counts, or none: then the place is missing.
     How many it gets is decided once, by its first `DECIDING_TRIALS`, and never looked at again:
-    whoever stops at the first narrow interval takes those that are narrow by chance
+    stopping at the first narrow interval would select those that are narrow by chance
     (docs/statistics.md).
 
     Args:

@@ -12,7 +12,7 @@ from lanlab.studies import Study
 
 #: Marks a mean above the limit.
 ABOVE = "\N{DOUBLE DAGGER}"
-#: Below so much beyond it, a share is printed as 100 %.
+#: A share below this is printed as 100 %.
 _BEYOND = 1.0005
 #: Conditions that are named.
 _MOST_NAMED = 3
@@ -29,7 +29,7 @@ def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary
     be; `None` where there are none.
 
     Args:
-        summaries: Of one metric of one experiment.
+        summaries: Summaries of one metric of one experiment.
     """
     found = [summary for summary in summaries if is_above(summary)]
     if not found:

@@ -225,7 +225,7 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
 def _versions(
     study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
 ) -> list[str]:
-    """IPv4 beside IPv6 at the first and the last condition that has both."""
+    """IPv4 compared with IPv6 at the first and the last condition that has both."""
     pairs: dict[str, dict[Level, Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}

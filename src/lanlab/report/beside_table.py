@@ -1,4 +1,4 @@
-"""The conditions of a publication beside those of a run, each in rows of its own."""
+"""The conditions of a publication with those of a run, each in rows of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOT_YET = "not yet runnable here"
 BELOW = "measured below"
 #: Compared where the publication printed means of them.
 _METRICS = ("elapsed_ns", "goodput_bps")
-#: In place of a time that cannot stand beside a published one.
+#: Text in place of a time that cannot be compared with a published one.
 OTHER_AMOUNT = "another amount"
 
 

@@ -1,4 +1,4 @@
-"""Write a report: one page that opens offline, and beside it figures and tables as files."""
+"""Write a report: one page that opens offline, and next to it figures and tables as files."""
 
 from __future__ import annotations
 

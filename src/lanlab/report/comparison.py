@@ -51,7 +51,7 @@ class RunComparison:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Of all sides."""
+        """Runs of all sides."""
         return tuple(run for side in self.sides for run in side.runs)
 
     @property
@@ -65,7 +65,7 @@ class RunComparison:
 
     @property
     def run_ids(self) -> str:
-        """Of the runs, for errors."""
+        """Ids of the runs, for errors."""
         return ", ".join(run.id for run, _ in self.runs)
 
     @property
@@ -167,7 +167,7 @@ class PublishedComparison:
 
     @property
     def run_ids(self) -> str:
-        """Of the run, for errors."""
+        """Id of the run, for errors."""
         return self.run[0].id
 
     @property

@@ -57,7 +57,7 @@ def comparison_page(
 def published_page(
     study: Study, found: Sequence[BesidePublished], answer: Sequence[str], runs: Table
 ) -> str:
-    """What was measured beside what was printed, as a page; arguments as `comparison_page`."""
+    """What was measured with what was printed, as a page; arguments as `comparison_page`."""
     parts = []
     for place, metric in enumerate(dict.fromkeys(one.ours.metric for one in found)):
         own = [one for one in found if one.ours.metric == metric]

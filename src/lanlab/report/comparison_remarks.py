@@ -61,7 +61,7 @@ def remarks(
 def _of_time(
     paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
 ) -> list[str]:
-    """Of runs that were taken one after another."""
+    """Remarks on runs that were taken one after another."""
     which = f"{facts} fact{'s differ' if facts != 1 else ' differs'}, see the table; "
     said = [
         f"The runs were measured one after another: {which if facts else ''}whatever changed "

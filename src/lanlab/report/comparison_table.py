@@ -217,7 +217,7 @@ def runs_table(
 
 
 def facts_table(names: Sequence[str], found: Sequence[Differing]) -> Table:
-    """What differs between the runs beside their trials."""
+    """What differs between the runs, other than their trials."""
     columns = [Column("fact", "fact", "fact", is_number=False)]
     columns += [Column(name, name, name, is_number=False) for name in names]
     rows = tuple((words(one.name), *map(words, one.values)) for one in found)
@@ -251,7 +251,7 @@ def _level(study: Study, key: str, level: Any) -> str:
 
 
 def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
-    """What was measured beside what was printed."""
+    """What was measured, compared with what was printed."""
 
     def column(name: str, short: str, *, is_number: bool = True) -> Column:
         return Column(name, short, short, is_number=is_number)

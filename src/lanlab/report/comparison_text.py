@@ -14,7 +14,7 @@ from lanlab.workloads.metrics import metric_direction
 #: Beyond this factor a ratio is said as one, and so are the ends of its interval: "3.4 times", not
 #: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
 _AS_FACTOR = 2.0
-#: So many comparisons that cannot be told have a sentence each.
+#: Most undecided comparisons that have a sentence each.
 _MOST_UNTOLD = 6
 _TIME_UNITS = ("ns",)
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s")
@@ -146,7 +146,7 @@ def _counted(found: Sequence[Compared]) -> str:
 
 
 def _untold(untold: Sequence[Compared]) -> str:
-    """Many comparisons that cannot be told, in one sentence."""
+    """Many undecided comparisons, in one sentence."""
     needed = [one.further.further_trials for one in untold if one.further is not None]
     known = [count for count in needed if count is not None]
     text = f"{len(untold)} comparisons are undecided with these {untold[0].unit}s"

@@ -13,7 +13,7 @@ from lanlab.units import format_size
 
 TITLE = "Cost per byte and per file"
 _GIGA, _MILLI = 1e9, 1e3
-#: Shares at which costs that were taken for constant are told not to be.
+#: Significance level at which costs that were taken for constant are said not to be.
 _LEVEL = 0.05
 
 

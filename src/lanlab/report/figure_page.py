@@ -16,7 +16,7 @@ _WIDE_IN, _NARROW_IN = 9.0, 4.0
 class FigureOnPage:
     """A figure with its drawings and the table of what is drawn."""
 
-    #: Of its files and of its place on the page.
+    #: Name of its files and of its place on the page.
     name: str
     chart: Chart
     published_as: str

@@ -14,9 +14,9 @@ from lanlab.studies import Finding, Study
 if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Tally
 
-#: Comparisons of a finding that are told; the others are counted, and stand in JSON and CSV.
+#: Most comparisons of a finding in text; the others are counted, and stand in JSON and CSV.
 _MOST_TOLD = 4
-#: An interval that reaches so many times its value is not told in digits.
+#: An interval that reaches this many times its value is not printed in digits.
 _TOO_WIDE = 100
 _ORDER = ("does not hold", "undecided", "holds", "not tested")
 _MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}

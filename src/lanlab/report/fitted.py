@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _GAP = "  "
 #: Columns of a text of many words that are enough to read it.
 _WANTED = 24
-#: Of what is no terminal: for `grep`, not for eyes.
+#: Width of output that is not a terminal: for `grep`, not for eyes.
 _ENDLESS = 2**31
 #: As rich has them in a table.
 _TITLE, _HEADER = "table.title", "table.header"
@@ -43,7 +43,7 @@ class Fitted:
 
     @property
     def headings(self) -> list[str]:
-        """Of the columns that are shown where there is room."""
+        """Headings of the columns that are shown where there is room."""
         return [one.heading for one in self._columns]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -85,7 +85,7 @@ class _Measured:
         self.is_number = column.is_number
         self.rank = column.rank
         self.cells = cells
-        #: Of its longest line.
+        #: Width of its longest line.
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
         #: Below this a word, or a number with its interval, would be broken.
         whole = _lines(cells) if column.is_number else _words(cells)

@@ -1,6 +1,6 @@
 """
-Entries of a folder and of those below it, reached without following a link: whatever lies there
-leads to nothing outside.
+Entries of a folder and of those below it, reached without following a link: none leads to anything
+outside.
 
 Each directory on the way is opened from the one above it and held open, so that one that is
 replaced by a link meanwhile is not followed either. Where the system has no calls that are relative

@@ -12,7 +12,7 @@ from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Of the places, where there is little room.
+#: Short names of the places, where there is little room.
 _SHORT = {
     RECEIVED: "received",
     "skipped_messages": "left out",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lanlab.analysis.comparison import Compared
 from lanlab.figures.wording import number
 
-#: Below so many trials a side can be in one mode with all of them, and nothing shows it.
+#: With fewer trials a side can be in one mode with all of them, and nothing shows it.
 _FEW = 10
 
 

@@ -15,7 +15,7 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
     The bound of an experiment's one-way delays, in a sentence.
 
     Args:
-        title: Of the experiment.
+        title: Title of the experiment.
         trials: Its trials.
 
     Returns:

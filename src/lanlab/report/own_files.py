@@ -3,7 +3,7 @@ Write files where a user's own files may lie: replace only what lanlab wrote and
 
 In a folder, `lanlab-files.sha256` lists what lanlab wrote there (`sha256sum --check` reads it). A
 page by itself ends with a digest of the text before it; any other file by itself is listed in
-`.lanlab-exports.sha256` beside it. Anything else that stands in the way is refused by name before
+`.lanlab-exports.sha256` next to it. Anything else that stands in the way is refused by name before
 anything is written.
 """
 
@@ -35,7 +35,7 @@ _MARK_BYTES = 100
 _MOST_BYTES = 2**28
 #: Names in a message.
 _MOST_NAMED = 5
-#: Of an empty file: a name is claimed by one before its file is moved there.
+#: Digest of an empty file: a name is claimed by one before its file is moved there.
 _EMPTY = hashlib.sha256().hexdigest()
 
 _Listed = Mapping[str, frozenset[str]]
@@ -163,7 +163,7 @@ def write_file(text: str, path: Path) -> None:
 
 
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
-    """Beside their places first, then there: a full disk changes none of the files of before."""
+    """Write to a temporary folder, then move: a full disk changes none of the earlier files."""
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
     # Meanwhile a name may be claimed by an empty file.
     new = {name: found | {_EMPTY} for name, found in digests.items()}

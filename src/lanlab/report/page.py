@@ -86,7 +86,7 @@ class RunOnPage:
 
     run: RunRecord
     study: Study
-    #: Of its places on the page and of its files.
+    #: Name of its places on the page and of its files.
     name: str
     facts: tuple[tuple[str, str], ...]
     answer: tuple[str, ...]
@@ -102,7 +102,7 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
-    #: Of a simulated run: printed numbers beside simulated ones, and how many are how near.
+    #: Printed numbers with those of a simulated run, and how many are how near.
     accuracy: Table
     accuracy_counts: Table
     accuracy_told: tuple[str, ...]

@@ -12,7 +12,8 @@ from lanlab.services import SERVICES, schemes
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale
 
-#: Beyond so many conditions those with the same order are said together, without ratios.
+#: Most conditions that are named each; with more, those with the same order are said together,
+#: without ratios.
 _MOST_CONDITIONS = 6
 #: Conditions that are named of those with the same order.
 _MOST_NAMED = 3

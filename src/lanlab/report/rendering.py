@@ -25,7 +25,7 @@ def rendered(template: str, home: str = "", **values: Any) -> str:
     Args:
         template: `report` for `assets/report.html.jinja`.
         home: Address of a list of runs to lead back to; empty for a page that is a file.
-        values: What it speaks of. `has_files` says whether figures lie beside the page as files.
+        values: Variables of the template. `has_files`: whether figures are files next to the page.
     """
     page = str(
         environment()
@@ -55,7 +55,7 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environ
     What makes texts of templates: every value in them is escaped.
 
     Args:
-        folders: Of templates, looked through before those of reports.
+        folders: Folders of templates, looked through before those of reports.
         filters: Further filters by name.
     """
     import jinja2

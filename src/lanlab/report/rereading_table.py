@@ -130,7 +130,7 @@ def pair_table(study: Study, published: Published, found: Sequence[PrintedPair])
 
 
 def rate_table(study: Study, published: Published, found: Sequence[CheckedRate]) -> Table:
-    """Every printed rate beside what amount and time make."""
+    """Every printed rate with the rate that amount and time make."""
     columns = (
         Column("condition", "condition", is_number=False),
         Column("amount (bytes)", "bytes"),

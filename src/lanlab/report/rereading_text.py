@@ -18,11 +18,11 @@ from lanlab.units import format_time
 
 #: Chance below which a difference or a drift is said to be shown.
 _LEVEL = 0.05
-#: Of a time, what one step of its clock may be before it is told.
+#: Step of a clock, as a share of a time, above which it is reported.
 _MUCH = 0.02
 #: Statistics whose numbers have an order that a study may speak of.
 _ORDERED = frozenset({"mean", "ratio", "maximum", "share_of_link"})
-#: So many pairs of a factor are told each, those that differ, too.
+#: Most pairs of a factor that are reported each, those that differ included.
 _FEW = 4
 
 

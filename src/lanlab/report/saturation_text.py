@@ -18,7 +18,8 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
     """
     Up to which load each goal is met, with its 95 % interval.
 
-    Goals that ended at the same load are told once: where nothing is lost, no more than 0.1 % is.
+    Goals that ended at the same load are reported once: where nothing is lost, no more than 0.1 %
+    is.
     """
     if not found.goals:
         return (

@@ -1,4 +1,4 @@
-"""What a study printed that is no number of one condition, beside what is like it here."""
+"""What a study printed that is no number of one condition, with what is like it here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
-#: Of a printed number's condition; other keys name what the study varied and a run cannot.
+#: Parameters in a printed number's condition; other keys name what a run cannot vary.
 _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 
 

@@ -21,7 +21,7 @@ def station_sentences(study: Study, experiment: str, trials: Sequence[TrialRecor
     an experiment of another workload, or where none is named.
 
     Args:
-        trials: Of the experiment, all of one curve.
+        trials: Trials of the experiment, all of one curve.
     """
     asked = [
         (figure.within_s, (figure.metric or "response_mean_ns").split("_")[1])

@@ -147,7 +147,7 @@ def _frames(trials: Sequence[TrialRecord]) -> list[str]:
 
 
 def _thinned(trial: TrialRecord) -> int:
-    """Of how many operations of a station one single reading was kept."""
+    """Number of operations of a station for each single reading that was kept."""
     how = (trial.raw.get("client") or {}).get("thinned") or {}
     return int(how.get("every", 1))
 

@@ -83,7 +83,7 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "status": "interrupted" if is_killed(run, store) else run.status,
             "trials": sum(counts.values()),
             "failed_trials": failed,
-            # Places at which every trial failed: means lack so many trials.
+            # Places at which every trial failed: means lack a trial for each.
             "missing_trials": len(missing),
             "started_at": run.started_at,
             "name": label.name,

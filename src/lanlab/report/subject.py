@@ -17,7 +17,7 @@ from lanlab.units import format_rate, format_time
 _Of = Callable[[str], Any]
 _KIBI, _MEBI = 2**10, 2**20
 _LOOPBACK, _VIRTUAL, _SIMULATED = "loopback", "virtual", "simulated"
-#: Of factors, in words.
+#: Factors, in words.
 _VARIED = {
     "message_size_bytes": "message size",
     "rate_bps": "rate",
@@ -39,7 +39,7 @@ def subject(workload: str, parameters: Mapping[str, Any], varied: Collection[str
 
     Args:
         workload: Its name.
-        parameters: Of the condition, in lanlab's units.
+        parameters: Parameters of the condition, in lanlab's units.
         varied: Those that differ from condition to condition.
 
     Examples:
@@ -66,7 +66,7 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
     Args:
         testbed: Its name, as `lanlab.testbeds.testbed` takes it.
         link: As that takes it.
-        parameters: Of the condition.
+        parameters: Parameters of the condition.
 
     Examples:
         >>> places("virtual", "10M", {})

@@ -31,7 +31,7 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
     """
     The first metric of each experiment that has trials, with what was lost where the study draws
     that, and of copies what a byte and a file cost and how they went; then what was published
-    beside what was measured; where the searches ended; the trials that failed.
+    compared with what was measured; where the searches ended; the trials that failed.
 
     Args:
         analyses: Keeps those that fail.

@@ -1,7 +1,7 @@
 """
 Take runs of several settings in turns, so that load which comes and goes falls on all alike.
 
-A series has so many turns, in each of which every side is run once. The first of two turns has the
+A series has turns, in each of which every side is run once. The first of two turns has the
 sides in an order that is drawn from the series' seed, the second has it reversed: what drifts
 steadily through both adds nothing to a difference of sides. Each run is stored like any other and
 holds all that the series needs to go on; there is no other record of it.
@@ -79,12 +79,12 @@ def new_series(
     sides: Sequence[SideRequest], turns: int, seed: int | None, store: Store, watching: Watching
 ) -> list[RunRecord]:
     """
-    Run each side once in each of so many turns.
+    Run each side once in each turn.
 
     Args:
         sides: At least 2.
         turns: At least 2, as a spread takes two.
-        seed: Of all orders; `None` draws one.
+        seed: Seed of all orders; `None` draws one.
         store: Takes the runs.
         watching: Called for every run.
 

@@ -26,7 +26,7 @@ from lanlab.studies.model import Commands
 from lanlab.testbeds import leftovers
 from lanlab.workloads import workload
 
-#: Of what a command prints the beginning and the end are kept, each up to this length.
+#: Length to keep of the beginning and of the end of what a command prints.
 _KEPT_BYTES = 8 * 1024
 #: How often a command is looked at that has closed its output, or left it to another process.
 _LOOK_S = 0.02
@@ -42,7 +42,7 @@ class TrialCommands:
 
     Args:
         commands: `None`: none.
-        run_id: Of the run, for their environment.
+        run_id: Id of the run, for their environment.
     """
 
     def __init__(self, commands: Commands | None, run_id: str) -> None:
@@ -142,7 +142,7 @@ class TrialCommands:
         return {**os.environ, **told}
 
 
-#: Of a run without any.
+#: Commands of a run without any.
 NO_COMMANDS = TrialCommands(None, "")
 
 

@@ -23,10 +23,10 @@ from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_
 from lanlab.units import format_rate, format_time
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-#: This machine beside a host that is looked at alone: between them nothing is measured.
+#: This machine, with a host that is checked alone: between them nothing is measured.
 _ALONE = f"{HERE}=127.0.0.1"
 _REQUESTS = 10
-#: Of a request: so short that every path carries it. How long packets may be is looked at apart.
+#: Size of a request: every path carries it. How long packets may be is checked separately.
 _REQUEST_BYTES = 64
 
 
@@ -35,7 +35,7 @@ def check_hosts(name: str) -> dict[str, list[Need]]:
     What was found of the hosts of a testbed.
 
     Args:
-        name: Of the testbed, as in `ssh:here,alice@nas`.
+        name: Name of the testbed, as in `ssh:here,alice@nas`.
 
     Returns:
         By host, and by way between two of them, what was looked at. Where a host cannot be reached

@@ -45,7 +45,7 @@ class RunRequest:
     testbed: str
     #: As `lanlab.testbeds` reads it; `None` takes the study's.
     link: str | None
-    #: Of the order of trials; `None` draws one.
+    #: Seed of the order of trials; `None` draws one.
     seed: int | None = None
     #: The testbed, if it is being made already.
     opening: Opening | None = None
@@ -58,7 +58,7 @@ class RunRequest:
 
 
 class Watcher(Protocol):
-    """Is told how a run goes."""
+    """Progress callbacks of a run."""
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None: ...
 
@@ -290,7 +290,7 @@ def _end_status(plan: Plan) -> str:
 
 
 def _check_commands(study: Study, is_allowed: bool) -> None:
-    """A record may come from somebody else: what it says is not run unless the user wants it."""
+    """A record may come from somebody else: its commands are not run unless the user allows it."""
     if study.commands is None or is_allowed:
         return
     given = study.commands.model_dump(include={"setup", "prepare", "cleanup"}, exclude_none=True)

@@ -62,7 +62,7 @@ class Site:
         return performer_for(parameters, self.bed, self.hosts, trial)
 
     def versions(self) -> dict[str, str]:
-        """Of every part that a figure depends on."""
+        """Versions of every part that a figure depends on."""
         if isinstance(self.bed, Simulates):
             return self.bed.versions()
         return self.hosts.versions()

@@ -37,12 +37,12 @@ def run_trial(
 ) -> TrialRecord:
     """
     Run one trial. What goes wrong in it is in its record: the cause, and in `raw` what both roles
-    had measured until then (as in `sender`, `receiver`), the last that they had told (`progress`),
-    and the facts before and after.
+    had measured until then (as in `sender`, `receiver`), their last report (`progress`), and the
+    facts before and after.
 
     Args:
         on_progress: Called from another thread.
-        commands: Of the user's, around the trial.
+        commands: The user's commands around the trial.
     """
     kind = workload(planned.workload)
     parameters = planned.values

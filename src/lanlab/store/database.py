@@ -58,7 +58,7 @@ class Database(ABC):
 
     #: Has the references between tables checked when the transaction ends.
     check_references_last: ClassVar[str]
-    #: The tables with rows of a run, beside `run`: what refers to another stands before it.
+    #: The tables with rows of a run, without `run`: what refers to another stands before it.
     tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "trial")
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Database(ABC):
 
     @abstractmethod
     def remove_series(self, run_id: str) -> None:
-        """Remove what lies of a run beside its rows, which have gone."""
+        """Remove what is left of a run outside its rows, which have gone."""
 
     @abstractmethod
     def close(self) -> None:
@@ -387,7 +387,7 @@ def _find(name: str, ids: list[str]) -> str:
             hint="write more of the one that you mean",
         )
     if not found:
-        # Of hundreds of runs, only the newest are worth listing.
+        # Only the newest of hundreds of runs are worth listing.
         close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
         raise UnknownName("run", name, close or ids[-5:])
     return found[0]

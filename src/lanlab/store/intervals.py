@@ -71,8 +71,8 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     units = {name: "ns" for name in found if name.endswith("_ns")}
     units |= {"offset_bytes": "B", "bytes": "B"}
     facts = {"outcomes": json.dumps(client["outcomes"]), "operations": '["read", "write"]'}
-    # Of operations that succeeded at once, one in this number is kept, for each station; of others
-    # all are.
+    # One in this number of each station's operations that succeeded at once is kept, and all
+    # others.
     facts["every"] = str((client.get("thinned") or {}).get("every", 1))
     series = Series("client-readings", found, units, facts)
     raw = trial.raw | {"client": client | {"readings": {"series": series.name}}}

@@ -1,4 +1,4 @@
-"""What people call a run: a name, a note and tags, beside what was measured."""
+"""A user's name, note and tags for a run, in addition to what was measured."""
 
 from __future__ import annotations
 

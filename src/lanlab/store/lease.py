@@ -1,9 +1,9 @@
 """
 One process at a time may execute a run of a store file.
 
-A lock on a small file beside the store says who. The kernel drops the lock when the process ends,
-however it ends, so a killed process never holds a run. On Unix this is `flock`, which belongs to
-the open file and so also keeps two leases of one process apart; on Windows a locked byte, with
+A lock on a small file next to the store says which. The kernel drops the lock when the process
+ends, however it ends, so a killed process never holds a run. On Unix this is `flock`, which belongs
+to the open file and so also keeps two leases of one process apart; on Windows a locked byte, with
 the same two properties.
 """
 
@@ -22,7 +22,7 @@ from lanlab.store.base import Lease, is_executed
 _PATIENCE_S = 0.1
 #: Between two tries: many within that patience, and no busy loop.
 _RETRY_S = 0.005
-#: Neither follows a link nor waits for whoever is at the other end of a FIFO.
+#: Neither follows a link nor waits for the other end of a FIFO.
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -62,7 +62,8 @@ class FileLease(Lease):
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
-        # Removed while still locked: whoever locks the removed file sees below that it is gone.
+        # Removed while still locked: a process that locks the removed file sees below that it is
+        # gone.
         if sys.platform != "win32":
             self.path.unlink(missing_ok=True)
         os.close(descriptor)

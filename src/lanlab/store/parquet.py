@@ -1,8 +1,8 @@
 """
 Series as Parquet files, read by DuckDB, pandas, polars and others as they are.
 
-Compressed with zstd, in row groups of `BLOCK_ROWS`, so that neither writing nor its checks need
-more memory than a row group beside the columns themselves; short series as `plain_parquet` has it.
+Compressed with zstd, in row groups of `BLOCK_ROWS`, so that writing and its checks need memory for
+one row group in addition to the columns themselves; short series as `plain_parquet` has it.
 Units and lanlab's version stand in the file's key-value metadata.
 """
 
@@ -45,7 +45,7 @@ class _Counted:
         return self.size_bytes
 
     def flush(self) -> None:
-        """Left to whoever owns the file."""
+        """Left to the owner of the file."""
 
     def close(self) -> None:
         self.closed = True
@@ -64,7 +64,7 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
     Write a series as one Parquet file.
 
     Args:
-        series: Whatever its number of rows, it is not copied as a whole.
+        series: Not copied as a whole, for any number of rows.
         file: Open for writing, at its beginning; is left open, not flushed.
         about: More for the file's metadata, as the run that it belongs to.
 
@@ -93,7 +93,7 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
     # Those that are not lanlab's own are of the series.
     schema = pyarrow.schema(fields, metadata={**metadata, **series.facts})
     counted = _Counted(file)
-    # Of times, which differ, dictionaries take twice the time and half as much room again.
+    # For times, which differ, dictionaries take twice the time and half as much room again.
     packed = {"compression": "zstd", "use_dictionary": False}
     with parquet.ParquetWriter(counted, schema, **packed) as writer:
         for first in range(0, series.rows, BLOCK_ROWS):

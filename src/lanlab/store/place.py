@@ -51,7 +51,7 @@ def store_place(where: str | None) -> Path | str:
 
 
 def results_folder(where: str | None) -> Path:
-    """The folder for what is made of a store's records: beside a file, else below this folder."""
+    """The folder for what is made of a store's records: next to a file, else below this folder."""
     place = store_place(where)
     return place.parent if isinstance(place, Path) else Path("lanlab-results")
 

@@ -35,7 +35,8 @@ from lanlab.store.series import AnySeries, SeriesEntry
 
 #: The server needs a moment to notice that a killed process is gone.
 _LEASE_PATIENCE_S = 1.0
-#: Between two tries: short beside that patience, and long enough to be no load on the server.
+#: Time between two tries: a small part of that patience, and long enough to be no load on the
+#: server.
 _LEASE_RETRY_S = 0.05
 #: Series below this are not written to a temporary file.
 _IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
@@ -67,7 +68,7 @@ class PostgresqlLease(Lease):
 
     def __init__(self, session: PostgresqlSession, process_id: int) -> None:
         self._session = session
-        #: Of the server's process for the session.
+        #: Id of the server's process for the session.
         self.process_id = process_id
         self.is_released = False
 
@@ -88,7 +89,7 @@ class ServerFacts:
     version: str
     is_encrypted: bool
     keeps_what_it_acknowledges: bool
-    #: Of our tables; `None` if there are none yet.
+    #: Version of our tables; `None` if there are none yet.
     schema_version: int | None
 
 
@@ -343,7 +344,7 @@ class PostgresqlDatabase(Database):
         """Nothing is ever left: series are part of the transaction."""
 
     def remove_series(self, run_id: str) -> None:
-        """Nothing lies beside the rows."""
+        """Nothing is stored outside the rows."""
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:

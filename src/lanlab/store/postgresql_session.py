@@ -28,8 +28,8 @@ LOCK_TIMEOUT_S = 10
 #: Silence after which the network is taken to be gone; longer, so that the server speaks first.
 SILENCE_S = STATEMENT_TIMEOUT_S + 10.0
 
-#: Keepalives let the server notice a client whose machine is gone, and drop its leases. Whoever
-#: runs the server may ask for more than `on` (`remote_apply`), and is not overruled.
+#: Keepalives let the server notice a client whose machine is gone, and drop its leases. The
+#: server's administrator may ask for more than `on` (`remote_apply`), and is not overruled.
 _SETTINGS = f"""
 SET client_encoding = 'UTF8';
 SET statement_timeout = '{STATEMENT_TIMEOUT_S}s';
@@ -101,7 +101,7 @@ class PostgresqlSession:
         except pg8000.native.DatabaseError as error:
             raise self._refused(error) from error
         except Exception as error:
-            # Whatever else the driver raises, it has lost its place in the conversation.
+            # With any other exception the driver has lost its place in the conversation.
             self.abandon()
             raise self._lost() from error
         except BaseException:
@@ -165,7 +165,7 @@ def _connect(target: Target) -> Any:
             target.user,
             host=target.host,
             database=target.database,
-            # Where the server wants one and there is none, an empty one gets its usual answer.
+            # Where the server asks for one and there is none, an empty one gets its usual answer.
             password=password.text or "",
             sock=connected,
             ssl_context=False if target.is_local_socket else _tls(target),
@@ -239,7 +239,7 @@ def _reach(target: Target) -> socket.socket:
 
 
 def _tls(target: Target) -> ssl.SSLContext | bool | None:
-    """What the driver wants: `False` for none, `None` for what the server offers, or how."""
+    """The driver's setting: `False` for none, `None` for what the server offers, or how."""
     mode = target.ssl_mode
     if mode == "disable":
         return False

@@ -98,7 +98,7 @@ def parse_url(url: str) -> Target:
         options = _query(parts.query)
         port = parts.port
     except ValueError as error:
-        # Of a URL that cannot be read it is not known whether there is a secret in it.
+        # A URL that cannot be read may have a secret in it.
         what = "port" if "ort" in str(error) else "form"
         raise UsageError(
             f"the store's URL has a {what} that is not allowed",

@@ -28,7 +28,7 @@ class Readiness:
 def readiness(where: str | None) -> Readiness:
     """How the store stands that `where` names, or that is used by default."""
     text = default_store() if where is None else where
-    # Of a URL that is refused nothing is repeated: there may be a password in it.
+    # A URL that is refused is not repeated: there may be a password in it.
     kind = "postgresql" if text.startswith("postgres") and "://" in text else "sqlite"
     shown = "that URL" if kind == "postgresql" else text
     try:

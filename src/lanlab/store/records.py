@@ -1,7 +1,7 @@
 """
 What a run and its trials leave in a store.
 
-Plain values, the same for every store: whatever is in a dict can be written as JSON.
+Plain values, the same for every store: everything in a dict can be written as JSON.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class RunRecord:
     ended_at: str | None = None
     #: The command as it was typed, without passwords; `None` where it was not recorded.
     command: str | None = None
-    #: Of a run taken in turns with others: `id` of the series, `turn` and `side` (each from 0), and
-    #: all that the series needs to go on (`lanlab.run.alternate`); `None` of any other run.
+    #: Place of a run taken in turns with others: `id` of the series, `turn` and `side` (each from
+    #: 0), and all that the series needs to go on (`lanlab.run.alternate`); `None` of any other run.
     alternation: dict[str, Any] | None = None
     #: What people call it: `name`, `note` and `tags`, each only if there is one; `None`: nothing.
     label: dict[str, Any] | None = None

@@ -94,7 +94,7 @@ def to_run(row: Sequence[Any]) -> RunRecord:
 
 
 def to_head(run_id: object, status: object, label: object, last: object) -> RunHead:
-    """Of a row that may hold anything: whoever reads that run is told what is wrong with it."""
+    """The head of a row that may hold anything: reading that run says what is wrong with it."""
     try:
         told = None if label is None else from_json(label)
     except StoreError:

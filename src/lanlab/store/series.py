@@ -1,5 +1,5 @@
 """
-Series: the columns of numbers and words that a trial leaves beside its record.
+Series: the columns of numbers and words that a trial leaves in addition to its record.
 
 An interval series or the readings of a trial: rows of one kind, up to tens of millions, in order.
 """
@@ -52,8 +52,8 @@ class Series:
     """
     Columns of one length.
 
-    `columns` has, by name, whole or floating numbers in an array of one dimension, or whatever
-    has the buffer protocol and gives one (nothing is copied), or `Words`. What was not measured
+    `columns` has, by name, whole or floating numbers in an array of one dimension, or an object
+    with the buffer protocol that gives one (nothing is copied), or `Words`. What was not measured
     is masked (`numpy.ma`). `units` has the unit of each column that has one, `facts` what else is
     to be known of them.
 
@@ -204,7 +204,7 @@ class SeriesEntry:
 
     name: str
     row_count: int
-    #: Of the Parquet file.
+    #: Size of the Parquet file.
     size_bytes: int
-    #: Of its octets, hexadecimal.
+    #: Digest of its octets, hexadecimal.
     sha256: str

@@ -1,9 +1,9 @@
 """
-Series as files beside a store file: `STORE.series/RUN/NUMBER-NAME.parquet`.
+Series as files next to a store file: `STORE.series/RUN/NUMBER-NAME.parquet`.
 
 A file is written whole under another name, synchronised, and named, before the row that refers to
-it is committed. So whatever happens, a row has its file; what may be left is a file without a row,
-which `tidy` removes.
+it is committed. So a row has its file, also after a crash; what may be left is a file without a
+row, which `tidy` removes.
 """
 
 from __future__ import annotations

@@ -147,8 +147,8 @@ _MISSHAPEN = (
 @contextmanager
 def reading_records(run_id: str) -> Iterator[None]:
     """
-    Around whatever is computed from a run's records, whose inner parts (the study, raw results) are
-    not checked one by one.
+    Context for all that is computed from a run's records, whose inner parts (the study, raw
+    results) are not checked one by one.
 
     Raises:
         StoreError: They have a shape that lanlab does not write; the cause is kept.

@@ -82,7 +82,7 @@ class _PlacedFiles:
 
 
 class SqliteDatabase(Database):
-    """A store file, and the series beside it."""
+    """A store file, and the series next to it."""
 
     check_references_last = "PRAGMA defer_foreign_keys = ON"
 
@@ -91,7 +91,7 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
-        # SQLite follows links, and so must what lies beside the file. (A name that is too long is
+        # SQLite follows links, and so must what lies next to the file. (A name that is too long is
         # no link here, and an OSError of pathlib's.)
         if os.path.islink(path):  # noqa: PTH114
             path = Path(os.path.realpath(path))
@@ -152,7 +152,7 @@ class SqliteDatabase(Database):
             try:
                 self._connection = self._connect("mode=rw")
             except (sqlite3.OperationalError, lease.NoLockFile):
-                # Reading with a log needs files beside the store, carrying it forward too. Where
+                # Reading with a log needs files next to the store, carrying it forward too. Where
                 # they cannot be made, as on a read-only disk, and no log is left, the file alone
                 # is the whole store.
                 if self._beside("-wal").exists():
@@ -377,7 +377,7 @@ def _may_be_committed(error: BaseException) -> bool:
     return code == sqlite3.SQLITE_IOERR
 
 
-#: Nobody may write to the file while it is open so; that nobody can is known when it is.
+#: No process may write to the file while it is open so; that none can is known when it is.
 _UNCHANGING = "immutable=1"
 
 

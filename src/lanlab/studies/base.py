@@ -14,7 +14,7 @@ Level = bool | int | float | str
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 
-#: Of published numbers, findings and discrepancies: parts joined by dots, as in `t1.vista.ipv4`.
+#: Id of a published number, finding or discrepancy: parts joined by dots, as in `t1.vista.ipv4`.
 DottedIdentifier = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$", max_length=64)
 ]

@@ -3,7 +3,7 @@ Conditions of a run in the words of what was published.
 
 A study of file services of its time has levels that no machine of today has. What does stand for
 them is said in the study file, level by level; what stands for none keeps its name, as a level
-beside those that were published.
+in addition to those that were published.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def finding_problems(
     All that is wrong with findings of the right form.
 
     Args:
-        findings: Of one file.
+        findings: Findings of one file.
         words: The metrics, factors and levels that there are.
         numbers: The published numbers by id, for `recompute`.
     """

@@ -235,7 +235,7 @@ class Widens(_Pair):
 
 
 class Count(_Bounded):
-    """Of the combinations of some factors' levels, the statement holds for so many."""
+    """The statement holds for a number, between bounds, of the combinations of factors' levels."""
 
     form: Literal["count"]
     of: Statement

@@ -19,7 +19,7 @@ from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
 from lanlab.user_files import read_user_file, text_of
 
-# What only files beside a study need is imported when one is read.
+# Imports for files next to a study are made when one is read.
 if TYPE_CHECKING:
     from lanlab.studies.findings import Finding, Findings
     from lanlab.studies.machines import Simulation
@@ -48,7 +48,7 @@ class LoadedStudy:
     findings: tuple[Finding, ...]
     #: The study file.
     path: Path
-    #: Of the study file's bytes, hexadecimal.
+    #: Digest of the study file's bytes, hexadecimal.
     sha256: str
 
 
@@ -64,7 +64,7 @@ def load_study(name_or_path: str) -> LoadedStudy:
         name_or_path:
             An id from `known_studies`, else the path of a folder that holds a `study.toml`, or of
             a `.toml` file. What was published is read from a `published.toml` and a
-            `findings.toml` beside a `study.toml`, machines to simulate from a `machines.toml`. A
+            `findings.toml` next to a `study.toml`, machines to simulate from a `machines.toml`. A
             study of one's own may have what was published in a table `[published]` instead.
 
     Raises:

@@ -153,7 +153,7 @@ def published_problems_of(
 
     Args:
         simulation: Without problems of its own.
-        published: Of the study.
+        published: What was published of the study.
         words: The factors and levels of the study and of what was published.
     """
     numbers = {value.id: value for value in published.value}

@@ -40,7 +40,7 @@ def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
 
     Args:
         text: A name for each role, with commas: one of `known_machines`, or `FILE.toml#NAME`.
-        roles: Of the workload, in their order.
+        roles: Roles of the workload, in their order.
 
     Raises:
         UnknownName: There is no machine of that name.

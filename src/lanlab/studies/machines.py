@@ -1,8 +1,8 @@
 """
 Machines of the time, what joins them, and which of them stands for what a study varied.
 
-All of it lies in `machines.toml` beside a study file. Every number says where it comes from: it was
-published, it was fitted to published numbers, or it is assumed for a reason that is given.
+All of it lies in `machines.toml` next to a study file. Every number says where it comes from: it
+was published, it was fitted to published numbers, or it is assumed for a reason that is given.
 """
 
 from __future__ import annotations

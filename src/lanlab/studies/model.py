@@ -3,7 +3,7 @@ What a study file may say.
 
 A study is data: a test-bed, experiments (a workload, fixed parameters, and factors whose levels
 are crossed into conditions), and scales that say how much of it a run does. What was published lies
-beside it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
+next to it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class Figure(Data):
     #: experiment; and the numeric factor that it draws it against, by default the first.
     metric: str | None = None
     factor: str | None = None
-    #: Of stations: a response time that is not to be passed, drawn as a line; how many stations
-    #: keep to it is answered.
+    #: Largest allowed response time of stations, drawn as a line; how many stations keep to it is
+    #: answered.
     within_s: float | None = Field(default=None, gt=0)
     #: Only conditions at these levels of factors, as one message size.
     at: dict[str, Level] = Field(default_factory=dict)
@@ -174,7 +174,7 @@ class Counterpart(Data):
     #: The parameter that stands for it, or `experiment`: which experiment a trial is of.
     factor: str
     #: By published level (digits are a number) those of ours that are the same thing. One of ours
-    #: may stand for several. One that stands for none is a level of its own, beside the published.
+    #: may stand for several. One that stands for none is a level in addition to the published.
     levels: dict[str, Several[Level]] = Field(default_factory=dict)
 
 
@@ -251,10 +251,10 @@ class Study(Data):
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     #: What the study is to find out, as statements that its results decide.
     finding: _Findings = ()
-    #: Of a run that was begun with such options; no study file has it.
+    #: Commands of a run that was begun with such options; no study file has them.
     commands: Commands | None = None
-    #: The machines of its simulated experiments, as `machines.toml` beside the study has them.
+    #: The machines of its simulated experiments, as `machines.toml` next to the study has them.
     simulation: _Simulation = None
-    #: What was published of a study of one's own, as `published.toml` beside it has it. Of the
+    #: What was published of a study of one's own, as `published.toml` next to it has it. Of the
     #: studies that come with lanlab it is read where it is needed.
     published: dict[str, Any] | None = None

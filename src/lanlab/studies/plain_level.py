@@ -22,7 +22,7 @@ def plain_level(factor: str, level: Level) -> Level:
             # The type with what reads its units.
             kind: Any = known.annotation
             kind = Annotated[kind, *known.metadata] if known.metadata else kind
-            # Whatever a parameter can be, but `None`, is a level; and `level` is not `None`.
+            # Every value of a parameter but `None` is a level; and `level` is not `None`.
             reader: TypeAdapter[Level] = TypeAdapter(kind)
             return reader.validate_python(level, strict=True)
         except (ValidationError, OverflowError):

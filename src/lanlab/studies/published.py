@@ -1,7 +1,7 @@
 """
 What a study published: numbers, tables, figures, and what is wrong with them.
 
-All of it lies in `published.toml` beside the study. No sentence of a publication is kept, only the
+All of it lies in `published.toml` next to the study. No sentence of a publication is kept, only the
 characters that a number was printed with.
 """
 

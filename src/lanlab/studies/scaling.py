@@ -44,8 +44,8 @@ class ExperimentAtScale:
     trials: TrialPolicy
 
     def placing(self, levels: Mapping[str, Level]) -> dict[str, Level]:
-        """Of its parameters and these levels, those that no workload has: they say on which
-        machines a simulated condition is."""
+        """Its parameters and these levels that no workload has: they say on which machines a
+        simulated condition is."""
         known = workload(self.experiment.workload).Parameters.model_fields
         return {key: one for key, one in {**self.parameters, **levels}.items() if key not in known}
 

@@ -43,9 +43,9 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("finding", "*", "expected"), findings.Expected),
 )
 
-#: The parts of `model.Level`, which pydantic reports one by one.
-#: Of records alone: `load_study` refuses it.
+#: A key of records alone: `load_study` refuses it.
 _NOT_IN_FILES = (model.Study, "commands")
+#: The parts of `model.Level`, which pydantic reports one by one.
 _LEVEL_PARTS = {"bool", "int", "float", "str"}
 
 

@@ -38,7 +38,7 @@ class Selection(Data):
 
     #: In place of the statement's.
     metric: str | None = None
-    #: Of several conditions: each of them, or only the one with the least or greatest value.
+    #: Which of several conditions: each, or only the one with the least or greatest value.
     take: Literal["each", "least", "greatest"] | None = None
 
     @property

@@ -42,7 +42,7 @@ class Host:
     called: str | None = None
     #: Starts its engine; `None`: `command_prefix` with the engine of this machine does.
     start_engine: Callable[[], EngineCommand] | None = None
-    #: Its Ethernet to the measured network, for frames without IP, as its engine is told of it:
+    #: Its Ethernet to the measured network, for frames without IP, in a request to its engine:
     #: `{"interface": "eth0"}`, or `{"descriptor": 7}`; `None`: it has none.
     raw_link: Mapping[str, Any] | None = None
     #: Whether other programs and servers can be started on it by `command_prefix`.
@@ -176,4 +176,4 @@ class Simulates(Protocol):
         """Where the frames of a trial are written, by its number from 0; `None`: nowhere."""
 
     def versions(self) -> dict[str, str]:
-        """Of what simulates."""
+        """Versions of the programs that simulate."""

@@ -21,7 +21,7 @@ class Found(NamedTuple):
     devices: frozenset[str]
     #: Those that are up.
     up: frozenset[str]
-    #: Of each address, route and neighbour: the interface, and how the kernel's table names it.
+    #: Interface of each address, route and neighbour, and how the kernel's table names the latter.
     entries: frozenset[tuple[str, str]]
 
 
@@ -39,7 +39,7 @@ def found_on(pid: int) -> Found:
         address, _, prefix, *_, device = line.split()
         entries.append((device, f"address {address}/{int(prefix, 16)}"))
     if not entries:
-        # Of IPv4 alone, only neighbours tell that an interface was down. Otherwise they are not
+        # With IPv4 alone, only neighbours show that an interface was down. Otherwise they are not
         # read: for each host the kernel goes through those of all.
         for line in _lines(net / "arp")[1:]:
             address, _, _, hardware, _, device = line.split()
@@ -78,7 +78,7 @@ def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str
     What is missing, in words.
 
     Args:
-        made: Of each host, what it had when it was made.
+        made: What each host had when it was made.
         now: The same now; `None` for a host whose holder has ended.
 
     Returns:

@@ -53,7 +53,7 @@ class LinkRequest:
 
     #: `None` for unshaped.
     rate_bps: int | None
-    #: `None` for whatever fits the number of hosts.
+    #: `None` for the one that fits the number of hosts.
     topology: JoinedBy | None = None
     #: Whether a token bucket is to keep the speed where the medium would.
     token_bucket: bool = False

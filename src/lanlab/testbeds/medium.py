@@ -118,7 +118,7 @@ class Medium:
         }
 
     def last_read(self) -> dict[str, Any] | None:
-        """What the last reading of the counters said beside them."""
+        """What the last reading said in addition to the counters."""
         if self._read is None:
             return None
         return {name: value for name, value in self._read.items() if name not in ("ports", "kind")}

@@ -111,7 +111,7 @@ def raw_link(interface: str) -> Iterator[RawLink]:
         UsageError: The interface is gone or down.
     """
     try:
-        # Of no protocol: it receives nothing until the engine has set its filter.
+        # Protocol 0: the socket receives nothing until the engine has set its filter.
         opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     except PermissionError:
         raise UnmetNeed(

@@ -58,7 +58,7 @@ class _Place:
     actor: RemoteActor
     facts: dict[str, str]
     engine: TravellingEngine
-    #: Of the engine there.
+    #: Path of the engine there.
     path: str = ""
     was_copied: bool = False
 

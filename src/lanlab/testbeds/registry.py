@@ -126,11 +126,11 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         link: As `lanlab.testbeds.link.parse_link` reads it.
         pcap: Write every frame on the link to this file, if the link has a medium, or every frame
             of this machine's station at an interface. Simulated trials after the first have files
-            beside it.
+            next to it.
 
     Raises:
         UnknownName: There is no such testbed.
-        UsageError: It cannot have so many hosts or such a link.
+        UsageError: It cannot have this number of hosts or such a link.
         UnmetNeed: The machine lacks what it needs.
         RunError: The system refused a step. As after the others, nothing is left behind.
     """

@@ -1,7 +1,7 @@
 """
 The speed of a real Ethernet on a virtual link.
 
-A token bucket (TBF) at every sending interface, told by `stab` what a frame takes on the wire:
+A token bucket (TBF) at every sending interface. `stab` sets what a frame takes on the wire:
 the kernel counts the 14-octet header and the payload; the check sequence (4), the preamble (8)
 and the gap (12) come on top, and nothing is shorter than 84 (IEEE 802.3-2022, clause 4A.4.2, with
 3.1.1 and 3.2.8).

@@ -20,7 +20,7 @@ from lanlab.testbeds.worlds import Worlds
 
 NAME = "simulated"
 MAX_HOSTS = 2
-#: Of documentation (RFC 5737, RFC 3849): no host of any network has them.
+#: Addresses for documentation (RFC 5737, RFC 3849): no host of any network has them.
 _IPV4, _IPV6 = "192.0.2.{}", "2001:db8::{}"
 
 
@@ -36,7 +36,7 @@ class SimulatedTestbed:
         """
         Args:
             pcap: Write the frames of the first trial to this file, and those of each other trial to
-                one beside it.
+                one next to it.
             worlds: Most trials that are simulated at a time; absent: one for each processor.
 
         Raises:
@@ -84,7 +84,7 @@ class SimulatedTestbed:
         return None if self._pcap is None else numbered(self._pcap, number)
 
     def versions(self) -> dict[str, str]:
-        """Of what simulates."""
+        """Versions of the programs that simulate."""
         return {"lanlab-engine": self.worlds.engine_version}
 
     def facts(self) -> dict[str, Any]:

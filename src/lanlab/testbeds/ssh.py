@@ -49,9 +49,10 @@ from lanlab.testbeds.remote.installed_engine import (
 )
 
 MAX_HOSTS = 64
-#: Of the directory of the connections' sockets. A socket's path has at most 107 bytes (unix(7)), on
-#: other systems 103. Beside the path of a directory it has 27 for the name of ours with a process
-#: id of 7 digits, 8 for the socket, two `/`, and 17 that ssh appends while it makes it.
+#: Prefix of the directory of the connections' sockets. A socket's path has at most 107 bytes
+#: (unix(7)), on other systems 103. In addition to the path of a directory it has 27 for the name of
+#: ours with a process id of 7 digits, 8 for the socket, two `/`, and 17 that ssh appends while it
+#: makes it.
 _FOLDER = "lanlab-ssh-"
 _FOLDER_PID = re.compile(rf"{_FOLDER}(\d+)-")
 _MOST_FOLDER_BYTES = 49
@@ -330,7 +331,7 @@ def _by_family(address: str) -> dict[AddressFamily, str]:
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
     text = str(found)
-    # Others need none, whatever their text says.
+    # Others need none, even if their text has one.
     zone = zone_of(address) if is_of_one_link(text) else ""
     return {ip_family(found.version): f"{text}%{zone}" if zone else text}
 

@@ -135,7 +135,7 @@ class VirtualTestbed:
         self._devices: dict[str, tuple[str, ...]] = {}
         #: What each place had when it was made.
         self._made: dict[str, Found] = {}
-        #: Of the tools that it was made with.
+        #: Versions of the tools that it was made with.
         self._versions: dict[str, str] = {}
         self._carriers_made: dict[str, dict[str, int]] = {}
         try:
@@ -186,7 +186,7 @@ class VirtualTestbed:
             self._engine = self._medium.engine
         else:
             place = members[hosts if has_bridge else 0]
-            # It begins beside the tools that join the hosts.
+            # It starts while the tools join the hosts.
             network = [*place.command_prefix, engine]
             self._engine = Engine("network", network, is_awaited=False)
             if has_bridge:
@@ -206,7 +206,7 @@ class VirtualTestbed:
     def _batch(self, namespace: Namespace, name: str, text: str) -> None:
         path = tool(name)
         batch = Command((*namespace.command_prefix, path, "-batch", "-"), text)
-        # Beside it, as both wait for a process to begin.
+        # At the same time, as both wait for a process to begin.
         _, version = run_each([batch, Command((path, "-V"))])
         self._versions[name] = version.strip()
 

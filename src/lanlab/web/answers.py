@@ -64,7 +64,7 @@ class Answers:
         return self._page(status, "problem", title="Problem", message=message, hint=hint or "")
 
     def refused(self, status: int, sentence: str) -> Answer:
-        """The same for a stranger, who is not told the address of the list."""
+        """The same for a stranger, without the address of the list."""
         return self._page(status, "problem", False, title="Refused", message=sentence, hint="")
 
     def _page(self, status: int, template: str, is_known: bool = True, **values: object) -> Answer:

@@ -15,7 +15,7 @@ from typing import Any
 
 #: Share of one processor that a paced thread uses.
 RATIO = 0.05
-#: Work between two rests, seconds: short beside any trial.
+#: Work between two rests, seconds: short compared with any trial.
 _WORK_S = 0.003
 #: Calls between two looks at the clock, which costs more than many a call.
 _CALLS = 200

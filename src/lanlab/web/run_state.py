@@ -51,7 +51,7 @@ _SHORT = 64
 class Row:
     """One trial as it is sent to the page."""
 
-    #: Of `Rows.revision`, when it was last changed.
+    #: Value of `Rows.revision` when it was last changed.
     revision: int
     #: Place of its experiment in the study; result in the figure's unit, or `None`; mark.
     experiment: int

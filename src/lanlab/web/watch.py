@@ -111,10 +111,10 @@ class _Listed:
 
 @contextlib.contextmanager
 def _as_errors(what: str) -> Iterator[None]:
-    """Around what a thread does for one run among others: it goes on whatever a record holds.
+    """Context for what a thread does for one run among others: no record may end the thread.
 
     Raises:
-        LabError: Something was raised, whatever it was.
+        LabError: Another exception was raised.
     """
     try:
         yield
@@ -262,7 +262,7 @@ class Watch:
                 with _as_errors(f"run {run_id}"), reading_records(run_id):
                     self._look_at_run(heads[run_id], own, self._store)
             except LabError as error:
-                # Of this run alone; where the store itself cannot be read, the next look says so.
+                # Trouble of this run alone; if the store cannot be read, the next look says so.
                 self._followed.pop(run_id, None)
                 self._unreadable[run_id] = time.monotonic() + _AFTER_ERROR_S
                 _send_trouble(own, error)

@@ -36,7 +36,7 @@ def check_stream(
     See that something of a stream arrived.
 
     Args:
-        size_bytes: Of a message.
+        size_bytes: Size of a message.
         way: Which direction it is, where there are two, with a space before it.
 
     Raises:

@@ -20,7 +20,7 @@ from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
-#: A copy is taken to be at least so quick where a time must be told before.
+#: Rate that is assumed for a copy where its time must be known in advance.
 _EXPECTED_BPS = 400e6
 
 

@@ -133,7 +133,7 @@ def tree_bytes(directory: str) -> int:
 
 
 def spec(dataset: str, seed: int, compressible_ratio: float) -> dict[str, Any]:
-    """A dataset as engines are told of it."""
+    """The specification of a dataset in a request to an engine."""
     return {
         "seed": seed,
         "groups": [dict(group) for group in groups(dataset)],

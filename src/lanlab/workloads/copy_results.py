@@ -16,8 +16,8 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     A trial's results.
 
     Args:
-        outcome: The client's result is what its engine told of `copy`, the server's what is known
-            of it: `cpu_s`, or `None`.
+        outcome: The client's result is its engine's report of `copy`; the server's has its `cpu_s`,
+            `None` where that is unknown.
     """
     copied, server = outcome.results["client"], outcome.results.get("server") or {}
     elapsed_s, octets = copied["elapsed_ns"] / 1e9, copied["copied_bytes"]

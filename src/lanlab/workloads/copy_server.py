@@ -20,8 +20,8 @@ from lanlab.frozen import dataclass
 from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file, text_of
 
-#: A password, and the certificates or host keys that are trusted, have at most so many bytes; the
-#: second of an engine, too.
+#: Largest password, and largest file of trusted certificates or host keys, bytes. An engine has the
+#: second limit, too.
 _MOST_PASSWORD_BYTES = 2**16
 _MOST_TRUST_BYTES = 2**24
 #: Before a fingerprint: in hexadecimal digits, or in base64 as OpenSSH prints it.
@@ -245,7 +245,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
 
 
 def trust_of(service: str, trust: str | None) -> Any:
-    """Whom to take for the server, as engines are told.
+    """How to identify the server, in the form of a request to an engine.
 
     Raises:
         UsageError: No SHA-256, or a service whose server does not show who it is.

@@ -15,7 +15,7 @@ from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Server, Stage, 
 if TYPE_CHECKING:
     from lanlab.workloads.copy import CopyParameters
 
-#: Connecting and preparing may take this long beside what the bytes take.
+#: Connecting and preparing may take this long in addition to the time for the bytes.
 _SETUP_S = 120.0
 #: A copy slower than this (5 kB/s) is given up, unless the user allows more: a server that answers
 #: now and then would keep a study for ever.
@@ -24,7 +24,7 @@ _SLOWEST_BPS = 40e3
 _BEYOND_S = 60.0
 #: A server that was cut off learns of it within a round trip and a turn of its processor.
 _CUT_NOTICED_S = 0.3
-#: What is told of each file.
+#: Values that are reported for each file.
 _FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "retries")
 
 

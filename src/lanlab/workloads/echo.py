@@ -181,7 +181,7 @@ class Echo:
 
 
 def engine_spec(parameters: EchoParameters) -> dict[str, object]:
-    """What the engines are told of a condition."""
+    """The specification of a condition in a request to an engine."""
     amount: dict[str, int]
     if parameters.time_s is not None:
         amount = {"time_ns": nanoseconds(parameters.time_s)}

@@ -1,4 +1,4 @@
-"""`load`: round trips alone, or beside streams that load the path in one direction or in both."""
+"""`load`: round trips alone, or during streams that load the path in one direction or in both."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Load:
         return 0.0
 
     def steps(self, parameters: LoadParameters) -> Steps:
-        """An echo, and the streams of each direction beside it, from one start."""
+        """An echo, and the streams of each direction at the same time, from one start."""
         echo, streams = Echo().steps(parameters.echo()), Stream().steps(parameters.streams())
         assert isinstance(echo, TwoEnds) and isinstance(streams, TwoEnds)
         return LoadSteps(echo, streams, parameters.prefixes)

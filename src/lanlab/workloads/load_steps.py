@@ -1,4 +1,4 @@
-"""The steps of a trial of `load`: those of an echo, and of streams beside it, from one start."""
+"""The steps of a trial of `load`: an echo, and streams at the same time, from one start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.workloads.steps import Line, Part, Stage, Steps, Told, TwoEnds
 
 class LoadSteps(Steps):
     """
-    An echo, and streams beside it.
+    An echo, and streams at the same time.
 
     Args:
         echo: Steps of the echo.
@@ -35,17 +35,17 @@ class LoadSteps(Steps):
         return [*listens, *connects]
 
     def longest_s(self) -> float:
-        """Of the longer of both."""
+        """Time of the longer of both."""
         if not self._prefixes:
             return self._echo.longest_s()
         return max(self._echo.longest_s(), self._streams.longest_s())
 
     def round_trips(self) -> int:
-        """Of the longer of both, and one by which the streams are lengthened."""
+        """Round trips of the longer of both, and one by which the streams are lengthened."""
         return 1 + max(self._echo.round_trips(), self._streams.round_trips())
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """Of each direction of the streams by its listener; without streams of the echo."""
+        """Progress of the streams by direction, by the listener; without streams, of the echo."""
         half = len(lines) // 2
         # Those that connect are in the opposite order.
         pairs = list(zip(lines[:half], reversed(lines[half:]), strict=True))

@@ -25,7 +25,7 @@ class Metric:
     """One number that a trial results in."""
 
     key: str
-    #: Of the number in records.
+    #: Unit of the number in records.
     unit: str
     #: For people; empty: the key in words.
     name: str = ""
@@ -44,7 +44,7 @@ def _counts(better: Direction | None, unit: str, keys: str) -> list[Metric]:
     return [Metric(key, unit, better=better) for key in keys.split()]
 
 
-#: Of statistics in keys.
+#: Names of statistics in keys.
 _WORDS = {
     "mean": "mean",
     "sd": "standard deviation",
@@ -79,7 +79,7 @@ _INTERRUPTS = Metric("interrupt_cpu_s", "s", "time in interrupts", "less")
 _RETRIES = Metric("retries", "retries", "retries", "less")
 _ELAPSED = Metric("elapsed_s", "s", "elapsed time", "less")
 _JAIN = Metric("jain_index", "ratio", "Jain's index", "more", ("", 1.0))
-#: What is told of a distribution of round-trip times.
+#: Statistics of a distribution of round-trip times.
 ROUND_TRIP_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
 #: The same of the times of files, and the calls that are timed.
 FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
@@ -128,7 +128,7 @@ _ONE_WAY_STREAM = _table(
     _START_SKEW,
 )
 
-#: Of a stream both ways at once, the second direction's results, each named for the first's.
+#: Results of the second direction of a stream both ways at once, each named for the first's.
 REVERSE_STREAM = _table(
     Metric(
         f"{REVERSE_PREFIX}{one.key}",
@@ -157,8 +157,8 @@ ECHO = _table(
     _START_SKEW,
 )
 
-#: Of an echo beside streams: those of the echo, and of each direction of the streams what is not
-#: counted at a host that both share.
+#: Metrics of an echo during streams: those of the echo, and for each direction of the streams those
+#: that are not counted at a host that both share.
 _BESIDE_ECHO = (
     *("goodput_bps", "offered_bps", "sent_bps", "sent_messages", "received_messages"),
     *("lost_messages", "loss_ratio", "jain_index", "flow_goodput_min_bps"),
@@ -181,7 +181,7 @@ LOAD = {
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
 }
 
-#: Of a carrier on Ethernet, at the client.
+#: Metrics of a carrier on Ethernet, at the client.
 _FRAMES = [
     *_counts(None, "frames", "frames_sent frames_received"),
     *_counts("less", "frames", "frames_sent_again frames_discarded frames_lost_here rejects"),
@@ -217,7 +217,7 @@ STATIONS = _table(
     _GOODPUT,
     Metric("response_mean_ns", "ns", "mean response time", "less"),
     _times("response", "response time", "sd p50 p90 p99 max"),
-    # Of the station with the greatest: its standard deviation over its mean.
+    # Greatest of all stations: standard deviation over mean.
     Metric("response_cv_ratio", "ratio", better="less"),
     _JAIN,
     Metric("station_operations_min_per_s", "1/s", better="more"),
@@ -246,9 +246,9 @@ STATIONS = _table(
     _ELAPSED,
 )
 
-#: Of all workloads; a key means the same in each.
+#: Metrics of all workloads; a key means the same in each.
 METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS}
-#: Beside them: what publications measured otherwise.
+#: Other metrics that are better when lower: what publications measured otherwise.
 _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 
 
@@ -258,7 +258,7 @@ def metric_direction(key: str) -> Direction | None:
     processor time down; `None` for what was asked for or is neither, such as an offered load.
 
     Args:
-        key: Of a trial's results.
+        key: Key of a trial's results.
 
     Examples:
         >>> metric_direction("goodput_bps"), metric_direction("rtt_p99_ns")

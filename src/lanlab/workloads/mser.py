@@ -19,7 +19,7 @@ def best_cuts(
     Args:
         values: In the order of time, at equal steps, any unit; of MSER-5, means of five values.
         most_first, most_last: No more are cut off there.
-        least: So many are left, at least; what `most_first` and `most_last` leave may be fewer.
+        least: Fewest values to leave; what `most_first` and `most_last` leave may be fewer.
 
     Source:
         K. P. White, "An effective truncation heuristic for bias reduction in simulation output",

@@ -21,8 +21,8 @@ class Progress:
     bytes: int
     #: Messages that had been sent at about the same time, where the sender tells.
     sent_messages: int | None
-    #: Of datagrams: up to the newest that has come, where the receiver tells; and by how much their
-    #: delay varies now (RFC 3550), once it is measured.
+    #: Datagrams up to the newest that has come, where the receiver reports them; and by how much
+    #: their delay varies now (RFC 3550), once it is measured.
     expected_messages: int | None = None
     delay_variation_ns: int | None = None
     #: What the sender's kernel knows of its TCP connections now, as the engine's `TcpNow`.
@@ -55,7 +55,7 @@ class CounterChanges:
     """
 
     by_role: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    #: Of what lies between the hosts, as the ports of a switch, or of both hosts together, as the
+    #: Changes between the hosts, as at the ports of a switch, or of both hosts together, as at the
     #: interface of loopback.
     between: Mapping[str, int] = field(default_factory=dict)
 

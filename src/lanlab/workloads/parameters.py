@@ -96,7 +96,7 @@ class TrialParameters(BaseModel):
 
     @property
     def address_family(self) -> AddressFamily:
-        """Of the addresses by which the hosts reach each other."""
+        """Family of the addresses by which the hosts reach each other."""
         # Every workload says its own; there is none without addresses.
         raise NotImplementedError
 

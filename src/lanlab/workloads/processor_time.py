@@ -15,10 +15,10 @@ def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bo
     CPU time of the threads at one end that moved the data.
 
     Args:
-        name: Of the end, as in `sender`.
-        cpu: What it told.
+        name: Name of the end, as in `sender`.
+        cpu: CPU times that the end reported.
         capabilities: What its engine can do. One that does not know the CPU time of a thread
-            tells zeros: nothing is said then.
+            reports zeros: there are no metrics then.
 
     Returns:
         `…_cpu_s` and its parts `…_cpu_user_s` and `…_cpu_system_s`, seconds.
@@ -38,7 +38,7 @@ def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
     CPU time of one end for each message, and for each 10⁹ octets, that arrived.
 
     Args:
-        name: Of the end, as in `sender`.
+        name: Name of the end, as in `sender`.
         metrics: With `…_cpu_s`, `received_messages` and `received_bytes`; where one is not known,
             or nothing arrived, there is no cost of it.
     """
@@ -59,7 +59,7 @@ def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metri
     while it was measured.
 
     Args:
-        roles: Of the hosts that tell; none named: all that have results.
+        roles: Roles of the hosts that report; none named: all that have results.
 
     Returns:
         `interrupt_cpu_s`, seconds: of both hosts together. Hosts that share a kernel share its

@@ -38,8 +38,8 @@ class Workload(Protocol):
         """The shortest time in which a trial with these parameters can end, seconds."""
 
     def carried_bits(self, parameters: Any) -> float:
-        """Bits that a trial takes over the testbed's link, about, where it lasts until they are
-        carried; zero of one that lasts as long as it was told to."""
+        """Approximate bits that a trial takes over the testbed's link, where it lasts until they
+        are carried; zero for a trial with a set duration."""
 
     def steps(self, parameters: Any) -> Steps:
         """The steps of one trial."""
@@ -47,7 +47,7 @@ class Workload(Protocol):
     def summarise(
         self, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from what both roles of a finished trial told, and the link."""
+        """A trial's results from what both roles of a finished trial reported, and the link."""
 
 
 def _stream() -> Workload:

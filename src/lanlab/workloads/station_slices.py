@@ -34,7 +34,7 @@ class Slices:
     when they ended. One element a cell, of those that have an operation.
     """
 
-    #: Slice n begins n times so long after the start.
+    #: Width of a slice: slice n begins n times this after the start.
     width_ns: int
     station: NDArray[np.int64]
     slice: NDArray[np.int64]
@@ -72,9 +72,9 @@ def slices_of(
 
     Args:
         lines: Messages `station_slices`.
-        readings: All that were told. Stations without a cell are of a host that had room for all
-            of its readings: theirs are summed here.
-        width_ns: Of a slice; that of every line, or of several joined.
+        readings: All that were reported. Stations without a cell are of a host that had room for
+            all of its readings: theirs are summed here.
+        width_ns: Width of a slice: that of every line, or of several joined.
 
     Raises:
         EngineError: A line does not hold as many as it says, or a station that there is not.

@@ -6,9 +6,9 @@ Which part of a trial of stations counts: where all of them are at work, and not
 2. Of that time, MSER-5 cuts off what has not settled at the start, and what runs out at the end, of
    two series: completions in equal steps of time, and response times in the order in which the
    operations began. What either cuts off is left out.
-3. What MSER-5 would cut off but cannot be told from the rest by its mean stays in: of a series that
-   is steady throughout MSER cuts some off by chance, and of a short one much. The noise is taken
-   from the differences of successive batches, which a slow change does not swell.
+3. What MSER-5 would cut off but does not differ from the rest in its mean stays in: of a series
+   that is steady throughout MSER cuts some off by chance, and of a short one much. The noise is
+   taken from the differences of successive batches, which a slow change does not swell.
 4. If that leaves less than half, no steady state was reached: White's rule, by which Hoad, Robinson
    and Davies have a longer run made instead of a mean that cannot be trusted. The time in which all
    stations were at work is then what is summed, and it is said that it was not steady.
@@ -41,7 +41,7 @@ BATCH = 5
 LEAST_BATCHES = 10
 #: Readings behind each value, on average; of fewer, most steps would see none.
 _READINGS = 5
-#: So many values at most: more make the cut no surer.
+#: Most values of a series: more make the cut no surer.
 _MOST_VALUES = 1_000
 #: Fewer batches than this are never taken for what is steady: their variance is an accident.
 _LEAST_LEFT = 5
@@ -124,7 +124,7 @@ def station_ends(readings: Columns, stations: int) -> tuple[_Numbers, _Numbers]:
     """When each station's first operation began and its last ended, ns; -1 where it has none."""
     firsts = np.full(stations, -1, dtype=np.int64)
     lasts = np.full(stations, -1, dtype=np.int64)
-    # Of rows with the same station the last one that is assigned stays: backwards, the first.
+    # The row of a station that is assigned last stays: backwards, the first.
     firsts[readings["station"][::-1]] = readings["start_ns"][::-1]
     np.maximum.at(lasts, readings["station"], readings["end_ns"])
     return firsts, lasts
@@ -238,7 +238,7 @@ def _cuts(values: _Floats) -> tuple[int, int] | None:
 
 
 def _differs(batches: _Floats, cut: _Floats, left: _Floats) -> bool:
-    """Whether what was cut off can be told from what is left."""
+    """Whether the mean of what was cut off differs from that of what is left."""
     if cut.size == 0:
         return False
     noise = float(np.square(np.diff(batches)).mean()) / 2

@@ -41,7 +41,7 @@ class StationSums:
 
 @dataclass(frozen=True)
 class _Operations:
-    """Operations, one an element, whatever number of attempts each took."""
+    """Operations, one an element, for any number of attempts."""
 
     station: NDArray[Any]
     intended_ns: NDArray[np.int64]

@@ -1,9 +1,9 @@
 """
-What a trial of stations comes to of which not every single reading was kept.
+Results of a trial of stations whose readings were not all kept.
 
 Counts, means, deviations and ends are of all operations, by the sums of slices of time; what failed
 or was tried again is kept whole. Percentiles are of the readings that were kept, each of which
-stands for as many as were thinned out beside it. The part that counts is found by the readings that
+stands for as many as were thinned out with it. The part that counts is found by the readings that
 were kept, and goes from the beginning of a slice to the end of one.
 """
 
@@ -43,9 +43,9 @@ def thinned_sums(
 
     Args:
         readings: Those that were kept.
-        steady: What counts, by these.
-        slices: Of all operations that went well at once.
-        told: What the engines told: counts of all.
+        steady: The part that counts, by these.
+        slices: Sums of all operations that went well at once.
+        told: The engines' results: counts of all.
     """
     steady = slices.aligned(steady)
     start, end = steady.start_ns, steady.end_ns
@@ -133,7 +133,7 @@ def thinned_sums(
 
 
 def _errors(told: dict[str, Any]) -> dict[str, float | int]:
-    """Of the whole trial, whatever was kept."""
+    """Errors of the whole trial, also of operations whose readings were not kept."""
     errors = sum(told["errors"].values())
     found: dict[str, float | int] = {
         "errors": errors,

@@ -20,13 +20,13 @@ from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effec
 
 #: Readings of each station if nothing else ends a trial: as many as were published.
 _READINGS = 800
-#: Of all stations together, where the number is not given; beyond them a trial takes minutes.
+#: Readings of all stations where the number is not given; with more a trial takes minutes.
 _READINGS_OF_ALL = 800_000
 #: Readings of all stations that may be asked for: 640 MB in an engine.
 _MOST_ASKED_READINGS = 2**24
 #: Octets of the files of all stations together, where the size of one is not given.
 _FILES_BYTES = 256 * 2**20
-#: What a station is taken to do a second where a time must be told before.
+#: Operations per second that are assumed for a station where a time must be known in advance.
 _EXPECTED_PER_S = 4000.0
 
 
@@ -157,7 +157,7 @@ class StationsParameters(ServiceParameters):
 
     @property
     def own_file_size_bytes(self) -> int:
-        """Of each station's file."""
+        """Size of each station's file."""
         share = min(2**20, _FILES_BYTES // self.stations)
         return self.file_size_bytes or max(share, self.message_size_bytes)
 

@@ -1,4 +1,4 @@
-"""What the stations of several hosts told, as if they had been of one."""
+"""Results of the stations of several hosts, as if they had been of one."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def merged(parts: Sequence[Told], names: Sequence[str]) -> Told:
     """
     One result of several hosts: counts are added, the longest times and the widest skew kept.
 
-    The distributions and what the hosts did beside are those of the first; each host's own result
-    is kept in `hosts`. What is said of response times is made of all readings in any case.
+    The distributions and what else the hosts did are those of the first; each host's own result
+    is kept in `hosts`. Statistics of response times are made of all readings in any case.
 
     Args:
-        names: What the hosts are called.
+        names: Names of the hosts.
     """
     if len(parts) == 1:
         return dict(parts[0])
@@ -44,7 +44,7 @@ def merged(parts: Sequence[Told], names: Sequence[str]) -> Told:
     ended = sorted((end for part in parts for end in part["ended"]), key=lambda end: end["at_ns"])
     first["ended"] = ended[:_MOST_NAMED]
     ends = [part["ended_by"] for part in parts]
-    # That one host has no station left ends nobody else.
+    # A host with no station left does not end the others.
     if any(end != "no_station" for end in ends):
         ends = [end for end in ends if end != "no_station"]
     first["ended_by"] = min(ends, key=_ENDS.index)

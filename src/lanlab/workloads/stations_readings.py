@@ -48,7 +48,7 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
 
     parts = [octets_of(line, "readings", _READING_BYTES) for line in lines]
     readings = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
-    # Of equal starts those of one thread stay in order.
+    # With equal starts, those of one thread stay in order.
     readings = readings[np.argsort(readings["start_ns"], kind="stable")]
     times = {
         name: readings[name].astype(np.int64) for name in ("intended_ns", "start_ns", "end_ns")
@@ -67,7 +67,7 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
 
 def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArray[Any]]:
     """
-    One of so many operations of each station, and all that failed or were tried again.
+    One of every `every` operations of each station, and all that failed or were tried again.
 
     Args:
         columns: As `columns_of` gives them.

@@ -21,10 +21,11 @@ def summed(
     parameters: StationsParameters, told: dict[str, Any], slices: Slices | None = None
 ) -> None:
     """
-    Sum the readings of a trial, also of a failed one: into `told`, what its stations told.
+    Sum the readings of a trial, also of a failed one, into its stations' results.
 
     Args:
-        told: With `readings`, columns as `lanlab.workloads.stations_readings` has them.
+        told: The stations' results, with `readings`, columns as
+            `lanlab.workloads.stations_readings` has them.
         slices: Where these were thinned, the sums of all that is plain.
     """
     from lanlab.workloads.station_steady import steady_part
@@ -55,11 +56,11 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     A trial's results.
 
     Args:
-        outcome: The client's result is what `summed` made of what the stations told.
+        outcome: The client's result is what `summed` made of the stations' results.
     """
     told = outcome.results["client"]
     metrics: dict[str, float | int] = {
-        # Of an open loop it is how late stations began what was due first.
+        # In an open loop it is how late stations began what was due first.
         "start_skew_ns": told["start_skew_ns"],
         **told[_SUMMED],
         "reconnects": told["reconnects"],

@@ -21,7 +21,7 @@ from lanlab.workloads.steps import TOO_LONG_HINT, Before, Part, Request, Server,
 if TYPE_CHECKING:
     from lanlab.workloads.stations import StationsParameters
 
-#: Connecting and preparing may take this long, and each station so much more.
+#: Most time for connecting and preparing, and the addition per station.
 _SETUP_S = 120.0
 _SETUP_EACH_S = 0.5
 #: Files are written and removed at least at this speed.
@@ -30,11 +30,11 @@ _SLOWEST_BPS = 1e6
 _SLOWEST_PER_S = 1.0
 #: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
 MOST_READINGS = 250_000
-#: Between a start being told and the start, for each station: to be woken and wait for it, on a
-#: thread of its own (of a directory) or with others on one.
+#: Time between the announcement of a start and the start, for each station: to be woken and wait
+#: for it, on a thread of its own (of a directory) or with others on one.
 _LEAD_ALONE_S = 2e-4
 _LEAD_TOGETHER_S = 2e-5
-#: Room that a server's disk has left beside the stations' files, bytes.
+#: Free space that a server's disk needs in addition to the stations' files, bytes.
 _ROOM_BYTES = 64 * 2**20
 
 
@@ -96,7 +96,7 @@ class StationsSteps(Steps):
         return lead_beyond_s(self._parameters)
 
     def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
-        """What all hosts together told, with their readings and what these come to."""
+        """Results of all hosts together, with their readings and the metrics of these."""
         known = [(part.host, part.result) for part in told if part.result is not None]
         if not known:
             return {}
@@ -127,8 +127,8 @@ class StationsSteps(Steps):
 
 
 def lead_beyond_s(parameters: StationsParameters) -> float:
-    """By how much earlier than of two ends the start is told: the more stations there are, the more
-    have to hear of it."""
+    """By how much earlier than with two ends the start is announced: the more stations there are,
+    the more must receive it."""
     each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
     return each_s * parameters.stations
 
@@ -208,7 +208,7 @@ def _longest_s(parameters: StationsParameters) -> float:
     if parameters.longest_s is not None:
         return parameters.longest_s + (parameters.time_s or 0)
     waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S
-    # Many readings have to be told, and stations take their leave.
+    # Engines report many readings, and stations log out.
     waits_s += 0.05 * parameters.stations
     if parameters.time_s is not None:
         return waits_s + parameters.time_s

@@ -1,8 +1,8 @@
 """
 The steps of one trial, as a workload says them and a performer carries them out.
 
-A trial opens what it needs, is prepared, runs its timed part, is checked, and is emptied whatever
-became of it. Each step is a request to the host in a role. The workload says which; when they
+A trial opens what it needs, is prepared, runs its timed part, is checked, and is emptied, also when
+it failed. Each step is a request to the host in a role. The workload says which; when they
 start together, what is too late, what is cancelled and which clock counts is the performer's.
 """
 
@@ -48,18 +48,18 @@ class Part:
     request: Callable[[Before], Request]
     #: Which of the hosts in its role.
     place: int = 0
-    #: Of the part with this name it is told the clock, not of the last part.
+    #: Name of the part whose clock `Before.clock` describes; `None`: the last part.
     clock_of: str | None = None
 
 
 @dataclasses.dataclass
 class Told:
-    """What one part of the timed step has told."""
+    """What one part of the timed step has reported."""
 
     role: str
     #: What its host is called.
     host: str = ""
-    #: Its result; of a part that failed what it had measured until then, if it told.
+    #: Its result; of a part that failed what it had measured until then, if it reported that.
     result: Request | None = None
     #: Lines that came before the result, by type.
     lines: dict[str, list[Line]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Server(Protocol):
 
     @property
     def target(self) -> Request:
-        """As engines are told of it, credentials included."""
+        """The server in the form of a request to an engine, credentials included."""
 
     @property
     def root(self) -> str | None:
@@ -138,9 +138,9 @@ class Stage(Protocol):
         removes it if this process is killed, and what earlier ones have left is removed now.
 
         Args:
-            parameters: Of the condition.
-            kind: Of the request that removes it.
-            spec: Of that request; what is added to it later counts.
+            parameters: Parameters of the condition.
+            kind: Kind of the request that removes it.
+            spec: Specification in that request; what is added to it later counts.
 
         Returns:
             To be called with why the trial failed, or `None`.
@@ -155,7 +155,7 @@ class Steps:
     #: Whether the parts are alike and end each by itself, so that one that fails ends none.
     are_alike = False
     #: What to do about a step that was not done in time, where the engine waited for another;
-    #: `None` where it waits for nobody.
+    #: `None` where it waits for no other.
     too_long_hint: str | None = None
 
     def open(self, stage: Stage) -> None:
@@ -184,7 +184,7 @@ class Steps:
         return 0.0
 
     def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
-        """The results by role, from what the parts told, a failed trial's included."""
+        """The results by role, from what the parts reported, a failed trial's included."""
         return {part.role: part.result for part in told if part.result is not None}
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
@@ -233,10 +233,10 @@ class TwoEnds(Steps):
     """The steps of a workload with one end that listens, and one that connects and begins.
 
     Args:
-        roles: Of the end that connects, and of the one that listens.
-        listen, connect: What they are asked, beside addresses, ports and session.
+        roles: Roles of the end that connects, and of the one that listens.
+        listen, connect: Their requests, without addresses, ports and session.
         longest_s: As `Steps.longest_s`.
-        tells_clock: Whether the listener is told how the other's clock stands to its own.
+        tells_clock: Whether the listener's request has the offset of the other's clock to its own.
         replies: Replies that may be waited for one after the other, beyond the time.
     """
 
@@ -291,10 +291,10 @@ class TwoEnds(Steps):
         return [[Part(listens, listen)], [Part(connects, connect)]]
 
     def direction(self, stage: Stage, prefix: str) -> tuple[Part, Part]:
-        """The part that listens and the part that connects, where others are beside them.
+        """The part that listens and the part that connects, where a step has further parts.
 
         Args:
-            prefix: Of their roles.
+            prefix: Prefix of their roles.
         """
         connects, listens = f"{prefix}{self._connects}", f"{prefix}{self._listens}"
         (listen,), (connect,) = self.between(stage, connects, listens)
@@ -308,7 +308,7 @@ class TwoEnds(Steps):
         )
 
     def longest_s(self) -> float:
-        """As it was told."""
+        """The time given to the constructor."""
         return self._longest_s
 
     def round_trips(self) -> int:

@@ -26,7 +26,7 @@ from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
 from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
 
-#: Of a UDP message over IPv4 beside its payload: headers 8 and 20, and 38 of the Ethernet frame.
+#: Overhead of a UDP message over IPv4: headers 8 and 20, and 38 of the Ethernet frame.
 _UDP_FRAME_BYTES = 66
 #: Full frames for the payload of a segment.
 _TCP_FRAMES_RATIO = 1538 / 1448
@@ -231,7 +231,7 @@ class Stream:
             metrics |= {
                 f"{REVERSE_PREFIX}{key}": value
                 for key, value in stream_metrics(parameters, seen, other).items()
-                # Of both hosts, in each direction.
+                # It is of both hosts, and so of both directions.
                 if key != "interrupt_cpu_s"
             }
         return metrics
@@ -246,7 +246,7 @@ def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
 
 
 def engine_spec(parameters: StreamParameters) -> dict[str, object]:
-    """What the engines are told of a condition."""
+    """The specification of a condition in a request to an engine."""
     amount: dict[str, int]
     if parameters.time_s is not None:
         amount = {"time_ns": nanoseconds(parameters.time_s)}

@@ -25,11 +25,11 @@ def stream_metrics(
 
     Args:
         parameters: The condition.
-        outcome: Of one that did not fail.
-        changes: Of the counters of the hosts' interfaces.
+        outcome: Outcome of a trial that did not fail.
+        changes: Changes of the counters of the hosts' interfaces.
 
     Returns:
-        By the keys of `Stream.metrics` and some beside them. What is not known is not there.
+        Values by the keys of `Stream.metrics` and some more. What is not known is not there.
     """
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     size = parameters.message_size_bytes
@@ -44,7 +44,7 @@ def stream_metrics(
         "late_messages": sent["late_messages"],
         "max_lateness_ns": sent["max_lateness_ns"],
         "start_skew_ns": sent["start_skew_ns"],
-        # So many a window can miss at either end.
+        # Messages that a window can miss at either end.
         "burst_messages": sent["burst_messages"],
         "receive_calls": received["receive_calls"],
     }

@@ -35,7 +35,7 @@ def _of_service(key: str) -> Callable[[Any], bool]:
     return lambda parameters: key in SERVICES[parameters.service].own_parameters
 
 
-#: Of `stream` and `echo`.
+#: Needs of `stream` and `echo`.
 FLOW_NEEDS = (
     Need("nodelay", _over("tcp"), "transport tcp"),
     Need("timestamps", _over("udp"), "transport udp", ("kernel",)),
@@ -65,7 +65,7 @@ ECHO_NEEDS = (
         "a closed loop, without rate_requests_per_s",
     ),
 )
-#: Of `copy` and `stations`.
+#: Needs of `copy` and `stations`.
 SERVICE_NEEDS = (
     Need("signing", _of_service("signing"), "service `smb1`"),
     Need(

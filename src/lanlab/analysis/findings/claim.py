@@ -1,4 +1,4 @@
-"""What a statement comes down to: comparisons, joined by all, any and so many of."""
+"""What a statement comes down to: comparisons, joined by "all", "any" or a count."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Comparison:
     hedges_g: float | None = None
     #: Trials of each condition.
     n: tuple[int, ...] = ()
-    #: Trials that are lost, and were put in as whatever they can have been.
+    #: Trials that are lost, and were put in with every value that they can have had.
     lost_trials: int = 0
     #: Conditions that could be the least or greatest, where the statement speaks of that.
     candidates: int = 1
@@ -61,7 +61,7 @@ class Comparison:
     trials_needed: Callable[[float], int | None] = field(
         default=lambda level: None, compare=False, repr=False
     )
-    #: Whether it can be told how many trials decide it; of fitted models it cannot.
+    #: Whether the number of trials that decide it can be computed; of fitted models it cannot.
     is_planned: bool = True
     #: Conditions, as names that tell them apart in one body of evidence.
     conditions: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Joined:
-    """Parts of a statement: all must be so, any, or so many."""
+    """Parts of a statement: all of them must hold, any, or a number between bounds."""
 
     how: Literal["all", "any", "count"]
     parts: tuple[Node, ...]
@@ -111,7 +111,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class Tally:
-    """How a statement stands that holds for so many of its parts."""
+    """Verdicts on the parts of a statement that must hold for a number of them."""
 
     parts: int
     shown: int
@@ -153,7 +153,7 @@ def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
     If no comparison is decided wrongly, no statement is.
 
     Args:
-        truths: Of each comparison, by its key.
+        truths: Truth of each comparison, by its key.
         gap: What a statement is of which a part holds and another has no numbers.
     """
     if isinstance(node, Comparison):
@@ -195,7 +195,7 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
 
 
 def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterator[Tally]:
-    """Of each statement that counts: how many parts are shown and refuted."""
+    """For each statement that counts: how many parts are shown and refuted."""
     if not isinstance(node, Joined):
         return
     if node.how == "count":
@@ -238,9 +238,9 @@ def compared(
     A comparison of an estimate with bounds.
 
     Args:
-        scale: Of the estimates; bounds are given in the unit of `measure`.
-        estimates: The first is told; all must agree, for a verdict (of trials that are lost, each
-            way in which they can have been).
+        scale: Scale of the estimates; bounds are given in the unit of `measure`.
+        estimates: The first is reported; all must agree, for a verdict (of trials that are lost,
+            each way in which they can have been).
         strict: The bound itself is not within what is claimed ("below", not "at most").
         digits: As `Evidence.digits` has them.
     """

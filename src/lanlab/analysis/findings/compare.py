@@ -103,7 +103,7 @@ def value(
     if not (isinstance(found, Comparison) and isinstance(place.found, Side)):
         return found
     known = [number for cell in place.found.all for number in _values(cell.sample)]
-    # Of a share of the link's limit: what is above it was seen there.
+    # For a share of the link's limit: what is above it was seen there.
     least_seen, most_seen = min(known), math.inf if measure == "share" else max(known)
     told = found.interval
 

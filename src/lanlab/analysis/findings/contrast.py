@@ -57,7 +57,7 @@ class Estimate:
     is_bound: bool = False
     #: Trials of each condition.
     n: tuple[int, ...] = ()
-    #: Of two conditions: their difference in standard deviations, without the bias of few trials.
+    #: Difference of two conditions in standard deviations, without the bias of few trials.
     hedges_g: float | None = None
     #: Ids of the printed numbers that it was made of.
     sources: frozenset[str] = frozenset()

@@ -56,7 +56,7 @@ def change(sample: Trials, scale: Scale) -> Estimate:
     pairs = list(zip(x, y, strict=True))
     slope = math.fsum((one - mean_x) * (value - mean_y) for one, value in pairs) / spread
     rest = math.fsum((value - mean_y - slope * (one - mean_x)) ** 2 for one, value in pairs)
-    # Reading in steps scatters at least so much (`lanlab.analysis.statistics.samples.moments`).
+    # Least variance of a reading in steps (`lanlab.analysis.statistics.samples.moments`).
     step = sample.resolution / (sample.mean if scale == "log" else 1.0)
     variance = max(rest / (count - 2), step**2 / 12)
     reach = max(x) - min(x)

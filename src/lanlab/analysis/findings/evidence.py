@@ -10,7 +10,7 @@ from lanlab.frozen import dataclass
 from lanlab.studies import Level
 from lanlab.studies.base import is_level
 
-#: Of the conditions that a number does not tell apart: the one that it stands for.
+#: Which of the conditions that a number does not separate it stands for.
 Stands = Literal["each", "least", "greatest"]
 
 
@@ -49,12 +49,12 @@ class Evidence(Protocol):
 
     @property
     def assumed(self) -> Mapping[str, Level]:
-        """Levels that are taken for those of the one system that there is; not told."""
+        """Levels that are assumed for the only system that there is; left out of texts."""
 
     @property
     def digits(self) -> Mapping[float, float]:
         """Half of the last digit of printed numbers that state the claim, by number: a bound is
-        such a number, and is met by whatever is printed alike."""
+        such a number, and is met by every value that is printed alike."""
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """All conditions that have the metric."""

@@ -57,7 +57,7 @@ def judge_run(
     What the trials of a run make of findings.
 
     Args:
-        findings: Of the run's study; see `findings_of`.
+        findings: Findings of the run's study; see `findings_of`.
         run: The run, finished or not.
         trials: All its trials, in order.
 

@@ -22,7 +22,7 @@ def trials_needed(
     Trials of each condition (by block: blocks) that would decide, if effect and spread are as seen.
 
     Args:
-        estimate: Of all trials that there are.
+        estimate: Estimate of all trials that there are.
         low: Bounds of what is claimed, on the estimate's scale.
         high: The same.
         level: Two-sided, as it is left by the correction for many comparisons.

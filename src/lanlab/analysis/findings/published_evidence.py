@@ -34,7 +34,7 @@ _Levels = tuple[tuple[str, Level], ...]
 #: Not a factor of conditions: it tells trials of one condition apart.
 _TRIAL = "trial"
 _ENDS = {"minimum": "least", "maximum": "greatest"}
-#: Lost trials are tried at so many values between the ends of what they can have been, at most.
+#: Most values at which a lost trial is tried, between the ends of what it can have been.
 _MOST_FILLS = 9
 
 

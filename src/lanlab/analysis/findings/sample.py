@@ -26,7 +26,7 @@ class Trials:
     blocks: tuple[int, ...] = ()
     #: Place of each trial in the order in which they were run.
     positions: tuple[int, ...] = ()
-    #: Of each trial that is lost: the values that it can have had, ascending, and its place.
+    #: Values that each lost trial can have had, ascending, and its place.
     missing: tuple[tuple[tuple[float, ...], int], ...] = ()
     #: The step in which values were read; 0 if it is fine.
     resolution: float = 0.0
@@ -35,7 +35,7 @@ class Trials:
 
     @property
     def mean(self) -> float:
-        """Of the trials that there are."""
+        """Mean of the trials that there are."""
         return math.fsum(self.values) / len(self.values)
 
     def completed(self, few: bool = False) -> Iterator[Trials]:
@@ -77,7 +77,7 @@ class PrintedNumber:
 
     @property
     def is_bound(self) -> bool:
-        """Whether it was printed as a bound: more (less) than so much."""
+        """Whether it was printed as a bound: more (less) than a number."""
         return math.isinf(self.low) or math.isinf(self.high)
 
 

@@ -14,15 +14,15 @@ from lanlab.analysis.statistics.samples import scale_of
 from lanlab.frozen import dataclass
 from lanlab.studies import Level, Selection
 
-#: One-sided p below which a condition is told apart from the one with the extreme mean. Whatever is
-#: not told apart may be the extreme one, and must agree.
+#: One-sided p below which a condition differs from the one with the extreme mean. A condition that
+#: does not differ may be the extreme one, and must agree.
 APART = 0.001
 _NOTHING = Selection()
 
 
 @dataclass(frozen=True)
 class Side:
-    """One condition; where one is taken of several, also those that cannot be told from it."""
+    """One condition; where one is taken of several, also those that do not differ from it."""
 
     cell: Cell
     tied: tuple[Cell, ...] = ()
@@ -184,9 +184,9 @@ def alike(
     Levels of what the scopes leave open, so that like is compared with like.
 
     Args:
-        scopes: Of all sides of a comparison.
+        scopes: Scopes of all sides of a comparison.
         as_share: Whether they speak of shares of the link.
-        beside: Factors that are gone through otherwise.
+        beside: Further factors, whose levels the caller goes through itself.
 
     Returns:
         One for each combination that there is; a single empty one where nothing is open, a side

@@ -19,7 +19,7 @@ def assumed_levels(statement: Statement, known: Collection[str]) -> dict[str, Le
     of it.
 
     Args:
-        statement: Of a finding.
+        statement: Statement of a finding.
         known: The factors and parameters of the run's conditions.
 
     Returns:

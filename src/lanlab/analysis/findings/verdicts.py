@@ -45,7 +45,7 @@ class Further:
 
     #: Trials beyond those that there are, over all its conditions.
     trials: int
-    #: Of each condition at most, those that there are included.
+    #: Most trials of a condition, those that there are included.
     trials_per_condition: int
     #: Time that these take, where it is known how long one takes.
     minutes: float | None
@@ -62,7 +62,7 @@ class Judgement:
     #: Why it is not tested, or which part of it has no numbers.
     reasons: tuple[str, ...]
     comparisons: tuple[Judged, ...]
-    #: Of an undecided one; `None` where trials would not decide it, or not in reach.
+    #: Trials that decide an undecided one; `None` where none would, or not in reach.
     further: Further | None = None
     #: Number of parts that hold, of a statement about several.
     tallies: tuple[Tally, ...] = ()
@@ -72,8 +72,8 @@ class Judgement:
     #: levels that were left out.
     here: Judgement | None = None
     assumed: tuple[tuple[str, Level], ...] = ()
-    #: Of a simulated run: at how many of the conditions that it rests on machines were fitted to
-    #: what is printed of them, and how many conditions these are; `None` of all else.
+    #: Number of conditions of a simulated run at which machines were fitted to what is printed of
+    #: them, and of all conditions that it rests on; `None` of all else.
     fitted: tuple[int, int] | None = None
 
     @property

@@ -15,7 +15,7 @@ from lanlab.errors import UnfitValues, UsageError
 from lanlab.frozen import dataclass
 
 _DRAWS = 1_000
-#: No prediction goes beyond; no testbed has so many stations.
+#: Most stations that are predicted; no testbed has more.
 _MOST_STATIONS = 100_000
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ class StationsWithin:
     """The most stations whose response time stays within a limit."""
 
     limit_s: float
-    #: `None`: not to be told, see `basis`.
+    #: `None`: not known, see `basis`.
     stations: int | None
     #: 95 % interval of it; `high` is `None` where there is no telling how many more.
     low: int | None
@@ -39,7 +39,7 @@ class StationsWithin:
     #: The last measured level within the limit and the first beyond it; `None` where there is none.
     last_within: int | None
     first_beyond: int | None
-    #: Of `predicted`: what the model is and why.
+    #: For `predicted`: the model, and why it was chosen.
     reason: str = ""
 
 
@@ -53,11 +53,11 @@ def stations_within(
     regression: where they do not, that is chance, or a server that is not asked the same.
 
     Args:
-        curve: Of the response time that the limit is of.
+        curve: Curve of the response time that the limit is for.
         limit_s: Seconds, above 0.
         can_predict: Whether the curve is of means, which the models speak of, and not of
             percentiles.
-        seed: Of the draws of the interval.
+        seed: Seed of the draws of the interval.
 
     Raises:
         UsageError: A limit not above 0.
@@ -82,7 +82,7 @@ def stations_within(
             [math.inf if one is None else one for one in crossings], (0.025, 0.975), method="lower"
         )
         low = math.floor(ends[0])
-        # Of a draw that stays within throughout there is no telling how many more would.
+        # A draw that stays within throughout does not show how many more would.
         high = None if math.isinf(ends[1]) else math.floor(ends[1])
     if last is None and curve.stations[0] > 1:
         return StationsWithin(limit_s, None, low, high, "fewest", None, first)

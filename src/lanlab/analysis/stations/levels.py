@@ -65,7 +65,7 @@ class StationCurve:
     think_s: float = 0.0
     #: Octets of a message; `None` where they were not the same throughout.
     message_size_bytes: int | None = None
-    #: What the curve is of: the factors beside the number of stations.
+    #: Condition of the curve: the factors other than the number of stations.
     factors: Mapping[str, Level] = field(default_factory=dict)
     experiment: str = ""
 
@@ -104,7 +104,7 @@ def curves_of(
     The curves of some experiments of a run, in the order in which their trials came.
 
     Args:
-        trials: Of one run; those that do not count are passed over.
+        trials: Trials of one run; those that do not count are passed over.
         experiments: Ids of experiments of workload `stations`.
         response: The metric that stands for the response time. The laws of queues are of the mean;
             of another, as `response_p99_ns`, what was measured can be said, and no more.

@@ -24,7 +24,7 @@ class GreatestThroughput:
     #: greatest of several means is partly the luckiest: the interval is not corrected for it.
     operations_per_s: float
     interval: MeanInterval | None
-    #: Numbers of stations whose throughput cannot be told from it (Welch's test, 5 % over all
+    #: Numbers of stations whose throughput does not differ from it (Welch's test, 5 % over all
     #: levels by Bonferroni's bound); the peak itself among them. Of single trials only itself.
     alike: tuple[int, ...]
     #: Tests of the rise to it and of the fall behind it; `None` where levels or trials are too few.

@@ -2,7 +2,7 @@
 Models of a server under a closed loop of stations, fitted to response times.
 
 `queue`: an operation waits for one of `servers` equal servers, first come first served, and besides
-takes some time for which it waits for nobody (the way, what the server does for all at once). Its
+takes some time in which it waits for no server (the way, what the server does for all at once). Its
 times are random: exact mean values (`mva`). `corner`: the same with times that are always the same
 and stations that keep out of each other's way, as far as they can: the asymptotes themselves. A
 server lies between the two. Neither ever loses throughput with more stations.
@@ -32,7 +32,7 @@ _SERVERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 #: Each fit has these: time of an operation alone, and what share of it others wait for.
 PARAMETERS = 2
 _LEAST_SHARE = 1e-6
-#: With so many stations beyond four times the knee no server is idle in one of 10^12 turns: those
+#: With this many stations beyond four times the knee no server is idle in one of 10^12 turns: those
 #: that are elsewhere are distributed as Poisson has it, with a mean below the knee.
 _ALWAYS_BUSY = 50
 
@@ -49,7 +49,7 @@ class ServerModel:
     #: Share of it in which a server is busy with the operation, so that others may wait.
     busy_share: float
     servers: int
-    #: Of the stations between operations, seconds.
+    #: Wait of the stations between operations, seconds.
     think_s: float
 
     @property

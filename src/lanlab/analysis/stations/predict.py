@@ -7,9 +7,9 @@ those; the one whose response times come nearer is taken, and where noise leaves
 Of fewer than five levels none is put aside: `queue` it is.
 
 The interval joins two errors: what chance does to the trials (the model fitted again to means drawn
-anew, `resampling`; by Student's t, as the noise is known from so many trials), and what the model
-was off where it was tested beyond what chance makes of it, larger by as much further as is asked
-for, in ratios of stations. With too few levels for a test it is the model's distance from the
+anew, `resampling`; by Student's t, as the noise is known from the trials alone), and what the
+model was off where it was tested beyond what chance makes of it, larger by as much further as is
+asked for, in ratios of stations. With too few levels for a test it is the model's distance from the
 levels that it was fitted to.
 
 No such model ever loses throughput. Where throughput is shown to fall after its peak (or does by a
@@ -74,9 +74,9 @@ class Predictor:
 
     #: `held`: throughput fell, and is taken to stay where it was.
     kind: Literal["queue", "corner", "held"]
-    #: Of `held` too: what bounds the curve from its best.
+    #: The model, for `held` too: what bounds the curve from its best.
     model: ServerModel
-    #: Of the test, or of the fit if there was none: root of the mean square of logarithms.
+    #: Error of the test, or of the fit without one: root of the mean square of logarithms.
     error_ratio: float
     #: Whether it was tested on levels that it was not fitted to.
     is_tested: bool
@@ -89,7 +89,7 @@ class Predictor:
     _t: float
 
     def at(self, stations: int) -> Prediction:
-        """What so many stations get, from 1; best beyond what was measured.
+        """What this number of stations gets, from 1; best beyond what was measured.
 
         Raises:
             UsageError: Fewer than 1.
@@ -139,7 +139,7 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
 
     Args:
         curve: At least 3 levels; of a mean response time, which is what the models are of.
-        seed: Of the draws.
+        seed: Seed of the draws.
 
     Raises:
         UnfitValues: Fewer levels.

@@ -14,7 +14,7 @@ from lanlab.workloads.metrics import STATION_SUMS
 
 @dataclass(frozen=True)
 class StationSpread:
-    """Of one number of stations, all its trials: ratios to the mean of the stations' means."""
+    """Spread of one number of stations, all its trials, as ratios to the mean of their means."""
 
     stations: int
     #: Standard deviation of the stations' means; `None` for one station.
@@ -41,8 +41,8 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
     How evenly stations were served.
 
     Args:
-        trials: Of one condition. A station's mean is over the means of the trials, each over that
-            of its trial first, so that a slow trial is no unfairness.
+        trials: Trials of one condition. A station's mean is over the means of the trials, each over
+            that of its trial first, so that a slow trial is no unfairness.
 
     Returns:
         `None` if no trial has a station with a reading.

@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 def throughput_by_law(curve: StationCurve, stations: int) -> float:
     """
-    Operations per second of so many stations by the law that fits a curve best: least squares of
-    relative errors, with 0 <= a <= 1 and b >= 0.
+    Operations per second at a number of stations, by the law that fits a curve best: least squares
+    of relative errors, with 0 <= a <= 1 and b >= 0.
 
     Raises:
         UnfitValues: Fewer than 3 levels.

@@ -1,9 +1,9 @@
 """
 The mean of a condition and its interval: the one that every table, figure and comparison has.
 
-The mean is arithmetic, whatever the metric: octets over time of all trials, or the time of all over
-their number, as whoever adds up the trials finds it. How its interval is made follows from what the
-metric is (`scale_of`) and never from the values, but for one: a logarithm of 0 there is not.
+The mean is arithmetic for every metric: octets over time of all trials, or the time of all over
+their number, as a reader who adds up the trials finds it. How its interval is made follows from
+what the metric is (`scale_of`) and never from the values, but for one: 0 has no logarithm.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lanlab.workloads.scales import log_error
 
 #: Metrics that can be below zero: differences of two clocks.
 _SIGNED = re.compile(r"^one_way_delay_|^clock_offset_")
-#: Shares of a whole, beside the ratios that are none: no mean of them is above 1.
+#: Ratios that are shares of a whole, as others are not: no mean of them is above 1.
 _SHARES = re.compile(
     r"_share_ratio$|^(jain_index|(received|loss|blocked|error|stall|steady)_ratio)$"
 )
-#: An interval is told as far as a factor of e to this power.
+#: Largest factor by which an interval reaches from the mean, as a power of e.
 _MOST_LOG = 300.0
 
 
@@ -132,8 +132,9 @@ def cut(
 
     Args:
         metric: Key of a trial's results.
-        ends: Of the interval, in the metric's unit.
-        least, greatest: Of the trials. One beyond an end shows that the metric has no such end.
+        ends: Ends of the interval, in the metric's unit.
+        least, greatest: Extremes of the trials. One beyond an end shows that the metric has no such
+            end.
     """
     low, high = ends
     if least >= 0 and not _SIGNED.search(metric):

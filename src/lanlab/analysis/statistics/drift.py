@@ -21,7 +21,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Drift:
-    """How a metric changes from one trial to the next, beside its conditions."""
+    """How a metric changes from one trial to the next, apart from its conditions."""
 
     #: Change per step of the position, in the values' unit; on a log scale a factor.
     slope: float
@@ -61,7 +61,7 @@ def drift(
         positions: When each was run: the trial's number, the block's, or seconds, in the same
             shape. By default 1, 2, 3 … within each condition.
         scale: `log` for conditions of unlike size, which drift by a share.
-        confidence: Of the slope's interval.
+        confidence: Confidence of the slope's interval.
 
     Raises:
         UnfitValues: Fewer than 3 trials beyond the number of conditions with two or more, unfit

@@ -31,13 +31,13 @@ def explained_share(
     confidence: float = 0.95,
 ) -> ExplainedShare:
     """
-    One-way analysis of variance as an effect size. Whatever else was varied counts as chance.
+    One-way analysis of variance as an effect size. Other factors that were varied count as chance.
 
     Args:
         values: One for each trial, any unit.
         levels: The level of each trial, in the same order.
         scale: `log` for rates and times.
-        confidence: Of the interval.
+        confidence: Confidence of the interval.
 
     Raises:
         UnfitValues: Values that are not fit, levels of another number than values, one level, or as
@@ -77,7 +77,7 @@ def explained_share(
 
 
 def _interval(f: float, df: int, df_left: int, n: int, confidence: float) -> tuple[float, float]:
-    """Of the share: from the noncentralities that make such an F likely."""
+    """Interval of the share: from the noncentralities that make such an F likely."""
     from scipy.optimize import brentq  # takes a sixth of a second to load
 
     def excess(noncentrality: float, chance: float) -> float:

@@ -41,9 +41,9 @@ class Fit:
     """A model that was fitted."""
 
     coefficients: Mapping[str, Coefficient]
-    #: Of each group: its mean less what the model says, as a share of its mean.
+    #: Mean of each group less what the model says, as a share of the mean.
     residual_ratios: tuple[float, ...]
-    #: Groups beyond coefficients; with none the model fits whatever was seen.
+    #: Groups beyond coefficients; with none the model fits any values.
     df_lack: int
     #: Chance of residuals as large, if the model is right; `None` where it cannot be asked.
     p_lack: float | None
@@ -89,7 +89,7 @@ def fit_groups(
         weights: Of a single value of each group; by default 1 over the square of the group's mean,
             so that all groups count by their relative deviation. They matter only where there are
             more groups than coefficients.
-        confidence: Of the intervals.
+        confidence: Confidence of the intervals.
 
     Raises:
         UnfitValues: Groups that do not tell the coefficients apart, or values that are not finite.
@@ -166,7 +166,7 @@ def _variance(group: Floats) -> float:
 def _p_lack(
     residuals: Floats, weights: Floats, groups: Sequence[Floats], coefficients: int
 ) -> float | None:
-    """Of the F test of lack of fit, which takes the weighted values for equally spread."""
+    """p of the F test of lack of fit, which takes the weighted values for equally spread."""
     df_lack = len(groups) - coefficients
     df_pure = sum(group.size - 1 for group in groups)
     if df_lack < 1 or df_pure < 1:

@@ -20,7 +20,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     Adjusted p of declared claims: one at or below the level holds, at that level for all together.
 
     Args:
-        p_values: One for each claim of a family, 0 to 1, whatever their dependence.
+        p_values: One for each claim of a family, 0 to 1, with any dependence between them.
 
     Returns:
         As many, in the same order; none below its own p.

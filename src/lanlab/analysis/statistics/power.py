@@ -31,9 +31,9 @@ _LEFT_OUT = 1e-14
 class Needed:
     """Trials that a claim takes."""
 
-    #: Of each condition (by block: blocks); `None` if more than `cap`: not in reach.
+    #: Trials of each condition (by block: blocks); `None` if more than `cap`: not in reach.
     trials_per_side: int | None
-    #: Chance to decide with so many (with `cap`, if not in reach).
+    #: Chance to decide with this number (with `cap`, if not in reach).
     power: float
     cap: int
 
@@ -44,7 +44,7 @@ class Further:
 
     #: What the trials would show, if what was seen is how it is.
     would_show: Literal["differs", "equivalent", "different"]
-    #: Of each condition, those that there are included; `None` if not in reach.
+    #: Trials of each condition, those that there are included; `None` if not in reach.
     trials_per_side: int | None
     #: Beyond those that there are, of both conditions together; `None` if not in reach.
     further_trials: int | None
@@ -90,11 +90,12 @@ def trials_to_detect(
 
     Args:
         difference: True difference in the unit of `sd`; on a log scale the true ratio.
-        sd: Of the trials, on the scale (`sd_of_cv`); by block, of the differences in a block.
-        sd_b: Of the other condition's trials, if it spreads otherwise.
+        sd: Standard deviation of the trials, on the scale (`sd_of_cv`); by block, of the
+            differences in a block.
+        sd_b: Standard deviation of the other condition's trials, if it is another.
         scale: `log` if `difference` is a ratio.
         design: Whether trials are compared within blocks.
-        level: Of the test.
+        level: Level of the test.
         power: Chance to find it.
         cap: More trials than this are out of reach.
 
@@ -141,7 +142,7 @@ def trials_for_equivalence(
         sd_b: As for `trials_to_detect`.
         true: The true difference, or ratio, within the margin; by default none.
         design: As for `trials_to_detect`.
-        level: Of each of both one-sided tests.
+        level: Level of each of both one-sided tests.
         power: Chance to show it.
         cap: More trials than this are out of reach.
 
@@ -190,7 +191,7 @@ def trials_to_decide(
             where the effect was seen: within the margin or beyond.
         against: Without a margin: the difference, or ratio, that was claimed to be exceeded; by
             default none (0, or 1 as a ratio).
-        level: Of the test that is undecided.
+        level: Level of the test that is undecided.
         power: Chance to decide.
         cap: More trials of each condition than this are out of reach.
 

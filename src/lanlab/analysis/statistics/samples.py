@@ -64,7 +64,7 @@ class Moments:
     """Mean and spread of trials on a scale: of the logarithms for `log`."""
 
     mean: float
-    #: Of the sample, with n - 1.
+    #: Standard deviation of the sample, with n - 1.
     sd: float
     n: int
     scale: Scale
@@ -118,7 +118,7 @@ def moments(
     Mean and spread of a sample on a scale.
 
     Args:
-        name: Of the values, for errors.
+        name: Name of the values, for errors.
         values: One for each trial, any unit, at least `at_least`.
         scale: `linear`, or `log` for values above zero.
         at_least: Values that there must be.

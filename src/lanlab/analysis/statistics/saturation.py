@@ -21,13 +21,13 @@ class TwoLines:
 
     #: Where they meet, in the unit of the loads.
     breakpoint: float
-    #: Its interval; `None` where it reaches the end of what can be told from these loads.
+    #: Its interval; `None` where it reaches the end of what these loads can show.
     low: float | None
     high: float | None
     #: Slopes before and after, responses' unit over loads' unit.
     slope_before: float
     slope_after: float
-    #: Of what one line leaves, the share that two explain, 0 to 1.
+    #: Share that two lines explain of what one line leaves, 0 to 1.
     explained: float
     confidence: float
 

@@ -37,8 +37,8 @@ def peak_then_decline(
 
     Args:
         levels: Values of each level, in the order of the levels, at least 3 levels of at least 2.
-        scale: Of the comparisons.
-        confidence: Of their intervals, which are not corrected for the choice of the peak.
+        scale: Scale of the comparisons.
+        confidence: Level of their intervals, which are not corrected for the choice of the peak.
 
     Raises:
         UnfitValues: Fewer levels or values, or unfit ones.

@@ -108,7 +108,7 @@ def welch(
         a: One value for each trial, any unit, at least 2.
         b: The same of the other condition; the numbers may differ.
         scale: `log` compares as a ratio.
-        confidence: Of the interval.
+        confidence: Confidence of the interval.
         resolution: The step in which the values were read, see `samples.moments`.
 
     Raises:
@@ -163,7 +163,7 @@ def paired_by_block(
         a: The value of each block, by the block's number.
         b: The same of the other condition. Blocks that only one has are left out and counted.
         scale: `log` takes the ratio in each block.
-        confidence: Of the interval.
+        confidence: Confidence of the interval.
         resolution: The step in which the values were read, see `samples.moments`; a difference
             has the rounding of both.
 
@@ -183,7 +183,7 @@ def paired_by_block(
         )
     values_a = sample("a", (a[block] for block in common), 2, scale=scale)
     values_b = sample("b", (b[block] for block in common), 2, scale=scale)
-    # Of ratios as such, not of their logarithms: `moments` looks for equal ones before it takes
+    # Ratios as such, not their logarithms: `moments` looks for equal ones before it takes
     # the logarithm.
     differences = values_a / values_b if scale == "log" else values_a - values_b
     seen = moments("differences", differences, scale=scale)
@@ -236,9 +236,9 @@ def by_spread(
     Args:
         a: One value for each unit, any unit of measure, at least 1.
         b: The same of the other condition.
-        spread: Of such values. Those compared add nothing to it.
+        spread: Spread of such values. Those compared add nothing to it.
         scale: `log` compares as a ratio.
-        confidence: Of the interval.
+        confidence: Confidence of the interval.
 
     Raises:
         UnfitValues: No value, one not finite, or not above zero on a log scale.

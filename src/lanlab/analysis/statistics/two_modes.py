@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from lanlab.frozen import dataclass
 
-#: Between the modes nothing lies: the nearest trial of the one is so much further from its like
-#: than the furthest of the other.
+#: Between the modes nothing lies: the nearest trial of the one is further from its like than the
+#: furthest of the other, by at least this factor.
 _GAP = 4.0
-#: The distances of those apart are alike: the greatest is at most so many times the least.
+#: The distances of those apart are alike: the greatest is at most this many times the least.
 _ALIKE = 1.5
 #: One trial apart is an outlier, not a mode; and there must be a usual one to be apart from.
 _LEAST_APART, _LEAST_USUAL = 2, 4

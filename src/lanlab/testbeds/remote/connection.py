@@ -46,7 +46,7 @@ _PIECE_BYTES = 65_536
 #: csh and tcsh would take `!` for an event of their history and a line end for an error, and old
 #: ones take no word of more than 1024 bytes.
 HOLDER = """exec sh -c 'read -r script; eval "$script"'"""
-#: The same for a person who wants to see whether that works.
+#: The same for a user who tests whether that works.
 _HELLO = 'exec sh -c "echo hello"'
 
 
@@ -187,7 +187,7 @@ class Connection:
         """The next line that the holder says."""
         while b"\n" not in self._buffer:
             if len(self._buffer) > _MOST_LINE_BYTES:
-                # Of a longer line each part is one.
+                # Each part of a longer line counts as a line.
                 break
             pipe = self._holder.stdout
             assert pipe is not None
@@ -308,7 +308,7 @@ class Heartbeat:
         while not self._over.wait(self._interval_s):
             for connection in self._connections:
                 with contextlib.suppress(LabError, ValueError):
-                    # Of one that takes nothing the others must not wait for their turn.
+                    # The others must not wait for one that takes nothing.
                     connection.send(b"\n", 0)
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class Destination:
     #: As ssh takes it, for example `alice@nas`; `None` for this machine.
     ssh: str | None
     port: int | None = None
-    #: Of the measured network; none: that which ssh connected to.
+    #: Addresses in the measured network; none: the one that ssh connected to.
     addresses: tuple[str, ...] = ()
     #: The interface whose addresses are those of the measured network; `None`: not said.
     interface: str | None = None

@@ -18,7 +18,7 @@ def refusal(destination: Destination, said: str, exit_code: int | None) -> LabEr
 
     Args:
         said: What ssh wrote to its standard error.
-        exit_code: Of ssh; `None` if it has not ended.
+        exit_code: Exit code of ssh; `None` if it has not ended.
     """
     label, by_hand = destination.label, by_hand_command(destination)
     for pattern, error, message, hint in _KNOWN:

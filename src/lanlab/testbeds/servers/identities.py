@@ -18,7 +18,7 @@ class Identity:
 
     key: Path
     public: Path
-    #: Of the certificate (DER), or of the host key's public blob, in hexadecimal.
+    #: Digest of the certificate (DER), or of the host key's public blob, in hexadecimal.
     sha256: str
 
 

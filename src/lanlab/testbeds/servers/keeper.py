@@ -6,14 +6,15 @@ standard library. SETTINGS is a JSON object: `address`, `ports` (how many free o
 `gid` (`null`: stay as it is), `remove` (folders that go at the end). It speaks JSON lines:
 
 1. it says `{"ports": […]}`, or `{"error": …}` and ends;
-2. it is told `{"argv": […], "port": …, "within_s": …}` and starts that;
+2. it reads `{"argv": […], "port": …, "within_s": …}` and starts that;
 3. it says `{"pid": …}` once the port is listened on, or `{"error": …}`;
 4. when its input closes, it ends the server and every process that came of it, and removes the
    folders.
 
-The input is a pipe from lanlab, which the kernel closes when lanlab ends, however it ends. Whatever
-the server forks, and leaves, becomes a child of the keeper (PR_SET_CHILD_SUBREAPER), so that none
-is overlooked: servers clear their environment, change their session and their process group.
+The input is a pipe from lanlab, which the kernel closes when lanlab ends, however it ends. A
+process that the server forks, and leaves, becomes a child of the keeper (PR_SET_CHILD_SUBREAPER),
+so that none is overlooked: servers clear their environment, change their session and their process
+group.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _NESTED = "nested"
 def main() -> int:
     """Keep a server until the input closes."""
     settings: dict[str, Any] = json.loads(sys.argv[1])
-    # A Ctrl-C in the terminal is for lanlab. Being told to end is the same as its end.
+    # A Ctrl-C in the terminal is for lanlab. SIGTERM is the same as lanlab's end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     waking, woken = os.pipe()
     os.set_blocking(woken, False)
@@ -71,7 +72,7 @@ def main() -> int:
             _wait(waking, ended)
     except _Refusal as refusal:
         _say({"error": str(refusal)})
-        # Whoever asked still reads the logs.
+        # lanlab still reads the logs.
         _wait(waking, ended)
     finally:
         _end_all()

@@ -109,7 +109,7 @@ class LocalServer:
             return None
         self.unknown = None
         used_s = sum(_total_s(one) - self._before.get(_key(one), 0.0) for one in members)
-        # Of one that has ended and that nobody has waited for yet, nothing is told.
+        # The system reports no time of one that has ended and that was not waited for yet.
         self._used_s = max(self._used_s, used_s)
         return self._used_s
 

@@ -2,7 +2,7 @@
 OpenSSH, for SFTP.
 
 It runs as an ordinary user and so can let in that user alone, by a key: a password is the system's,
-which nobody else may look at. So the user and the key to log in with are made here, and the
+which no other program may look at. So the user and the key to log in with are made here, and the
 password that was asked for opens nothing (`RunningServer.credentials`).
 
 What is served is where a session begins. Without root the server cannot confine a session to it:

@@ -116,14 +116,14 @@ class Samba(Server):
         make_user = [self.path("pdbedit"), "-s", configuration, "-a", "-t", "-u", place.user]
         place.run(make_user, password * 2)
         logs = (place.private / "smbd.log", place.private / "log.smbd")
-        # It wants to lead a process group, which the leader of a session may not ask for. At its
-        # end it kills its group: that is its own here, made by what keeps it.
+        # It asks to lead a process group, which the leader of a session may not. At its end it
+        # kills its group: that is its own here, made by the keeper.
         argv = [self.path("smbd"), "-F", "--no-process-group", "-s", configuration]
         return Launch([*argv, "-l", str(place.private)], port, share=SHARE, logs=logs)
 
 
 def _another_user(user: str) -> str:
-    """A user of the system for those who are nobody: it must be there, and is let in nowhere."""
+    """A system user for Samba's guest account: it must be there, and is let in nowhere."""
     if (other := other_user(user)) is not None:
         return other
     raise UnmetNeed("server `samba` needs a second system user", hint="useradd a user")

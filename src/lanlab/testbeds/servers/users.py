@@ -1,4 +1,4 @@
-"""Users and groups of the system. Windows has none by number: nobody is found there."""
+"""Users and groups of the system. Windows has none by number: no user is found there."""
 
 from __future__ import annotations
 

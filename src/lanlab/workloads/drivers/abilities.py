@@ -45,7 +45,7 @@ class Abilities:
     ip_versions: tuple[int, ...] = (4, 6)
     #: Further parameters that it has an option for.
     takes: frozenset[str] = frozenset()
-    #: Of some parameters, the only values that it can do.
+    #: The only values that it can do, for some parameters.
     values: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     #: Whether time is in whole seconds only.
     whole_seconds: bool = True

@@ -41,9 +41,9 @@ class Commands:
     client: Sequence[str]
     #: The server is ready when it has this port: listening, or over UDP bound.
     listens_on: tuple[Literal["tcp", "udp"], int]
-    #: How the server is told that the trial is over; `None`: it ends by itself.
+    #: Signal that ends the server after the trial; `None`: it ends by itself.
     server_end: signal.Signals | None = None
-    #: What the server writes last; it is told once that stands in its output.
+    #: What the server writes last; the signal is sent once that stands in its output.
     server_last_words: str = ""
 
 

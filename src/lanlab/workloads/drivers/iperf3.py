@@ -119,7 +119,7 @@ def _run(text: str, end: str) -> dict[str, Any]:
 
 
 def _all_bytes(run: dict[str, Any]) -> int:
-    """Of all intervals, those of the warm-up included."""
+    """Bytes of all intervals, those of the warm-up included."""
     return sum(int(interval["sum"]["bytes"]) for interval in run["intervals"])
 
 

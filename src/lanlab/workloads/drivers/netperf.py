@@ -103,7 +103,7 @@ def _stream(parameters: Any, values: dict[str, str], client: Output, server: Out
     sent = int(of("LOCAL_BYTES_SENT")) // size
     received = int(of("REMOTE_BYTES_RECVD")) // size
     counts = StreamCounts(
-        # Of a sending test this is what the receiver got.
+        # In a sending test this is what the receiver got.
         goodput_bps=1e3 * of("THROUGHPUT"),
         sent_messages=sent,
         received_messages=received,

@@ -55,7 +55,7 @@ class Nuttcp(Driver):
         elif p.nodelay:
             client.append("-D")
         rate = rate_bps(p)
-        # Of all flows together, in kbit/s. 0: as fast as possible.
+        # Rate of all flows together, kbit/s. 0: as fast as possible.
         client.append("-R0" if rate is None else f"-R{rate / 1e3:g}")
         if p.send_buffer_bytes is not None:
             client.append(f"-w{p.send_buffer_bytes // _KIB}")
