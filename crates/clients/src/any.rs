@@ -1,5 +1,5 @@
-//! The services that there are, behind one type: a line for each. A match costs nothing beside an
-//! operation, where a boxed future would cost an allocation.
+//! The services that there are, behind one type: a line for each. A match costs nothing compared with
+//! an operation, where a boxed future would cost an allocation.
 
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServiceKind, ServicePath, Session, Target,
@@ -29,7 +29,7 @@ macro_rules! services {
         /// Connect and log in.
         ///
         /// # Errors
-        /// Whatever can be wrong with a server, its address, or a user.
+        /// A fault of the server, its address, or the user.
         pub async fn connect(target: &Target) -> Result<AnySession> {
             match target.service {
                 $($(ServiceKind::$kind)|+ => {

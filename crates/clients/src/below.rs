@@ -1,8 +1,8 @@
 //! Files below a directory of this host, reached from a handle of it that is opened once.
 //!
 //! Every name on the way is looked up in the handle of the directory before it, and none is followed
-//! if it is a link: whatever somebody puts in the place of a file or directory meanwhile, nothing
-//! beside the directory is read, written or removed. The directories of a trial that were made here
+//! if it is a link: even if another program replaces a file or directory meanwhile, nothing outside
+//! the directory is read, written or removed. The directories of a trial that were made here
 //! are held open until they are removed, so that another in their place is not taken for them.
 //! `cap-std` makes the calls.
 

@@ -14,7 +14,7 @@ use lanlab_os::positioned;
 use crate::below::{Below, Kind};
 
 /// Octets of a call when a whole file is moved: what `cp` and the like take, and enough that the
-/// call itself costs nothing beside the copying.
+/// call itself costs nothing compared with the copying.
 const BLOCK_BYTES: u32 = 1 << 18;
 
 /// A directory to work in.

@@ -1,5 +1,5 @@
 //! Many calls under way at once on one connection: each is written when it comes, and its answer
-//! goes to it when that comes, in whatever order.
+//! goes to it when that comes, in any order.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -29,7 +29,7 @@ const REUSED_OCTETS: usize = 16 << 10;
 /// Long answers whose memory is kept.
 const MAX_SPARE: usize = 16;
 
-/// How answers are told from each other on a connection, and whose they are.
+/// How answers are delimited on a connection, and to which calls they belong.
 pub trait Wire: Send + Sync + 'static {
     /// Octets that follow a header, and whether the answer ends with them.
     fn length(&self, header: [u8; 4]) -> Result<(usize, bool)>;
@@ -213,7 +213,7 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
                 let Some(call) = waiting.state().calls.remove(&key) else {
                     break Fault::new(Class::Protocol, "an answer to a call that was not made");
                 };
-                // A call that was dropped meanwhile wants no answer.
+                // A call that was dropped meanwhile needs no answer.
                 let _ = call.send(answer);
             }
             Err(fault) => break fault,

@@ -14,7 +14,7 @@ use crate::transport;
 const SESSION_PORT: u16 = 139;
 /// Port of SMB without `NetBIOS`.
 const DIRECT_PORT: u16 = 445;
-/// Name by which every server of Windows NT and Samba is called beside its own.
+/// Name that every server of Windows NT and Samba answers to in addition to its own.
 const ANY_SERVER: &str = "*SMBSERVER";
 /// Octets of the longest answer to a session request.
 const MAX_ANSWER_BYTES: usize = 6;

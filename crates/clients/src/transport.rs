@@ -31,7 +31,7 @@ pub fn server_name(target: &Target) -> Result<String> {
     }
 }
 
-/// What is waited for at most so long.
+/// Bounded wait: `work`, within the time-out of `target`.
 pub async fn within<T>(
     target: &Target,
     what: &str,

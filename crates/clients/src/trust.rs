@@ -14,7 +14,7 @@ use rustls::{
 
 use crate::user_file;
 
-/// A file of those that are trusted has at most so many bytes.
+/// Largest file of trusted certificates or keys, bytes.
 pub const MOST_FILE_BYTES: u64 = 1 << 24;
 
 /// What checks a server's certificate.
@@ -75,7 +75,7 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     }
 }
 
-/// Takes one certificate and no other, whatever it says of itself.
+/// Accepts one certificate, known by its hash, and no other. Its contents are not checked.
 #[derive(Debug)]
 struct Pinned {
     wanted: String,

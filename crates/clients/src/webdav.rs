@@ -2,8 +2,8 @@
 //!
 //! A file is written by one PUT of its whole length and read by one GET, as a stream. Reading out of
 //! order asks for ranges, a request each. The password is proved with every request: by the Digest scheme
-//! (RFC 7616) where the server has it, else it goes by the Basic scheme (RFC 7617), which protects it
-//! from nobody unless the connection is encrypted.
+//! (RFC 7616) where the server has it, else it goes by the Basic scheme (RFC 7617), which does not
+//! protect it unless the connection is encrypted.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -158,7 +158,7 @@ impl Session {
         self.made(what, make).await
     }
 
-    /// Make a request, and once more where the server only wants a newer nonce.
+    /// Make a request, and once more where the server only asks for a newer nonce.
     async fn made(
         &self,
         what: &str,

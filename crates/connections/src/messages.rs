@@ -30,7 +30,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages of at most so many octets each.
+    /// Messages of at most `longest` octets each.
     pub fn new(stream: TcpStream, framing: Framing, longest: usize) -> Self {
         let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
         Self {

@@ -29,7 +29,7 @@ impl<'a> Feed<'a> {
         self.octets
     }
 
-    /// So many, or what is left.
+    /// The next `length` octets, or as many as are left.
     pub fn take(&mut self, length: usize) -> &'a [u8] {
         let (taken, left) = self.octets.split_at(length.min(self.octets.len()));
         self.octets = left;

@@ -17,7 +17,7 @@ pub const CIPHERS: [cipher::Name; 6] = [
     cipher::AES_256_CTR,
 ];
 
-/// Ends a connection when it is dropped, whoever holds it: russh detaches the task that does.
+/// Ends a connection when dropped, even one that a detached task of russh still holds.
 #[derive(Debug)]
 pub struct Cut(TcpStream);
 

@@ -41,8 +41,8 @@ impl AsyncRead for Wire {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
             Self::Tls(stream) => match Pin::new(stream).poll_read(context, buffer) {
-                // Many an FTP server ends a data connection without TLS's farewell. Whether all of
-                // a file came is told by its length and by the reply, not by this.
+                // Many FTP servers end a data connection without TLS's close_notify. The file's
+                // length and the reply show whether all of it came.
                 Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     Poll::Ready(Ok(()))
                 }

@@ -5,10 +5,10 @@ use lanlab_os as os;
 
 use crate::messages::Failure;
 
-/// Descriptors beside those that are asked for: pipes, runtimes, other measurements.
+/// Descriptors in addition to those requested: pipes, runtimes, other measurements.
 const OWN: u64 = 64;
 
-/// Raise the limit as far as it must and can go, and refuse what is more.
+/// Raise the limit as far as needed and allowed; refuse a need above it.
 ///
 /// # Errors
 /// Fewer are allowed than `needed` and this process's own.

@@ -33,7 +33,7 @@ use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
 
-/// Of an error that repeats what was found, so much is told.
+/// Longest message of an error that quotes its input, characters.
 const MAX_MESSAGE_CHARACTERS: usize = 4096;
 
 /// Time for requests to end once the driver is gone.

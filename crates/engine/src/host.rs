@@ -1,4 +1,4 @@
-//! Facts of this host. Whatever the system does not tell is left out, never guessed.
+//! Facts of this host. What the system does not report is left out, never guessed.
 
 use std::collections::BTreeMap;
 use std::fs;

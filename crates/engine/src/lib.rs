@@ -1,8 +1,8 @@
 //! `lanlab-engine`: the part of lanlab that touches packets, clocks and load.
 //!
-//! One process for each host, driven by JSON lines on its standard input and output: whoever can
-//! start a process on a host may measure there, and nobody else, for it opens no control port. It
-//! ends when its standard input closes.
+//! One process for each host, driven by JSON lines on its standard input and output. Only users who can
+//! start a process on a host can measure there, because it opens no control port. It ends when its
+//! standard input closes.
 //!
 //! A library only so that the binary, the fuzz targets and the tests have one code: nothing else is
 //! meant to use it.

@@ -27,7 +27,7 @@ const TURN_FRAMES: u64 = 1000;
 /// How often it says how far it is.
 const TELL_NS: u64 = 250_000_000;
 
-/// Listen until the time is over, enough frames were heard, or the driver wants the end.
+/// Listen until the time is over, enough frames were heard, or the driver cancels.
 pub fn listen(request: Listen) -> Result<Task, Failure> {
     if !TIMES_NS.contains(&request.longest_ns) {
         return Err(Failure::value("longest_ns", request.longest_ns, "1 ms to 1 day"));

@@ -31,7 +31,7 @@ fn look_up(request: &Resolve) -> Measured {
         let message = format!("`{}` has no {version} address{why}", request.name);
         Failure::new("service.name", message)
     };
-    // Who names a name server wants its answer, which another one may know otherwise.
+    // The given name server is asked first, as another one may answer differently.
     let at_server = match (request.wins, request.family) {
         (Some(server), AddressFamily::Ipv4) => {
             match netbios_names::look_up_at(&request.name, server) {

@@ -157,7 +157,7 @@ impl Running {
         )
     }
 
-    /// Wait until the driver wants the end.
+    /// Wait until the driver cancels.
     #[cfg(feature = "services")]
     pub fn wait_for_cancel(&self) {
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -269,7 +269,7 @@ impl Running {
         }
     }
 
-    /// Wait until the start, and give the time then; `None` if the driver wants the end before.
+    /// Wait until the start, and give the time then; `None` if the driver cancels before.
     pub fn wait_to_begin(&self, start: Instant) -> Option<Instant> {
         loop {
             let left_ns = start.nanos_since(os::monotonic());

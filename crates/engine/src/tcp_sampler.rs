@@ -15,8 +15,8 @@ use crate::output::Output;
 pub const MOST_WATCHED: usize = 8;
 /// Time between two looks: 66 a second.
 const LOOK_NS: u64 = 15_000_000;
-/// After so many samples of all connections the time between two looks is doubled, and again after as
-/// many: one connection is looked at 66 times a second for 25 minutes.
+/// Samples of all connections after which the time between two looks doubles, each time: one
+/// connection is looked at 66 times a second for 25 minutes.
 const SAMPLES_PER_PACE: usize = 100_000;
 /// Samples in one line, which is far below the longest.
 const SAMPLES_PER_LINE: usize = 1_000;

@@ -34,7 +34,7 @@ impl Margin {
         self.ns
     }
 
-    /// The margin of a wait of so long.
+    /// The margin of a wait of `left_ns`.
     pub fn of(&self, left_ns: u64) -> u64 {
         self.ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS))
     }
@@ -49,7 +49,7 @@ impl Margin {
         self.ns = margin_ns.clamp(LEAST_MARGIN_NS, MOST_MARGIN_NS);
     }
 
-    /// A wait of so long was spun whole.
+    /// A wait of `left_ns` was spun entirely.
     fn spun(&mut self, left_ns: u64) {
         if left_ns > LEAST_SLEEP_NS {
             self.ns -= self.ns / NARROW_BY;

@@ -1,4 +1,4 @@
-//! What can go wrong with a file service, told apart by what can be done about it.
+//! Errors of a file service, classified by what can be done about them.
 
 use std::{fmt, io};
 
@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Fault>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Nobody listens there, or the connection was refused.
+    /// No server listens there, or the connection was refused.
     Refused,
     /// The host or network cannot be reached.
     Unreachable,

@@ -93,13 +93,13 @@ pub trait Session: Sized {
 pub enum Access {
     /// Read what is there.
     Read,
-    /// Write a new file of so many octets from its beginning. One of the name is not overwritten
+    /// Write a new file of known size from its beginning. A file of that name is not overwritten
     /// ([`crate::Class::Exists`]) where the protocol can tell.
     Create {
         /// Octets that will be written in all.
         size_bytes: u64,
     },
-    /// The same, in the place of whatever has the name, if anything has.
+    /// The same, but replace a file of that name, if there is one.
     Replace {
         /// Octets that will be written in all.
         size_bytes: u64,

@@ -13,7 +13,7 @@ use crate::{Carrier, HostAddress};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceKind {
-    /// A directory of this host: local, or whatever the system has mounted there.
+    /// A directory of this host: local, or a file system that is mounted there.
     Directory,
     /// The memory of this process, which answers at once: what measuring itself costs.
     Memory,
@@ -121,7 +121,7 @@ pub struct Target {
     /// any name.
     #[serde(default)]
     pub directory: String,
-    /// As whom; absent: as nobody (anonymous, guest, no signature).
+    /// User name and password; absent: log in without (anonymous, guest, no signature).
     #[serde(default)]
     pub credentials: Option<Credentials>,
     /// The only dialect of SMB 1 to speak; absent: the newest that both ends have.
@@ -209,13 +209,13 @@ impl fmt::Debug for Credentials {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Trust {
-    /// Over TLS whoever has a certificate for its name from an authority that this system trusts;
-    /// over SSH whose key is in `known_hosts` of the user.
+    /// Over TLS a server with a certificate for its name from an authority that this system trusts;
+    /// over SSH a server whose key is in `known_hosts` of the user.
     #[default]
     System,
     /// Whose certificate (DER) or SSH host key (its public blob) has this SHA-256, in hexadecimal.
     Sha256(String),
-    /// Over TLS whoever has a certificate from an authority in this file (PEM); over SSH whose key
-    /// is in this file, written as `known_hosts`.
+    /// Over TLS a server with a certificate from an authority in this file (PEM); over SSH a server
+    /// whose key is in this file, in the format of `known_hosts`.
     File(String),
 }

@@ -150,7 +150,7 @@ impl Bus {
         self.drop_void_steps();
     }
 
-    /// A frame wants to be transmitted: now, or when the station need not defer.
+    /// A frame is ready to be transmitted: now, or when the station need not defer.
     fn wait_for_silence(&mut self, at: Exact, port: Port, frame: FrameId, traffic: &mut Traffic) {
         let station = self.station(port);
         let is_first_attempt = station.collisions == 0;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CpuTime, DatasetSpec, Distribution, HostWindow};
 
 /// What a trial copies, from where to where. The same for its requests: `copy_prepare`, `copy`,
-/// `copy_check` and, whatever became of them, `copy_empty`.
+/// `copy_check` and, even if those failed, `copy_empty`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopySpec {
@@ -44,7 +44,7 @@ pub struct CopySpec {
     /// absent: it may take any time. `copy_empty` may.
     #[serde(default)]
     pub longest_ns: Option<u64>,
-    /// As `copy_prepare` told it: with other files the request is refused. Absent: with any.
+    /// As `copy_prepare` reported it: with other files the request is refused. Absent: with any.
     #[serde(default)]
     pub files_digest: Option<String>,
 }
@@ -223,8 +223,8 @@ pub struct OperationTimes {
     pub close: Distribution,
 }
 
-/// Calls of a kind that take so alike a time, and so much longer than the others, that they wait for
-/// a timer.
+/// Calls of a kind that take nearly the same time, and far longer than the others, because they wait
+/// for a timer.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Stall {
     /// Their kind: `open`, `read`, `write` or `close`.
@@ -237,7 +237,7 @@ pub struct Stall {
     pub calls_ratio: f64,
     /// Their share of the time of all calls of the kind.
     pub time_ratio: f64,
-    /// What is known to wait so long.
+    /// A known cause of waits of this length.
     pub likely: String,
 }
 

@@ -41,7 +41,7 @@ pub struct EchoSpec {
     pub socket: SocketOptions,
     /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
-    /// Either end gives up when nothing has come from the other for so long.
+    /// Either end gives up when nothing has come from the other for this time.
     pub silence_ns: u64,
 }
 
@@ -53,10 +53,10 @@ pub(crate) fn one_request() -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EchoAmount {
-    /// So long.
+    /// Duration, ns.
     #[schemars(title = "EchoTime")]
     TimeNs(u64),
-    /// So many requests.
+    /// Number of requests.
     #[schemars(title = "EchoRequests")]
     Requests(u64),
 }
@@ -77,7 +77,7 @@ pub struct EchoRespond {
     pub last_port: u16,
     /// The only address that is answered.
     pub peer: HostAddress,
-    /// What both ends know and nobody else: 32 hexadecimal digits.
+    /// Secret that only both ends know: 32 hexadecimal digits.
     pub session: String,
     /// The processor that this end's threads are bound to; absent: any.
     #[serde(default)]
@@ -97,7 +97,7 @@ pub struct EchoRequest {
     pub peer: HostAddress,
     /// The responder's port, from its `ready`.
     pub port: u16,
-    /// What both ends know and nobody else: 32 hexadecimal digits.
+    /// Secret that only both ends know: 32 hexadecimal digits.
     pub session: String,
     /// The processor that this end's threads are bound to; absent: any.
     #[serde(default)]

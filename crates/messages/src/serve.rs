@@ -71,7 +71,7 @@ pub struct Served {
     pub trust_sha256: Option<String>,
 }
 
-/// What a server did until it was told to end.
+/// What a server did until its end was requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ServeEnded {
     /// Connections that it accepted.

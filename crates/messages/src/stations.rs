@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{CpuTime, Distribution, HostWindow, LeftBehind};
 
 /// What the stations of a trial do, and to which service. The same for its requests:
-/// `stations_prepare`, `stations` and, whatever became of them, `stations_empty`.
+/// `stations_prepare`, `stations` and, even if those failed, `stations_empty`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationsSpec {
@@ -46,8 +46,8 @@ pub struct StationsSpec {
     /// When the trial ends.
     pub until: StationsUntil,
     /// Readings that this host keeps: up to 16,777,216. Of more every second operation of a station is
-    /// kept, or every fourth, and so on; whatever failed or was tried again always is, and the trial
-    /// ends when that alone fills the room.
+    /// kept, or every fourth, and so on; operations that failed or were retried are always kept, and the
+    /// trial ends when they alone fill the room.
     pub most_readings: u32,
     /// How often an operation is tried again after a fault that may pass: 0 to 100.
     pub retries: u8,
@@ -95,7 +95,7 @@ pub enum BlockAccess {
     Random,
 }
 
-/// When operations are due, whatever became of those before.
+/// When operations are due, even if earlier ones have not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
@@ -129,10 +129,10 @@ pub enum StationSync {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationsUntil {
-    /// A station ends when it has so many readings: 1 to 10,000,000.
+    /// Readings after which a station ends: 1 to 10,000,000.
     #[serde(default)]
     pub readings_per_station: Option<u32>,
-    /// No operation begins after so long.
+    /// Time after which no operation begins, ns.
     #[serde(default)]
     pub time_ns: Option<u64>,
     /// All end when the 95 % interval of the mean response time, from 20 and more batches, is no
@@ -212,7 +212,7 @@ pub struct StationSlices {
 pub struct Thinned {
     /// Readings that are there.
     pub kept: u64,
-    /// One of so many operations of a station was kept.
+    /// One of this many operations of a station was kept.
     pub every: u64,
     /// Width of a slice; the first begins at the start.
     pub slice_ns: u64,

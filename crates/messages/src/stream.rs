@@ -32,7 +32,7 @@ pub struct StreamSpec {
     /// How a receiver waits for what comes next.
     #[serde(default)]
     pub receive: Receive,
-    /// Octets that one read asks for (TCP), 1 to 16,777,216, whatever the size of a message.
+    /// Octets that one read asks for (TCP), 1 to 16,777,216, for messages of any size.
     #[serde(default = "default_read_bytes")]
     pub read_bytes: u32,
     /// What a sender with a rate does about messages whose slot has passed.
@@ -51,7 +51,7 @@ pub struct StreamSpec {
     pub drain_ns: u64,
     /// Width of the bins of the interval series.
     pub interval_ns: u64,
-    /// Either end gives up when nothing has come from the other for so long.
+    /// Either end gives up when nothing has come from the other for this time.
     pub silence_ns: u64,
 }
 
@@ -78,13 +78,13 @@ pub enum WhenLate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// So long.
+    /// Duration, ns.
     #[schemars(title = "AmountOfTime")]
     TimeNs(u64),
-    /// So many octets of payload over all flows, rounded up to whole messages for each.
+    /// Octets of payload over all flows, rounded up to whole messages for each.
     #[schemars(title = "AmountOfBytes")]
     Bytes(u64),
-    /// So many messages over all flows, rounded up to the same for each.
+    /// Messages over all flows, rounded up to the same number for each.
     #[schemars(title = "AmountOfMessages")]
     Messages(u64),
 }
@@ -132,7 +132,7 @@ pub struct StreamReceive {
     pub last_port: u16,
     /// The only address that may send.
     pub peer: HostAddress,
-    /// What both ends know and nobody else: 32 hexadecimal digits.
+    /// Secret that only both ends know: 32 hexadecimal digits.
     pub session: String,
     /// The processor that the receiving threads are bound to; absent: any.
     #[serde(default)]
@@ -150,12 +150,12 @@ pub struct StreamReceive {
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverLoad {
     /// Share of a processor that each receiving thread may use, 0.01 to 1: of every 10 ms it rests
-    /// once it has used so much, as under a quota of the system. Absent: all.
+    /// once it has used this share, as under a quota of the system. Absent: all.
     pub quota_ratio: Option<f64>,
     /// Time that the receiving thread works on each message, up to 1 s.
     pub work_ns: u64,
-    /// Threads that never rest beside each receiving thread, bound to its processor, which must be
-    /// named; 0 to 16.
+    /// Busy threads per receiving thread, bound to its processor, which must be given; 0 to 16. They
+    /// never rest.
     pub rivals: u16,
 }
 
@@ -165,7 +165,7 @@ pub struct ReceiverLoad {
 pub struct ClockRelation {
     /// The other clock's reading less this one's at the same moment.
     pub offset_ns: i64,
-    /// The offset is right to within so much; 0 if it is one clock.
+    /// Largest error of the offset, ns; 0 if both are one clock.
     pub error_ns: u64,
 }
 
@@ -182,7 +182,7 @@ pub struct StreamSend {
     pub peer: HostAddress,
     /// The receiver's ports, from its `ready`.
     pub ports: Vec<u16>,
-    /// What both ends know and nobody else: 32 hexadecimal digits.
+    /// Secret that only both ends know: 32 hexadecimal digits.
     pub session: String,
     /// The processor that the sending threads are bound to; absent: any.
     #[serde(default)]

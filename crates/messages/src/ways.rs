@@ -19,7 +19,7 @@ pub struct ShareWays {
 /// What is known now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KnownWays {
-    /// All that was tried here or told of, up to 64.
+    /// All that were tried here or came with a request, up to 64.
     pub ways: Vec<TriedWays>,
 }
 
@@ -46,7 +46,7 @@ pub struct TriedWays {
     pub is_sure: bool,
 }
 
-/// Engines of earlier versions told of nothing else.
+/// Engines of earlier versions reported no others.
 const fn sure() -> bool {
     true
 }
@@ -55,13 +55,13 @@ const fn sure() -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum WaysOf {
-    /// Ways to receive, beside a sender.
+    /// Ways to receive, tried with one way to send.
     #[schemars(title = "WaysToReceive")]
     Receive {
         /// How it hands over its messages.
         beside: Io,
     },
-    /// Ways to send, beside a receiver.
+    /// Ways to send, tried with one way to receive.
     #[schemars(title = "WaysToSend")]
     Send {
         /// How it waits for messages.

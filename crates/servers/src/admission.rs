@@ -23,10 +23,10 @@ mod budget;
 use budget::{LEAST_GRACE, locked};
 pub use budget::{MemoryBudget, Reservation, UNIT_BYTES};
 
-/// How often whoever waits looks for somebody whose time is over.
+/// Time between two checks of a waiting connection for one whose time is over.
 const TICK: Duration = Duration::from_millis(20);
 
-/// A peer of which nothing was heard for so long is asked by the system whether it is there.
+/// Silence of a peer after which the system asks whether it is there (TCP keep-alive).
 const KEEPALIVE: Duration = Duration::from_mins(5);
 
 /// Connections that wait for their turn, at most: of the descriptors of this process they may have a
@@ -51,7 +51,7 @@ impl Proof {
         Self(Arc::new(Unproved { holds: Mutex::new(holds), given: Notify::new() }))
     }
 
-    /// It has: it has logged in, or done what only a client does where nobody logs in.
+    /// It has: it has logged in, or done what only a client does on a service without logins.
     pub fn give(&self) {
         if !std::mem::take(&mut *locked(&self.0.holds)).is_empty() {
             self.0.given.notify_one();

@@ -18,7 +18,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// One for an address, signed by itself: nobody needs to trust it but who is told its hash.
+    /// A self-signed one for an address: only clients that get its hash need to trust it.
     pub fn new(address: IpAddr) -> Result<Self> {
         let failed =
             |error: rcgen::Error| Fault::new(Class::Local, format!("certificate: {error}"));

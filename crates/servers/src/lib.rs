@@ -1,7 +1,7 @@
 //! Embedded servers, one file for each service: what a study runs against on a bare machine.
 //!
-//! Each serves one directory of this host, to one user or to anybody, at the address it is told and
-//! no other, until it is told to end.
+//! Each serves one directory of this host, to one user or to anybody, at the given address and no
+//! other, until it is stopped.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -93,7 +93,7 @@ pub struct Bounds {
     pub strangers_bytes: usize,
     /// Memory of all records of NFS together that have not come whole, or are not answered yet.
     pub records_bytes: usize,
-    /// How long one has to log in, or to ask for something where nobody logs in.
+    /// Time to log in, or to send the first request to a service without logins.
     pub login: Duration,
     /// After how long one of them makes room for another, where too many come.
     pub crowded: Duration,

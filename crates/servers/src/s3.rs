@@ -45,7 +45,7 @@ const BUCKET: &str = "lanlab";
 /// Octets of a document that a client sends: 10 000 parts fit.
 const MAX_DOCUMENT_BYTES: u64 = 4 << 20;
 
-/// A client sends a document in so long.
+/// Time in which a client must send a document.
 const DOCUMENT: Duration = Duration::from_mins(1);
 
 /// Begin to serve.
@@ -75,7 +75,7 @@ struct Served {
     uploads: Uploads,
     credentials: Option<Credentials>,
     read_only: bool,
-    /// A client that sends nothing for so long in the middle of an object is given up.
+    /// A client that sends nothing for this time in the middle of an object is given up.
     patience: Duration,
 }
 

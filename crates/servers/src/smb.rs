@@ -19,8 +19,8 @@ const SHARE: &str = "lanlab";
 /// Octets of the longest data of a call. A connection holds a few of them in memory.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Connections at once: at least so many, and so many more than are expected. The crate closes what
-/// comes beyond; it does not tell who has logged in, and lets each take one record before that.
+/// Connections at once: at least the first, and the second more than are expected. The crate closes
+/// those beyond; it does not tell who has logged in, and lets each take one record before that.
 const MIN_CONNECTIONS: usize = 256;
 const SPARE_CONNECTIONS: usize = 64;
 
@@ -63,7 +63,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let accepted = Arc::new(AtomicU64::new(0));
     let count = Count { accepted: Arc::clone(&accepted), spans: AtomicU64::new(0) };
     let task = tokio::spawn(async move {
-        // It ends only when it is told to, and then this task does, too.
+        // It ends only when it is stopped, and then this task does, too.
         let _ = server.serve().with_subscriber(count).await;
     });
     Ok(Serving {

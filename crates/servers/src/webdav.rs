@@ -131,7 +131,7 @@ impl Served {
         }
     }
 
-    /// PUT, MKCOL, DELETE, UNLOCK, and whatever dav-server will refuse.
+    /// PUT, MKCOL, DELETE, UNLOCK, and methods that dav-server will refuse.
     async fn change(&self, request: Request<Lingering>, names: String) -> Response<Body> {
         // What is served cannot be taken away.
         let is_root = names.bytes().all(|octet| octet == b'/');

@@ -12,7 +12,7 @@ use lanlab_units::Clock;
 
 use crate::MessagePort;
 
-/// Memory of a message that is kept beside the data of a read.
+/// Memory of a message that is kept in addition to the data of a read.
 const KEPT_BYTES: usize = 80 << 10;
 
 /// What carries out calls for files.

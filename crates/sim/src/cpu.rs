@@ -46,7 +46,7 @@ pub(crate) enum Next<Job> {
     AsBefore,
     /// This job is done.
     Done(Job),
-    /// It works until then; [`Cpu::end`] wants to be called with this turn.
+    /// It works until then; [`Cpu::end`] is to be called with this turn.
     Works { until: Instant, turn: u32 },
 }
 

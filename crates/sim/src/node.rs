@@ -19,7 +19,7 @@ pub trait Node {
     /// Do what is due at `now`. Calls without need do nothing.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called. `None`: not before another call
+    /// When to call [`handle_timeout`](Self::handle_timeout). `None`: not before another call
     /// has changed something. While the adapter has no room, a time that has come counts as `None`.
     fn poll_timeout(&mut self) -> Option<Instant>;
 

@@ -164,7 +164,7 @@ impl<N: Node> State<N> {
         self.drain(now, id);
     }
 
-    /// Take from a node what it has to say and to send, and note when it wants to be called.
+    /// Take from a node its events and frames, and note when to call it next.
     fn drain(&mut self, now: Instant, id: HostId) {
         let host = &mut self.hosts[usize::from(id)];
         loop {

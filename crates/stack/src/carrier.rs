@@ -27,7 +27,7 @@ pub struct CarrierFacts {
     pub keeps_raw: bool,
 }
 
-/// What a station is, whatever carries its sessions.
+/// What a station is, for any carrier of its sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StationConfig {
     /// Address of its adapter.

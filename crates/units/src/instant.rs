@@ -2,7 +2,7 @@ use core::fmt;
 use core::ops::{Add, Sub};
 use core::time::Duration;
 
-/// A point in time: whole nanoseconds on the clock of whoever drives the code.
+/// A point in time: whole nanoseconds on the clock of the code's driver.
 ///
 /// In the engine that clock is the host's monotonic clock; in a simulation it is the virtual one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -3,7 +3,7 @@
 //! Lines end with CR and LF, as the section has it: to take less for an end is how two readers come to
 //! see different bodies.
 
-/// Digits of the size of a chunk at most: so many fit 64 bits.
+/// Most digits in the size of a chunk: 64 bits hold as many.
 const MAX_DIGITS: u32 = 16;
 
 /// Octets after the size of a chunk, which mean nothing to us, at most.
@@ -42,7 +42,7 @@ enum State {
 pub enum Step {
     /// It takes more octets to know.
     More,
-    /// So many octets of the file, at least one.
+    /// This many octets of the file, at least one.
     Data(u64),
     /// Nothing: the body has ended.
     End,
@@ -81,7 +81,7 @@ impl Chunks {
         Ok((octets.len(), step))
     }
 
-    /// So many octets of the file, no more than [`Step::Data`] said, have been taken.
+    /// `count` octets of the file, no more than [`Step::Data`] said, have been taken.
     pub fn took(&mut self, count: u64) {
         self.size_bytes = self.size_bytes.saturating_sub(count);
         if self.size_bytes == 0 && self.state == State::Data {

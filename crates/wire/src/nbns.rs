@@ -117,7 +117,7 @@ impl Query {
     }
 }
 
-/// What a host wants with a name of its own.
+/// What a host asks for a name of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
     /// To have it (section 4.2.2; with several addresses, opcode 15 of Windows).
@@ -135,7 +135,7 @@ pub struct Request {
     pub id: u16,
     /// Whether it was sent to all hosts.
     pub broadcast: bool,
-    /// What it wants.
+    /// What it asks for.
     pub wish: Wish,
     /// The name.
     pub name: Name,

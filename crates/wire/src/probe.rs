@@ -1,7 +1,7 @@
 //! The message that a `stream` or an `echo` carries over UDP.
 //!
 //! Source: ours. All fields big-endian. A message is exactly as long as the condition says, so its
-//! header shrinks with it: whatever fits of session, sequence number and send time is there.
+//! header shrinks with it and has as much of session, sequence number and send time as fits.
 //!
 //! | message | header |
 //! |---|---|

@@ -1,9 +1,9 @@
-//! The message by which two engines agree on a session, beside the bulk traffic.
+//! The message by which two engines agree on a session, in addition to the bulk traffic.
 //!
 //! Source: ours; the exchange follows RFC 9000, section 8.1 (nothing is sent to an address that
 //! has not shown that it receives there, and less than came from it). All fields big-endian. What is
-//! to be answered has 64 octets, the answer 48: whoever forges an address makes less traffic there
-//! than he sends. Over TCP the same messages open a connection.
+//! to be answered has 64 octets, the answer 48: a sender that forges an address causes less traffic
+//! there than it sends. Over TCP the same messages open a connection.
 //!
 //! ```text
 //! sender                           receiver
@@ -49,7 +49,7 @@ const MAGIC: [u8; 6] = *b"lanlab";
 /// In version 1 answers were as long as questions.
 const VERSION: u8 = 2;
 
-/// What the driver gave both engines, and nobody else: who knows it belongs to the session.
+/// Secret that the driver gave to both engines only: an end that knows it belongs to the session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Token(pub [u8; 16]);
 

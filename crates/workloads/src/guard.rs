@@ -89,7 +89,7 @@ impl<'a, K: Clock> Guard<'a, K> {
         .await
     }
 
-    /// Wait for so long.
+    /// Wait for `time_ns`.
     pub async fn sleep_ns(&self, time_ns: u64) {
         self.clock.wait_until(self.clock.now().plus_nanos(time_ns), || false).await;
     }

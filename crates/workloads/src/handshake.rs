@@ -20,8 +20,8 @@ pub const SETUP_NS: u64 = 5_000_000_000;
 /// answer to this one, however many are on their way (Karn's problem). Rare attempts of ten minutes
 /// are no more.
 const ATTEMPT_BITS: u32 = 12;
-/// A flow gives one answer in so long on average, and so many at once: five times what a sender asks
-/// that hears nothing, and no use to anyone who wants a flood answered.
+/// Mean time between answers of a flow, and most answers at once: five times what a sender asks that
+/// hears nothing, and no use to an attacker who sends a flood to have it answered.
 const ANSWER_INTERVAL_NS: u64 = 10_000_000;
 const ANSWERS_AT_ONCE: u64 = 20;
 
@@ -53,7 +53,7 @@ pub enum InitiatorState {
         /// The shorter of both exchanges, each from a question to the answer to that one.
         round_trip_ns: u64,
     },
-    /// Nobody answered in time.
+    /// No answer came in time.
     GaveUp,
 }
 
@@ -109,7 +109,7 @@ impl Initiator {
         Some(Message { token: self.token, flow: self.flow, kind })
     }
 
-    /// When `handle_timeout` wants to be called.
+    /// When to call `handle_timeout`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         (self.state == InitiatorState::Asking).then(|| self.transmit_at.min(self.deadline))
     }
@@ -121,7 +121,7 @@ impl Initiator {
         }
     }
 
-    /// Take in a message from the peer. Whatever is not of this session is not looked at.
+    /// Take in a message from the peer. Messages of other sessions are ignored.
     pub fn handle(&mut self, message: &Message, now: Instant) {
         if self.state != InitiatorState::Asking
             || !message.token.matches(&self.token)
@@ -168,7 +168,7 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// `secret` is random, and nobody else's.
+    /// `secret` is random and known to no peer.
     pub fn new(token: Token, flow: u16, secret: u64) -> Self {
         Self { token, flow, secret, peer: None, next_answer: Instant::ZERO }
     }

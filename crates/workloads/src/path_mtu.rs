@@ -122,7 +122,7 @@ impl PathSearch {
         }
     }
 
-    /// When `handle_timeout` wants to be called.
+    /// When to call `handle_timeout`.
     pub fn poll_timeout(&self) -> Instant {
         self.again_at.unwrap_or(self.round_ends).min(self.deadline)
     }

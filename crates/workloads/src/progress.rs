@@ -13,12 +13,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The driver wants the end.
+    /// The driver cancels.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
     }
 
-    /// Whether the driver wants the end.
+    /// Whether the driver has cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
@@ -30,16 +30,16 @@ impl Progress {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Of a receiver of datagrams: the flow's newest number has risen by so much, and its delay
-    /// varies so much now.
+    /// Of a receiver of datagrams: the flow's newest number has risen by `more_expected`, and its
+    /// delay varies by `delay_variation_ns` now.
     #[inline]
     pub fn saw(&self, more_expected: u64, delay_variation_ns: u64) {
         self.expected.fetch_add(more_expected, Ordering::Relaxed);
         self.delay_variation_ns.store(delay_variation_ns, Ordering::Relaxed);
     }
 
-    /// Messages that should have arrived by now, and by how much delays vary; both 0 where nobody
-    /// counts them.
+    /// Messages that should have arrived by now, and by how much delays vary; both 0 where they are
+    /// not counted.
     pub fn seen(&self) -> (u64, u64) {
         (self.expected.load(Ordering::Relaxed), self.delay_variation_ns.load(Ordering::Relaxed))
     }

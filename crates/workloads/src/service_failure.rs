@@ -28,8 +28,8 @@ pub fn failure_of(fault: Fault) -> Failure {
     Failure { code, message, hint }
 }
 
-/// What to do about whatever is of a class. Where that depends on more, the client that saw it says
-/// so, and where nobody knows, nothing is said.
+/// What to do about a fault of a class. Where that depends on more, the client that saw it gives the
+/// hint, and where none is known, there is none.
 fn usual_hint(class: Class) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "see whether the server runs, and its port",

@@ -2,7 +2,7 @@
 //!
 //! Time stands still while any task can go on, and then leaps to the next timer. Timers of the same
 //! time fire in the order in which they were set, and tasks are polled in the order in which they
-//! were woken: so the same tasks always do the same, whatever the host does.
+//! were woken: so the same tasks always do the same, on any host and under any load.
 //!
 //! # Driving it
 //!
@@ -38,7 +38,7 @@ pub struct VirtualTime(Rc<Inner>);
 struct Inner {
     now: Cell<Instant>,
     timers: RefCell<BinaryHeap<Timer>>,
-    /// The number of the next timer, by which those of the same time are told apart.
+    /// The number of the next timer, by which those of the same time are distinguished.
     next_timer: Cell<u64>,
     tasks: Tasks,
 }

@@ -18,7 +18,7 @@ use super::{Abilities, Session};
 
 const USUAL_PORT: u16 = 21;
 
-/// As whom nobody logs in (RFC 1635).
+/// User and password of anonymous logins (RFC 1635).
 const ANONYMOUS: (&str, &str) = ("anonymous", "anonymous@");
 
 /// Connect and log in.
@@ -36,12 +36,12 @@ pub async fn connect(target: &Target) -> Result<Session> {
 
     let stream = transport::connect(target, USUAL_PORT).await?;
     let server = stream.peer_addr().map_err(|error| Fault::of_connection("FTP", &error))?;
-    // Nobody needs the password of a target that is kept.
+    // The kept target needs no password.
     let kept = Target { credentials: None, ..target.clone() };
     let mut control = Control::new(kept.clone(), Wire::Plain(stream), true);
     let mut greeting = control.reply("FTP greeting").await?;
     while greeting.is_preliminary() {
-        greeting = control.reply("FTP greeting").await?; // 120: ready in so many minutes
+        greeting = control.reply("FTP greeting").await?; // 120: ready in nnn minutes
     }
     if !greeting.is_done() {
         let fault = greeting.fault("FTP greeting", Class::Protocol);
@@ -65,7 +65,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
     control.demand("TYPE I", "TYPE I", Class::Protocol).await?;
     let abilities = abilities(&mut control).await?;
     if abilities.utf8 {
-        // Some speak UTF-8 only when told to; the others may refuse the word.
+        // Some use UTF-8 only after this command; the others may refuse it.
         control.ask("OPTS UTF8 ON", "OPTS UTF8 ON").await?;
     }
     if let Some(base) = base {

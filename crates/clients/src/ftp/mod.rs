@@ -27,8 +27,8 @@ use transfer::Transfer;
 
 pub use login::connect;
 
-/// Octets of a call when a whole file is moved: enough that the call costs nothing beside the
-/// copying.
+/// Octets of a call when a whole file is moved: enough that the call costs nothing compared with
+/// the copying.
 const BLOCK_BYTES: u32 = 1 << 18;
 
 /// Longest listing, octets.
@@ -304,7 +304,7 @@ impl files::Session for Session {
     async fn end(self) -> Result<()> {
         let mut control = self.control.into_inner();
         control.demand("QUIT", "QUIT", Class::Protocol).await?;
-        // The server may have closed before it was told that no more comes.
+        // The server may have closed before this end does.
         let _ = control.shutdown().await;
         Ok(())
     }

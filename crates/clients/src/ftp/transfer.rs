@@ -15,7 +15,7 @@ use super::reply::Reply;
 /// Octets that may still come on a connection for writing: TLS's tickets and farewell.
 const MAX_FAREWELL_OCTETS: usize = 1 << 16;
 
-/// Octets that are written before the server has said that it wants them, which saves a round trip
+/// Octets that are written before the server has accepted the transfer, which saves a round trip
 /// with each small file: no more than any window takes, so that writing does not wait.
 const MAX_UNHEARD_OCTETS: usize = 16 << 10;
 

@@ -12,8 +12,8 @@ use crate::ftp::reply::{self, Reply};
 /// Octets of a server's words in an error, with all that is said of them.
 const MAX_MESSAGE_CHARACTERS: usize = 1000;
 
-/// Whatever a server answers and lists: the same answers however it is cut, of bounded length; words
-/// that a terminal may show; entries of which each has a name. A `line` of our own
+/// Any answers and listings of a server: the same answers however they are cut, of bounded length;
+/// words that a terminal may show; entries of which each has a name. A `line` of our own
 /// server about the same is read as the same.
 ///
 /// # Panics

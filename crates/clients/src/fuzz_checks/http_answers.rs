@@ -21,7 +21,7 @@ const DIRECTORY: &str = "a b/";
 /// How a server of S3 writes a page of a directory, with what the next one begins behind.
 type BucketList = fn(&str, &[Entry], Option<&str>) -> String;
 
-/// Whatever a server answers: the same however it is cut, no more than came and than was allowed, and
+/// Any answer of a server: the same however it is cut, no more than came and than was allowed, and
 /// as long as was said. Documents of listings give entries of which each has a name; what our own
 /// servers would write of them is read as the same.
 ///
@@ -73,7 +73,7 @@ fn answered(said: &[u8], size: usize, to_head: bool) -> Found {
     })
 }
 
-/// A client that is given its connections: what it is told to connect to it never is.
+/// A client that is given its connections: it never connects to its target's address.
 pub fn http() -> Result<Http, Fault> {
     let target = Target {
         address: Some([127, 0, 0, 1].into()),

@@ -14,7 +14,7 @@ use crate::nfs::{mounting, read_data, read_limits};
 /// Octets that a read asked for.
 const WANTED: usize = 100;
 
-/// Whatever a server answers: the same however it is cut; a length is believed only as far as the
+/// Any answer of a server: the same however it is cut; a length is believed only as far as the
 /// longest answer goes, and what is read of an answer was in it. A server of ours
 /// reads the same `records`.
 ///

@@ -22,7 +22,7 @@ pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + fmt::Debug> Stream for T {}
 
-/// A connection to a server. Whoever drops it closes it, in the middle of whatever is under way.
+/// A connection to a server. Dropping it closes it, even in the middle of a request.
 pub struct Connection {
     stream: Box<dyn Stream>,
     inbox: Inbox,
@@ -65,12 +65,12 @@ impl Broken {
     }
 }
 
-/// What a connection that nobody uses is like.
+/// State of an unused connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
     /// Open, and nothing has come.
     Quiet,
-    /// Something has come for which nobody has asked.
+    /// The server has sent something without a request.
     Octets,
     /// Closed.
     Ended,
@@ -130,7 +130,7 @@ impl Connection {
         poll_fn(|context| self.poll_fill(context)).await
     }
 
-    /// Wait for octets and put them where the caller wants them; zero at the end.
+    /// Wait for octets and put them into `buffer`; zero at the end.
     pub async fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Broken> {
         match self.inbox.take_into(buffer) {
             0 => poll_fn(|context| self.poll_read(context, buffer)).await,
@@ -157,7 +157,7 @@ impl Connection {
 
     /// Take leave of the server.
     pub async fn close(mut self) {
-        // Whatever it says to that, it is over.
+        // The connection is over, even if this fails.
         let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;
     }
 
@@ -223,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// There is room: whoever waits for more has taken what can be understood, or has given up.
+    /// There is room: a caller that waits for more has taken what can be understood, or has given up.
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<Result<usize, Broken>> {
         let mut buffer = ReadBuf::new(self.inbox.room());
         let done = Pin::new(&mut self.stream).poll_read(context, &mut buffer);

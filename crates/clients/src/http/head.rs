@@ -1,7 +1,7 @@
 //! The head of an answer (RFC 9112, sections 2 to 6): its status, its fields, and how its body ends.
 //!
-//! What two readers could understand differently is refused, not guessed: whoever takes the end of
-//! one answer for the beginning of the next measures something else.
+//! What two readers could understand differently is refused, not guessed: a client that takes the end
+//! of one answer for the beginning of the next measures something else.
 
 use hyper::StatusCode;
 use hyper::header::{AsHeaderName, TRANSFER_ENCODING};
@@ -36,7 +36,7 @@ pub struct Head {
 pub enum Framing {
     /// There is none.
     Nothing,
-    /// After so many octets.
+    /// After this many octets.
     Length(u64),
     /// It says so itself.
     Chunked,
@@ -53,7 +53,7 @@ pub struct Heads {
 
 impl Heads {
     /// Take the next head from `inbox`, once all of it is there; interim ones are left out. `to_head`
-    /// says whether the request was HEAD, which has no body in its answer whatever is said of one.
+    /// says whether the request was HEAD, whose answer has no body even if its fields describe one.
     ///
     /// # Errors
     /// What was found that is no head, or none that can be understood in one way only.

@@ -1,4 +1,4 @@
-//! Octets that have come over a connection and have not been taken: so many at most, in one buffer.
+//! Octets that have come over a connection and have not been taken, in one buffer of bounded size.
 
 /// Octets that are held at most; no head of an answer is longer.
 pub const INBOX_BYTES: usize = 1 << 16;
@@ -47,7 +47,7 @@ impl Inbox {
         &mut self.octets[self.filled..]
     }
 
-    /// So many octets have been put where [`Inbox::room`] is.
+    /// `count` octets have been put where [`Inbox::room`] is.
     pub fn put(&mut self, count: usize) {
         self.filled = (self.filled + count).min(self.octets.len());
     }

@@ -11,7 +11,7 @@ use lanlab_files::{Class, Fault, Result};
 pub enum Outgoing {
     /// Octets at hand, if any.
     Whole(Option<Bytes>),
-    /// So many, part by part, once they have been read.
+    /// This many octets, part by part, once they have been read.
     Parts(u64),
 }
 

@@ -136,7 +136,7 @@ impl Http {
                 connection.close().await;
                 Ok(())
             };
-            // Whatever the server says to that, it is over.
+            // The connection is over, even if this fails.
             let _ = transport::within(&self.target, "end", closing).await;
         }
         Ok(())

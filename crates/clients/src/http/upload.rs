@@ -128,7 +128,7 @@ impl Upload {
             let message = format!("{what}: the server answers {status} before it has the file");
             return Fault::new(Class::Protocol, message);
         }
-        // Whatever happens to the rest: the status has come.
+        // The status has come, even if the rest does not.
         let text = answer.reason(http, what).await.unwrap_or_default();
         refused(status, &text)
     }

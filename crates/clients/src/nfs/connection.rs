@@ -37,10 +37,10 @@ impl Wire for Records {
     }
 }
 
-/// The server wants a stronger flavor of authentication (RFC 5531, section 9).
+/// The server requires a stronger flavor of authentication (RFC 5531, section 9).
 const AUTH_TOOWEAK: u32 = 5;
 
-/// What to do about a server that wants more than `AUTH_SYS`.
+/// What to do about a server that requires more than `AUTH_SYS`.
 pub const SYS_ALONE: &str =
     "NFS knows no password, and Kerberos is not spoken: allow `sec=sys` in the export";
 
@@ -71,7 +71,7 @@ impl Answer {
 }
 
 impl Connection {
-    /// Make calls on a connection, as a user ([`rpc::auth_sys`]) or, if that is empty, as nobody.
+    /// Make calls on a connection, as a user ([`rpc::auth_sys`]) or, if `user` is empty, as none.
     pub fn new(stream: TcpStream, user: Vec<u8>, patience: Duration) -> Self {
         // Servers tell calls of one client apart by their number, also across its connections.
         let mut first = [0; 4];

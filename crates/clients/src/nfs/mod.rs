@@ -273,7 +273,7 @@ impl Session {
     }
 }
 
-/// Read what READ gave, of which so many octets were wanted: these, and whether the file ends there.
+/// Read the result of a READ of `wanted` octets: its data, and whether the file ends there.
 pub fn read_data<'a>(reader: &mut Reader<'a>, wanted: usize) -> Result<(&'a [u8], bool)> {
     Attributes::read_optional(reader).map_err(garbled)?;
     let (count, at_end) =

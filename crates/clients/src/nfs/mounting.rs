@@ -17,7 +17,7 @@ const IPPROTO_TCP: u32 = 6;
 /// The most flavors of authentication that an export is expected to allow.
 const MAX_FLAVORS: u32 = 64;
 
-/// A user who is nobody on most systems, for where it is not known who this process is.
+/// User and group without rights on most systems, used where those of this process are not known.
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
 /// Connections to both services, and the handle of the export.

@@ -1,4 +1,4 @@
-//! What a status of NFS means to whoever copies.
+//! What a status of NFS means for a copy.
 
 use lanlab_files::Class;
 use lanlab_wire::nfs3::Status;

@@ -12,12 +12,12 @@ use super::refusal::{code, refusal};
 use super::{Session, create};
 use crate::http::{Outgoing, REFUSAL_BYTES, Upload};
 
-/// An object of so many octets or fewer is written by one PUT. S3 allows 5 GiB; there one that is cut
-/// off in its middle would have to begin again from far.
+/// Largest object that is written by one PUT, octets. S3 allows 5 GiB; there one that is cut off in its
+/// middle would have to begin again from far.
 pub const SINGLE_BYTES: u64 = 1 << 30;
 
-/// Octets of each part but the last of a longer one. S3 allows 5 MiB to 5 GiB, and 10 000 parts: so
-/// many make 640 GB, and a longer one has larger parts. No part is held in memory.
+/// Octets of each part but the last of a longer one. S3 allows 5 MiB to 5 GiB, and 10 000 parts. Those
+/// make 640 GB, and a longer object has larger parts. No part is held in memory.
 pub const PART_BYTES: u64 = 1 << 26;
 
 /// Parts of one object.

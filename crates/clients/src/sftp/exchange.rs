@@ -207,7 +207,7 @@ impl Exchange {
     }
 }
 
-/// Takes back a request that nobody waits for any more.
+/// Takes back a request that no caller waits for any more.
 struct Forget<'a> {
     awaited: &'a Shared,
     number: u32,
@@ -259,7 +259,7 @@ fn take(
         })?;
         let Some(message) = message else { return Ok(()) };
         if let Some(version) = version.take() {
-            // Nobody may wait for it any more.
+            // The caller may have stopped waiting.
             let _ = version.send(message);
             continue;
         }

@@ -20,7 +20,7 @@ use super::{Abilities, Session};
 
 const USUAL_PORT: u16 = 22;
 
-/// As whom nobody logs in.
+/// User of logins without credentials.
 const NOBODY: &str = "anonymous";
 
 /// How a secret begins that is a private key and no password.
@@ -94,7 +94,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
     };
     let channel = transport::within(target, "SFTP", opening).await?;
-    // Nobody needs the password of a target that is kept.
+    // The kept target needs no password.
     let kept = Target { credentials: None, ..target.clone() };
     let (exchange, extensions) = Exchange::begin(kept, ssh, channel, cut).await?;
     let has = |name: &str| extensions.iter().any(|found| found == name);
@@ -155,7 +155,7 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
 /// The private key that stands in place of a password. RSA is not among what it can be: which hash
 /// a server takes with it would have to be asked first.
 fn private_key(user: &str, secret: &str) -> Result<PrivateKeyWithHashAlg> {
-    // What is wrong with it is not told in the words of whoever read it: they may repeat it.
+    // The error of the decoder is not shown: it may quote the key.
     let unread = |what: &str| {
         Fault::new(Class::Login, format!("SSH login of `{user}`: {what}"))
             .hint("allowed: an Ed25519 or ECDSA key in the form of OpenSSH, without passphrase")

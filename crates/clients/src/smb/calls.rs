@@ -63,7 +63,7 @@ impl Answer {
         T::unpack(&mut ReadCursor::new(self.body())).map_err(|_| garbled())
     }
 
-    /// What begins so many octets from the header's begin.
+    /// `length` octets of the message from `begin` on, counted from the start of the header.
     fn part(&self, begin: usize, length: usize) -> Option<&[u8]> {
         self.message.get(begin..begin.checked_add(length)?)
     }
@@ -110,7 +110,7 @@ impl Calls {
         self.calls.wire()
     }
 
-    /// Make one call that moves at most so many octets one way.
+    /// Make one call that moves at most `moved_octets` one way.
     async fn call(
         &self,
         command: Command,
@@ -152,7 +152,7 @@ impl Calls {
             Ok((message_id, [&length.to_be_bytes(), &head[..]].concat()))
         };
         let message = self.calls.call(begin, if plain { data } else { &[] }).await?;
-        // Its header was read when it was accepted, and has so many octets at least.
+        // Its header was read when it was accepted, and has at least 12 octets.
         let word = message.get(8..12).and_then(|word| word.try_into().ok()).ok_or_else(garbled)?;
         Ok(Answer { message, status: NtStatus(u32::from_le_bytes(word)) })
     }

@@ -47,9 +47,9 @@ pub struct Agreed {
     pub read_octets: u32,
     pub write_octets: u32,
     pub list_octets: u32,
-    /// How every message is signed, if the server wants that.
+    /// How every message is signed, if the server requires that.
     pub signing: Option<(smb2::crypto::signing::SigningAlgorithm, Vec<u8>)>,
-    /// How every message is encrypted, if the server wants that: cipher, and keys to write and read.
+    /// How every message is encrypted, if the server requires that: cipher, keys to write and read.
     pub encryption: Option<(Cipher, Vec<u8>, Vec<u8>)>,
 }
 
@@ -143,7 +143,7 @@ struct Wire {
 
 impl Wire {
     async fn take_back(&self) -> Result<TcpStream> {
-        // Whoever waits to read is aborted by now, or in a moment.
+        // The task that waits to read is aborted by now, or in a moment.
         let reading = self.reading.lock().await.take();
         let writing = self.writing.lock().await.take();
         let halves = reading.zip(writing).filter(|_| !self.over.load(Ordering::Relaxed));

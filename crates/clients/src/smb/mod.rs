@@ -1,8 +1,8 @@
 //! SMB 2 and 3 ([MS-SMB2]): messages and cryptography of the `smb2` crate, on connections and calls
 //! of our own.
 //!
-//! Messages are signed or encrypted where the server wants that, and not otherwise, as other clients
-//! have it; the record says which.
+//! Messages are signed or encrypted only where the server requires that, as other clients have it; the
+//! record says which.
 
 use std::time::Duration;
 

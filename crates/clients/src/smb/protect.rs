@@ -17,7 +17,7 @@ pub const HEADER_OCTETS: usize = 64;
 /// Octets before an encrypted message (section 2.2.41).
 const TRANSFORM_OCTETS: usize = 52;
 const TRANSFORM_ID: [u8; 4] = [0xFD, b'S', b'M', b'B'];
-/// What nobody asked for: a lease or lock that is broken (section 2.2.23).
+/// Message without a request: a lease or lock that is broken (section 2.2.23).
 const UNASKED: u64 = u64::MAX;
 /// The handshake has used the first nonces with these keys; none may be used again.
 const FIRST_NONCE: u64 = 1 << 32;

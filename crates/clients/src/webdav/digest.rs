@@ -196,7 +196,7 @@ impl Digest {
         })
     }
 
-    /// Go on with a newer nonce, if the server only wants that (`stale`, RFC 7616, section 3.3).
+    /// Go on with a newer nonce, if the server only asks for that (`stale`, RFC 7616, section 3.3).
     pub fn renew(&self, challenges: &[Challenge]) -> bool {
         let newer = challenges.iter().find(|one| {
             one.is("Digest")

@@ -26,7 +26,7 @@ use super::state::State;
 
 /// Longest sleep of the thread.
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
-/// By which key the thread hears that another one wants it to look.
+/// Key of the event by which another thread wakes this one.
 const KICK: usize = LINK + 1;
 
 /// A node at a link, which ends when the last that uses it is dropped.

@@ -135,7 +135,7 @@ impl State {
         has_more
     }
 
-    /// The link's thread has looked. When it is to look again, if its node wants nothing before.
+    /// The link's thread has looked. When it is to look again, unless the node has a timer before.
     pub fn looked(&mut self, now: Instant) -> Instant {
         self.reader.as_mut().map_or(Instant::FAR_FUTURE, |reader| reader.looked(now))
     }
@@ -218,7 +218,7 @@ impl State {
         }
     }
 
-    /// Send what the node wants to send, and hand on what it says.
+    /// Send the node's pending frames and pass on its events.
     pub fn flush(&mut self) {
         loop {
             while self.node.poll_transmit(self.link.now(), &mut self.frame) {

@@ -6,8 +6,8 @@ use crate::cost::{MOST_MEMORY_BYTES, MOST_THREADS};
 use crate::driver::{Line, Wanted, read_line, understand};
 use crate::messages::{Failed, MAX_LINE_BYTES, MAX_REPLY_BYTES, Reply};
 
-/// Whatever a driver writes: every line is understood and within bounds, or refused in a sentence of
-/// bounded length; what is kept of a line is bounded, too. No request is begun.
+/// For any input of a driver, every line is understood and within bounds, or refused in a sentence of
+/// bounded length; the memory kept for a line is bounded, too. No request is begun.
 ///
 /// # Panics
 /// If that does not hold.

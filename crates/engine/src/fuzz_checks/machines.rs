@@ -34,9 +34,9 @@ fn kind(feed: &mut Feed, cookies: &[u64]) -> Kind {
 }
 
 /// Any sequence of messages, from any addresses, at any times, to both ends. To an address goes less
-/// than came from there; nobody is accepted who has not brought back the cookie that went to this
-/// very address; an end that connects sends no more than its few questions and accepts nobody who
-/// does not know its number.
+/// than came from there; a peer is accepted only if it returns the cookie that was sent to this very
+/// address; an end that connects sends no more than its few questions and accepts only a peer that
+/// knows its number.
 ///
 /// # Panics
 /// If that does not hold.

@@ -1,8 +1,8 @@
 //! Directories that trials need on this host, on disk or in memory, for this user alone.
 //!
-//! Beside each lies a file that is locked for as long as the engine lives that made it: one whose lock
-//! can be had belongs to an engine that is gone, however it ended, and its directory is removed by the
-//! next trial of the same user.
+//! Next to each directory is a file that its engine keeps locked for as long as it lives. A file whose
+//! lock is free belongs to an engine that is gone, however it ended, and the next trial of the same user
+//! removes its directory.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};

@@ -17,7 +17,7 @@ impl Alarm {
     /// The system's own.
     pub fn new() -> io::Result<Self> {
         let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
-        // SAFETY: takes integers only; the descriptor it gives is nobody else's.
+        // SAFETY: takes integers only; the descriptor it returns has no other owner.
         let descriptor = unsafe {
             let descriptor = check(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))?;
             OwnedFd::from_raw_fd(descriptor)

@@ -293,7 +293,7 @@ impl DatagramSocket {
         Ok(batch.received)
     }
 
-    /// One datagram and nothing beside it, by the plain call that a plain program makes.
+    /// One datagram without control messages, by the plain call that a plain program makes.
     fn receive_plain(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
         // SAFETY: pointer and length describe `octets`.
         let received = unsafe {

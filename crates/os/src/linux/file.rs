@@ -18,7 +18,7 @@ use super::check;
 /// What the system says. The file is closed all the same.
 pub fn close(file: File) -> io::Result<()> {
     let descriptor = file.into_raw_fd();
-    // SAFETY: the descriptor was the file's, and is nobody's now.
+    // SAFETY: the descriptor was the file's, and has no owner now.
     check(unsafe { libc::close(descriptor) }).map(drop)
 }
 

@@ -53,7 +53,7 @@ pub fn raise_descriptor_limit_to(least: u64) {
     }
 }
 
-/// How many files and sockets this process may have open; `None` where nobody knows.
+/// How many files and sockets this process may have open; `None` where that is not known.
 pub fn descriptor_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a valid rlimit.

@@ -194,7 +194,7 @@ fn index_of(name: &str) -> io::Result<i32> {
         Some(libc::ENODEV) => io::Error::new(ErrorKind::NotFound, "no such interface"),
         _ => error,
     };
-    // Before the socket: a name that is none is told without any right.
+    // Before the socket: an invalid name is reported even to a user without the right to open it.
     let mut argument = named(name).map_err(found)?;
     // SAFETY: the request writes flags into the argument itself.
     unsafe { control(libc::SIOCGIFFLAGS as _, &mut argument) }.map_err(found)?;
@@ -217,7 +217,7 @@ fn hardware_address(name: &str) -> io::Result<[u8; 6]> {
 
 fn name_of(index: i32) -> io::Result<String> {
     let mut name = [0_u8; libc::IF_NAMESIZE];
-    // SAFETY: the call writes at most so many bytes, with a zero at their end.
+    // SAFETY: the call writes at most `IF_NAMESIZE` bytes, with a zero at their end.
     let found = unsafe { libc::if_indextoname(index.cast_unsigned(), name.as_mut_ptr().cast()) };
     if found.is_null() {
         return Err(io::Error::last_os_error());

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::check;
 use crate::Interest;
 
-/// Sockets told apart by a key, and which of them are ready (epoll(7)).
+/// Sockets identified by a key, and which of them are ready (epoll(7)).
 #[derive(Debug)]
 pub struct Readiness {
     descriptor: OwnedFd,
@@ -18,7 +18,7 @@ impl Readiness {
     /// # Errors
     /// The system's own.
     pub fn new(capacity: usize) -> io::Result<Self> {
-        // SAFETY: takes an integer only; the descriptor it gives is nobody else's.
+        // SAFETY: takes an integer only; the descriptor it returns has no other owner.
         let descriptor = unsafe {
             let descriptor = check(libc::epoll_create1(libc::EPOLL_CLOEXEC))?;
             OwnedFd::from_raw_fd(descriptor)

@@ -197,7 +197,7 @@ impl ReceiveBatch {
         Self { octets: vec![0; buffer_bytes], received: None }
     }
 
-    /// The same: nothing is noted beside a datagram here.
+    /// The same: a datagram has no control messages here.
     pub fn plain(buffer_bytes: usize) -> Self {
         Self::new(1, buffer_bytes)
     }

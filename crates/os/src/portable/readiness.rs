@@ -6,7 +6,7 @@ use crate::Interest;
 /// Time after which every socket is looked at again.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Sockets told apart by a key. Which of them are ready is not known here: all are looked at.
+/// Sockets identified by a key. Which of them are ready is not known here: all are looked at.
 #[derive(Debug)]
 pub struct Readiness {
     keys: std::cell::RefCell<Vec<usize>>,

@@ -142,7 +142,7 @@ fn units_of(bytes: usize) -> Option<u32> {
     u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()
 }
 
-/// What one wants who waits, for as long as he does.
+/// Units that a waiting connection asks for, as long as it waits.
 struct Wanted<'a> {
     budget: &'a MemoryBudget,
     units: usize,

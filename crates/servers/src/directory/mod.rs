@@ -1,8 +1,8 @@
 //! A directory that is served, whose names are found as DOS and Windows find them: in any case, and by
 //! short ones. No name leads out of it, and no symbolic link is followed, wherever it leads.
 //!
-//! Every path is walked anew from the open directory, one name after another, whatever other clients
-//! and programs of this host do meanwhile.
+//! Every path is walked anew from the open directory, one name after another, also while other clients
+//! and programs of this host change it.
 
 mod cache;
 mod index;

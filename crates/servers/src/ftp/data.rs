@@ -26,7 +26,7 @@ const BACKLOG: u32 = 4;
 /// A data connection must be made, and go on, within this time.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Tickets of TLS for a client that asks for so many on a connection where it only writes.
+/// Most TLS tickets for a client that asks for them on a connection where it only writes.
 const MAX_ASKED_TICKETS: usize = 2;
 
 /// How TLS is spoken on the connections of a server. What one of them brings resumes TLS on any other.
@@ -64,7 +64,7 @@ pub fn listen(mut address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Forget who came before the client was told to: a connection that it made, and did not use.
+/// Drop connections from before the client was asked to connect: it made one and did not use it.
 pub fn turn_away(listener: &TcpListener) {
     for _ in 0..=BACKLOG {
         if SockRef::from(listener).accept().is_err() {
@@ -73,7 +73,7 @@ pub fn turn_away(listener: &TcpListener) {
     }
 }
 
-/// Take the client's data connection, and nobody else's (RFC 2577 section 4).
+/// Accept a data connection from the client only (RFC 2577 section 4).
 pub async fn accept(
     listener: &TcpListener,
     client: IpAddr,
@@ -115,8 +115,8 @@ pub enum Broken {
 pub async fn send(wire: &mut Wire, file: &File, mut offset: u64) -> Result<(), Broken> {
     let mut block = vec![0; BLOCK_BYTES];
     loop {
-        // The system's calls for files take no time beside those for connections: what is served is
-        // in its cache, or it is the disk that is measured.
+        // The system's calls for files take no time compared with those for connections: what is
+        // served is in its cache, or it is the disk that is measured.
         let count = positioned::read_at(file, &mut block, offset).map_err(Broken::File)?;
         if count == 0 {
             break;

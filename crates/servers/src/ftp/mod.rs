@@ -30,7 +30,7 @@ const GREETING: &[u8] = b"220 lanlab FTP server\r\n";
 struct Shared {
     confined: Confined,
     credentials: Option<Credentials>,
-    /// How TLS is spoken; nobody logs in without it then.
+    /// How TLS is spoken; if present, logins require it.
     tls: Option<Tls>,
 }
 

@@ -1,10 +1,10 @@
-//! A directory to be served, beside one that is not.
+//! A directory to be served, next to one that is not.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What stands in the file beside the directory that is served.
+/// Content of the file outside the served directory.
 const SECRET: &[u8] = b"what nobody who is served may read";
 
 /// A directory for one run, which goes with it.
@@ -49,7 +49,7 @@ impl Ground {
         content(&self.root())
     }
 
-    /// See whether what is beside the served directory is as it was.
+    /// Check that all outside the served directory is as it was.
     ///
     /// # Panics
     /// If it is not.
@@ -65,7 +65,7 @@ impl Ground {
     }
 }
 
-/// Whether these octets tell what stands beside the served directory.
+/// Whether these octets contain the secret from outside the served directory.
 pub fn tells_secret(octets: &[u8]) -> bool {
     octets.windows(SECRET.len()).any(|some| some == SECRET)
 }

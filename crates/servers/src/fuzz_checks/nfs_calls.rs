@@ -10,18 +10,18 @@ use crate::nfs::answer::answer;
 use crate::nfs::files::Files;
 use crate::nfs::{MAX_DATA_OCTETS, MAX_RECORD_OCTETS};
 
-/// The server's life, so that a handle can be guessed: nobody else's is safer by being a secret.
+/// The server's life, fixed so that a handle can be guessed: no server is safer by keeping it secret.
 const LIFE: [u8; 8] = [7; 8];
 
 /// Calls of one run at most, so that a run stays short.
 const MAX_CALLS: u32 = 200;
 
-/// Reads the result of a procedure (of MOUNT or NFS) to its end, with at most so many octets of data.
+/// Reads the result of a procedure (of MOUNT or NFS) to its end; the last argument limits octets of data.
 type ReadResult = fn((bool, u32), Accepted, &mut Reader<'_>, usize) -> Result<(), Garbled>;
 
-/// Whatever calls a client makes, in their order: each gets one well-formed answer of its own number,
-/// of bounded length, and none that is no call; what is beside the served directory is neither told
-/// nor changed, and nothing is where nothing may be written.
+/// Any calls of a client, in their order: each gets one well-formed answer of its own number, of
+/// bounded length, and what is no call gets none; what is outside the served directory is neither
+/// disclosed nor changed, and nothing is written to a read-only one.
 ///
 /// # Panics
 /// If that does not hold.

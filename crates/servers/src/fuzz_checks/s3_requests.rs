@@ -36,8 +36,8 @@ const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 /// The code and the words of a refusal, as a client of ours shows them.
 type ReadRefusal = fn(&[u8]) -> Option<(String, String)>;
 
-/// Whatever a client asks for: what is asked can be asked again in one way of writing and is the same
-/// then; a key leads nowhere out; octets are those that lie in the object; what follows the head is
+/// Any request of a client: written again in its normal form it is the same; a key never leads out
+/// of the bucket; octets are those that lie in the object; what follows the head is
 /// taken in the same however it is cut, is as long as was said, and no more than is allowed. Who is
 /// admitted by one secret is not by another. Our client understands each refusal.
 ///

@@ -17,10 +17,10 @@ const MAX_REQUESTS: usize = 200;
 /// How many extensions a message names, if it is one that does.
 type Extensions = fn(&[u8]) -> Option<usize>;
 
-/// Whatever comes over a channel: the same messages however it is cut. To a server each is a request
-/// that gets one well-formed reply of its own number, or ends the channel; what is beside the served
-/// directory is neither told nor changed, and nothing is where nothing may be written. To a client it
-/// is a reply, of which it takes no more than is there.
+/// Any octets over a channel: the same messages however they are cut. To a server each is a request
+/// that gets one well-formed reply of its own number, or ends the channel; what is outside the served
+/// directory is neither disclosed nor changed, and nothing is written to a read-only one. To a client
+/// it is a reply, of which it takes no more than is there.
 ///
 /// # Panics
 /// If that does not hold.

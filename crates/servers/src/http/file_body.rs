@@ -67,8 +67,8 @@ impl FileBody {
     }
 }
 
-/// Exactly so much. A file that has become shorter ends the connection: the client is not given
-/// other octets for those that it was told of.
+/// Read exactly `wanted` octets. A file that has become shorter ends the connection: the client is not
+/// given other octets in place of those that were announced.
 fn read_block(file: &mut File, wanted: u64) -> io::Result<Bytes> {
     let mut block = Vec::with_capacity(wanted as usize);
     file.take(wanted).read_to_end(&mut block)?;

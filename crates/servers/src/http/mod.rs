@@ -39,10 +39,10 @@ const STRANGER_BYTES: usize = 128 << 10;
 /// Octets that a connection holds of what it sends or receives.
 const BUFFER_BYTES: usize = 1 << 19;
 
-/// A client that says nothing for so long is gone.
+/// Silence after which a client counts as gone.
 pub const IDLE: Duration = Duration::from_mins(10);
 
-/// A client that does not get its TLS handshake done in so long is none.
+/// Time in which a client must complete its TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Serve HTTP by `answer`, over TLS or not. It says by [`admit`] that a client has logged in.

@@ -16,7 +16,7 @@ use crate::beneath::open_file;
 
 type Done = Result<(), Failed>;
 
-/// What a client wants to be set (`sattr3`, RFC 1813, section 2.6).
+/// Attributes that a client asks to set (`sattr3`, RFC 1813, section 2.6).
 #[derive(Default)]
 struct Wanted {
     mode: Option<u32>,

@@ -1,8 +1,8 @@
 //! NFS version 3 (RFC 1813) on a directory, with its mount protocol at the same port.
 //!
-//! It has no passwords, and no use for the credentials of an offer: whoever reaches the address is
-//! served. What clients write is not on the disk when that is answered, and is brought there by COMMIT,
-//! as by the server of a kernel.
+//! It has no passwords, and no use for the credentials of an offer: every client that reaches the
+//! address is served. What clients write is not on the disk when that is answered, and is brought there
+//! by COMMIT, as by the server of a kernel.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -13,13 +13,13 @@ use crate::admission::{MemoryBudget, Reservation};
 
 use super::MAX_RECORD_OCTETS;
 
-/// A record or an answer of so many octets takes of nobody's room: each connection has so much.
+/// Largest record or answer that needs no shared memory, octets: each connection has its own for it.
 pub const SMALL_OCTETS: usize = 8 << 10;
 
 /// Buffers for long records that are not given back to the system: what a few processors use at once.
 const MAX_SPARE: usize = 8;
 
-/// While others wait for room, a long record that has not moved for so long makes way.
+/// While others wait for room, a long record that has not moved for this time makes way.
 const CROWDED: Duration = Duration::from_secs(10);
 
 /// What all connections of a server share.
@@ -63,7 +63,7 @@ impl Held {
         Self { records, hold: None, is_known: false }
     }
 
-    /// Have room for so many octets, in `buffer`, before they are there.
+    /// Reserve room for `octets` in `buffer`, before they are there.
     pub async fn make_room(&mut self, octets: usize, buffer: &mut Vec<u8>) -> Option<()> {
         if octets > SMALL_OCTETS && self.hold.is_none() {
             let records = &self.records;

@@ -43,7 +43,7 @@ impl Wanted {
         })
     }
 
-    /// A key or part of one as the client wants it written.
+    /// A key or part of one in the encoding that the client asks for.
     fn written(&self, key: &str) -> String {
         if self.by_number { percent::encode(key) } else { key.to_owned() }
     }

@@ -46,7 +46,7 @@ pub struct Intake<S> {
 }
 
 impl<S: Sink> Intake<S> {
-    /// Into `sink`, up to so many octets; more are `too_large`.
+    /// Into `sink`, up to `limit_bytes`; more are `too_large`.
     ///
     /// # Errors
     /// It is said to be longer, its length is not said, or a checksum is not known.
@@ -142,7 +142,7 @@ impl<S: Sink> Intake<S> {
     }
 
     /// Take in all of a body, and do `last` with it, where blocking is allowed. While one block is
-    /// written the next is received, no more. `patience`: a client that sends nothing for so long is
+    /// written the next is received, no more. `patience`: a client that sends nothing for this time is
     /// given up.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ codes! {
 pub struct Refusal {
     /// What a program goes by.
     pub code: Code,
-    /// What a person is told.
+    /// Explanation for people.
     pub message: Cow<'static, str>,
 }
 

@@ -57,7 +57,7 @@ impl Asked {
         self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// A field of the head; of `x-amz-…` also if whoever signed the URL moved it to the query.
+    /// A field of the head; of `x-amz-…` also from the query, where a signed URL may have it.
     pub fn field(&self, name: &str) -> Option<&str> {
         let header = self.headers.get(name).and_then(|value| value.to_str().ok());
         let in_query = || {

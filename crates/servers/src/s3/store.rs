@@ -10,7 +10,7 @@ use super::receive::Sink;
 use super::refusal::Refusal;
 use crate::confined::{Confined, Names};
 
-/// How the names of files begin that nobody sees: objects that are not whole yet.
+/// Prefix of the names of files that no client sees: objects that are not whole yet.
 pub const UNSEEN: &str = ".lanlab-unseen-";
 
 /// How often a directory is made again that another client's removal took away.
@@ -94,7 +94,7 @@ impl Store {
         Ok((file, found))
     }
 
-    /// A new file for an object, beside where it will be, and the directories it needs.
+    /// A new file for an object, next to where it will be, and the directories it needs.
     pub fn unseen(&self, key: &str) -> io::Result<Unseen> {
         let to = names(key)?;
         let mut octets = [0; 8];

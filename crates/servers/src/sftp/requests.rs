@@ -242,7 +242,7 @@ fn attributes_of(found: &Found) -> Attributes {
     Attributes::of(found.is_directory, found.mode, found.size_bytes, times)
 }
 
-/// What a client wants changed. Owners stay who they are: that is refused, not passed over.
+/// Changes that a client asks for. A change of owners is refused, not ignored.
 fn changes(fields: &mut Fields<'_>) -> Done<Changes> {
     let has_others = fields.have_others();
     let Attributes { size_bytes, mode, accessed_s, modified_s } = fields.attributes().whole()?;

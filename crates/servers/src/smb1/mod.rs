@@ -44,7 +44,7 @@ const LONGEST_OF_STRANGERS: usize = 8 << 10;
 /// What a connection takes before it has logged in.
 const STRANGER_BYTES: usize = 32 << 10;
 
-/// A client that gives so many wrong passwords is sent away.
+/// Wrong passwords after which a client is disconnected.
 const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.

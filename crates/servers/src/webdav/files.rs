@@ -1,5 +1,5 @@
-//! The files as dav-server sees them: none but those below the directory that is served, by whatever
-//! path it comes to them.
+//! The files as dav-server sees them: none but those below the directory that is served, by any path
+//! that leads to them.
 //!
 //! Paths come from the URL, from `Destination`, from `If` and from directories that are walked
 //! through. Each is taken apart here, and what it names is opened by handles of directories.

@@ -1,5 +1,5 @@
 //! Locks (RFC 4918, sections 6 and 7), in memory. Each ends by itself if its client does not renew
-//! it, and there are so many at most.
+//! it, and their number is bounded.
 
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use xmltree::Element;
 /// Locks at once at most.
 const MAX_LOCKS: usize = 256;
 
-/// A lock ends after this time, or the shorter one that its client wants.
+/// A lock ends after this time, or the shorter one that its client asks for.
 const LONGEST: Duration = Duration::from_mins(10);
 
 /// What is locked now.
@@ -58,7 +58,7 @@ fn until(timeout: Option<Duration>) -> (Option<Duration>, Option<SystemTime>) {
     (Some(timeout), Some(SystemTime::now() + timeout))
 }
 
-/// A name that nobody can guess (RFC 9562, version 4).
+/// A name that cannot be guessed (RFC 9562, version 4).
 fn token() -> Option<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).ok()?;

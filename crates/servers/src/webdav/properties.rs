@@ -11,7 +11,7 @@ use hyper::StatusCode;
 /// Bytes of all of them.
 const MAX_BYTES: usize = 16 << 20;
 
-/// What one takes beside its texts, about.
+/// Memory of one in addition to its texts, approximately.
 const OVERHEAD_BYTES: usize = 256;
 
 /// Name space and name.

@@ -1,5 +1,5 @@
-//! What file servers share, whatever their protocol: sessions and how they are driven, open files, locks
-//! and who waits for them, names of old clients.
+//! What file servers of all protocols share: sessions and how they are driven, open files, locks and who
+//! waits for them, names of old clients.
 //!
 //! A [`FileServer`] is what all clients share, a [`Session`] one connection. Neither has a clock, a socket
 //! or a file. The driver of a session moves whole messages, and carries out calls for files:
@@ -86,7 +86,7 @@ impl Session {
         self.channel.set_now(now);
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called, if nothing happens before.
+    /// When to call [`handle_timeout`](Self::handle_timeout), if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.channel.timeout()
     }

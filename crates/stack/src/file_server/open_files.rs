@@ -10,7 +10,7 @@ use super::sharing::Sharing;
 use super::waiting::Queue;
 use crate::files::Names;
 
-/// Why a file cannot be opened beside those who have it open.
+/// Why a file cannot be opened while others have it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenRefusal {
     /// It is about to be removed.
@@ -74,8 +74,8 @@ impl OpenFiles {
         locked(&self.files).values().map(|file| locked(file).opens.len()).sum()
     }
 
-    /// Open a file beside those who have it open. Refused if they do not let this one, or it is about
-    /// to be removed.
+    /// Open a file that others may have open. Refused if they do not share it for this use, or it is
+    /// about to be removed.
     pub fn open(
         self: &Arc<Self>,
         file_number: u64,
@@ -94,7 +94,7 @@ impl OpenFiles {
         Ok(Opened { all: Arc::clone(self), file_number, number, file })
     }
 
-    /// Whether a file can be used for a moment beside those who have it open.
+    /// Whether a file can be used for a moment while others have it open.
     pub fn lets(&self, file_number: u64, sharing: Sharing) -> Result<(), OpenRefusal> {
         let files = locked(&self.files);
         files.get(&file_number).map_or(Ok(()), |file| locked(file).lets(sharing))

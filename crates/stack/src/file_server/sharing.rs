@@ -1,4 +1,4 @@
-//! Who may open a file beside whom.
+//! Which opens of one file are compatible.
 //!
 //! Source: [MS-CIFS] 3.3.5.5 and 3.3.5.35; the compatibility mode of DOS is in [MS-CIFS] 2.2.4.3.
 

@@ -2,12 +2,12 @@
 //!
 //! A name that has this form is its own short name, in upper case. Another one gets two of its
 //! characters, four digits of a hash of all of it, and a number: as Windows NT does from its fifth
-//! similar name on. So it stays the same whatever else comes or goes; only where two names of one
-//! directory have one hash does the number tell them apart.
+//! similar name on. So it stays the same when other files come or go; only where two names of one
+//! directory have one hash does the number distinguish them.
 
-/// Characters of a short name beside letters and digits (MS-DOS).
+/// Characters of a short name in addition to letters and digits (MS-DOS).
 const ALLOWED: &str = "!#$%&'()-@^_`{}~";
-/// Files of one directory that have one hash are told apart by these numbers at most.
+/// Largest number that distinguishes files of one directory with one hash.
 pub const MAX_NUMBER: u32 = 9;
 
 /// The name itself in upper case, if that is a short name.

@@ -22,7 +22,7 @@ const NANOS_PER_MICRO: u64 = 1_000;
 /// What reading from a connection gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
-    /// So many bytes, 1 or more.
+    /// Number of bytes, 1 or more.
     Bytes(usize),
     /// Nothing yet.
     Nothing,
@@ -66,7 +66,7 @@ pub(super) struct Connection {
     facts: ConnectionFacts,
     /// The sequence number after the highest that was sent.
     sent_up_to: Option<u32>,
-    /// When it wants to be called.
+    /// When it is to be called.
     pub timeout: Option<Instant>,
     /// Bytes that the program has taken while the window does not show their room yet.
     unshown_bytes: usize,
@@ -194,7 +194,7 @@ impl Connection {
         !self.device.sent.is_empty()
     }
 
-    /// When it wants to be called: with a time that has come, it has something to send.
+    /// When it is to be called: with a time that has come, it has something to send.
     pub fn wants(&mut self, now: Instant) -> Option<Instant> {
         let at = self.interface.poll_at(in_micros(now), &self.sockets)?;
         Some(Instant::from_nanos(at.total_micros().cast_unsigned() * NANOS_PER_MICRO))

@@ -260,7 +260,7 @@ impl Interface {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// When to call [`handle_timeout`](Self::handle_timeout).
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.timeouts.first().map(|(at, _)| *at)
     }
@@ -321,7 +321,7 @@ impl Interface {
 
     fn await_timeout(&mut self, now: Instant, id: usize) {
         let connection = &mut self.connections[id];
-        // What wants to send now, and has nothing, waits for a change.
+        // A connection that is due now, and has nothing to send, waits for a change.
         let wanted = connection.wants(now).filter(|at| *at > now);
         if connection.timeout == wanted {
             return;

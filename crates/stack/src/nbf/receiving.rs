@@ -55,7 +55,7 @@ impl Receiving {
         if header.command == SessionCommand::DataOnlyLast { Taken::Whole } else { Taken::Part }
     }
 
-    /// A receive is posted again. Gives the octets that were accepted, if the sender has to be told.
+    /// A receive is posted again. Gives the octets that were accepted, if the sender has to know.
     pub(super) fn resume(&mut self) -> Option<u16> {
         self.is_paused = false;
         self.is_dropping.then_some(self.buffer.len() as u16)

@@ -33,7 +33,7 @@ impl Partial {
         let names = self.status.names.len();
         flags & value::STATUS_FRAME_LIMIT != 0
             && names < usize::from(self.status.name_count).min(MOST_NAMES)
-            // A query for more than one name cannot be told from a first one.
+            // A query for more than one name cannot be distinguished from a first one.
             && names > usize::from(value::STATUS_FIRST)
     }
 

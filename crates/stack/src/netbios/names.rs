@@ -162,7 +162,7 @@ impl Names {
         }
     }
 
-    /// Another station wants to add a name: object if it is ours and not both are of a group.
+    /// Another station asks to add a name: object if it is ours and not both are of a group.
     pub(crate) fn handle_claim(
         &mut self,
         now: Instant,

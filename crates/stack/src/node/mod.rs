@@ -14,7 +14,7 @@
 //!    neither;
 //! 4. wait for a frame or for the time of `poll_timeout`.
 //!
-//! A driver may send later than it is told, and stop sending while its adapter has no room: what is
+//! A driver may send later than asked to, and stop sending while its adapter has no room: what is
 //! due then goes out when `poll_transmit` is called next, with the numbers of that time. All calls have
 //! times that do not go back.
 //!

@@ -27,7 +27,7 @@ pub const PORTMAP_PORT: u16 = 111;
 pub const MAX_HANDLE_OCTETS: usize = 64;
 /// Longest path of an export (appendix I, section 5.1.4).
 pub const MAX_EXPORT_OCTETS: usize = 1024;
-/// Longest name that is read; a longer one is told of as too long.
+/// Longest name that is read; a longer one is reported as too long.
 pub const MAX_NAME_OCTETS: usize = 4096;
 
 /// Procedures of NFS (section 3).

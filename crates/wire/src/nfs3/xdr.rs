@@ -21,7 +21,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// So many octets (section 4.9), with what fills them up to whole words.
+    /// `length` octets (section 4.9), with their padding to whole words.
     pub fn fixed(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
         let padded = length.checked_next_multiple_of(4).ok_or(Garbled)?;
         let (taken, rest) = self.rest.split_at_checked(padded).ok_or(Garbled)?;
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Opaque data or a string of at most so many octets (sections 4.10 and 4.11).
+    /// Opaque data or a string of at most `most` octets (sections 4.10 and 4.11).
     pub fn opaque(&mut self, most: usize) -> Result<&'a [u8], Garbled> {
         let length = self.u32()? as usize;
         if length > most { Err(Garbled) } else { self.fixed(length) }
@@ -110,14 +110,14 @@ impl Writer {
         self.fixed(octets);
     }
 
-    /// So many octets, all zero, to be filled.
+    /// `length` octets, all zero, to be filled.
     pub fn room(&mut self, length: usize) -> &mut [u8] {
         let begin = self.octets.len();
         self.octets.resize(begin + length, 0);
         &mut self.octets[begin..]
     }
 
-    /// A word that was written before, so many octets from the beginning.
+    /// Overwrite a word, `at` octets from the beginning.
     pub fn set_u32(&mut self, at: usize, value: u32) {
         self.octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
     }
@@ -128,7 +128,7 @@ impl Writer {
     }
 }
 
-/// Octets that fill so many up to whole words.
+/// Octets of padding that fill `length` up to whole words.
 pub fn padding(length: usize) -> usize {
     length.wrapping_neg() % 4
 }

@@ -112,7 +112,7 @@ impl Attributes {
         self.mode.filter(|mode| mode & S_IFMT != 0).map(|mode| mode & S_IFMT == S_IFDIR)
     }
 
-    /// Whether it is a file; of what has no kind nobody knows.
+    /// Whether it is a file; `None` if its kind is not known.
     pub fn is_file(&self) -> Option<bool> {
         self.mode.filter(|mode| mode & S_IFMT != 0).map(|mode| mode & S_IFMT == S_IFREG)
     }

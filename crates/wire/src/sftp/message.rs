@@ -9,7 +9,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// One of a type, with room for so many octets.
+    /// One of a type, with room for `room` octets.
     pub fn new(kind: u8, room: usize) -> Self {
         let mut octets = Vec::with_capacity(room + 32);
         octets.extend_from_slice(&[0, 0, 0, 0, kind]);

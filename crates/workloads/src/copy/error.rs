@@ -10,7 +10,7 @@ use crate::messages::Failure;
 pub enum CopyError {
     /// The service said so. It may pass.
     Service(Fault),
-    /// This host, or whoever asked.
+    /// This host, or the driver.
     Own(Failure),
 }
 

@@ -74,7 +74,7 @@ impl Meters {
         }
     }
 
-    /// A call of the service took from `began` to `ended` and moved so many octets.
+    /// A call of the service took from `began` to `ended` and moved `bytes`.
     pub fn operation(&mut self, kind: Operation, began: Instant, ended: Instant, bytes: u64) {
         self.operations[kind as usize].record(ended.nanos_since(began).cast_signed());
         self.bytes[kind as usize] += bytes;

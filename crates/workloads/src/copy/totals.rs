@@ -5,7 +5,7 @@ use lanlab_units::Instant;
 use super::{Hashes, Meters, Worked};
 use crate::messages::{Copied, CopyVerify, CpuTime, Failure, HostWindow, LeftOut, Verified};
 
-/// What is known of a copy beside its workers.
+/// What is known of a copy in addition to its workers' results.
 pub struct Copying {
     /// When all connections were there and copying began.
     pub start: Instant,
@@ -43,7 +43,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
         connect_ns.push(worked.connect_ns);
         cpu = cpu.plus(worked.cpu);
         agreed.get_or_insert((worked.facts, worked.capabilities));
-        // That it was told to stop says nothing of why.
+        // A worker that was cancelled does not know why.
         let is_news = failure.as_ref().is_none_or(|known| known.code == "cancelled");
         if is_news && worked.failure.is_some() {
             failure = worked.failure;

@@ -115,7 +115,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         bytes: u64,
         source: &impl Source,
     ) -> Result<Instant, CopyError> {
-        // The directory is lanlab's own: to ask first, which no other client does, would protect nobody.
+        // The directory is lanlab's own: a check first, as no other client makes, would protect no file.
         let access = if self.capabilities.can_create {
             Access::Create { size_bytes: bytes }
         } else {
@@ -168,7 +168,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
             .lanes(bytes)
             .map(|buffer| self.receive(session, &file, path, sink, &blocks, buffer));
         lanes::all(lanes.collect()).await?;
-        // One stream ends by saying so; elsewhere it costs a call that nobody else makes.
+        // A single stream signals its end; elsewhere it costs a call that no other client makes.
         if self.capabilities.in_order || ends_there {
             let more = session.read_at(&file, bytes, &mut [0; 1]).await?;
             if more > 0 {

@@ -186,7 +186,7 @@ impl<S: Site, K: Clock> Worker<'_, S, K> {
                 }
             }
             self.transfer.meters.borrow_mut().retries += 1;
-            // Whatever it was, the old connection is of no use.
+            // After any fault the old connection is of no use.
             *session = None;
             let rest = async {
                 self.guard.sleep_ns(pause_ns).await;

@@ -11,7 +11,7 @@ use crate::measure::{Pacer, Turn};
 use crate::messages::{EndedBy, Failure, Transport};
 use crate::peer_failure::went_on_too_long;
 
-/// How often a sender looks whether its driver wants it to stop.
+/// Time between two checks of a sender whether its driver has cancelled.
 const CHECK_NS: u64 = 10_000_000;
 /// A sender of datagrams stops sending when its peer has been silent for this time and a round trip, until
 /// the peer is heard again: datagrams must not flood an absent peer. TCP ensures that by itself.

@@ -1,5 +1,5 @@
 //! Listening on a segment: which stations speak what, which names and servers there are, and which
-//! questions nobody answers. Bounded in memory, whatever comes.
+//! questions get no answer. Bounded in memory for any traffic.
 
 mod announcements;
 #[cfg(test)]

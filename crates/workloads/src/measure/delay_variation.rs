@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 
 use crate::messages::DelayVariation;
 
-/// Longest variation told apart, nanoseconds: one minute.
+/// Longest variation that is distinguished, nanoseconds: one minute.
 const MAX_NS: u64 = 60_000_000_000;
 
 /// The message before, of one flow.

@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 
 use crate::messages::Distribution;
 
-/// Longest time told apart, nanoseconds: one minute, the longest time-out there is.
+/// Longest time that is distinguished, nanoseconds: one minute, the longest time-out there is.
 const MAX_NS: u64 = 60_000_000_000;
 
 /// Times, from which percentiles are taken.

@@ -5,7 +5,7 @@ use lanlab_units::{Instant, Pace};
 /// What a sender shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// Send so many messages, the next slots of the schedule.
+    /// Send this many messages, the next slots of the schedule.
     Send(u64),
     /// Wait until then.
     Wait(Instant),
@@ -30,7 +30,7 @@ pub struct Pacer {
     group: u64,
     /// Slots taken so far.
     taken: u64,
-    /// Before this time nothing is sent, whatever is overdue.
+    /// Before this time nothing is sent, even if messages are overdue.
     not_before: Instant,
     half_group_ns: u64,
 }
@@ -51,7 +51,7 @@ impl Pacer {
         if now < due { Turn::Wait(due) } else { Turn::Send(last + 1 - self.taken) }
     }
 
-    /// So many messages of the turn were taken at `now`.
+    /// `messages` of the turn were taken at `now`.
     pub fn took(&mut self, messages: u64, now: Instant) {
         let lateness_ns = now.nanos_since(self.next_slot());
         let group_ns = self.group_ns();

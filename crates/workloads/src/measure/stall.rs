@@ -54,9 +54,9 @@ const WAITS: [Wait; 5] = [
 
 /// Calls that it takes to make a mode.
 const LEAST_CALLS: u64 = 3;
-/// Of all calls of the kind so many at least, one in this many.
+/// Of all calls of the kind, one in this many at least.
 const ONE_IN: u64 = 200;
-/// The mode has so many times the calls of its neighbourhood.
+/// The mode has at least this many times the calls of its neighbourhood.
 const STANDS_OUT: u64 = 4;
 /// A call of fewer octets does not take 40 ms by any link worth measuring (3 Mbit/s).
 const SMALL_CALL_BYTES: u64 = 16 << 10;

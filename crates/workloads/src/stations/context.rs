@@ -188,7 +188,7 @@ impl<C: Connector, K: Clock> Context<C, K> {
         self.clock.wait_until(at, || self.job.stopped().is_some()).await;
     }
 
-    /// Wait for so long, or until the job is stopped.
+    /// Wait for `pause_ns`, or until the job is stopped.
     pub async fn pause(&self, pause_ns: u64) {
         self.wait_until(self.clock.now().plus_nanos(pause_ns)).await;
     }

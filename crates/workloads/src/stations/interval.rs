@@ -10,7 +10,7 @@ const MOST_BATCHES: usize = 40;
 /// more the interval is narrower than is said.
 const STUDENT: f64 = 2.093;
 
-/// Batches of equal time, in which so many operations took so much time together.
+/// Batches of equal time: the number of operations in each, and their total response time.
 #[derive(Debug)]
 pub struct IntervalRule {
     ratio: f64,

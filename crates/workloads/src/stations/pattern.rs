@@ -1,6 +1,6 @@
 //! What stands in a block: a function of the seed, its station, its place in the file and how often it
-//! has been written, so that a block of another place, of another station, or of an earlier time is
-//! told from one that is damaged.
+//! has been written, so that a block of another place, of another station, or of an earlier time
+//! differs from one that is damaged.
 //!
 //! A block begins with its own description; what follows is a part of a table that is the same for
 //! all, from a place that the description determines. So to fill or to compare one costs what copying
@@ -14,9 +14,9 @@ pub const HEAD_BYTES: usize = 32;
 const TABLE_BYTES: usize = 1 << 18;
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Of a block without a description, so many earlier generations are tried.
+/// Earlier generations that are tried for a block without a description.
 const GENERATIONS_TRIED: u32 = 8;
-/// Shorter blocks are too alike to be told apart by what they hold.
+/// Shorter blocks are too alike to be distinguished by what they hold.
 const TELLING_BYTES: usize = 8;
 
 /// The blocks of a trial.

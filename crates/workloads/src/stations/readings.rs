@@ -1,8 +1,8 @@
 //! Readings: one for each attempt at an operation, kept in memory that is there from the beginning.
 //!
 //! Where there are more than there is room for, they are thinned: of each station every second, fourth,
-//! eighth operation and so on stays, and whatever was no first attempt that went well. What is dropped
-//! makes room for the next one, so that no station ever waits for more than one reading to be kept.
+//! eighth operation and so on stays, and all failures and retries. What is dropped makes room for the
+//! next one, so that no station ever waits for more than one reading to be kept.
 
 use lanlab_files::Class;
 
@@ -99,7 +99,7 @@ pub struct Reading {
     pub level: u8,
 }
 
-/// How often the number of an operation, from 0, can be halved: of so much thinning it is kept.
+/// How often the number of an operation, from 0, can be halved: up to this thinning it is kept.
 pub fn level(operation: u64) -> u8 {
     operation.trailing_zeros() as u8
 }
@@ -217,7 +217,7 @@ impl KeptReadings {
 }
 
 impl Readings {
-    /// Room for so many. It is taken from the system page by page as it is first used, which costs
+    /// Room for `most`. It is taken from the system page by page as it is first used, which costs
     /// time after an operation and none of an operation.
     pub fn new(most: usize, slices: Option<Slices>) -> Self {
         Self {

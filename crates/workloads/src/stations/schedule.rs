@@ -5,7 +5,7 @@ use crate::messages::{Arrivals, BlockAccess, StationOperation, StationsSpec};
 
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Of a service that moves whole files only, a station has so many at most.
+/// Most files of a station on a service that moves whole files only.
 const MOST_FILES: u64 = 8;
 
 /// One operation to do.

@@ -1,4 +1,4 @@
-//! Sums over slices of time, one for each station and slice: exact, whatever single readings are kept.
+//! Sums over slices of time, one for each station and slice: exact, even where readings are thinned.
 
 /// Slices of a trial at most; a trial that goes on has wider ones instead.
 const SLICES: usize = 64;

@@ -13,18 +13,18 @@ use crate::failure_of;
 use crate::messages::{StationEnded, StationSync};
 use lanlab_units::Clock;
 
-/// Before an operation is tried again: so long, twice as long before each further attempt, and no
-/// longer than the most. As copies do.
+/// Pause before an operation is tried again, twice as long before each further attempt, and the
+/// longest pause. As copies do.
 const FIRST_PAUSE_NS: u64 = 100_000_000;
 const MOST_PAUSE_NS: u64 = 5_000_000_000;
-/// A station of which so many operations in a row have failed ends.
+/// Failed operations in a row after which a station ends.
 const MOST_FAILURES: u32 = 100;
 /// Shorter blocks are copied behind their description and written as one piece: to hand the system two
 /// costs more than that (on tmpfs 110 ns of 1,300 with 6,000 octets); from 16,000 on it does not.
 const GATHERED_BYTES: u32 = 16_384;
 /// Blocks that are read again after the end, of those that a station wrote last.
 const READ_BACK: usize = 4;
-/// Of a block's count of writes: nobody knows whether the last one was done.
+/// Of a block's count of writes: it is not known whether the last one was done.
 const IS_OPEN: u32 = 1 << 31;
 
 type FileOf<C> = <<C as Connector>::Session as Session>::File;
@@ -75,7 +75,7 @@ impl<C: Connector> Station<C> {
     pub async fn work(&mut self, context: &Context<C, impl Clock>) {
         match self.operations(context).await {
             End::Due => {}
-            // Who is told to stop does not try for long to go on.
+            // A station that is stopped does not retry for long.
             End::Fault(_) if context.job.stopped().is_some() => {}
             End::Fault(fault) => {
                 let failure = failure_of(fault);
@@ -131,7 +131,7 @@ impl<C: Connector> Station<C> {
                 let mut counts = context.counts.borrow_mut();
                 counts.late_stations += 1;
                 if let Some(end_ns) = spec.until.time_ns {
-                    // Nobody asks it for another turn.
+                    // No further turn is taken from it.
                     let schedule = std::mem::replace(&mut self.schedule, Schedule::new(spec, 0, 1));
                     counts.unstarted += schedule.due_before(end_ns, turn);
                 }
@@ -191,7 +191,7 @@ impl<C: Connector> Station<C> {
             }
             let is_passing = fault.class.is_passing();
             if is_passing || matches!(fault.class, Class::Protocol | Class::Length) {
-                // Whatever it was, the old connection is of no use.
+                // After any fault the old connection is of no use.
                 self.file = None;
                 self.session = None;
                 self.reconnect(context).await?;

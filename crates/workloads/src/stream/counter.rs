@@ -160,7 +160,7 @@ impl<'a> Counter<'a> {
         self.last_delay.smoothed_ns()
     }
 
-    /// The sender has sent all, so many messages; false if that was known.
+    /// The sender has sent all `sent_messages`; false if that was known.
     pub fn finish(&mut self, sent_messages: u64, now: Instant) -> bool {
         let is_new = self.finished_at.is_none();
         if is_new {
@@ -264,7 +264,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Whether what arrives then is too late to count: so long after the end of the measured part,
+    /// Whether what arrives then is too late to count: `drain_ns` after the end of the measured part,
     /// or where that is an amount of messages, after the sender's word that all is sent.
     fn is_overdue(&self, at: Instant) -> bool {
         let end = self.window_end.or(self.finished_at);

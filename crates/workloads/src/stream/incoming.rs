@@ -11,8 +11,8 @@ use crate::handshake::Acceptor;
 use crate::messages::{EndedBy, Failure};
 use crate::went_on_too_long;
 
-/// No flow has as many messages: at 100 million a second they take 1,400 years. Whoever says such a
-/// number is no sender of ours, and numbers below can be added up.
+/// No flow has as many messages: at 100 million a second they take 1,400 years. A peer that sends such
+/// a number is no sender of ours, and numbers below can be added up.
 const MOST_MESSAGES: u64 = 1 << 62;
 
 /// Time that a receiver stays after the sender's last message, in case its answer was lost.
@@ -142,7 +142,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long
-    /// gaps: by them nobody is found out.
+    /// gaps: they prove nothing against a sender.
     fn is_more_than_asked(&self) -> bool {
         let counts = &self.counter.counts;
         !matches!(self.layout, Layout::Tiny(_))

@@ -16,7 +16,7 @@ use super::{CpuMeter, Plan, Quiet, Schedule, Sent, SharedMeters, Step};
 use crate::messages::{EndedBy, Failure};
 use crate::{Closing, ClosingStep, Progress, went_on_too_long};
 
-/// How often a sender looks for messages of its receiver and whether its driver wants it to stop.
+/// Time between two checks of a sender for messages of its receiver and for the driver's cancellation.
 const CHECK_NS: u64 = 10_000_000;
 /// How often the receiver's answer is looked for at the end.
 const END_LOOK_NS: u64 = 500_000;

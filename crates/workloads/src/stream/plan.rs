@@ -10,7 +10,7 @@ use crate::path::{ROUND_TRIPS_OF_SILENCE, shift_ns};
 /// less often: it must not be what costs.
 const ALIVE_NS: u64 = 50_000_000;
 const ALIVE_PER_FLOW_NS: u64 = 200_000;
-/// A trial may take so much longer than its amount, until what is queued has crossed a slow link.
+/// Time that a trial may take beyond its amount, until what is queued has crossed a slow link.
 pub const OVERTIME_NS: u64 = 3_600_000_000_000;
 /// The longest time that can be measured: one day. An amount of messages takes no longer, either.
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
@@ -90,7 +90,7 @@ impl Plan {
         ALIVE_NS.max(flows * ALIVE_PER_FLOW_NS).min(self.silence_ns / 4)
     }
 
-    /// When it is over, whatever the peer says.
+    /// Latest end, even if the peer goes on.
     pub fn latest_end(&self, start: Instant) -> Instant {
         let end = self.end(start);
         let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));

@@ -65,7 +65,7 @@ pub struct Sent {
 pub enum Step {
     /// The warm-up is over: what comes next is measured. Ask again.
     Measure,
-    /// Send so many messages.
+    /// Send this many messages.
     Send(u64),
     /// Nothing is due until then: the slot of a message, or the end.
     Wait(Instant),
@@ -279,14 +279,14 @@ impl<'a> Schedule<'a> {
         self.sent.refused_retried += u64::from(self.measuring.is_some());
     }
 
-    /// The system made the sender wait for room so long.
+    /// The system made the sender wait for room for `waited_ns`.
     pub fn blocked(&mut self, waited_ns: u64) {
         if self.measuring.is_some() {
             self.sent.blocked_ns += waited_ns;
         }
     }
 
-    /// Nothing was sent for so long, as nothing was heard of the receiver.
+    /// Nothing was sent for `waited_ns`, as nothing was heard of the receiver.
     pub fn paused(&mut self, waited_ns: u64) {
         self.sent.paused_ns += waited_ns;
     }

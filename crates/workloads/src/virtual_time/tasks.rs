@@ -31,7 +31,7 @@ pub(super) struct Tasks {
     ready: RefCell<VecDeque<u32>>,
     /// The task that is being polled.
     current: Cell<u32>,
-    /// What the waker of the current task points to: by that it is told from wakers of combinators.
+    /// What the waker of the current task points to: that distinguishes it from wakers of combinators.
     current_waker: Cell<Option<*const ()>>,
     /// What the current task waits for, as far as it has said.
     current_waits_for: Cell<&'static str>,

@@ -89,7 +89,7 @@ pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {
 }
 
 /// Where the files of a download lie at this host, and how they are made and removed: in a directory
-/// of the trial's name, whatever somebody puts in its place meanwhile.
+/// of the trial's name, even if another program replaces its path meanwhile.
 #[derive(Debug)]
 pub struct Place {
     below: Below,

@@ -2,8 +2,8 @@
 //! closing of the last.
 //!
 //! A trial is four requests: `copy_prepare`, `copy`, `copy_check` and `copy_empty`. Only `copy` is
-//! timed, and it ends before anything more is asked of the server, so that whoever asks for the
-//! server's CPU time then has that of the copy.
+//! timed, and it ends before any further request to the server, so that the server's CPU time read
+//! then is that of the copy.
 #![allow(
     clippy::large_futures,
     reason = "a future is as large as the largest service's; boxed, each call would allocate"
@@ -37,7 +37,7 @@ pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
 pub use workers::{copy, runtime};
 
-/// What the services' own buffers may take for each connection beside that.
+/// Memory of the services' own buffers for each connection, in addition to that.
 const TRANSPORT_BYTES: u64 = 1 << 20;
 /// Memory for the names of files.
 const NAMES_BYTES: u64 = 32 << 20;

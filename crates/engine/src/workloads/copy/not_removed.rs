@@ -4,7 +4,7 @@ use lanlab_files::{Class, Fault, ServicePath, Session};
 
 use crate::messages::LeftBehind;
 
-/// Names that are told; all are counted.
+/// Names that are reported; all are counted.
 const MOST_NAMES: usize = 20;
 
 /// What could not be removed of a trial.

@@ -1,5 +1,5 @@
-//! What a trial has written at the service is removed, as often as it takes: only then its mark may go,
-//! without which nobody knows later what is ours.
+//! Removes what a trial has written at the service, with as many attempts as it takes. The mark goes
+//! last: without it the files could not be recognized as lanlab's later.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::service_paths::{files_path, path, remote_path};
 use crate::messages::{CopySpec, Failure};
 use lanlab_workloads::copy::CopyError;
 
-/// A server may hold a file open until it knows that its client is gone, within a round trip and a
-/// turn of its processor, and refuses to remove it or puts that off (SMB): it is asked for so long.
+/// How long removal of a file is retried. A server may hold it open until it knows that its client is
+/// gone, within a round trip and a turn of its processor, and refuse or delay removal (SMB).
 pub const HELD_WITHIN_NS: u64 = 1_500_000_000;
-/// And so often.
+/// Time between two attempts.
 pub const HELD_LOOK: Duration = Duration::from_millis(100);
 
 /// What the trial wrote, by its mark.
@@ -26,8 +26,8 @@ pub struct Written {
     pub directories: Vec<ServicePath>,
 }
 
-/// Remove the files and directories that the trial wrote beside its mark; gives how many files that
-/// were. What is left is noted in `not_removed`.
+/// Remove the files and directories that the trial wrote, except its mark; returns the number of files.
+/// What is left is noted in `not_removed`.
 ///
 /// # Errors
 /// A file of ours is still there when it has been asked for long enough, though the server says that

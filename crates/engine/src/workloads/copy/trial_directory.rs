@@ -25,7 +25,7 @@ use lanlab_workloads::copy::{
 pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
 /// Longest mark: the names of a tree's files stand in it.
 const MOST_MARK_BYTES: usize = 16 << 20;
-/// A mark is read in pieces of so much.
+/// Size of the pieces in which a mark is read, bytes.
 const PIECE_BYTES: usize = 1 << 16;
 
 /// Make the directory of a trial and, of a download, put its files there.

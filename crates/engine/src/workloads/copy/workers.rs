@@ -102,7 +102,7 @@ struct Job<'a> {
     /// Where files are sent from at this host, unless they are made as they are sent.
     source: Option<&'a Below>,
     place: Option<&'a Place>,
-    /// Number of the next file that nobody has taken.
+    /// Number of the next file that no worker has taken.
     next: AtomicUsize,
     guard: Guard<'a, RuntimeClock>,
     running: &'a Running,
@@ -132,7 +132,7 @@ impl Job<'_> {
                         .map_err(|error| Failure::system("a thread for a connection", &error))
                 })
                 .collect::<Result<_, _>>()
-                // Those that are there end as nobody gives them a start.
+                // The workers that exist end because they get no start.
                 .inspect_err(|_| self.guard.stop())?;
             drop(tell);
             let connected = || -> Result<Instant, Failure> {

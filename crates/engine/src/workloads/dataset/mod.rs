@@ -141,7 +141,7 @@ fn write(
     os::close_file(file).map_err(|error| failed(&error))
 }
 
-/// End if the driver wants it.
+/// End if the driver has cancelled.
 pub fn stop_if_cancelled(running: &Running) -> Result<(), Failure> {
     if running.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
 }

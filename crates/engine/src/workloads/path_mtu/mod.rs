@@ -196,7 +196,7 @@ fn search(
 /// What an error of a receive tells.
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
-    /// A router has told that a datagram was too long for its next link.
+    /// A router has reported that a datagram was too long for its next link.
     TooLong,
     /// Nothing came in time.
     Nothing,

@@ -31,7 +31,7 @@ const FILE_THREADS: usize = 8;
 const MEMORY_BYTES: u64 = 256 << 20;
 /// What no name of a server or share has ([MS-FSCC] 2.1.6).
 const FORBIDDEN: &[u8] = b"\"/\\[]:|<>+=;,?*";
-/// How often it looks whether the driver wants the end.
+/// Time between two checks whether the driver has cancelled.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
@@ -69,10 +69,10 @@ fn check_names(request: &Serve) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Descriptors that so many connections have at once at most.
+/// Most descriptors that `connections` connections have at once.
 fn descriptors(service: ServiceKind, connections: u64) -> u64 {
     match service {
-        // Its clients open nothing; the server keeps so many files open for all of them.
+        // Its clients open nothing; the server keeps at most 256 files open for all of them.
         ServiceKind::Nfs => connections + connections.min(256),
         // Itself, a second one for data, and a file.
         ServiceKind::Ftp | ServiceKind::Ftps => 3 * connections,

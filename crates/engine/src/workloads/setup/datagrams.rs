@@ -48,8 +48,8 @@ pub fn local_port(socket: &DatagramSocket) -> Result<u16, Failure> {
     address.map(|address| address.port()).map_err(|error| Failure::system("local port", &error))
 }
 
-/// Whether a receive failed for a datagram that is nobody's matter: on Windows one that is longer than
-/// its buffer is an error, and so is the answer to one that was sent before to a port now closed.
+/// Whether a receive failed because of a datagram that can be ignored. On Windows one that is longer
+/// than its buffer is an error, and so is the answer to one that was sent before to a port now closed.
 fn is_of_a_datagram(error: &io::Error) -> bool {
     #[cfg(windows)]
     const MESSAGE_TOO_LONG: Option<i32> = Some(10_040);
@@ -186,12 +186,12 @@ pub fn accept_datagram(
                     break reply;
                 }
                 if let Some(reply) = reply {
-                    // A reply that is lost is asked for again. One for which there is no room is
-                    // lost: nobody who asks much shall be waited for.
+                    // The peer asks again if the reply is lost. A reply for which there is no room
+                    // is dropped: a peer that asks too often must not make this end wait.
                     let _ = socket.plain().send_to(&reply.emit(), from);
                 }
             }
-            // Nobody but the peer is answered.
+            // Only the peer is answered.
             Ok(_) => {}
             Err(error) => unless_idle(error).map_err(|error| system(&error))?,
         }

@@ -24,7 +24,7 @@ pub use streams::{accept_streams, connect_stream, listen, tcp_facts};
 /// Largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers.
 const MAX_UDP_BYTES: u32 = 65_507;
 const MAX_TCP_BYTES: u32 = 16 * 1024 * 1024;
-/// How often a waiting end looks whether the driver wants it to stop.
+/// Time between two checks of a waiting end whether the driver has cancelled.
 pub const TICK: Duration = Duration::from_millis(20);
 /// A listener waits this long for each flow of the other end, unless it bears a longer silence.
 const ACCEPT_TIMEOUT_NS: u64 = 30_000_000_000;

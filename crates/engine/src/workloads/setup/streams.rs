@@ -74,7 +74,7 @@ pub fn listen(
 
 /// Connections that are being opened at once, and the least time each has: a question that is lost is sent
 /// again after a time that follows the path, and so the silence that is borne. When one more comes, the oldest
-/// is closed: those that say nothing keep nobody out.
+/// is closed: silent connections cannot keep others out.
 const MAX_OPENING: usize = 64;
 const OPENING_NS: u64 = 1_000_000_000;
 
@@ -160,7 +160,7 @@ pub fn accept_streams(
         match listener.accept() {
             Ok((stream, from)) => {
                 idle = false;
-                // Nobody but the peer is listened to.
+                // Only connections of the peer are read.
                 let one = Opening::new(stream, OPENING_NS.max(silence_ns));
                 if let Some(one) = one.ok().filter(|_| from.ip() == peer) {
                     opening.push_back(one);
@@ -261,7 +261,7 @@ fn is_acceptance(octets: &[u8], nonce: u64, token: Token) -> bool {
         .is_ok_and(|reply| reply.kind == Kind::Accept { nonce } && reply.token.matches(&token))
 }
 
-/// Read all of `octets` before `deadline`, unless the driver wants the end.
+/// Read all of `octets` before `deadline`, unless the driver cancels.
 fn read_answer(
     mut stream: &TcpStream,
     octets: &mut [u8],

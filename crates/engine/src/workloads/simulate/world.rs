@@ -16,14 +16,14 @@ use crate::messages::{Failure, Outcome, Simulate, Simulated, SimulatedMachine, S
 use crate::running::{Failed, Measured, Running};
 use crate::workloads::pcap_file::PcapFile;
 
-/// Events between two looks whether the driver wants the end: some hundredths of a second.
+/// Events between two checks whether the driver has cancelled: some hundredths of a second.
 const SLICE_EVENTS: u64 = 100_000;
 /// Longest file of frames.
 const MOST_PCAP_BYTES: u64 = 2 << 30;
 /// Of what waits, an error names this many.
 const MOST_NAMED: usize = 8;
 
-/// Run a world to its end, or until the driver wants it.
+/// Run a world to its end, or until the driver cancels.
 pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured {
     let machines = &request.world.machines;
     let plan = world_plan(request, checked.medium);

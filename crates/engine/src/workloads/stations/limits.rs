@@ -1,4 +1,4 @@
-//! Whether this host can have so many stations at once, seen before any of them connects.
+//! Checks before any station connects whether this host can run all stations at once.
 
 use std::fs;
 

@@ -35,7 +35,7 @@ pub use trial::work;
 const MOST_STATIONS: u32 = 10_000;
 /// Of a service whose calls keep a thread.
 const MOST_ALONE: u32 = 1_000;
-/// What a connection, its tasks and buffers may take beside the message.
+/// Memory of a connection, its tasks and buffers in addition to the message.
 const SESSION_BYTES: u64 = 48 << 10;
 /// What a thread of its own takes of a station, of the stack what it uses.
 const THREAD_BYTES: u64 = 64 << 10;
@@ -166,7 +166,7 @@ fn threads(spec: &StationsSpec) -> u64 {
 }
 
 /// One for each processor; where a call costs its client little (NFS, SMB, SMB 1), for every second. A thread
-/// polls hundreds of such stations, and two beside a server on as many processors serve theirs unevenly.
+/// polls hundreds of such stations, and two that share two processors with a server poll theirs unevenly.
 fn usual_threads(service: ServiceKind, processors: u64) -> u64 {
     let is_light = matches!(service, ServiceKind::Nfs | ServiceKind::Smb | ServiceKind::Smb1);
     let threads = if is_light { processors / 2 } else { processors };

@@ -1,6 +1,6 @@
-//! Waiting of many stations on one thread. The runtime's own timers go by whole milliseconds, which is
-//! more than most operations take; so one alarm of the system wakes the thread a little before the
-//! first of them is due, and it looks at the clock until then, with whatever else there is to do.
+//! Timers of many stations on one thread. The runtime's own timers have a resolution of a millisecond,
+//! which is more than most operations take. So one alarm of the system wakes the thread a little before
+//! the first of them is due, and it polls the clock until then, in turn with the other tasks.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -93,7 +93,7 @@ impl Timers {
         sleepers.push(sleeper);
     }
 
-    /// Wake who is due, without end. To be run beside the stations.
+    /// Wake the sleepers that are due, without end. To be run concurrently with the stations.
     pub async fn run(self: Rc<Self>) {
         loop {
             self.alarm.rings().await;
@@ -174,7 +174,7 @@ mod alarm {
     use lanlab_units::Instant;
     use tokio::sync::Notify;
 
-    /// The runtime's timers go by whole milliseconds: so much before it is due, the alarm rings.
+    /// The runtime's timers have a resolution of a millisecond: the alarm rings this time early.
     const COARSE_NS: u64 = 2_000_000;
 
     /// The runtime's timer, and looking at the clock for what is left.

@@ -143,7 +143,7 @@ fn run<C: Connector + Clone + Send>(
             let worker = builder
                 .spawn_scoped(scope, work)
                 .map_err(|error| Failure::system("a thread for stations", &error))
-                // Those that are there end as nobody gives them a start.
+                // The threads that exist end because they get no start.
                 .inspect_err(|_| job.stop(StationsEnd::Cancelled))?;
             starts.push(start);
             leaves.push(leave);

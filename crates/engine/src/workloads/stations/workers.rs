@@ -49,7 +49,7 @@ pub struct Worker {
     pub starts: Receiver<Instant>,
     /// That none works any more.
     pub over: Sender<()>,
-    /// That none of any thread does; gone if nobody wants to know more.
+    /// That none of any thread does; gone if the results are not needed any more.
     pub leave: Receiver<()>,
 }
 
@@ -160,7 +160,7 @@ impl Worker {
         Ok(start)
     }
 
-    /// Connect all stations, so many at once.
+    /// Connect all stations, `connects` at a time.
     async fn connect_all<C: Connector>(
         &self,
         context: &Rc<StationContext<C, ThreadClock>>,
@@ -214,7 +214,7 @@ impl Worker {
     }
 }
 
-/// Take leave of all, so many at once.
+/// Disconnect all stations, `LEAVING` at a time.
 async fn leave_all<C: Connector>(
     stations: Vec<Station<C>>,
     context: &Rc<StationContext<C, ThreadClock>>,

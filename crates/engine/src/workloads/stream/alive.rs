@@ -37,12 +37,12 @@ impl Word {
 
     pub fn say(&self, kind: Kind) {
         let message = Message { token: self.token, flow: self.flow, kind };
-        // Whatever is lost is said again when it is asked for again. Never in the system's call:
-        // a sender that is not heard any more must not keep its receiver.
+        // A lost message is sent again when the peer asks again. The call never blocks: a sender that
+        // is silent must not hold up its receiver.
         let _ = self.socket.send_one(&message.emit(), false);
     }
 
-    /// So many messages have come.
+    /// Set the number of messages received so far.
     pub fn received(&self, messages: u64) {
         self.received_messages.store(messages, Ordering::Relaxed);
     }

@@ -24,7 +24,7 @@ const HOPELESS_RATIO: f64 = 0.6;
 const EQUAL_RATIO: f64 = 0.15;
 /// A rate that any system of this century carries in any way.
 const SLOW_MESSAGES_PER_S: f64 = 20_000.0;
-/// A way must carry so many times a rate to be left alone.
+/// Multiple of the rate that the plain way must carry to be kept.
 const ROOM_TO_SPARE: f64 = 2.0;
 /// Sizes that stand for all that fit a packet of Ethernet, and for all larger ones.
 const SMALL_BYTES: usize = 512;
@@ -81,12 +81,12 @@ pub fn send(spec: &StreamSpec) -> (Io, Choice) {
     (WAYS_TO_SEND[chosen].1, choice)
 }
 
-/// How a sender sends beside which ways to receive are tried.
+/// How the sender sends while ways to receive are tried.
 fn sender_beside(spec: &StreamSpec) -> Io {
     if spec.io == Io::Auto { Io::Batch } else { spec.io }
 }
 
-/// How a receiver waits beside which ways to send are tried.
+/// How the receiver waits while ways to send are tried.
 fn receiver_beside(spec: &StreamSpec) -> Receive {
     if spec.receive == Receive::Auto { Receive::Poll } else { spec.receive }
 }

@@ -4,10 +4,10 @@ use std::io;
 
 use lanlab_os::{BATCH_MESSAGES, DatagramSocket};
 
-/// The kernel joins datagrams to at most so much.
+/// Largest joined datagram of the kernel, bytes.
 pub const JOINED_BYTES: usize = 65_536;
 /// A joined datagram counts whole against the socket's buffer: Linux's usual 208 KiB holds three of
-/// them, and whatever comes while the receiver is not on a processor is lost. So there is room for
+/// them, and those that come while the receiver is not on a processor are lost. So there is room for
 /// as many as one call takes.
 const ROOM_BYTES: usize = BATCH_MESSAGES * JOINED_BYTES;
 

@@ -126,7 +126,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
     })
 }
 
-/// What a measurement may take whose threads have `buffer_bytes` each and `rivals` beside them.
+/// Cost of a measurement whose threads have `buffer_bytes` and `rivals` each.
 fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
     let threads = flow_threads::thread_count(plan) as u64;
     Cost {
@@ -206,7 +206,7 @@ fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
 /// Settle what is left to the engine, at the end that receives.
 fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
     if plan.io == Io::Auto {
-        // Whatever is there is taken at once.
+        // All that has arrived is taken at once.
         let batch = spec.transport == Transport::Udp && lanlab_os::capabilities().batch;
         plan.io = if batch { Io::Batch } else { Io::Single };
     }

@@ -68,7 +68,7 @@ impl Slowness {
         Ok(())
     }
 
-    /// So many messages were taken: work on each, then rest if the quota is used up.
+    /// Work on each of the messages taken, then rest if the quota is used up.
     pub fn after(&mut self, messages: u64) {
         if self.load.work_ns > 0 && messages > 0 {
             let from_ns = os::thread_cpu_ns();

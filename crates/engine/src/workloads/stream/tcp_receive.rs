@@ -158,7 +158,7 @@ struct Receiver<'a> {
     alone: bool,
     running: &'a Running,
     counter: ByteCounter<'a>,
-    /// By then it is over, whatever the sender sends.
+    /// Latest end, even if the sender still sends.
     latest_end: Instant,
     ended_by: EndedBy,
 }

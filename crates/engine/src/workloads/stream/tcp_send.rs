@@ -104,9 +104,9 @@ struct Sender<'a> {
     writing: Option<(u64, Instant, usize)>,
     next_check: Instant,
     last_progress: Instant,
-    /// As the system told last.
+    /// As the system reported last.
     acknowledged_bytes: u64,
-    /// By then it is over, whatever the receiver takes.
+    /// Latest end, even if the receiver still reads.
     latest_end: Instant,
     /// Since when the system has taken nothing.
     blocked_since: Option<Instant>,

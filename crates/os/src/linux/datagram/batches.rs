@@ -84,8 +84,8 @@ impl ReceiveBatch {
         }
     }
 
-    /// Room for one datagram without what the kernel notes beside it: neither drops nor stamps are
-    /// told, and joined datagrams do not come apart. A tenth of a microsecond quicker.
+    /// Room for one datagram without its control messages: neither drops nor timestamps are reported,
+    /// and joined datagrams are not split. A tenth of a microsecond quicker.
     pub fn plain(buffer_bytes: usize) -> Self {
         Self { is_plain: true, ..Self::new(1, buffer_bytes) }
     }

@@ -4,7 +4,7 @@
 /// (24 each), three time stamps (64), and some to spare.
 pub const CONTROL_BYTES: usize = 128;
 
-/// Room for them, aligned as `cmsghdr` wants it.
+/// Room for them, aligned as `cmsghdr` requires.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct Control(pub [u8; CONTROL_BYTES]);
@@ -15,7 +15,7 @@ impl std::fmt::Debug for Control {
     }
 }
 
-/// What the kernel has noted beside a datagram.
+/// Values from the control messages of a datagram.
 #[derive(Default)]
 pub struct ControlNotes {
     pub segment_bytes: Option<usize>,

@@ -1,5 +1,5 @@
-//! URLs that are signed by version 2: boto3 makes such ones where it is told of no region and of no
-//! version, also for servers other than Amazon's.
+//! URLs that are signed by version 2: boto3 makes such ones where neither region nor version is
+//! configured, also for servers other than Amazon's.
 //!
 //! Source: Amazon S3 User Guide, "Signing and authenticating REST requests (AWS signature version
 //! 2)". Of the query it signs what [`SIGNED`] names and `x-amz-…`, no more.

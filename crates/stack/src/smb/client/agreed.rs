@@ -8,7 +8,7 @@ use crate::smb::responses::CHALLENGE_LEN;
 
 /// Longest message that is taken outside large reads: what Samba and Windows NT announce.
 pub const MAX_BUFFER: u16 = 16_644;
-/// Requests that are outstanding at most, whatever a server would take.
+/// Most outstanding requests, even if a server would take more.
 pub const MAX_OUTSTANDING: u16 = 50;
 /// Octets of a message around the data of a read or write, at most.
 pub const AROUND_DATA: u32 = 64;

@@ -49,7 +49,7 @@ impl Listing {
         if names::are_short(agreed.dialect) {
             pattern = pattern.to_uppercase();
         }
-        // To a server of Windows NT, whatever listings it has, `*.*` is a name with a dot in it.
+        // To a server of Windows NT, in listings of any kind, `*.*` is a name with a dot in it.
         pattern.push_str(if agreed.dialect == Dialect::Nt { "\\*" } else { "\\*.*" });
         let unicode = agreed.is_unicode();
         let room = agreed.max_buffer.min(u32::from(u16::MAX)) - 64;

@@ -34,8 +34,8 @@ pub fn check(name: &str, dialect: Dialect) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A name of a listing. Servers of short names list them in upper case, whatever case they were made
-/// in; as other clients of such servers do, lower case is taken where all of a name is upper case.
+/// A name of a listing. Servers of short names list them in upper case, even if they were made in
+/// another; as other clients of such servers do, lower case is taken where all of a name is upper case.
 pub fn listed(name: String, dialect: Dialect) -> String {
     if are_short(dialect) && !name.chars().any(char::is_lowercase) {
         return name.to_lowercase();

@@ -81,7 +81,7 @@ impl Client {
         self.ask(id, command::WRITE_RAW, step, |writer| request.emit(writer));
     }
 
-    /// The server waits for the data, or wants it otherwise.
+    /// The server waits for the data, or refuses it in this form.
     pub(super) fn may_write_raw(
         &mut self,
         mid: u16,

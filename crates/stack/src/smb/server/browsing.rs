@@ -36,7 +36,7 @@ impl State {
             return Err(error::OBJECT_NAME_NOT_FOUND);
         }
         if !request.is_whole() {
-            // No request that is known has so many parameters.
+            // No known request has parameters of this length.
             return Err(error::INSUFFICIENT_RESOURCES);
         }
         let asked = rap::Request::parse(request.parameters).map_err(malformed)?;

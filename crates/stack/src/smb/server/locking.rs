@@ -125,7 +125,7 @@ impl State {
             (Err(refusal), _) => {
                 drop(file);
                 let refused = self.refuse_lock(request.head.fid, refusal);
-                // Who was ready to wait is not told to try again.
+                // A client that was ready to wait gets no error that asks it to try again.
                 let has_waited = timeout_ms != 0 && refused == error::LOCK_NOT_GRANTED;
                 return Err(if has_waited { error::FILE_LOCK_CONFLICT } else { refused });
             }

@@ -120,8 +120,8 @@ impl State {
         Err(error::LOGON_FAILURE)
     }
 
-    /// Take a user in. Signatures begin with the first one who proves a password, if either end wants
-    /// them.
+    /// Take a user in. Signatures begin with the first one who proves a password, if either end asks
+    /// for them.
     fn let_in(
         &mut self,
         uid: u16,

@@ -96,7 +96,7 @@ pub struct State {
     pub is_extended: bool,
     /// The user that a token was sent to, until it is answered.
     pub challenged: Option<u16>,
-    /// Signs and checks messages, once a login has made a key and either end wants it.
+    /// Signs and checks messages, once a login has made a key and either end asks for it.
     pub signing: Option<Signing>,
     pub users: BTreeSet<u16>,
     pub trees: BTreeMap<u16, Tree>,

@@ -15,7 +15,7 @@ use crate::files::{FileAnswer, FileCall, Handle};
 /// Longest data of a large read: what 17 bits of length hold with a header, and clients ask for.
 pub const MAX_DATA: u32 = 64 << 10;
 
-/// A write, whatever its command.
+/// A write, by any command.
 #[derive(Debug, Clone)]
 pub struct Writing {
     pub command: u8,
