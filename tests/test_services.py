@@ -109,7 +109,7 @@ def test_a_row_is_all_that_a_new_carrier_takes(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ValidationError, match="tcp_profile: found nt4, which has no effect"):
         parameters.model_validate({"server": url.text, "tcp_profile": "nt4"})
     assert len(working_name(by_name)) == 12
-    found = endpoints("mixed", None, "smb1+toy", None, download=False)
+    found = endpoints("mixed", (), "smb1+toy", None, download=False)
     assert found.parameters["service"] == "smb1+toy"
 
 

@@ -131,5 +131,5 @@ def test_a_server_is_reached_by_its_name_and_an_interface(
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
     assert (found["copied_files"], found["faults"]) == (20, 0)
-    assert found["testbed"] == "interface:left"
+    assert found["testbed"] == "this machine to cncfiles"
     assert list(served.iterdir()) == [], "what was written is removed"
