@@ -78,8 +78,7 @@ class Endpoints:
 
         if interface is None and not is_office_network:
             return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
-        services = [schemes().get(server.partition("://")[0].lower()) for server in self.servers]
-        has_effect = any(service is not None and not service.is_over_ip for service in services)
+        has_effect = any(map(_goes_without_ip, self.servers))
         if interface is None or not has_effect or is_of_real_hosts(asked):
             raise UsageError(
                 "--interface: found one, which has no effect here; it is for a server over "
@@ -222,6 +221,12 @@ def endpoints(
     )
 
 
+def _goes_without_ip(server: str) -> bool:
+    """Whether a URL is of a service that goes straight on Ethernet."""
+    service = schemes().get(server.partition("://")[0].lower())
+    return service is not None and not service.is_over_ip
+
+
 def _check_each_once(places: Sequence[str]) -> None:
     """
     Refuse servers that cannot be measured in one run.
@@ -235,7 +240,7 @@ def _check_each_once(places: Sequence[str]) -> None:
             f"TARGET: found `{twice}` twice; allowed: each once",
             hint="--trials measures each several times",
         )
-    without_ip = [one for one in places if "+" in one.partition("://")[0]]
+    without_ip = list(filter(_goes_without_ip, places))
     if without_ip and len(places) > 1:
         raise UsageError(
             f"TARGET: found `{without_ip[0]}` among others; allowed: a server over NetBEUI alone",

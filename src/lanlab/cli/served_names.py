@@ -16,7 +16,6 @@ _MOST_OF_SERVER, _MOST_OF_SHARE = 15, 12
 #: None of those that separate names ([MS-FSCC] 2.1.6).
 _NAME = re.compile(r"[A-Za-z0-9_!@#$%^&()'{}~.-]+")
 _PIPES = "IPC$"
-_WITH_SHARES = ("smb", "smb1")
 
 
 def server_name(offered: Service, name: str | None) -> str | None:
@@ -51,10 +50,13 @@ def share_name(offered: Service, name: str | None) -> str | None:
     """
     if name is None:
         return None
-    if offered.name.partition("+")[0] not in _WITH_SHARES:
+    if offered.share != "share":
+        from lanlab.services import SERVICES
+
+        allowed = [one.name for one in SERVICES.values() if one.share == "share" and one.is_over_ip]
         raise UsageError(
             f"--share: found service `{offered.name}`, which has no shares; allowed: "
-            f"{', '.join(_WITH_SHARES)}",
+            f"{', '.join(allowed)}",
             hint="leave it out, or serve by `--service smb1`",
         )
     is_name = _NAME.fullmatch(name) and len(name) <= _MOST_OF_SHARE
