@@ -271,11 +271,11 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
 def print_comparison(found: Any) -> None:
     """Tables and sentences, for people."""
     from lanlab.cli.terminal import answer
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
 
     console, table_console = answer(), answer(markup=True)
     for table in found.tables:
-        table_console.print(fitted(table, table.title))
+        table_console.print(Fitted(table, table.title))
         console.print()
     for sentence in found.sentences:
         console.print(sentence)

@@ -93,7 +93,7 @@ def _print_beside(study: str, bodies: dict[str, Verdicts], as_json: bool) -> Non
     from lanlab.analysis.findings import verdicts_as_data
     from lanlab.cli.terminal import answer, print_json
     from lanlab.report.evidence_table import evidence_table, kind_of
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
 
     if as_json:
         told = [
@@ -103,4 +103,4 @@ def _print_beside(study: str, bodies: dict[str, Verdicts], as_json: bool) -> Non
         print_json({"study": study, "evidence": told})
         return
     table = evidence_table(list(bodies.values()))
-    answer(markup=True).print(fitted(table, table.title))
+    answer(markup=True).print(Fitted(table, table.title))

@@ -73,7 +73,7 @@ def predict(
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
     from lanlab.report.build import build_report, check_report_folder
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
     from lanlab.report.prediction_table import prediction_tables, predictions
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
@@ -124,7 +124,7 @@ def predict(
         )
     else:
         for table in prediction_tables(found, chosen):
-            answer(markup=True).print(fitted(table, table.title))
+            answer(markup=True).print(Fitted(table, table.title))
             answer().print()
         answer().print("assumed:")
         for line in assumed:

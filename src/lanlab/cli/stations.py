@@ -106,7 +106,7 @@ def stations(
     from lanlab.cli.station_places import host_count, level_list, station_place
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.single_figures import station_figures
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
     from lanlab.report.host_table import host_table
     from lanlab.report.stations_text import answer_sentence, level_table
     from lanlab.report.subject import subject
@@ -187,7 +187,7 @@ def stations(
     table_console.print(level_table(records))
     hosts = host_table(records, "stations")
     if hosts.rows:
-        table_console.print(fitted(hosts, hosts.title.lower()))
+        table_console.print(Fitted(hosts, hosts.title.lower()))
     if words := all_agreed_words(records):
         console.print(f"by {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")

@@ -66,11 +66,6 @@ class Fitted:
             yield console.render_str(f"not shown for want of width: {names}", markup=False)
 
 
-def fitted(table: Table, title: str) -> Fitted:
-    """A table for the terminal, below its title."""
-    return Fitted(table, title)
-
-
 def fitted_rows(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Fitted:
     """Texts below short headings."""
     cells = tuple(tuple(map(words, row)) for row in rows)

@@ -52,9 +52,9 @@ def stations_table(trials: Sequence[TrialRecord]) -> Table:
 
 def level_table(trials: Sequence[TrialRecord]) -> Fitted:
     """The same for the terminal."""
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
 
-    return fitted(stations_table(trials), "")
+    return Fitted(stations_table(trials), "")
 
 
 def _row(

@@ -61,17 +61,17 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
     ours += analyses.each("saturation", lambda: [saturation_table(run, trials, study)])
     ours += analyses.each("failed trials", lambda: [failure_table(trials, study)])
     found += [(table, table.title) for table in ours if table.rows]
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
 
-    return [fitted(table, title) for table, title in found]
+    return [Fitted(table, title) for table, title in found]
 
 
 def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
     """Every trial, for where the tables of what they come to are missing."""
-    from lanlab.report.fitted import fitted
+    from lanlab.report.fitted import Fitted
 
     table = trial_table(run, trials, Study.model_validate(run.study))
-    return fitted(table, table.title)
+    return Fitted(table, table.title)
 
 
 def _of_experiment(
