@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::{MessageTransport, RuntimeClock};
+use lanlab_connections::{MessageTransport, SessionClock};
 use lanlab_files::{Carrier, Class, Dialect, Fault, Result, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_stack::smb;
@@ -17,7 +17,7 @@ use crate::{station, tcp_messages};
 pub use lanlab_sessions::File;
 
 /// A session: connection, user and share.
-pub type Session = Redirected<Client, MessageTransport, RuntimeClock>;
+pub type Session = Redirected<Client, MessageTransport, SessionClock>;
 
 /// Connect, log in, and connect to the share.
 pub async fn connect(target: &Target) -> Result<Session> {
@@ -61,7 +61,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         Client::new(plan),
         Client::CONNECTED,
         (transport, agreed),
-        (RuntimeClock::new(), patience),
+        (SessionClock::new(), patience),
         &target.directory,
     )
     .await

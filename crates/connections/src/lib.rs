@@ -8,9 +8,9 @@
 mod lines;
 mod message_transport;
 mod messages;
-mod runtime_clock;
 #[cfg(feature = "fuzz")]
 pub mod scripted;
+mod session_clock;
 pub mod ssh;
 pub mod tls;
 mod wire;
@@ -19,5 +19,5 @@ pub mod wired;
 pub use lines::Lines;
 pub use message_transport::MessageTransport;
 pub use messages::Messages;
-pub use runtime_clock::RuntimeClock;
+pub use session_clock::SessionClock;
 pub use wire::Wire;

@@ -4,24 +4,24 @@ use lanlab_units::{Clock, Instant};
 
 /// The runtime's clock; its time zero is when it was made. Waiting is to the runtime's millisecond.
 #[derive(Debug, Clone, Copy)]
-pub struct RuntimeClock {
+pub struct SessionClock {
     began: tokio::time::Instant,
 }
 
-impl RuntimeClock {
+impl SessionClock {
     /// At time zero.
     pub fn new() -> Self {
         Self { began: tokio::time::Instant::now() }
     }
 }
 
-impl Default for RuntimeClock {
+impl Default for SessionClock {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Clock for RuntimeClock {
+impl Clock for SessionClock {
     fn now(&self) -> Instant {
         Instant::ZERO + self.began.elapsed()
     }

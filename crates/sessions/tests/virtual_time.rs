@@ -11,7 +11,7 @@ use lanlab_files::{Class, Result, ServicePath, Session as _};
 use lanlab_sessions::{Agreed, FileAnswers, Logins, MessagePort, Redirected, serve};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::{FileAnswer, FileCall, Handle};
+use lanlab_stack::files::{FileAnswer, FileCall, Presence};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{Offer, Server};
@@ -171,12 +171,11 @@ async fn connected(
 fn stored(files: &RefCell<MemoryFiles>, name: &ServicePath) -> Option<Vec<u8>> {
     let path = name.as_str().split('/').map(str::to_owned).collect();
     let (mut files, mut data) = (files.borrow_mut(), Vec::new());
-    let presence = lanlab_stack::files::Presence::Old;
+    let presence = Presence::Old;
     let open = FileCall::Open { path, read: true, write: false, presence, truncate: false };
     let FileAnswer::Opened { handle, .. } = files.carry_out(open, &mut data) else { return None };
     let (offset, count) = (0, 1 << 20);
     files.carry_out(FileCall::Read { handle, offset, count }, &mut data);
-    let _: Handle = handle;
     files.carry_out(FileCall::Close { handle }, &mut Vec::new());
     Some(data)
 }

@@ -9,8 +9,7 @@ use lanlab_files::{Result, ServicePath};
 use lanlab_messages::{
     ClientSide, CopiedFiles, CopySpec, CopySync, CopyVerify, Direction, Failure,
 };
-use lanlab_units::Clock;
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 use lanlab_workloads::copy::{self, Simulated, Site, simulate};
 use lanlab_workloads::dataset::{Content, file_name};
 use lanlab_workloads::stations::example;

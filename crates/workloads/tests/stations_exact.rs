@@ -8,8 +8,7 @@ use lanlab_messages::{
     Arrivals, BlockAccess, OpenLoop, OwnStations, StationOperation, StationSync, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
 };
-use lanlab_units::Clock;
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 use lanlab_workloads::stations::example::spec;
 use lanlab_workloads::stations::pattern::{Pattern, Place};
 use lanlab_workloads::stations::readings::Reading;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::{MessageTransport, Messages, RuntimeClock};
+use lanlab_connections::{MessageTransport, Messages, SessionClock};
 use lanlab_files::{Fault, Result};
 use lanlab_sessions::{self as sessions, FileAnswers, Logins};
 use lanlab_stack::file_server::{FileServer, Session};
@@ -117,7 +117,7 @@ async fn serve_client(
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
     let mut session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
-    let clock = RuntimeClock::new();
+    let clock = SessionClock::new();
     let mut logins = LoginRules { proof };
     sessions::serve(&mut session, &mut transport, &mut files, &mut logins, &clock).await
 }

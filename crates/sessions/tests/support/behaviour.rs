@@ -148,7 +148,7 @@ pub async fn behaves(
         assert!(stored(&name).is_some_and(|octets| octets == data));
     }
 
-    // What cannot be is told apart.
+    // Each impossible operation fails with a class of its own.
     let missing = session.open(&path("not there"), Access::Read).await;
     assert_eq!(missing.err().unwrap().class, Class::Missing);
     let nowhere = Access::Create { size_bytes: 1 };

@@ -8,8 +8,7 @@ use std::rc::Rc;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Session, TransferCapabilities,
 };
-use lanlab_units::Clock;
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 use lanlab_workloads::dataset::mix;
 use lanlab_workloads::stations::Connector;
 use lanlab_workloads::virtual_time::VirtualTime;

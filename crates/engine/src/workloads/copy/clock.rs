@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use lanlab_os as os;
-use lanlab_units::Clock;
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 use lanlab_workloads::Guard;
 
 use crate::messages::CopySpec;

@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lanlab_os as os;
-use lanlab_units::Clock;
-use lanlab_units::Instant;
+use lanlab_units::{Clock, Instant};
 
 use super::timers::Timers;
 use crate::waiting::Waiter;
