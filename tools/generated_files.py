@@ -4,7 +4,7 @@ The files that are made from others: made anew, or all of them compared with wha
     python tools/generated_files.py           # make all anew
     python tools/generated_files.py --check   # name every one that is stale, and fail
 
-Each maker is a program of its own; the next one runs whatever the one before found.
+Each maker is a program of its own; the next one runs also if one fails.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main() -> int:
         if subprocess.run([sys.executable, str(_TOOLS / maker), *checks], check=False).returncode
     ]
     if failed:
-        what = "stale, or cannot be told" if checks else "not made"
+        what = "stale, or cannot be compared" if checks else "not made"
         print(f"{what}: what these make: {', '.join(failed)}", file=sys.stderr)
         if checks:
             print("hint: `make generated` makes all of them anew", file=sys.stderr)

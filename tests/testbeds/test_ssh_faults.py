@@ -55,7 +55,7 @@ def await_clients_end(command: subprocess.Popen[str], deadline: float) -> None:
         if not any(words.startswith(b"ssh\0") or b"/ssh\0" in words for words in commands):
             return
         assert time.monotonic() < deadline
-        time.sleep(0.005)
+        time.sleep(0.005)  # Nothing reports the end of another process's child.
 
 
 SLOW = ["stream", "--to", "nas", "--rate", "10M", "--time", "30", "--idle-timeout", "2"]
