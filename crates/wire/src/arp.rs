@@ -5,15 +5,19 @@
 
 use core::net::Ipv4Addr;
 
-use crate::{Error, take};
+use crate::Error;
+use crate::fields::{Field, Order};
 
 const FORMAT: &str = "arp";
 /// Octets of a packet.
-pub const PACKET_LEN: usize = 28;
+pub const PACKET_LEN: usize = Fields::LEN;
 /// Hardware Ethernet, protocol IPv4, and the lengths of their addresses.
 const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: u16 = 1;
 const REPLY: u16 = 2;
+
+/// Kind, operation, and addresses of sender and target.
+type Fields = ([u8; 6], u16, ([u8; 6], u32), ([u8; 6], u32));
 
 /// A request or a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,38 +41,30 @@ impl Packet {
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for other hardware, protocols and
     /// operations.
     pub fn parse(packet: &[u8]) -> Result<Self, Error> {
-        if packet.len() < PACKET_LEN {
-            let got = packet.len();
-            return Err(Error::Truncated { format: FORMAT, need: PACKET_LEN, got });
-        }
-        let kind: [u8; 6] = take(packet, 0..6);
+        let (kind, operation, senders, targets): Fields = Field::first(FORMAT, packet, Order::Big)?;
         if let Some(offset) = (0..KIND.len()).find(|&at| kind[at] != KIND[at]) {
             let value = u64::from(kind[offset]);
             return Err(Error::Forbidden { format: FORMAT, field: "kind", offset, value });
         }
-        let operation = u16::from_be_bytes(take(packet, 6..8));
         if !matches!(operation, REQUEST | REPLY) {
             let value = u64::from(operation);
             return Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 6, value });
         }
         Ok(Self {
             is_request: operation == REQUEST,
-            sender_mac: take(packet, 8..14),
-            sender: Ipv4Addr::from(take::<4>(packet, 14..18)),
-            target_mac: take(packet, 18..24),
-            target: Ipv4Addr::from(take::<4>(packet, 24..28)),
+            sender_mac: senders.0,
+            sender: senders.1.into(),
+            target_mac: targets.0,
+            target: targets.1.into(),
         })
     }
 
     /// Append the packet.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&KIND);
         let operation = if self.is_request { REQUEST } else { REPLY };
-        out.extend_from_slice(&operation.to_be_bytes());
-        out.extend_from_slice(&self.sender_mac);
-        out.extend_from_slice(&self.sender.octets());
-        out.extend_from_slice(&self.target_mac);
-        out.extend_from_slice(&self.target.octets());
+        let senders = (self.sender_mac, self.sender.to_bits());
+        let targets = (self.target_mac, self.target.to_bits());
+        (KIND, operation, senders, targets).write(Order::Big, out);
     }
 }
 

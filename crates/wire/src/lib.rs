@@ -8,6 +8,7 @@ pub mod browser;
 pub mod calendar;
 mod error;
 pub mod ethernet;
+mod fields;
 pub mod http_chunks;
 pub mod ipx;
 pub mod llc;

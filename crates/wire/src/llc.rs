@@ -7,6 +7,7 @@
 mod tests;
 
 use crate::Error;
+use crate::fields::codes;
 
 const FORMAT: &str = "llc";
 
@@ -49,53 +50,25 @@ pub enum Supervisory {
     Reject,
 }
 
-/// Unnumbered frames.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unnumbered {
-    /// UI: data without a link.
-    Information,
-    /// XID: what a station can do.
-    Identification,
-    /// TEST: send this back.
-    Test,
-    /// SABME: set up or reset the link.
-    Connect,
-    /// DISC: end the link.
-    Disconnect,
-    /// UA: done.
-    Acknowledgement,
-    /// DM: there is no link.
-    Disconnected,
-    /// FRMR: a frame cannot be accepted.
-    FrameReject,
-}
-
-impl Unnumbered {
-    const fn to_wire(self) -> u8 {
-        match self {
-            Self::Information => 0x03,
-            Self::Identification => 0xaf,
-            Self::Test => 0xe3,
-            Self::Connect => 0x6f,
-            Self::Disconnect => 0x43,
-            Self::Acknowledgement => 0x63,
-            Self::Disconnected => 0x0f,
-            Self::FrameReject => 0x87,
-        }
-    }
-
-    const fn from_wire(control: u8) -> Option<Self> {
-        Some(match control {
-            0x03 => Self::Information,
-            0xaf => Self::Identification,
-            0xe3 => Self::Test,
-            0x6f => Self::Connect,
-            0x43 => Self::Disconnect,
-            0x63 => Self::Acknowledgement,
-            0x0f => Self::Disconnected,
-            0x87 => Self::FrameReject,
-            _ => return None,
-        })
+codes! {
+    /// Unnumbered frames.
+    Unnumbered {
+        /// UI: data without a link.
+        Information = 0x03,
+        /// XID: what a station can do.
+        Identification = 0xaf,
+        /// TEST: send this back.
+        Test = 0xe3,
+        /// SABME: set up or reset the link.
+        Connect = 0x6f,
+        /// DISC: end the link.
+        Disconnect = 0x43,
+        /// UA: done.
+        Acknowledgement = 0x63,
+        /// DM: there is no link.
+        Disconnected = 0x0f,
+        /// FRMR: a frame cannot be accepted.
+        FrameReject = 0x87,
     }
 }
 

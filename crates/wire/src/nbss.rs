@@ -5,6 +5,7 @@
 
 use core::net::Ipv4Addr;
 
+use crate::fields::codes;
 use crate::netbios_name::{Name, PLAIN_LEN};
 use crate::{Error, take};
 
@@ -36,45 +37,21 @@ impl Framing {
     }
 }
 
-/// What a packet is for (RFC 1002, section 4.3.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A message of the session.
-    Message,
-    /// The caller asks for a session between two names.
-    Request,
-    /// The session is there.
-    Positive,
-    /// The session is refused.
-    Negative,
-    /// The caller must ask at another address.
-    Retarget,
-    /// The connection is still wanted.
-    KeepAlive,
-}
-
-impl Kind {
-    const fn to_wire(self) -> u8 {
-        match self {
-            Self::Message => 0x00,
-            Self::Request => 0x81,
-            Self::Positive => 0x82,
-            Self::Negative => 0x83,
-            Self::Retarget => 0x84,
-            Self::KeepAlive => 0x85,
-        }
-    }
-
-    const fn from_wire(kind: u8) -> Option<Self> {
-        Some(match kind {
-            0x00 => Self::Message,
-            0x81 => Self::Request,
-            0x82 => Self::Positive,
-            0x83 => Self::Negative,
-            0x84 => Self::Retarget,
-            0x85 => Self::KeepAlive,
-            _ => return None,
-        })
+codes! {
+    /// What a packet is for (RFC 1002, section 4.3.1).
+    Kind {
+        /// A message of the session.
+        Message = 0x00,
+        /// The caller asks for a session between two names.
+        Request = 0x81,
+        /// The session is there.
+        Positive = 0x82,
+        /// The session is refused.
+        Negative = 0x83,
+        /// The caller must ask at another address.
+        Retarget = 0x84,
+        /// The connection is still wanted.
+        KeepAlive = 0x85,
     }
 }
 

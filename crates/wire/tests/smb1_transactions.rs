@@ -45,7 +45,7 @@ fn parameters_again(request: &transaction::Request<'_>, unicode: bool) -> Result
             transaction2::Path::parse(parameters, unicode)?.emit(&mut out);
         }
         Some(transaction2::QUERY_FILE_INFORMATION) => {
-            transaction2::File::parse(parameters)?.emit_query(&mut out);
+            transaction2::File::parse(parameters)?.emit(&mut out);
         }
         Some(transaction2::SET_FILE_INFORMATION) => {
             transaction2::File::parse(parameters)?.emit_set(&mut out);

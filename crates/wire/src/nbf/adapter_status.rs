@@ -6,6 +6,7 @@
 
 use super::FORMAT;
 use crate::ethernet::Mac;
+use crate::fields::{Field, Order};
 use crate::netbios_name::{NAME_LEN, Name};
 use crate::{Error, take};
 
@@ -136,40 +137,18 @@ impl AdapterStatus {
 
     /// Append the data of a STATUS RESPONSE.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        let words = |words: &[u16], out: &mut Vec<u8>| {
-            for word in words {
-                out.extend_from_slice(&word.to_le_bytes());
-            }
-        };
-        out.extend_from_slice(&self.mac.0);
-        out.extend_from_slice(&[self.version[0], 0, self.adapter_type, self.version[1]]);
-        words(
-            &[
-                self.minutes,
-                self.frame_rejects_received,
-                self.frame_rejects_sent,
-                self.information_receive_errors,
-                self.aborted_transmissions,
-            ],
-            out,
-        );
-        out.extend_from_slice(&self.sent_packets.to_le_bytes());
-        out.extend_from_slice(&self.received_packets.to_le_bytes());
-        words(
-            &[
-                self.information_send_errors,
-                self.lost_for_buffers,
-                self.t1_expiries,
-                self.ti_expiries,
-                0,
-                0,
-            ],
-            out,
-        );
-        words(&self.control_blocks, out);
-        words(&[self.send_buffer_shortages, self.longest_datagram_bytes], out);
-        words(&self.sessions, out);
-        words(&[self.longest_session_packet_bytes, self.name_count], out);
+        let version = self.version;
+        (self.mac.0, version[0], 0_u8, self.adapter_type, version[1]).write(Order::Little, out);
+        [self.minutes, self.frame_rejects_received, self.frame_rejects_sent]
+            .write(Order::Little, out);
+        [self.information_receive_errors, self.aborted_transmissions].write(Order::Little, out);
+        [self.sent_packets, self.received_packets].write(Order::Little, out);
+        [self.information_send_errors, self.lost_for_buffers].write(Order::Little, out);
+        [self.t1_expiries, self.ti_expiries, 0, 0].write(Order::Little, out);
+        (self.control_blocks, self.send_buffer_shortages, self.longest_datagram_bytes)
+            .write(Order::Little, out);
+        (self.sessions, self.longest_session_packet_bytes, self.name_count)
+            .write(Order::Little, out);
         for entry in &self.names {
             entry.emit(out);
         }

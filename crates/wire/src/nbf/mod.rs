@@ -8,156 +8,79 @@ mod adapter_status;
 #[cfg(test)]
 mod tests;
 
+use crate::Error;
 use crate::ethernet::Mac;
+use crate::fields::{Field, Order, codes};
 use crate::netbios_name::{NAME_LEN, Name};
-use crate::{Error, take};
 
 pub use adapter_status::{AdapterStatus, ENTRY_LEN, FIXED_LEN, NameEntry};
 
 const FORMAT: &str = "nbf";
 
-mod field {
-    use core::ops::Range;
-
-    pub(super) const LENGTH: Range<usize> = 0..2;
-    pub(super) const DELIMITER: Range<usize> = 2..4;
-    pub(super) const COMMAND: usize = 4;
-    pub(super) const DATA1: usize = 5;
-    pub(super) const DATA2: Range<usize> = 6..8;
-    pub(super) const TRANSMIT: Range<usize> = 8..10;
-    pub(super) const RESPONSE: Range<usize> = 10..12;
-    pub(super) const DESTINATION_NUMBER: usize = 12;
-    pub(super) const SOURCE_NUMBER: usize = 13;
-    pub(super) const DESTINATION_NAME: Range<usize> = 12..28;
-    pub(super) const SOURCE_NAME: Range<usize> = 28..44;
-}
-
+/// Where the command is, behind length and delimiter.
+const COMMAND_AT: usize = 4;
+/// Octets that every header begins with.
+const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
 /// Octets of the header of a frame of names and datagrams.
-pub const NAME_HEADER_LEN: usize = field::SOURCE_NAME.end;
+pub const NAME_HEADER_LEN: usize = COMMON_LEN + 2 * NAME_LEN;
 /// Octets of the header of a frame of a session.
-pub const SESSION_HEADER_LEN: usize = field::SOURCE_NUMBER + 1;
+pub const SESSION_HEADER_LEN: usize = COMMON_LEN + 2;
 /// What stands behind the length of every header.
 const DELIMITER: u16 = 0xefff;
 
-/// What a frame of names and datagrams is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NameCommand {
-    /// Does somebody object to this group name?
-    AddGroupNameQuery,
-    /// Does somebody object to this name?
-    AddNameQuery,
-    /// Two stations have the name.
-    NameInConflict,
-    /// Tell the state of your adapter.
-    StatusQuery,
-    /// End a trace at other stations.
-    TerminateTrace,
-    /// Data to a name.
-    Datagram,
-    /// Data to every station.
-    DatagramBroadcast,
-    /// Who has this name? With a session number: I want a session with it.
-    NameQuery,
-    /// The name is taken.
-    AddNameResponse,
-    /// I have the name.
-    NameRecognized,
-    /// The state of an adapter.
-    StatusResponse,
-    /// End a trace here and at other stations.
-    TerminateTraces,
-}
-
-impl NameCommand {
-    /// Every command.
-    pub const ALL: [Self; 12] = [
-        Self::AddGroupNameQuery,
-        Self::AddNameQuery,
-        Self::NameInConflict,
-        Self::StatusQuery,
-        Self::TerminateTrace,
-        Self::Datagram,
-        Self::DatagramBroadcast,
-        Self::NameQuery,
-        Self::AddNameResponse,
-        Self::NameRecognized,
-        Self::StatusResponse,
-        Self::TerminateTraces,
-    ];
-
-    /// The octet that stands for it.
-    pub const fn to_wire(self) -> u8 {
-        match self {
-            Self::AddGroupNameQuery => 0x00,
-            Self::AddNameQuery => 0x01,
-            Self::NameInConflict => 0x02,
-            Self::StatusQuery => 0x03,
-            Self::TerminateTrace => 0x07,
-            Self::Datagram => 0x08,
-            Self::DatagramBroadcast => 0x09,
-            Self::NameQuery => 0x0a,
-            Self::AddNameResponse => 0x0d,
-            Self::NameRecognized => 0x0e,
-            Self::StatusResponse => 0x0f,
-            Self::TerminateTraces => 0x13,
-        }
+codes! {
+    /// What a frame of names and datagrams is for.
+    NameCommand {
+        /// Does somebody object to this group name?
+        AddGroupNameQuery = 0x00,
+        /// Does somebody object to this name?
+        AddNameQuery = 0x01,
+        /// Two stations have the name.
+        NameInConflict = 0x02,
+        /// Tell the state of your adapter.
+        StatusQuery = 0x03,
+        /// End a trace at other stations.
+        TerminateTrace = 0x07,
+        /// Data to a name.
+        Datagram = 0x08,
+        /// Data to every station.
+        DatagramBroadcast = 0x09,
+        /// Who has this name? With a session number: I want a session with it.
+        NameQuery = 0x0a,
+        /// The name is taken.
+        AddNameResponse = 0x0d,
+        /// I have the name.
+        NameRecognized = 0x0e,
+        /// The state of an adapter.
+        StatusResponse = 0x0f,
+        /// End a trace here and at other stations.
+        TerminateTraces = 0x13,
     }
 }
 
-/// What a frame of a session is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SessionCommand {
-    /// A message has arrived whole.
-    DataAck,
-    /// A part of a message that is not the last.
-    DataFirstMiddle,
-    /// The last or only part of a message.
-    DataOnlyLast,
-    /// The callee agrees to the session.
-    SessionConfirm,
-    /// The session ends.
-    SessionEnd,
-    /// The caller begins the session.
-    SessionInitialize,
-    /// There is no memory for the message.
-    NoReceive,
-    /// There is memory again: go on from here.
-    ReceiveOutstanding,
-    /// Go on with the message.
-    ReceiveContinue,
-    /// Are you there?
-    SessionAlive,
-}
-
-impl SessionCommand {
-    /// Every command.
-    pub const ALL: [Self; 10] = [
-        Self::DataAck,
-        Self::DataFirstMiddle,
-        Self::DataOnlyLast,
-        Self::SessionConfirm,
-        Self::SessionEnd,
-        Self::SessionInitialize,
-        Self::NoReceive,
-        Self::ReceiveOutstanding,
-        Self::ReceiveContinue,
-        Self::SessionAlive,
-    ];
-
-    /// The octet that stands for it.
-    pub const fn to_wire(self) -> u8 {
-        match self {
-            Self::DataAck => 0x14,
-            Self::DataFirstMiddle => 0x15,
-            Self::DataOnlyLast => 0x16,
-            Self::SessionConfirm => 0x17,
-            Self::SessionEnd => 0x18,
-            Self::SessionInitialize => 0x19,
-            Self::NoReceive => 0x1a,
-            Self::ReceiveOutstanding => 0x1b,
-            Self::ReceiveContinue => 0x1c,
-            Self::SessionAlive => 0x1f,
-        }
+codes! {
+    /// What a frame of a session is for.
+    SessionCommand {
+        /// A message has arrived whole.
+        DataAck = 0x14,
+        /// A part of a message that is not the last.
+        DataFirstMiddle = 0x15,
+        /// The last or only part of a message.
+        DataOnlyLast = 0x16,
+        /// The callee agrees to the session.
+        SessionConfirm = 0x17,
+        /// The session ends.
+        SessionEnd = 0x18,
+        /// The caller begins the session.
+        SessionInitialize = 0x19,
+        /// There is no memory for the message.
+        NoReceive = 0x1a,
+        /// There is memory again: go on from here.
+        ReceiveOutstanding = 0x1b,
+        /// Go on with the message.
+        ReceiveContinue = 0x1c,
+        /// Are you there?
+        SessionAlive = 0x1f,
     }
 }
 
@@ -244,48 +167,30 @@ pub struct SessionHeader {
     pub source_number: u8,
 }
 
-/// Length, delimiter, command and the fields that every header has.
-fn emit_common(
-    header_len: usize,
-    command: u8,
-    (data1, data2): (u8, u16),
-    correlators: [u16; 2],
-    out: &mut Vec<u8>,
-) {
-    out.extend_from_slice(&(header_len as u16).to_le_bytes());
-    out.extend_from_slice(&DELIMITER.to_le_bytes());
-    out.extend_from_slice(&[command, data1]);
-    out.extend_from_slice(&data2.to_le_bytes());
-    for correlator in correlators {
-        out.extend_from_slice(&correlator.to_le_bytes());
-    }
-}
+/// Command, its data and correlators, which every header has behind its length and the delimiter.
+type Common = (u8, u8, u16, [u16; 2]);
 
-/// Check length and delimiter of a header of `header_len` octets.
-fn check_common(frame: &[u8], header_len: usize) -> Result<(), Error> {
+/// Read what every header has, of a header of `header_len` octets.
+fn read_common(frame: &[u8], header_len: usize) -> Result<Common, Error> {
     if frame.len() < header_len {
         return Err(Error::Truncated { format: FORMAT, need: header_len, got: frame.len() });
     }
-    for (field, range, only) in
-        [("length", field::LENGTH, header_len as u16), ("delimiter", field::DELIMITER, DELIMITER)]
+    let ([length, delimiter], common): ([u16; 2], Common) =
+        Field::first(FORMAT, frame, Order::Little)?;
+    for (field, offset, found, only) in
+        [("length", 0, length, header_len as u16), ("delimiter", 2, delimiter, DELIMITER)]
     {
-        let offset = range.start;
-        let found = u16::from_le_bytes(take(frame, range));
         if found != only {
             let value = u64::from(found);
             return Err(Error::Forbidden { format: FORMAT, field, offset, value });
         }
     }
-    Ok(())
+    Ok(common)
 }
 
-fn unknown_command(frame: &[u8]) -> Error {
-    let offset = field::COMMAND;
-    Error::Forbidden { format: FORMAT, field: "command", offset, value: u64::from(frame[offset]) }
-}
-
-fn word(frame: &[u8], range: core::ops::Range<usize>) -> u16 {
-    u16::from_le_bytes(take(frame, range))
+fn unknown_command(code: u8) -> Error {
+    let value = u64::from(code);
+    Error::Forbidden { format: FORMAT, field: "command", offset: COMMAND_AT, value }
 }
 
 impl NameHeader {
@@ -295,34 +200,30 @@ impl NameHeader {
     /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if length,
     /// delimiter or command is none of a frame of names.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
-        check_common(frame, NAME_HEADER_LEN)?;
-        let command = NameCommand::ALL
-            .into_iter()
-            .find(|command| command.to_wire() == frame[field::COMMAND])
-            .ok_or_else(|| unknown_command(frame))?;
+        let (code, data1, data2, correlators) = read_common(frame, NAME_HEADER_LEN)?;
+        let command = NameCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;
+        let [transmit_correlator, response_correlator] = correlators;
+        let names = &frame[COMMON_LEN..NAME_HEADER_LEN];
+        let [destination, source] = Field::first(FORMAT, names, Order::Little)?;
+        let (destination, source) = (Name(destination), Name(source));
         let header = Self {
             command,
-            data1: frame[field::DATA1],
-            data2: word(frame, field::DATA2),
-            transmit_correlator: word(frame, field::TRANSMIT),
-            response_correlator: word(frame, field::RESPONSE),
-            destination: Name(take(frame, field::DESTINATION_NAME)),
-            source: Name(take(frame, field::SOURCE_NAME)),
+            data1,
+            data2,
+            transmit_correlator,
+            response_correlator,
+            destination,
+            source,
         };
         Ok((header, &frame[NAME_HEADER_LEN..]))
     }
 
     /// Append the header.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        emit_common(
-            NAME_HEADER_LEN,
-            self.command.to_wire(),
-            (self.data1, self.data2),
-            [self.transmit_correlator, self.response_correlator],
-            out,
-        );
-        out.extend_from_slice(&self.destination.0);
-        out.extend_from_slice(&self.source.0);
+        let correlators = [self.transmit_correlator, self.response_correlator];
+        let common: Common = (self.command.to_wire(), self.data1, self.data2, correlators);
+        let names = [self.destination.0, self.source.0];
+        (NAME_HEADER_LEN as u16, DELIMITER, common, names).write(Order::Little, out);
     }
 }
 
@@ -333,33 +234,27 @@ impl SessionHeader {
     /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if length,
     /// delimiter or command is none of a frame of a session.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
-        check_common(frame, SESSION_HEADER_LEN)?;
-        let command = SessionCommand::ALL
-            .into_iter()
-            .find(|command| command.to_wire() == frame[field::COMMAND])
-            .ok_or_else(|| unknown_command(frame))?;
+        let (code, data1, data2, correlators) = read_common(frame, SESSION_HEADER_LEN)?;
+        let command = SessionCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;
+        let [transmit_correlator, response_correlator] = correlators;
         let header = Self {
             command,
-            data1: frame[field::DATA1],
-            data2: word(frame, field::DATA2),
-            transmit_correlator: word(frame, field::TRANSMIT),
-            response_correlator: word(frame, field::RESPONSE),
-            destination_number: frame[field::DESTINATION_NUMBER],
-            source_number: frame[field::SOURCE_NUMBER],
+            data1,
+            data2,
+            transmit_correlator,
+            response_correlator,
+            destination_number: frame[COMMON_LEN],
+            source_number: frame[COMMON_LEN + 1],
         };
         Ok((header, &frame[SESSION_HEADER_LEN..]))
     }
 
     /// Append the header.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        emit_common(
-            SESSION_HEADER_LEN,
-            self.command.to_wire(),
-            (self.data1, self.data2),
-            [self.transmit_correlator, self.response_correlator],
-            out,
-        );
-        out.extend_from_slice(&[self.destination_number, self.source_number]);
+        let correlators = [self.transmit_correlator, self.response_correlator];
+        let common: Common = (self.command.to_wire(), self.data1, self.data2, correlators);
+        let numbers = [self.destination_number, self.source_number];
+        (SESSION_HEADER_LEN as u16, DELIMITER, common, numbers).write(Order::Little, out);
     }
 }
 

@@ -91,6 +91,35 @@ impl<'a> Block<'a> {
         Reader::new(self.format(), self.message, self.words_at, self.bytes_at - 2)
     }
 
+    /// As [`words`](Self::words), behind the four octets that lead to the next block.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] if there are fewer.
+    pub fn andx_words(&self, count: usize) -> Result<Reader<'a>, Error> {
+        let mut words = self.words(count)?;
+        words.skip(4)?;
+        Ok(words)
+    }
+
+    /// An offset of 32 bits, or of 64 bits if two words more than `narrow` are there, which hold its high
+    /// half and are next; and whether they are.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`] for another number of words.
+    pub fn offset(
+        &self,
+        words: &mut Reader<'a>,
+        low: u32,
+        narrow: usize,
+    ) -> Result<(u64, bool), Error> {
+        let is_wide = self.word_count() == narrow + 2;
+        if !is_wide && self.word_count() != narrow {
+            return Err(self.bad_word_count());
+        }
+        let high = if is_wide { words.u32()? } else { 0 };
+        Ok((u64::from(high) << 32 | u64::from(low), is_wide))
+    }
+
     /// The error of a number of words that the command does not have.
     pub const fn bad_word_count(&self) -> Error {
         Error::Forbidden {

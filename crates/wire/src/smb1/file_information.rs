@@ -7,6 +7,7 @@ use super::reader::Reader;
 use super::strings::Text;
 use super::time::DateTime;
 use crate::Error;
+use crate::fields::{Field, Order, fields};
 
 const FORMAT: &str = "smb1 file information";
 
@@ -54,130 +55,77 @@ pub mod set {
     pub const PASS_END_OF_FILE: u16 = 1020;
 }
 
-/// Times, size and attributes of LAN Manager.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Standard {
-    /// Creation.
-    pub creation: DateTime,
-    /// Last access.
-    pub last_access: DateTime,
-    /// Last write.
-    pub last_write: DateTime,
-    /// Octets in the file.
-    pub size: u32,
-    /// Octets set aside for the file.
-    pub allocation_size: u32,
-    /// Attributes of the file.
-    pub attributes: u16,
-}
-
-impl Standard {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, data);
-        Ok(Self {
-            creation: DateTime::read(&mut reader)?,
-            last_access: DateTime::read(&mut reader)?,
-            last_write: DateTime::read(&mut reader)?,
-            size: reader.u32()?,
-            allocation_size: reader.u32()?,
-            attributes: reader.u16()?,
-        })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        for moment in [self.creation, self.last_access, self.last_write] {
-            out.extend_from_slice(&moment.date.to_le_bytes());
-            out.extend_from_slice(&moment.time.to_le_bytes());
-        }
-        out.extend_from_slice(&self.size.to_le_bytes());
-        out.extend_from_slice(&self.allocation_size.to_le_bytes());
-        out.extend_from_slice(&self.attributes.to_le_bytes());
+fields! {
+    /// Times, size and attributes of LAN Manager.
+    Standard, Little, FORMAT => {
+        /// Creation.
+        creation: DateTime,
+        /// Last access.
+        last_access: DateTime,
+        /// Last write.
+        last_write: DateTime,
+        /// Octets in the file.
+        size: u32,
+        /// Octets set aside for the file.
+        allocation_size: u32,
+        /// Attributes of the file.
+        attributes: u16,
     }
 }
 
-/// Times and attributes of Windows NT.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Basic {
-    /// Time of creation, 100 ns since 1601.
-    pub creation_time: u64,
-    /// Time of the last access, 100 ns since 1601.
-    pub last_access_time: u64,
-    /// Time of the last write, 100 ns since 1601.
-    pub last_write_time: u64,
-    /// Time of the last change, 100 ns since 1601.
-    pub change_time: u64,
-    /// Attributes of the file.
-    pub attributes: u32,
+fields! {
+    /// Times and attributes of Windows NT.
+    Basic, Little => {
+        /// Time of creation, 100 ns since 1601.
+        creation_time: u64,
+        /// Time of the last access, 100 ns since 1601.
+        last_access_time: u64,
+        /// Time of the last write, 100 ns since 1601.
+        last_write_time: u64,
+        /// Time of the last change, 100 ns since 1601.
+        change_time: u64,
+        /// Attributes of the file.
+        attributes: u32,
+    }
 }
 
 impl Basic {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
-        Ok(Self {
-            creation_time: reader.u64()?,
-            last_access_time: reader.u64()?,
-            last_write_time: reader.u64()?,
-            change_time: reader.u64()?,
-            attributes: reader.u32()?,
-        })
-    }
-
     /// Read the level. Four reserved octets after it may be left out.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        Self::read(&mut Reader::whole(FORMAT, data))
+        Self::first(FORMAT, data, Order::Little)
     }
 
     /// Append the level with its reserved octets.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        for time in
-            [self.creation_time, self.last_access_time, self.last_write_time, self.change_time]
-        {
-            out.extend_from_slice(&time.to_le_bytes());
-        }
-        out.extend_from_slice(&self.attributes.to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
+        (*self, 0_u32).write(Order::Little, out);
     }
 }
 
-/// Sizes of Windows NT.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sizes {
-    /// Octets set aside for the file.
-    pub allocation_size: u64,
-    /// Octets in the file.
-    pub end_of_file: u64,
-    /// Number of names.
-    pub links: u32,
-    /// Whether the file is deleted when it is closed.
-    pub delete_pending: bool,
-    /// Whether it is a directory.
-    pub is_directory: bool,
+fields! {
+    /// Sizes of Windows NT.
+    Sizes, Little => {
+        /// Octets set aside for the file.
+        allocation_size: u64,
+        /// Octets in the file.
+        end_of_file: u64,
+        /// Number of names.
+        links: u32,
+        /// Whether the file is deleted when it is closed.
+        delete_pending: bool,
+        /// Whether it is a directory.
+        is_directory: bool,
+    }
 }
 
 impl Sizes {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
-        Ok(Self {
-            allocation_size: reader.u64()?,
-            end_of_file: reader.u64()?,
-            links: reader.u32()?,
-            delete_pending: reader.u8()? != 0,
-            is_directory: reader.u8()? != 0,
-        })
-    }
-
     /// Read the level. Two reserved octets after it may be left out.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        Self::read(&mut Reader::whole(FORMAT, data))
+        Self::first(FORMAT, data, Order::Little)
     }
 
     /// Append the level with its reserved octets.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.allocation_size.to_le_bytes());
-        out.extend_from_slice(&self.end_of_file.to_le_bytes());
-        out.extend_from_slice(&self.links.to_le_bytes());
-        let flags = [u8::from(self.delete_pending), u8::from(self.is_directory), 0, 0];
-        out.extend_from_slice(&flags);
+        (*self, 0_u16).write(Order::Little, out);
     }
 }
 
@@ -199,59 +147,31 @@ impl<'a> All<'a> {
     /// and Samba write it.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
-        let basic = Basic::read(&mut reader)?;
-        reader.skip(4)?;
-        let sizes = Sizes::read(&mut reader)?;
-        reader.skip(2)?;
-        let ea_size = reader.u32()?;
-        let name_len = reader.u32()? as usize;
-        Ok(Self { basic, sizes, ea_size, name: reader.text_of(name_len, true)? })
+        let (basic, _, sizes, _, ea_size): (_, u32, _, u16, _) = reader.field()?;
+        Ok(Self { basic, sizes, ea_size, name: reader.counted_text()? })
     }
 
     /// Append the level.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        self.basic.emit(out);
-        self.sizes.emit(out);
-        out.extend_from_slice(&self.ea_size.to_le_bytes());
-        out.extend_from_slice(&(self.name.octets().len() as u32).to_le_bytes());
-        out.extend_from_slice(self.name.octets());
+        let name = self.name.octets();
+        (self.basic, 0_u32, self.sizes, 0_u16, self.ea_size, name.len() as u32)
+            .write(Order::Little, out);
+        out.extend_from_slice(name);
     }
 }
 
-/// Whether a file is deleted when it is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Disposition {
-    /// Whether it is.
-    pub delete_pending: bool,
-}
-
-impl Disposition {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        Ok(Self { delete_pending: Reader::whole(FORMAT, data).u8()? != 0 })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        out.push(u8::from(self.delete_pending));
+fields! {
+    /// Whether a file is deleted when it is closed.
+    Disposition, Little, FORMAT => {
+        /// Whether it is.
+        delete_pending: bool,
     }
 }
 
-/// Length of a file, or what is set aside for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Length {
-    /// Octets.
-    pub octets: u64,
-}
-
-impl Length {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        Ok(Self { octets: Reader::whole(FORMAT, data).u64()? })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.octets.to_le_bytes());
+fields! {
+    /// Length of a file, or what is set aside for it.
+    Length, Little, FORMAT => {
+        /// Octets.
+        octets: u64,
     }
 }

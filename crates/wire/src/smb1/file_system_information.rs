@@ -5,6 +5,7 @@
 use super::reader::Reader;
 use super::strings::Text;
 use crate::Error;
+use crate::fields::{Field, Order, fields};
 
 const FORMAT: &str = "smb1 file system information";
 
@@ -30,40 +31,19 @@ pub mod level {
     pub const PASS_FULL_SIZE: u16 = 1007;
 }
 
-/// Size of LAN Manager.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Allocation {
-    /// Identifier of the file system. Zero.
-    pub id: u32,
-    /// Sectors of a unit.
-    pub sectors_per_unit: u32,
-    /// Units.
-    pub total_units: u32,
-    /// Units that are free.
-    pub free_units: u32,
-    /// Octets of a sector.
-    pub sector_size: u16,
-}
-
-impl Allocation {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, data);
-        Ok(Self {
-            id: reader.u32()?,
-            sectors_per_unit: reader.u32()?,
-            total_units: reader.u32()?,
-            free_units: reader.u32()?,
-            sector_size: reader.u16()?,
-        })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        for value in [self.id, self.sectors_per_unit, self.total_units, self.free_units] {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-        out.extend_from_slice(&self.sector_size.to_le_bytes());
+fields! {
+    /// Size of LAN Manager.
+    Allocation, Little, FORMAT => {
+        /// Identifier of the file system. Zero.
+        id: u32,
+        /// Sectors of a unit.
+        sectors_per_unit: u32,
+        /// Units.
+        total_units: u32,
+        /// Units that are free.
+        free_units: u32,
+        /// Octets of a sector.
+        sector_size: u16,
     }
 }
 
@@ -83,114 +63,57 @@ impl<'a> Volume<'a> {
     /// and Samba write it.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
-        let (creation_time, serial_number) = (reader.u64()?, reader.u32()?);
-        let len = reader.u32()? as usize;
-        reader.skip(2)?;
-        Ok(Self { creation_time, serial_number, label: reader.text_of(len, true)? })
+        let (creation_time, serial_number, len, _): (_, _, u32, u16) = reader.field()?;
+        let label = reader.text_of(len as usize, true)?;
+        Ok(Self { creation_time, serial_number, label })
     }
 
     /// Append the level.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.creation_time.to_le_bytes());
-        out.extend_from_slice(&self.serial_number.to_le_bytes());
-        out.extend_from_slice(&(self.label.octets().len() as u32).to_le_bytes());
-        out.extend_from_slice(&[0; 2]);
-        out.extend_from_slice(self.label.octets());
+        let label = self.label.octets();
+        (self.creation_time, self.serial_number, label.len() as u32, 0_u16)
+            .write(Order::Little, out);
+        out.extend_from_slice(label);
     }
 }
 
-/// Size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Size {
-    /// Units.
-    pub total_units: u64,
-    /// Units that are free.
-    pub free_units: u64,
-    /// Sectors of a unit.
-    pub sectors_per_unit: u32,
-    /// Octets of a sector.
-    pub sector_size: u32,
-}
-
-impl Size {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, data);
-        Ok(Self {
-            total_units: reader.u64()?,
-            free_units: reader.u64()?,
-            sectors_per_unit: reader.u32()?,
-            sector_size: reader.u32()?,
-        })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.total_units.to_le_bytes());
-        out.extend_from_slice(&self.free_units.to_le_bytes());
-        out.extend_from_slice(&self.sectors_per_unit.to_le_bytes());
-        out.extend_from_slice(&self.sector_size.to_le_bytes());
+fields! {
+    /// Size.
+    Size, Little, FORMAT => {
+        /// Units.
+        total_units: u64,
+        /// Units that are free.
+        free_units: u64,
+        /// Sectors of a unit.
+        sectors_per_unit: u32,
+        /// Octets of a sector.
+        sector_size: u32,
     }
 }
 
-/// Size, with what the user may have of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct FullSize {
-    /// Units.
-    pub total_units: u64,
-    /// Units that are free for the user.
-    pub available_units: u64,
-    /// Units that are free.
-    pub free_units: u64,
-    /// Sectors of a unit.
-    pub sectors_per_unit: u32,
-    /// Octets of a sector.
-    pub sector_size: u32,
-}
-
-impl FullSize {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, data);
-        Ok(Self {
-            total_units: reader.u64()?,
-            available_units: reader.u64()?,
-            free_units: reader.u64()?,
-            sectors_per_unit: reader.u32()?,
-            sector_size: reader.u32()?,
-        })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        for value in [self.total_units, self.available_units, self.free_units] {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-        out.extend_from_slice(&self.sectors_per_unit.to_le_bytes());
-        out.extend_from_slice(&self.sector_size.to_le_bytes());
+fields! {
+    /// Size, with what the user may have of it.
+    FullSize, Little, FORMAT => {
+        /// Units.
+        total_units: u64,
+        /// Units that are free for the user.
+        available_units: u64,
+        /// Units that are free.
+        free_units: u64,
+        /// Sectors of a unit.
+        sectors_per_unit: u32,
+        /// Octets of a sector.
+        sector_size: u32,
     }
 }
 
-/// Device below the file system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Device {
-    /// Type of device: 7 is a disk.
-    pub device_type: u32,
-    /// What the device is like: 0x20 is that it is mounted.
-    pub characteristics: u32,
-}
-
-impl Device {
-    /// Read the level.
-    pub fn parse(data: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, data);
-        Ok(Self { device_type: reader.u32()?, characteristics: reader.u32()? })
-    }
-
-    /// Append the level.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.device_type.to_le_bytes());
-        out.extend_from_slice(&self.characteristics.to_le_bytes());
+fields! {
+    /// Device below the file system.
+    Device, Little, FORMAT => {
+        /// Type of device: 7 is a disk.
+        device_type: u32,
+        /// What the device is like: 0x20 is that it is mounted.
+        characteristics: u32,
     }
 }
 
@@ -210,16 +133,14 @@ impl<'a> Attribute<'a> {
     /// and Samba write it.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
-        let (attributes, max_name_len) = (reader.u32()?, reader.u32()?);
-        let len = reader.u32()? as usize;
-        Ok(Self { attributes, max_name_len, name: reader.text_of(len, true)? })
+        let (attributes, max_name_len) = reader.field()?;
+        Ok(Self { attributes, max_name_len, name: reader.counted_text()? })
     }
 
     /// Append the level.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.attributes.to_le_bytes());
-        out.extend_from_slice(&self.max_name_len.to_le_bytes());
-        out.extend_from_slice(&(self.name.octets().len() as u32).to_le_bytes());
-        out.extend_from_slice(self.name.octets());
+        let name = self.name.octets();
+        (self.attributes, self.max_name_len, name.len() as u32).write(Order::Little, out);
+        out.extend_from_slice(name);
     }
 }

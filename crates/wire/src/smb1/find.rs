@@ -3,11 +3,12 @@
 //! Source: [MS-CIFS] 2.2.6.2 and 2.2.6.3 (find first, find next), 2.2.8.1 (entries), 2.2.4.48
 //! (find close 2).
 
-use super::one_word::one_word;
+use super::blocks::block;
 use super::reader::Reader;
 use super::strings::Text;
 use super::transaction2::put_text;
 use crate::Error;
+use crate::fields::{Field, Order};
 
 const FORMAT: &str = "smb1 find";
 
@@ -58,22 +59,15 @@ impl<'a> First<'a> {
     /// Read the parameters.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
-        Ok(Self {
-            search_attributes: reader.u16()?,
-            search_count: reader.u16()?,
-            flags: reader.u16()?,
-            level: reader.u16()?,
-            storage_type: reader.u32()?,
-            name: reader.unaligned_text(unicode),
-        })
+        let (search_attributes, search_count, flags, level, storage_type) = reader.field()?;
+        let name = reader.unaligned_text(unicode);
+        Ok(Self { search_attributes, search_count, flags, level, storage_type, name })
     }
 
     /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        for word in [self.search_attributes, self.search_count, self.flags, self.level] {
-            out.extend_from_slice(&word.to_le_bytes());
-        }
-        out.extend_from_slice(&self.storage_type.to_le_bytes());
+        (self.search_attributes, self.search_count, self.flags, self.level, self.storage_type)
+            .write(Order::Little, out);
         put_text(self.name, out);
     }
 }
@@ -99,23 +93,15 @@ impl<'a> Next<'a> {
     /// Read the parameters.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
-        Ok(Self {
-            sid: reader.u16()?,
-            search_count: reader.u16()?,
-            level: reader.u16()?,
-            resume_key: reader.u32()?,
-            flags: reader.u16()?,
-            name: reader.unaligned_text(unicode),
-        })
+        let (sid, search_count, level, resume_key, flags) = reader.field()?;
+        let name = reader.unaligned_text(unicode);
+        Ok(Self { sid, search_count, level, resume_key, flags, name })
     }
 
     /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        for word in [self.sid, self.search_count, self.level] {
-            out.extend_from_slice(&word.to_le_bytes());
-        }
-        out.extend_from_slice(&self.resume_key.to_le_bytes());
-        out.extend_from_slice(&self.flags.to_le_bytes());
+        (self.sid, self.search_count, self.level, self.resume_key, self.flags)
+            .write(Order::Little, out);
         put_text(self.name, out);
     }
 }
@@ -151,20 +137,19 @@ impl Found {
     /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
         if let Some(sid) = self.sid {
-            out.extend_from_slice(&sid.to_le_bytes());
+            sid.write(Order::Little, out);
         }
         let end = u16::from(self.end_of_search);
-        for word in [self.count, end, self.ea_error_offset, self.last_name_offset] {
-            out.extend_from_slice(&word.to_le_bytes());
-        }
+        [self.count, end, self.ea_error_offset, self.last_name_offset].write(Order::Little, out);
     }
 }
 
-one_word! {
+block! {
     /// Request to end a search. The response is an empty block.
-    Close2,
-    /// Identifier of the search.
-    sid
+    Close2: words(1) {
+        /// Identifier of the search.
+        sid: u16,
+    }
 }
 
 pub use super::find_entries::{BothDirectories, BothDirectory, Standard, Standards};

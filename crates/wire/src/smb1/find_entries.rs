@@ -8,6 +8,7 @@ use super::reader::Reader;
 use super::strings::Text;
 use super::time::DateTime;
 use crate::Error;
+use crate::fields::{Field, Order};
 
 const FORMAT: &str = "smb1 find";
 
@@ -43,12 +44,12 @@ impl<'a> Standard<'a> {
     fn read(reader: &mut Reader<'a>, resume_keys: bool, unicode: bool) -> Result<Self, Error> {
         let mut entry = Self {
             resume_key: if resume_keys { Some(reader.u32()?) } else { None },
-            creation: DateTime::read(reader)?,
-            last_access: DateTime::read(reader)?,
-            last_write: DateTime::read(reader)?,
-            size: reader.u32()?,
-            allocation_size: reader.u32()?,
-            attributes: reader.u16()?,
+            creation: reader.field()?,
+            last_access: reader.field()?,
+            last_write: reader.field()?,
+            size: reader.field()?,
+            allocation_size: reader.field()?,
+            attributes: reader.field()?,
             name: Text::default(),
         };
         let len = usize::from(reader.u8()?);
@@ -72,16 +73,11 @@ impl<'a> Standard<'a> {
     /// Append the entry to the data of a response, which begin at `start` of `out`.
     pub fn emit(&self, start: usize, out: &mut Vec<u8>) {
         if let Some(key) = self.resume_key {
-            out.extend_from_slice(&key.to_le_bytes());
+            key.write(Order::Little, out);
         }
-        for moment in [self.creation, self.last_access, self.last_write] {
-            out.extend_from_slice(&moment.date.to_le_bytes());
-            out.extend_from_slice(&moment.time.to_le_bytes());
-        }
-        out.extend_from_slice(&self.size.to_le_bytes());
-        out.extend_from_slice(&self.allocation_size.to_le_bytes());
-        out.extend_from_slice(&self.attributes.to_le_bytes());
-        out.push(self.name.octets().len() as u8);
+        [self.creation, self.last_access, self.last_write].write(Order::Little, out);
+        let name_len = self.name.octets().len() as u8;
+        (self.size, self.allocation_size, self.attributes, name_len).write(Order::Little, out);
         if self.name.is_unicode() && !(out.len() - start).is_multiple_of(2) {
             out.push(0);
         }
@@ -216,21 +212,12 @@ impl<'a> BothDirectory<'a> {
             out[last..last + 4].copy_from_slice(&next.to_le_bytes());
         }
         let at = out.len();
-        out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&self.file_index.to_le_bytes());
-        for value in [
-            self.creation_time,
-            self.last_access_time,
-            self.last_write_time,
-            self.change_time,
-            self.end_of_file,
-            self.allocation_size,
-        ] {
-            out.extend_from_slice(&value.to_le_bytes());
-        }
-        out.extend_from_slice(&self.attributes.to_le_bytes());
-        out.extend_from_slice(&(self.name_len() as u32).to_le_bytes());
-        out.extend_from_slice(&self.ea_size.to_le_bytes());
+        let times =
+            [self.creation_time, self.last_access_time, self.last_write_time, self.change_time];
+        (0_u32, self.file_index, times).write(Order::Little, out);
+        let name_len = self.name_len() as u32;
+        (self.end_of_file, self.allocation_size, self.attributes, name_len, self.ea_size)
+            .write(Order::Little, out);
         let short_name = &self.short_name[..self.short_name.len().min(SHORT_NAME_LEN)];
         out.extend_from_slice(&[short_name.len() as u8, 0]);
         out.extend_from_slice(short_name);

@@ -6,6 +6,7 @@ use super::andx::Block;
 use super::reader::Reader;
 use super::writer::Writer;
 use crate::Error;
+use crate::fields::fields;
 
 /// Bits of a lock type.
 pub mod lock_type {
@@ -100,35 +101,30 @@ pub struct Request<'a> {
     pub locks: Ranges<'a>,
 }
 
-/// Fields of a request before its ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Head {
-    /// Open file.
-    pub fid: u16,
-    /// Bits of [`lock_type`].
-    pub lock_type: u8,
-    /// Opportunistic lock that is left.
-    pub oplock_level: u8,
-    /// Time to wait for the ranges, ms. All ones is no limit.
-    pub timeout_ms: u32,
+fields! {
+    /// Fields of a request before its ranges.
+    Head, Little => {
+        /// Open file.
+        fid: u16,
+        /// Bits of [`lock_type`].
+        lock_type: u8,
+        /// Opportunistic lock that is left.
+        oplock_level: u8,
+        /// Time to wait for the ranges, ms. All ones is no limit.
+        timeout_ms: u32,
+    }
 }
 
 impl<'a> Request<'a> {
     /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(8)?;
-        words.skip(4)?;
-        let head = Head {
-            fid: words.u16()?,
-            lock_type: words.u8()?,
-            oplock_level: words.u8()?,
-            timeout_ms: words.u32()?,
-        };
-        let (unlocks, locks) = (usize::from(words.u16()?), usize::from(words.u16()?));
+        let mut words = block.andx_words(8)?;
+        let (head, [unlocks, locks]): (Head, [u16; 2]) = words.field()?;
         let large = head.lock_type & lock_type::LARGE_FILES != 0;
         let mut bytes = block.bytes()?;
-        let mut ranges = |count: usize| {
-            bytes.take(count * Range::len(large)).map(|octets| Ranges { octets, large })
+        let mut ranges = |count| {
+            let len = usize::from(count) * Range::len(large);
+            bytes.take(len).map(|octets| Ranges { octets, large })
         };
         Ok(Self { head, unlocks: ranges(unlocks)?, locks: ranges(locks)? })
     }
@@ -137,13 +133,8 @@ impl<'a> Request<'a> {
 /// Write a request. `lock_type` says whether ranges have 64 bits.
 pub fn emit_request(head: &Head, unlocks: &[Range], locks: &[Range], writer: &mut Writer<'_>) {
     let large = head.lock_type & lock_type::LARGE_FILES != 0;
-    writer.begin_andx_words(8);
-    writer.u16(head.fid);
-    writer.u8(head.lock_type);
-    writer.u8(head.oplock_level);
-    writer.u32(head.timeout_ms);
-    writer.u16(unlocks.len() as u16);
-    writer.u16(locks.len() as u16);
+    writer.andx_words(8);
+    writer.field((*head, unlocks.len() as u16, locks.len() as u16));
     writer.begin_bytes();
     for range in unlocks.iter().chain(locks) {
         range.write(large, writer);

@@ -13,7 +13,7 @@ pub fn parse(block: &Block<'_>) -> Result<(), Error> {
 
 /// Write a request or a response.
 pub fn emit(writer: &mut Writer<'_>) {
-    writer.begin_andx_words(2);
+    writer.andx_words(2);
     writer.begin_bytes();
     writer.end();
 }

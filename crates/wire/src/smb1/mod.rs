@@ -26,6 +26,7 @@
 )]
 
 pub mod andx;
+mod blocks;
 pub mod close;
 pub mod command;
 pub mod echo;
@@ -39,7 +40,6 @@ pub mod locking_andx;
 pub mod logoff_andx;
 pub mod negotiate;
 pub mod nt_create_andx;
-mod one_word;
 pub mod open;
 pub mod open_andx;
 pub mod path;

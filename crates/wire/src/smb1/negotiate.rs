@@ -125,7 +125,7 @@ impl<'a> Request<'a> {
 
 /// Write a request.
 pub fn emit_request(dialects: &[&str], writer: &mut Writer<'_>) {
-    writer.begin_words(0);
+    writer.words(0);
     writer.begin_bytes();
     for dialect in dialects {
         writer.u8(DIALECT);
@@ -241,7 +241,7 @@ impl<'a> Response<'a> {
     pub fn emit(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Core { index } => {
-                writer.begin_words(1);
+                writer.words(1);
                 writer.u16(*index);
                 writer.begin_bytes();
                 writer.end();
@@ -254,46 +254,28 @@ impl<'a> Response<'a> {
 
 impl<'a> LanMan<'a> {
     fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(13)?;
-        let mut response = Self {
-            index: words.u16()?,
-            security_mode: words.u16()?,
-            max_buffer: words.u16()?,
-            max_mpx: words.u16()?,
-            max_vcs: words.u16()?,
-            raw_mode: words.u16()?,
-            session_key: words.u32()?,
-            time: words.u16()?,
-            date: words.u16()?,
-            timezone_min: words.u16()?.cast_signed(),
-            challenge: &[],
-            domain: None,
-        };
-        let challenge_len = usize::from(words.u16()?);
-        let mut bytes = block.bytes()?;
-        response.challenge = bytes.take(challenge_len)?;
-        response.domain = (bytes.left() > 0).then(|| bytes.text(false));
-        Ok(response)
+        let (mut words, mut bytes) = (block.words(13)?, block.bytes()?);
+        Ok(Self {
+            index: words.field()?,
+            security_mode: words.field()?,
+            max_buffer: words.field()?,
+            max_mpx: words.field()?,
+            max_vcs: words.field()?,
+            raw_mode: words.field()?,
+            session_key: words.field()?,
+            time: words.field()?,
+            date: words.field()?,
+            timezone_min: words.field()?,
+            challenge: bytes.take(usize::from(words.u16()?))?,
+            domain: (bytes.left() > 0).then(|| bytes.text(false)),
+        })
     }
 
     fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(13);
-        for word in [
-            self.index,
-            self.security_mode,
-            self.max_buffer,
-            self.max_mpx,
-            self.max_vcs,
-            self.raw_mode,
-        ] {
-            writer.u16(word);
-        }
-        writer.u32(self.session_key);
-        writer.u16(self.time);
-        writer.u16(self.date);
-        writer.u16(self.timezone_min.cast_unsigned());
-        writer.u16(self.challenge.len() as u16);
-        writer.u16(0);
+        writer.words(13);
+        writer.field([self.index, self.security_mode, self.max_buffer, self.max_mpx]);
+        writer.field((self.max_vcs, self.raw_mode, self.session_key, self.time, self.date));
+        writer.field((self.timezone_min, self.challenge.len() as u16, 0_u16));
         writer.begin_bytes();
         writer.octets(self.challenge);
         if let Some(domain) = self.domain {
@@ -307,16 +289,16 @@ impl<'a> NtLm<'a> {
     fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(17)?;
         let mut response = Self {
-            index: words.u16()?,
-            security_mode: words.u8()?,
-            max_mpx: words.u16()?,
-            max_vcs: words.u16()?,
-            max_buffer: words.u32()?,
-            max_raw: words.u32()?,
-            session_key: words.u32()?,
-            capabilities: words.u32()?,
-            time: words.u64()?,
-            timezone_min: words.u16()?.cast_signed(),
+            index: words.field()?,
+            security_mode: words.field()?,
+            max_mpx: words.field()?,
+            max_vcs: words.field()?,
+            max_buffer: words.field()?,
+            max_raw: words.field()?,
+            session_key: words.field()?,
+            capabilities: words.field()?,
+            time: words.field()?,
+            timezone_min: words.field()?,
             security: Security::Extended { guid: [0; 16], blob: &[] },
         };
         let challenge_len = usize::from(words.u8()?);
@@ -340,17 +322,10 @@ impl<'a> NtLm<'a> {
             Security::Challenge { challenge, .. } => (0, challenge.len()),
             Security::Extended { .. } => (capabilities::EXTENDED_SECURITY, 0),
         };
-        writer.begin_words(17);
-        writer.u16(self.index);
-        writer.u8(self.security_mode);
-        writer.u16(self.max_mpx);
-        writer.u16(self.max_vcs);
-        writer.u32(self.max_buffer);
-        writer.u32(self.max_raw);
-        writer.u32(self.session_key);
-        writer.u32(self.capabilities | extended);
-        writer.u64(self.time);
-        writer.u16(self.timezone_min.cast_unsigned());
+        writer.words(17);
+        writer.field((self.index, self.security_mode, self.max_mpx, self.max_vcs));
+        writer.field([self.max_buffer, self.max_raw, self.session_key]);
+        writer.field((self.capabilities | extended, self.time, self.timezone_min));
         writer.u8(challenge_len as u8);
         writer.begin_bytes();
         match self.security {

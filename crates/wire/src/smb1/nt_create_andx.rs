@@ -3,6 +3,7 @@
 //! Source: [MS-CIFS] 2.2.4.64.
 
 use super::andx::Block;
+use super::blocks::block;
 use super::strings::Text;
 use super::writer::Writer;
 use crate::Error;
@@ -132,8 +133,8 @@ impl<'a> Request<'a> {
     /// Read the request. The name ends at its terminator, or at the end of the block: `NameLength`
     /// of old clients counts the terminator or does not, and is not looked at.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(24)?;
-        words.skip(7)?;
+        let mut words = block.andx_words(24)?;
+        words.skip(3)?;
         Ok(Self {
             flags: words.u32()?,
             root_fid: words.u32()?,
@@ -151,18 +152,10 @@ impl<'a> Request<'a> {
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(24);
-        writer.u8(0);
-        writer.u16(self.name.octets().len() as u16);
-        for value in [self.flags, self.root_fid, self.access] {
-            writer.u32(value);
-        }
-        writer.u64(self.allocation_size);
-        for value in
-            [self.attributes, self.share, self.disposition, self.options, self.impersonation]
-        {
-            writer.u32(value);
-        }
+        writer.andx_words(24);
+        writer.field((0_u8, self.name.octets().len() as u16, self.flags, self.root_fid));
+        writer.field((self.access, self.allocation_size, self.attributes, self.share));
+        writer.field([self.disposition, self.options, self.impersonation]);
         writer.u8(self.security_flags);
         writer.begin_bytes();
         writer.text(self.name);
@@ -170,78 +163,34 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Response {
-    /// Opportunistic lock that was granted. Zero is none.
-    pub oplock: u8,
-    /// Identifier of the open file.
-    pub fid: u16,
-    /// One of [`result`].
-    pub result: u32,
-    /// Time of creation, 100 ns since 1601.
-    pub creation_time: u64,
-    /// Time of the last access, 100 ns since 1601.
-    pub last_access_time: u64,
-    /// Time of the last write, 100 ns since 1601.
-    pub last_write_time: u64,
-    /// Time of the last change, 100 ns since 1601.
-    pub change_time: u64,
-    /// Attributes of the file.
-    pub attributes: u32,
-    /// Octets set aside for the file.
-    pub allocation_size: u64,
-    /// Octets in the file.
-    pub end_of_file: u64,
-    /// Kind of resource: 0 is a file or a directory.
-    pub resource_type: u16,
-    /// State of a named pipe; bits of what is supported for a file.
-    pub pipe_status: u16,
-    /// Whether it is a directory.
-    pub is_directory: bool,
-}
-
-impl Response {
-    /// Read the response. Words after the 34th are identifiers and access masks ([MS-SMB]
-    /// 2.2.4.9.2), which nothing here needs.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(34)?;
-        words.skip(4)?;
-        Ok(Self {
-            oplock: words.u8()?,
-            fid: words.u16()?,
-            result: words.u32()?,
-            creation_time: words.u64()?,
-            last_access_time: words.u64()?,
-            last_write_time: words.u64()?,
-            change_time: words.u64()?,
-            attributes: words.u32()?,
-            allocation_size: words.u64()?,
-            end_of_file: words.u64()?,
-            resource_type: words.u16()?,
-            pipe_status: words.u16()?,
-            is_directory: words.u8()? != 0,
-        })
-    }
-
-    /// Write the response.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(34);
-        writer.u8(self.oplock);
-        writer.u16(self.fid);
-        writer.u32(self.result);
-        for time in
-            [self.creation_time, self.last_access_time, self.last_write_time, self.change_time]
-        {
-            writer.u64(time);
-        }
-        writer.u32(self.attributes);
-        writer.u64(self.allocation_size);
-        writer.u64(self.end_of_file);
-        writer.u16(self.resource_type);
-        writer.u16(self.pipe_status);
-        writer.u8(u8::from(self.is_directory));
-        writer.begin_bytes();
-        writer.end();
+block! {
+    /// Response.
+    Response: andx_words(34) {
+        /// Opportunistic lock that was granted. Zero is none.
+        oplock: u8,
+        /// Identifier of the open file.
+        fid: u16,
+        /// One of [`result`].
+        result: u32,
+        /// Time of creation, 100 ns since 1601.
+        creation_time: u64,
+        /// Time of the last access, 100 ns since 1601.
+        last_access_time: u64,
+        /// Time of the last write, 100 ns since 1601.
+        last_write_time: u64,
+        /// Time of the last change, 100 ns since 1601.
+        change_time: u64,
+        /// Attributes of the file.
+        attributes: u32,
+        /// Octets set aside for the file.
+        allocation_size: u64,
+        /// Octets in the file.
+        end_of_file: u64,
+        /// Kind of resource: 0 is a file or a directory.
+        resource_type: u16,
+        /// State of a named pipe; bits of what is supported for a file.
+        pipe_status: u16,
+        /// Whether it is a directory.
+        is_directory: bool,
     }
 }

@@ -5,7 +5,7 @@
 
 use super::ASCII;
 use super::andx::Block;
-use super::one_word::one_word;
+use super::blocks::block;
 use super::strings::Text;
 use super::writer::Writer;
 use crate::Error;
@@ -40,122 +40,54 @@ pub mod access {
     pub const WRITE_THROUGH: u16 = 0x4000;
 }
 
-/// Request of an open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Request<'a> {
-    /// Access mode of [`access`].
-    pub access: u16,
-    /// Attributes that the file may have.
-    pub search_attributes: u16,
-    /// File.
-    pub name: Text<'a>,
-}
-
-impl<'a> Request<'a> {
-    /// Read the request.
-    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(2)?;
-        let mut bytes = block.bytes()?;
-        bytes.format(ASCII)?;
-        Ok(Self {
-            access: words.u16()?,
-            search_attributes: words.u16()?,
-            name: bytes.text(block.is_unicode()),
-        })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(2);
-        writer.u16(self.access);
-        writer.u16(self.search_attributes);
-        writer.begin_bytes();
-        writer.path(self.name);
-        writer.end();
+block! {
+    /// Request of an open.
+    Request<'a>: words(2) {
+        /// Access mode of [`access`].
+        access: u16,
+        /// Attributes that the file may have.
+        search_attributes: u16,
+    } bytes {
+        /// File.
+        name: path,
     }
 }
 
-/// Response of an open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Response {
-    /// Identifier of the open file.
-    pub fid: u16,
-    /// Attributes of the file.
-    pub attributes: u16,
-    /// Time of the last write, s since 1970 in the server's time.
-    pub last_write_time: u32,
-    /// Octets in the file.
-    pub size: u32,
-    /// Access mode that was granted.
-    pub granted_access: u16,
-}
-
-impl Response {
-    /// Read the response.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(7)?;
-        Ok(Self {
-            fid: words.u16()?,
-            attributes: words.u16()?,
-            last_write_time: words.u32()?,
-            size: words.u32()?,
-            granted_access: words.u16()?,
-        })
-    }
-
-    /// Write the response.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(7);
-        writer.u16(self.fid);
-        writer.u16(self.attributes);
-        writer.u32(self.last_write_time);
-        writer.u32(self.size);
-        writer.u16(self.granted_access);
-        writer.begin_bytes();
-        writer.end();
+block! {
+    /// Response of an open.
+    Response: words(7) {
+        /// Identifier of the open file.
+        fid: u16,
+        /// Attributes of the file.
+        attributes: u16,
+        /// Time of the last write, s since 1970 in the server's time.
+        last_write_time: u32,
+        /// Octets in the file.
+        size: u32,
+        /// Access mode that was granted.
+        granted_access: u16,
     }
 }
 
-/// Request of a create, of a create new, or of a create temporary, whose name is a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Create<'a> {
-    /// Attributes of the new file.
-    pub attributes: u16,
-    /// Time of creation, s since 1970 in the server's time. Zero is the time of the server.
-    pub creation_time: u32,
-    /// File, or directory of a temporary file.
-    pub name: Text<'a>,
-}
-
-impl<'a> Create<'a> {
-    /// Read the request.
-    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(3)?;
-        let mut bytes = block.bytes()?;
-        bytes.format(ASCII)?;
-        Ok(Self {
-            attributes: words.u16()?,
-            creation_time: words.u32()?,
-            name: bytes.text(block.is_unicode()),
-        })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(3);
-        writer.u16(self.attributes);
-        writer.u32(self.creation_time);
-        writer.begin_bytes();
-        writer.path(self.name);
-        writer.end();
+block! {
+    /// Request of a create, of a create new, or of a create temporary, whose name is a directory.
+    Create<'a>: words(3) {
+        /// Attributes of the new file.
+        attributes: u16,
+        /// Time of creation, s since 1970 in the server's time. Zero is the time of the server.
+        creation_time: u32,
+    } bytes {
+        /// File, or directory of a temporary file.
+        name: path,
     }
 }
 
-one_word! {
+block! {
     /// Response of a create or a create new.
-    Created,
-    /// Identifier of the open file.
-    fid
+    Created: words(1) {
+        /// Identifier of the open file.
+        fid: u16,
+    }
 }
 
 /// Response of a create temporary.
@@ -181,7 +113,7 @@ impl<'a> CreatedTemporary<'a> {
 
     /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(1);
+        writer.words(1);
         writer.u16(self.fid);
         writer.begin_bytes();
         writer.path(self.name);

@@ -2,21 +2,20 @@
 //!
 //! Source: [MS-CIFS] 2.2.4.57.
 
-use super::andx::Block;
-use super::writer::Writer;
-use crate::Error;
+use super::blocks::block;
 
-/// Response. A disk above what 16 bits hold is announced as large as they can say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Response {
-    /// Units of the disk.
-    pub total_units: u16,
-    /// Blocks of a unit.
-    pub blocks_per_unit: u16,
-    /// Octets of a block.
-    pub block_size: u16,
-    /// Units that are free.
-    pub free_units: u16,
+block! {
+    /// Response. A disk above what 16 bits hold is announced as large as they can say.
+    Response: words(5) {
+        /// Units of the disk.
+        total_units: u16,
+        /// Blocks of a unit.
+        blocks_per_unit: u16,
+        /// Octets of a block.
+        block_size: u16,
+        /// Units that are free.
+        free_units: u16,
+    }
 }
 
 impl Response {
@@ -43,29 +42,6 @@ impl Response {
             block_size: block_size as u16,
             free_units: free_units as u16,
         }
-    }
-
-    /// Read the response.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(5)?;
-        Ok(Self {
-            total_units: words.u16()?,
-            blocks_per_unit: words.u16()?,
-            block_size: words.u16()?,
-            free_units: words.u16()?,
-        })
-    }
-
-    /// Write the response.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(5);
-        writer.u16(self.total_units);
-        writer.u16(self.blocks_per_unit);
-        writer.u16(self.block_size);
-        writer.u16(self.free_units);
-        writer.u16(0);
-        writer.begin_bytes();
-        writer.end();
     }
 }
 

@@ -4,43 +4,21 @@
 
 use super::DATA;
 use super::andx::Block;
+use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Request of a read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Request {
-    /// Open file.
-    pub fid: u16,
-    /// Octets to read.
-    pub count: u16,
-    /// Where to read, octets from the start.
-    pub offset: u32,
-    /// Octets that the client will still read. A hint.
-    pub remaining: u16,
-}
-
-impl Request {
-    /// Read the request.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(5)?;
-        Ok(Self {
-            fid: words.u16()?,
-            count: words.u16()?,
-            offset: words.u32()?,
-            remaining: words.u16()?,
-        })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(5);
-        writer.u16(self.fid);
-        writer.u16(self.count);
-        writer.u32(self.offset);
-        writer.u16(self.remaining);
-        writer.begin_bytes();
-        writer.end();
+block! {
+    /// Request of a read.
+    Request: words(5) {
+        /// Open file.
+        fid: u16,
+        /// Octets to read.
+        count: u16,
+        /// Where to read, octets from the start.
+        offset: u32,
+        /// Octets that the client will still read. A hint.
+        remaining: u16,
     }
 }
 
@@ -74,9 +52,9 @@ impl<'a> Response<'a> {
 
     /// Write the response up to its data, of which the caller appends `len` octets.
     pub fn emit_before_data(len: u16, writer: &mut Writer<'_>) {
-        writer.begin_words(5);
+        writer.words(5);
         writer.u16(len);
-        writer.zeros(8);
+        writer.rest_of_words();
         writer.begin_bytes();
         writer.u8(DATA);
         writer.u16(len);
@@ -84,31 +62,14 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Request to lock or to unlock a range. The response is an empty block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Range {
-    /// Open file.
-    pub fid: u16,
-    /// Octets of the range.
-    pub count: u32,
-    /// Where the range begins, octets from the start.
-    pub offset: u32,
-}
-
-impl Range {
-    /// Read the request.
-    pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(5)?;
-        Ok(Self { fid: words.u16()?, count: words.u32()?, offset: words.u32()? })
-    }
-
-    /// Write the request.
-    pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(5);
-        writer.u16(self.fid);
-        writer.u32(self.count);
-        writer.u32(self.offset);
-        writer.begin_bytes();
-        writer.end();
+block! {
+    /// Request to lock or to unlock a range. The response is an empty block.
+    Range: words(5) {
+        /// Open file.
+        fid: u16,
+        /// Octets of the range.
+        count: u32,
+        /// Where the range begins, octets from the start.
+        offset: u32,
     }
 }

@@ -55,30 +55,18 @@ impl Request {
 
     /// Read the request.
     pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(10)?;
-        words.skip(4)?;
-        let fid = words.u16()?;
-        let offset = words.u32()?;
-        let (max_count_low, min_count) = (words.u16()?, words.u16()?);
-        let (timeout_or_count_high, remaining) = (words.u32()?, words.u16()?);
-        let (wide, high) = match block.word_count() {
-            10 => (false, 0),
-            12 => (true, words.u32()?),
-            _ => return Err(block.bad_word_count()),
-        };
-        let offset = u64::from(high) << 32 | u64::from(offset);
+        let mut words = block.andx_words(10)?;
+        let (fid, low, max_count_low, min_count) = words.field()?;
+        let (timeout_or_count_high, remaining) = words.field()?;
+        let (offset, wide) = block.offset(&mut words, low, 10)?;
         Ok(Self { fid, offset, max_count_low, min_count, timeout_or_count_high, remaining, wide })
     }
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(if self.wide { 12 } else { 10 });
-        writer.u16(self.fid);
-        writer.u32(self.offset as u32);
-        writer.u16(self.max_count_low);
-        writer.u16(self.min_count);
-        writer.u32(self.timeout_or_count_high);
-        writer.u16(self.remaining);
+        writer.andx_words(if self.wide { 12 } else { 10 });
+        writer.field((self.fid, self.offset as u32, self.max_count_low, self.min_count));
+        writer.field((self.timeout_or_count_high, self.remaining));
         if self.wide {
             writer.u32((self.offset >> 32) as u32);
         }
@@ -104,16 +92,11 @@ pub const NOT_A_PIPE: u16 = 0xffff;
 impl<'a> Response<'a> {
     /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(12)?;
-        words.skip(4)?;
-        let available = words.u16()?;
-        let data_compaction_mode = words.u16()?;
-        words.skip(2)?;
-        let low = u32::from(words.u16()?);
-        let data_offset = usize::from(words.u16()?);
-        let high = u32::from(words.u16()?);
-        let len = (high << 16 | low) as usize;
-        let data = block.data("DataOffset", data_offset, len)?;
+        let mut words = block.andx_words(12)?;
+        let (available, data_compaction_mode) = words.field()?;
+        let (_, low, data_offset, high): (u16, u16, u16, u16) = words.field()?;
+        let len = usize::from(high) << 16 | usize::from(low);
+        let data = block.data("DataOffset", usize::from(data_offset), len)?;
         Ok(Self { available, data_compaction_mode, data })
     }
 
@@ -126,19 +109,13 @@ impl<'a> Response<'a> {
     /// Write the response up to its data, of which the caller appends `len` octets. `data` of the
     /// response is not looked at.
     pub fn emit_before_data(&self, len: usize, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(12);
-        writer.u16(self.available);
-        writer.u16(self.data_compaction_mode);
-        writer.u16(0);
-        writer.u16(len as u16);
+        writer.andx_words(12);
+        writer.field((self.available, self.data_compaction_mode, 0_u16, len as u16));
         let data_offset_at = writer.offset();
-        writer.u16(0);
-        writer.u16((len >> 16) as u16);
-        writer.zeros(8);
+        writer.field((0_u16, (len >> 16) as u16));
+        writer.rest_of_words();
         writer.begin_bytes();
-        writer.align(2);
-        let data_offset = writer.offset() as u16;
-        writer.patch_u16(data_offset_at, data_offset);
+        writer.begin_data(data_offset_at);
         writer.end_before(len);
     }
 }

@@ -28,29 +28,17 @@ impl Request {
     /// Read the request.
     pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
         let mut words = block.words(8)?;
-        let fid = words.u16()?;
-        let offset = words.u32()?;
-        let (max_count, min_count) = (words.u16()?, words.u16()?);
-        let timeout_ms = words.u32()?;
+        let (fid, low, max_count, min_count, timeout_ms) = words.field()?;
         words.skip(2)?;
-        let (wide, high) = match block.word_count() {
-            8 => (false, 0),
-            10 => (true, words.u32()?),
-            _ => return Err(block.bad_word_count()),
-        };
-        let offset = u64::from(high) << 32 | u64::from(offset);
+        let (offset, wide) = block.offset(&mut words, low, 8)?;
         Ok(Self { fid, offset, max_count, min_count, timeout_ms, wide })
     }
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(if self.wide { 10 } else { 8 });
-        writer.u16(self.fid);
-        writer.u32(self.offset as u32);
-        writer.u16(self.max_count);
-        writer.u16(self.min_count);
-        writer.u32(self.timeout_ms);
-        writer.u16(0);
+        writer.words(if self.wide { 10 } else { 8 });
+        writer.field((self.fid, self.offset as u32, self.max_count, self.min_count));
+        writer.field((self.timeout_ms, 0_u16));
         if self.wide {
             writer.u32((self.offset >> 32) as u32);
         }

@@ -2,6 +2,16 @@
 
 use super::strings::Text;
 use crate::Error;
+use crate::fields::{Field, Order};
+
+macro_rules! numbers {
+    ($($number:ident)*) => {$(
+        #[doc = concat!("A number, of type `", stringify!($number), "`.")]
+        pub fn $number(&mut self) -> Result<$number, Error> {
+            self.field()
+        }
+    )*};
+}
 
 /// Reads little-endian fields of a message from one place to another. Offsets are from the start of
 /// the message, as strings are aligned to it.
@@ -93,44 +103,22 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A field of 8 bits.
+    /// A number or a structure.
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub fn u8(&mut self) -> Result<u8, Error> {
-        self.array().map(u8::from_le_bytes)
+    pub(crate) fn field<T: Field>(&mut self) -> Result<T, Error> {
+        self.take(T::LEN).map(|octets| T::read(octets, Order::Little))
     }
 
-    /// A field of 16 bits.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
-    pub fn u16(&mut self) -> Result<u16, Error> {
-        self.array().map(u16::from_le_bytes)
-    }
-
-    /// A field of 32 bits.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
-    pub fn u32(&mut self) -> Result<u32, Error> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    /// A field of 64 bits.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
-    pub fn u64(&mut self) -> Result<u64, Error> {
-        self.array().map(u64::from_le_bytes)
-    }
+    numbers!(u8 u16 u32 u64);
 
     /// A field of 64 bits whose high half stands first, as sizes in LAN Manager's locks.
     ///
     /// # Errors
     /// As [`take`](Self::take).
     pub fn u64_high_first(&mut self) -> Result<u64, Error> {
-        let (high, low) = (self.u32()?, self.u32()?);
+        let [high, low]: [u32; 2] = self.field()?;
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
@@ -140,12 +128,21 @@ impl<'a> Reader<'a> {
     /// [`Error::Truncated`], or [`Error::Forbidden`] if the field is not of the kind.
     pub fn format(&mut self, format: u8) -> Result<(), Error> {
         let offset = self.at;
-        let found = self.u8()?;
+        let found: u8 = self.field()?;
         if found == format {
             Ok(())
         } else {
             Err(self.forbidden("BufferFormat", offset, u64::from(found)))
         }
+    }
+
+    /// A string with the octet before it that says so.
+    ///
+    /// # Errors
+    /// As [`format`](Self::format).
+    pub fn path(&mut self, unicode: bool) -> Result<Text<'a>, Error> {
+        self.format(super::ASCII)?;
+        Ok(self.text(unicode))
     }
 
     /// A string up to its terminator, aligned if it is UTF-16LE. What has no terminator ends with
@@ -169,6 +166,15 @@ impl<'a> Reader<'a> {
         let units = rest.chunks_exact(2).position(|unit| unit == [0, 0]);
         self.at += units.map_or(rest.len(), |units| 2 * units + 2);
         Text::Utf16(&rest[..2 * units.unwrap_or(rest.len() / 2)])
+    }
+
+    /// A string of UTF-16LE behind its length of 32 bits, not aligned.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn counted_text(&mut self) -> Result<Text<'a>, Error> {
+        let len = self.u32()? as usize;
+        self.text_of(len, true)
     }
 
     /// A string of `len` octets, not aligned. It needs no terminator; where servers count one, as

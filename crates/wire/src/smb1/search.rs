@@ -56,7 +56,7 @@ impl<'a> Request<'a> {
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(2);
+        writer.words(2);
         writer.u16(self.max_count);
         writer.u16(self.search_attributes);
         writer.begin_bytes();
@@ -105,20 +105,14 @@ impl Entry {
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
-        let resume_key = ResumeKey(reader.array()?);
-        let attributes = reader.u8()?;
-        let (time, date) = (reader.u16()?, reader.u16()?);
+        let (resume_key, attributes, time, date, size, name) = reader.field()?;
         let last_write = DateTime { date, time };
-        Ok(Self { resume_key, attributes, last_write, size: reader.u32()?, name: reader.array()? })
+        Ok(Self { resume_key: ResumeKey(resume_key), attributes, last_write, size, name })
     }
 
     fn write(&self, writer: &mut Writer<'_>) {
-        writer.octets(&self.resume_key.0);
-        writer.u8(self.attributes);
-        writer.u16(self.last_write.time);
-        writer.u16(self.last_write.date);
-        writer.u32(self.size);
-        writer.octets(&self.name);
+        let DateTime { date, time } = self.last_write;
+        writer.field((self.resume_key.0, self.attributes, time, date, self.size, self.name));
     }
 }
 
@@ -164,7 +158,7 @@ impl<'a> Response<'a> {
 
 /// Write a response, of at most 1,523 entries.
 pub fn emit_response(entries: &[Entry], writer: &mut Writer<'_>) {
-    writer.begin_words(1);
+    writer.words(1);
     writer.u16(entries.len() as u16);
     writer.begin_bytes();
     writer.u8(VARIABLE);

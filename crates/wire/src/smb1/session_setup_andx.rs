@@ -78,10 +78,8 @@ impl<'a> Request<'a> {
         if !matches!(count, 10 | 12 | 13) {
             return Err(block.bad_word_count());
         }
-        let mut words = block.words(count)?;
-        words.skip(4)?;
-        let (max_buffer, max_mpx) = (words.u16()?, words.u16()?);
-        let (vc_number, session_key) = (words.u16()?, words.u32()?);
+        let mut words = block.andx_words(count)?;
+        let (max_buffer, max_mpx, vc_number, session_key) = words.field()?;
         let len = usize::from(words.u16()?);
         let second_len = if count == 13 { usize::from(words.u16()?) } else { 0 };
         words.skip(4)?;
@@ -90,65 +88,47 @@ impl<'a> Request<'a> {
         let mut bytes = block.bytes()?;
         let unicode = block.is_unicode();
         let first = bytes.take(len)?;
-        if count == 12 {
-            let native_os = bytes.text(unicode);
-            let native_lan_manager = bytes.text(unicode);
-            let domain = (bytes.left() > 0).then(|| bytes.text(unicode));
-            let logon = Logon::Extended { blob: first, capabilities, domain };
-            return Ok(Self {
-                max_buffer,
-                max_mpx,
-                vc_number,
-                session_key,
-                logon,
-                native_os,
-                native_lan_manager,
-            });
-        }
         let unicode_password = bytes.take(second_len)?;
-        let (account, domain) = (bytes.text(unicode), bytes.text(unicode));
-        let logon = if count == 10 {
-            Logon::LanMan { password: first, account, domain }
-        } else {
-            Logon::Nt { oem_password: first, unicode_password, capabilities, account, domain }
+        let mut text = || bytes.text(unicode);
+        let mut logon = match count {
+            12 => Logon::Extended { blob: first, capabilities, domain: None },
+            10 => Logon::LanMan { password: first, account: text(), domain: text() },
+            _ => {
+                let (oem_password, account, domain) = (first, text(), text());
+                Logon::Nt { oem_password, unicode_password, capabilities, account, domain }
+            }
         };
+        let (native_os, native_lan_manager) = (text(), text());
+        if let Logon::Extended { domain, .. } = &mut logon {
+            *domain = (bytes.left() > 0).then(|| bytes.text(unicode));
+        }
         Ok(Self {
             max_buffer,
             max_mpx,
             vc_number,
             session_key,
             logon,
-            native_os: bytes.text(unicode),
-            native_lan_manager: bytes.text(unicode),
+            native_os,
+            native_lan_manager,
         })
     }
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(match self.logon {
+        writer.andx_words(match self.logon {
             Logon::LanMan { .. } => 10,
             Logon::Nt { .. } => 13,
             Logon::Extended { .. } => 12,
         });
-        writer.u16(self.max_buffer);
-        writer.u16(self.max_mpx);
-        writer.u16(self.vc_number);
-        writer.u32(self.session_key);
+        writer.field((self.max_buffer, self.max_mpx, self.vc_number, self.session_key));
         match self.logon {
-            Logon::LanMan { password, .. } => {
-                writer.u16(password.len() as u16);
-                writer.u32(0);
-            }
+            Logon::LanMan { password, .. } => writer.field((password.len() as u16, 0_u32)),
             Logon::Nt { oem_password, unicode_password, capabilities, .. } => {
-                writer.u16(oem_password.len() as u16);
-                writer.u16(unicode_password.len() as u16);
-                writer.u32(0);
-                writer.u32(capabilities);
+                writer.field([oem_password.len() as u16, unicode_password.len() as u16]);
+                writer.field([0, capabilities]);
             }
             Logon::Extended { blob, capabilities, .. } => {
-                writer.u16(blob.len() as u16);
-                writer.u32(0);
-                writer.u32(capabilities);
+                writer.field((blob.len() as u16, 0_u32, capabilities));
             }
         }
         writer.begin_bytes();
@@ -205,8 +185,7 @@ pub struct Names<'a> {
 impl<'a> Response<'a> {
     /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(3)?;
-        words.skip(4)?;
+        let mut words = block.andx_words(3)?;
         let action = words.u16()?;
         let mut bytes = block.bytes()?;
         let blob = match block.word_count() {
@@ -225,7 +204,7 @@ impl<'a> Response<'a> {
 
     /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(if self.blob.is_some() { 4 } else { 3 });
+        writer.andx_words(if self.blob.is_some() { 4 } else { 3 });
         writer.u16(self.action);
         if let Some(blob) = self.blob {
             writer.u16(blob.len() as u16);

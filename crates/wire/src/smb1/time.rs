@@ -5,8 +5,7 @@
 
 use chrono::{DateTime as ChronoDateTime, Datelike, NaiveDate, Timelike};
 
-use super::reader::Reader;
-use crate::Error;
+use crate::fields::fields;
 
 /// Ticks of 100 ns from 1601 to 1970.
 const TICKS_1601_TO_1970: u64 = 116_444_736_000_000_000;
@@ -15,13 +14,15 @@ const TICKS_PER_S: u64 = 10_000_000;
 const FIRST_YEAR: i32 = 1980;
 const LAST_YEAR: i32 = FIRST_YEAR + 127;
 
-/// Date and time as DOS has them, to two seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct DateTime {
-    /// Years since 1980 in the high 7 bits, month in 4, day in 5. Zero is no date.
-    pub date: u16,
-    /// Hour in the high 5 bits, minute in 6, half the seconds in 5.
-    pub time: u16,
+fields! {
+    #[derive(PartialOrd, Ord)]
+    /// Date and time as DOS has them, to two seconds.
+    DateTime, Little => {
+        /// Years since 1980 in the high 7 bits, month in 4, day in 5. Zero is no date.
+        date: u16,
+        /// Hour in the high 5 bits, minute in 6, half the seconds in 5.
+        time: u16,
+    }
 }
 
 impl DateTime {
@@ -36,11 +37,6 @@ impl DateTime {
             date: (years << 9 | month << 5 | day) as u16,
             time: (hour << 11 | minute << 5 | (second / 2)) as u16,
         }
-    }
-
-    /// Read a date and the time after it.
-    pub fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
-        Ok(Self { date: reader.u16()?, time: reader.u16()? })
     }
 
     /// The moment at or before `since_1970_s`, s in the zone of the server. Years before 1980 and

@@ -71,13 +71,8 @@ impl<'a> Request<'a> {
     /// Read the message.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(14)?;
-        let (total_parameters, total_data) = (words.u16()?, words.u16()?);
-        let (max_parameters, max_data) = (words.u16()?, words.u16()?);
-        let max_setup = words.u8()?;
-        words.skip(1)?;
-        let flags = words.u16()?;
-        let timeout_ms = words.u32()?;
-        words.skip(2)?;
+        let (total_parameters, total_data, max_parameters, max_data) = words.field()?;
+        let (max_setup, _, flags, timeout_ms, _): (_, u8, _, _, u16) = words.field()?;
         let parameters = Part::read(&mut words, block, "ParameterOffset")?;
         let data = Part::read(&mut words, block, "DataOffset")?;
         parameters.check(&words, "ParameterCount", 0, total_parameters)?;
@@ -107,20 +102,13 @@ impl<'a> Request<'a> {
 
     /// Write the message.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(14 + (self.setup.len() / 2) as u8);
-        writer.u16(self.total_parameters);
-        writer.u16(self.total_data);
-        writer.u16(self.max_parameters);
-        writer.u16(self.max_data);
-        writer.u8(self.max_setup);
-        writer.u8(0);
-        writer.u16(self.flags);
-        writer.u32(self.timeout_ms);
-        writer.u16(0);
+        writer.words(14 + (self.setup.len() / 2) as u8);
+        writer.field([self.total_parameters, self.total_data]);
+        writer.field([self.max_parameters, self.max_data]);
+        writer.field((self.max_setup, 0_u8, self.flags, self.timeout_ms, 0_u16));
         let parts_at = writer.offset();
         writer.zeros(8);
-        writer.u8((self.setup.len() / 2) as u8);
-        writer.u8(0);
+        writer.field([(self.setup.len() / 2) as u8, 0]);
         writer.octets(self.setup);
         writer.begin_bytes();
         writer.octets(self.lead);
@@ -175,9 +163,8 @@ impl<'a> Secondary<'a> {
 
     /// Write the message.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(if self.fid.is_some() { 9 } else { 8 });
-        writer.u16(self.total_parameters);
-        writer.u16(self.total_data);
+        writer.words(if self.fid.is_some() { 9 } else { 8 });
+        writer.field([self.total_parameters, self.total_data]);
         let parts_at = writer.offset();
         writer.zeros(4);
         writer.u16(self.parameter_displacement);
@@ -233,8 +220,7 @@ impl<'a> Response<'a> {
     /// Read the message.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(10)?;
-        let (total_parameters, total_data) = (words.u16()?, words.u16()?);
-        words.skip(2)?;
+        let [total_parameters, total_data, _] = words.field()?;
         let parameters = Part::read(&mut words, block, "ParameterOffset")?;
         let parameter_displacement = words.u16()?;
         let data = Part::read(&mut words, block, "DataOffset")?;
@@ -255,17 +241,14 @@ impl<'a> Response<'a> {
 
     /// Write the message.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(10 + (self.setup.len() / 2) as u8);
-        writer.u16(self.total_parameters);
-        writer.u16(self.total_data);
-        writer.u16(0);
+        writer.words(10 + (self.setup.len() / 2) as u8);
+        writer.field([self.total_parameters, self.total_data, 0]);
         let parts_at = writer.offset();
         writer.zeros(4);
         writer.u16(self.parameter_displacement);
         writer.zeros(4);
         writer.u16(self.data_displacement);
-        writer.u8((self.setup.len() / 2) as u8);
-        writer.u8(0);
+        writer.field([(self.setup.len() / 2) as u8, 0]);
         writer.octets(self.setup);
         writer.begin_bytes();
         emit_part(self.parameters, parts_at, writer);

@@ -7,6 +7,7 @@
 use super::reader::Reader;
 use super::strings::Text;
 use crate::Error;
+use crate::fields::{Field, Order, fields};
 
 /// `TRANS2_FIND_FIRST2`.
 pub const FIND_FIRST2: u16 = 0x0001;
@@ -34,22 +35,11 @@ pub(super) fn put_text(text: Text<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(if text.is_unicode() { &[0, 0] } else { &[0] });
 }
 
-/// Parameters to query a file system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileSystemQuery {
-    /// Information level.
-    pub level: u16,
-}
-
-impl FileSystemQuery {
-    /// Read the parameters.
-    pub fn parse(parameters: &[u8]) -> Result<Self, Error> {
-        Ok(Self { level: Reader::whole(FORMAT, parameters).u16()? })
-    }
-
-    /// Append the parameters.
-    pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.level.to_le_bytes());
+fields! {
+    /// Parameters to query a file system.
+    FileSystemQuery, Little, FORMAT => {
+        /// Information level.
+        level: u16,
     }
 }
 
@@ -66,45 +56,31 @@ impl<'a> Path<'a> {
     /// Read the parameters. The strings of all parameters begin at even offsets.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
-        let level = reader.u16()?;
-        reader.skip(4)?;
+        let (level, _): (_, u32) = reader.field()?;
         Ok(Self { level, name: reader.unaligned_text(unicode) })
     }
 
     /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.level.to_le_bytes());
-        out.extend_from_slice(&[0; 4]);
+        (self.level, 0_u32).write(Order::Little, out);
         put_text(self.name, out);
     }
 }
 
-/// Parameters to query or set an open file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct File {
-    /// Open file.
-    pub fid: u16,
-    /// Information level.
-    pub level: u16,
+fields! {
+    /// Parameters to query or set an open file.
+    File, Little, FORMAT => {
+        /// Open file.
+        fid: u16,
+        /// Information level.
+        level: u16,
+    }
 }
 
 impl File {
-    /// Read the parameters. Two reserved octets after them, in a request to set, may be left out.
-    pub fn parse(parameters: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader::whole(FORMAT, parameters);
-        Ok(Self { fid: reader.u16()?, level: reader.u16()? })
-    }
-
-    /// Append the parameters of a query.
-    pub fn emit_query(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.fid.to_le_bytes());
-        out.extend_from_slice(&self.level.to_le_bytes());
-    }
-
-    /// Append the parameters of a change.
+    /// Append the parameters of a change, with two reserved octets, which may be left out.
     pub fn emit_set(&self, out: &mut Vec<u8>) {
-        self.emit_query(out);
-        out.extend_from_slice(&[0; 2]);
+        (*self, 0_u16).write(Order::Little, out);
     }
 }
 

@@ -29,8 +29,7 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(4)?;
-        words.skip(4)?;
+        let mut words = block.andx_words(4)?;
         let (flags, password_len) = (words.u16()?, usize::from(words.u16()?));
         let mut bytes = block.bytes()?;
         let password = bytes.take(password_len)?;
@@ -44,7 +43,7 @@ impl<'a> Request<'a> {
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(4);
+        writer.andx_words(4);
         writer.u16(self.flags);
         writer.u16(self.password.len() as u16);
         writer.begin_bytes();
@@ -72,8 +71,7 @@ pub struct Response<'a> {
 impl<'a> Response<'a> {
     /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(2)?;
-        words.skip(4)?;
+        let mut words = block.andx_words(2)?;
         let (optional_support, max_access) = match block.word_count() {
             2 => (None, None),
             3 => (Some(words.u16()?), None),
@@ -88,7 +86,7 @@ impl<'a> Response<'a> {
 
     /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(match (self.optional_support, self.max_access) {
+        writer.andx_words(match (self.optional_support, self.max_access) {
             (None, _) => 2,
             (Some(_), None) => 3,
             (Some(_), Some(_)) => 7,

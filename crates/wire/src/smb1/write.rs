@@ -4,7 +4,7 @@
 
 use super::DATA;
 use super::andx::Block;
-use super::one_word::one_word;
+use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
@@ -25,8 +25,7 @@ impl<'a> Request<'a> {
     /// Read the request. Both counts must agree.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(5)?;
-        let (fid, count) = (words.u16()?, words.u16()?);
-        let (offset, remaining) = (words.u32()?, words.u16()?);
+        let (fid, count, offset, remaining) = words.field()?;
         let mut bytes = block.bytes()?;
         bytes.format(DATA)?;
         let at = bytes.offset();
@@ -46,11 +45,8 @@ impl<'a> Request<'a> {
     /// Write the request up to its data, of which the caller appends `len` octets. `data` of the
     /// request is not looked at.
     pub fn emit_before_data(&self, len: u16, writer: &mut Writer<'_>) {
-        writer.begin_words(5);
-        writer.u16(self.fid);
-        writer.u16(len);
-        writer.u32(self.offset);
-        writer.u16(self.remaining);
+        writer.words(5);
+        writer.field((self.fid, len, self.offset, self.remaining));
         writer.begin_bytes();
         writer.u8(DATA);
         writer.u16(len);
@@ -58,11 +54,12 @@ impl<'a> Request<'a> {
     }
 }
 
-one_word! {
+block! {
     /// Response of a write, and of a write and close.
-    Response,
-    /// Octets that were written.
-    count
+    Response: words(1) {
+        /// Octets that were written.
+        count: u16,
+    }
 }
 
 /// Request of a write and close.
@@ -84,8 +81,7 @@ impl<'a> WriteAndClose<'a> {
     /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(6)?;
-        let (fid, count) = (words.u16()?, words.u16()?);
-        let (offset, last_write_time) = (words.u32()?, words.u32()?);
+        let (fid, count, offset, last_write_time): (_, u16, _, _) = words.field()?;
         let long = match block.word_count() {
             6 => false,
             12 => true,
@@ -99,14 +95,9 @@ impl<'a> WriteAndClose<'a> {
 
     /// Write the request, of at most 65,534 octets.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(if self.long { 12 } else { 6 });
-        writer.u16(self.fid);
-        writer.u16(self.data.len() as u16);
-        writer.u32(self.offset);
-        writer.u32(self.last_write_time);
-        if self.long {
-            writer.zeros(12);
-        }
+        writer.words(if self.long { 12 } else { 6 });
+        writer.field((self.fid, self.data.len() as u16, self.offset, self.last_write_time));
+        writer.rest_of_words();
         writer.begin_bytes();
         writer.u8(0);
         writer.octets(self.data);

@@ -31,22 +31,12 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
-        let mut words = block.words(12)?;
-        words.skip(4)?;
-        let fid = words.u16()?;
-        let offset = words.u32()?;
-        let timeout_ms = words.u32()?;
-        let (mode, remaining) = (words.u16()?, words.u16()?);
-        let len_high = u32::from(words.u16()?);
-        let len = (len_high << 16 | u32::from(words.u16()?)) as usize;
-        let data_offset = usize::from(words.u16()?);
-        let (wide, high) = match block.word_count() {
-            12 => (false, 0),
-            14 => (true, words.u32()?),
-            _ => return Err(block.bad_word_count()),
-        };
-        let offset = u64::from(high) << 32 | u64::from(offset);
-        let data = block.data("DataOffset", data_offset, len)?;
+        let mut words = block.andx_words(12)?;
+        let (fid, low, timeout_ms, mode, remaining) = words.field()?;
+        let (len_high, len_low, data_offset): (u16, u16, u16) = words.field()?;
+        let len = usize::from(len_high) << 16 | usize::from(len_low);
+        let (offset, wide) = block.offset(&mut words, low, 12)?;
+        let data = block.data("DataOffset", usize::from(data_offset), len)?;
         Ok(Self { fid, offset, timeout_ms, mode, remaining, wide, data })
     }
 
@@ -59,23 +49,17 @@ impl<'a> Request<'a> {
     /// Write the request up to its data, of which the caller appends `len` octets. `data` of the
     /// request is not looked at.
     pub fn emit_before_data(&self, len: usize, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(if self.wide { 14 } else { 12 });
-        writer.u16(self.fid);
-        writer.u32(self.offset as u32);
-        writer.u32(self.timeout_ms);
-        writer.u16(self.mode);
-        writer.u16(self.remaining);
-        writer.u16((len >> 16) as u16);
-        writer.u16(len as u16);
+        writer.andx_words(if self.wide { 14 } else { 12 });
+        let offset = self.offset as u32;
+        writer.field((self.fid, offset, self.timeout_ms, self.mode, self.remaining));
+        writer.field(((len >> 16) as u16, len as u16));
         let data_offset_at = writer.offset();
         writer.u16(0);
         if self.wide {
             writer.u32((self.offset >> 32) as u32);
         }
         writer.begin_bytes();
-        writer.align(2);
-        let data_offset = writer.offset() as u16;
-        writer.patch_u16(data_offset_at, data_offset);
+        writer.begin_data(data_offset_at);
         writer.end_before(len);
     }
 }
@@ -92,20 +76,15 @@ pub struct Response {
 impl Response {
     /// Read the response.
     pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
-        let mut words = block.words(6)?;
-        words.skip(4)?;
-        let (low, available) = (words.u16()?, words.u16()?);
-        let high = words.u16()?;
+        let mut words = block.andx_words(6)?;
+        let (low, available, high): (u16, u16, u16) = words.field()?;
         Ok(Self { count: u32::from(high) << 16 | u32::from(low), available })
     }
 
     /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_andx_words(6);
-        writer.u16(self.count as u16);
-        writer.u16(self.available);
-        writer.u16((self.count >> 16) as u16);
-        writer.u16(0);
+        writer.andx_words(6);
+        writer.field((self.count as u16, self.available, (self.count >> 16) as u16, 0_u16));
         writer.begin_bytes();
         writer.end();
     }

@@ -3,7 +3,7 @@
 //! Source: [MS-CIFS] 2.2.4.25.
 
 use super::andx::Block;
-use super::one_word::one_word;
+use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
@@ -33,38 +33,24 @@ impl<'a> Request<'a> {
     /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(12)?;
-        let (fid, total_count) = (words.u16()?, words.u16()?);
-        words.skip(2)?;
-        let offset = words.u32()?;
-        let (timeout_ms, mode) = (words.u32()?, words.u16()?);
-        words.skip(4)?;
+        let (fid, total_count, _, low): (_, _, u16, _) = words.field()?;
+        let (timeout_ms, mode, _): (_, _, u32) = words.field()?;
         let at = words.offset();
         let len = words.u16()?;
         let data_offset = usize::from(words.u16()?);
         if len > total_count {
             return Err(words.forbidden("DataLength", at, u64::from(len)));
         }
-        let (wide, high) = match block.word_count() {
-            12 => (false, 0),
-            14 => (true, words.u32()?),
-            _ => return Err(block.bad_word_count()),
-        };
-        let offset = u64::from(high) << 32 | u64::from(offset);
+        let (offset, wide) = block.offset(&mut words, low, 12)?;
         let data = block.data("DataOffset", data_offset, usize::from(len))?;
         Ok(Self { fid, total_count, offset, timeout_ms, mode, wide, data })
     }
 
     /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
-        writer.begin_words(if self.wide { 14 } else { 12 });
-        writer.u16(self.fid);
-        writer.u16(self.total_count);
-        writer.u16(0);
-        writer.u32(self.offset as u32);
-        writer.u32(self.timeout_ms);
-        writer.u16(self.mode);
-        writer.u32(0);
-        writer.u16(self.data.len() as u16);
+        writer.words(if self.wide { 14 } else { 12 });
+        writer.field((self.fid, self.total_count, 0_u16, self.offset as u32));
+        writer.field((self.timeout_ms, self.mode, 0_u32, self.data.len() as u16));
         let data_offset_at = writer.offset();
         writer.u16(0);
         if self.wide {
@@ -72,18 +58,17 @@ impl<'a> Request<'a> {
         }
         writer.begin_bytes();
         if !self.data.is_empty() {
-            writer.align(2);
-            let data_offset = writer.offset() as u16;
-            writer.patch_u16(data_offset_at, data_offset);
+            writer.begin_data(data_offset_at);
             writer.octets(self.data);
         }
         writer.end();
     }
 }
 
-one_word! {
+block! {
     /// Interim response of command `WRITE_RAW`, and final response of command `WRITE_COMPLETE`.
-    Response,
-    /// Interim: octets left in a pipe or a device, all ones for a file. Final: octets written.
-    count
+    Response: words(1) {
+        /// Interim: octets left in a pipe or a device, all ones for a file. Final: octets written.
+        count: u16,
+    }
 }

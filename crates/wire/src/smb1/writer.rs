@@ -3,7 +3,15 @@
 use super::command;
 use super::header::{self, Header};
 use super::strings::Text;
-use super::time::DateTime;
+use crate::fields::{Field, Order};
+
+macro_rules! numbers {
+    ($($number:ident)*) => {$(
+        pub(super) fn $number(&mut self, value: $number) {
+            self.field(value);
+        }
+    )*};
+}
 
 /// Where a writer stopped.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +75,7 @@ impl<'a> Writer<'a> {
 
     /// A block of neither words nor octets: the response to an error, and to many commands.
     pub fn empty(&mut self) {
-        self.begin_words(0);
+        self.words(0);
         self.begin_bytes();
         self.end();
     }
@@ -88,15 +96,22 @@ impl<'a> Writer<'a> {
     }
 
     /// Begin a block of `count` words.
-    pub(super) fn begin_words(&mut self, count: u8) {
+    pub(super) fn words(&mut self, count: u8) {
         self.block_at = self.out.len();
         self.out.push(count);
     }
 
     /// Begin the words of a block whose first four octets lead to the next one.
-    pub(super) fn begin_andx_words(&mut self, count: u8) {
-        self.begin_words(count);
+    pub(super) fn andx_words(&mut self, count: u8) {
+        self.words(count);
         self.out.extend_from_slice(&[command::NONE, 0, 0, 0]);
+    }
+
+    /// Zeros up to the number of words that was announced.
+    pub(super) fn rest_of_words(&mut self) {
+        let words_end = self.block_at + 1 + 2 * usize::from(self.out[self.block_at]);
+        debug_assert!(self.out.len() <= words_end, "words of {}", command::name(self.command));
+        self.out.resize(words_end, 0);
     }
 
     /// Begin the octets after the words.
@@ -123,27 +138,12 @@ impl<'a> Writer<'a> {
         self.out[self.bytes_at - 2..self.bytes_at].copy_from_slice(&count.to_le_bytes());
     }
 
-    pub(super) fn u8(&mut self, value: u8) {
-        self.out.push(value);
+    /// A number or a structure.
+    pub(super) fn field(&mut self, value: impl Field) {
+        value.write(Order::Little, self.out);
     }
 
-    pub(super) fn u16(&mut self, value: u16) {
-        self.out.extend_from_slice(&value.to_le_bytes());
-    }
-
-    pub(super) fn u32(&mut self, value: u32) {
-        self.out.extend_from_slice(&value.to_le_bytes());
-    }
-
-    pub(super) fn u64(&mut self, value: u64) {
-        self.out.extend_from_slice(&value.to_le_bytes());
-    }
-
-    /// A date and the time after it.
-    pub(super) fn moment(&mut self, moment: DateTime) {
-        self.u16(moment.date);
-        self.u16(moment.time);
-    }
+    numbers!(u8 u16 u32);
 
     pub(super) fn octets(&mut self, octets: &[u8]) {
         self.out.extend_from_slice(octets);
@@ -178,6 +178,12 @@ impl<'a> Writer<'a> {
     pub(super) fn path(&mut self, text: Text<'_>) {
         self.u8(super::ASCII);
         self.text(text);
+    }
+
+    /// Align for data, whose offset belongs at `offset` of the message.
+    pub(super) fn begin_data(&mut self, offset: usize) {
+        self.align(2);
+        self.patch_u16(offset, self.offset() as u16);
     }
 
     /// Write `value` over the two octets at `offset` of the message.

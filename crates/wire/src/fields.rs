@@ -1,0 +1,274 @@
+//! Structures whose fields stand one behind the other: one list of fields gives the structure, its length,
+//! and how it is read and written. What depends on the value of another field is written by hand around it.
+
+use crate::Error;
+
+/// Which octet of a number stands first.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Order {
+    /// The low one.
+    Little,
+    /// The high one.
+    Big,
+}
+
+/// A fixed number of octets, all values of which are allowed.
+pub(crate) trait Field: Copy {
+    /// Number of octets.
+    const LEN: usize;
+
+    /// Read it from exactly as many octets.
+    fn read(octets: &[u8], order: Order) -> Self;
+
+    /// Append it.
+    fn write(self, order: Order, out: &mut Vec<u8>);
+
+    /// Read a structure of it from the start of `octets`.
+    fn first(format: &'static str, octets: &[u8], order: Order) -> Result<Self, Error> {
+        let truncated = Error::Truncated { format, need: Self::LEN, got: octets.len() };
+        octets.get(..Self::LEN).map(|octets| Self::read(octets, order)).ok_or(truncated)
+    }
+
+    /// Read the next field of a structure.
+    fn next(octets: &mut &[u8], order: Order) -> Self {
+        let (field, rest) = octets.split_at(Self::LEN);
+        *octets = rest;
+        Self::read(field, order)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty)*) => {$(
+        impl Field for $number {
+            const LEN: usize = size_of::<Self>();
+
+            fn read(octets: &[u8], order: Order) -> Self {
+                let octets = crate::take(octets, 0..Self::LEN);
+                match order {
+                    Order::Little => Self::from_le_bytes(octets),
+                    Order::Big => Self::from_be_bytes(octets),
+                }
+            }
+
+            fn write(self, order: Order, out: &mut Vec<u8>) {
+                out.extend_from_slice(&match order {
+                    Order::Little => self.to_le_bytes(),
+                    Order::Big => self.to_be_bytes(),
+                });
+            }
+        }
+    )*};
+}
+
+numbers!(u8 u16 u32 u64 i16 i32);
+
+/// An octet that is zero for no. Any other value is yes, written as one.
+impl Field for bool {
+    const LEN: usize = 1;
+
+    fn read(octets: &[u8], order: Order) -> Self {
+        u8::read(octets, order) != 0
+    }
+
+    fn write(self, order: Order, out: &mut Vec<u8>) {
+        u8::from(self).write(order, out);
+    }
+}
+
+impl<T: Field, const N: usize> Field for [T; N] {
+    const LEN: usize = N * T::LEN;
+
+    fn read(mut octets: &[u8], order: Order) -> Self {
+        core::array::from_fn(|_| T::next(&mut octets, order))
+    }
+
+    fn write(self, order: Order, out: &mut Vec<u8>) {
+        for one in self {
+            one.write(order, out);
+        }
+    }
+}
+
+/// Fields one behind the other, for what is written by hand.
+macro_rules! tuples {
+    ($($($field:ident)*;)*) => {$(
+        impl<$($field: Field),*> Field for ($($field,)*) {
+            const LEN: usize = 0 $(+ $field::LEN)*;
+
+            fn read(mut octets: &[u8], order: Order) -> Self {
+                ($($field::next(&mut octets, order),)*)
+            }
+
+            fn write(self, order: Order, out: &mut Vec<u8>) {
+                #[expect(non_snake_case, reason = "each field bears the name of its type")]
+                let ($($field,)*) = self;
+                $($field.write(order, out);)*
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+}
+
+/// A structure of an order of octets, with `parse` and `emit` if the name of its format is given. As it is
+/// a [`Field`] itself, it can be a field of another.
+macro_rules! fields {
+    ($(#[$about:meta])* $name:ident, $order:ident, $format:expr => {
+        $($(#[$doc:meta])* $field:ident: $type:ty,)*
+    }) => {
+        $crate::fields::fields! {
+            $(#[$about])* $name, $order => { $($(#[$doc])* $field: $type,)* }
+        }
+
+        impl $name {
+            /// Read it from the start of `octets`.
+            ///
+            /// # Errors
+            /// [`Error::Truncated`](crate::Error::Truncated) if they are too few.
+            pub fn parse(octets: &[u8]) -> Result<Self, $crate::Error> {
+                <Self as $crate::fields::Field>::first(
+                    $format, octets, $crate::fields::Order::$order,
+                )
+            }
+
+            /// Append it.
+            pub fn emit(&self, out: &mut Vec<u8>) {
+                $crate::fields::Field::write(*self, $crate::fields::Order::$order, out);
+            }
+        }
+    };
+    ($(#[$about:meta])* $name:ident, $order:ident => {
+        $($(#[$doc:meta])* $field:ident: $type:ty,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct $name {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl $crate::fields::Field for $name {
+            const LEN: usize = 0 $(+ <$type as $crate::fields::Field>::LEN)*;
+
+            fn read(mut octets: &[u8], _: $crate::fields::Order) -> Self {
+                Self {
+                    $($field: $crate::fields::Field::next(
+                        &mut octets, $crate::fields::Order::$order,
+                    ),)*
+                }
+            }
+
+            fn write(self, _: $crate::fields::Order, out: &mut Vec<u8>) {
+                $($crate::fields::Field::write(
+                    self.$field, $crate::fields::Order::$order, out,
+                );)*
+            }
+        }
+    };
+}
+
+/// An enumeration of octets that stand for something.
+macro_rules! codes {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
+
+            /// The octet that stands for it.
+            pub const fn to_wire(self) -> u8 {
+                match self {
+                    $(Self::$variant => $code,)*
+                }
+            }
+
+            /// What an octet stands for.
+            pub const fn from_wire(code: u8) -> Option<Self> {
+                match code {
+                    $($code => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use {codes, fields};
+
+#[cfg(test)]
+pub(crate) mod strategy {
+    use super::{Field, Order};
+    use proptest::prelude::*;
+
+    /// Any value of a field or structure: all octets are allowed.
+    pub(crate) fn any_value<T: Field + core::fmt::Debug>() -> impl Strategy<Value = T> {
+        let octets = proptest::collection::vec(any::<u8>(), T::LEN);
+        octets.prop_map(|octets| T::read(&octets, Order::Big))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strategy::any_value;
+    use super::*;
+    use proptest::prelude::*;
+
+    fields! {
+        /// Fields of each kind, the high octet first.
+        Outer, Big, "outer" => {
+            /// Number.
+            number: u16,
+            /// A structure of the other order.
+            inner: Inner,
+            /// Whether.
+            flag: bool,
+            /// Numbers.
+            numbers: [i16; 2],
+        }
+    }
+
+    fields! {
+        /// The low octet first.
+        Inner, Little => {
+            /// Number.
+            number: u32,
+            /// Octets.
+            octets: [u8; 3],
+        }
+    }
+
+    #[test]
+    fn each_structure_has_the_order_that_it_names() {
+        let octets = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 0xff, 0xfe, 0, 3];
+        let inner = Inner { number: 0x0605_0403, octets: [7, 8, 9] };
+        let outer = Outer { number: 0x0102, inner, flag: true, numbers: [-2, 3] };
+        assert_eq!(Outer::parse(&octets), Ok(outer));
+        let mut out = Vec::new();
+        outer.emit(&mut out);
+        assert_eq!(out, octets);
+        let error = Outer::parse(&octets[1..]).unwrap_err().to_string();
+        assert_eq!(error, "outer: need 14 octets, got 13");
+    }
+
+    proptest! {
+        #[test]
+        fn every_structure_comes_back(outer in any_value::<Outer>()) {
+            let mut out = Vec::new();
+            outer.emit(&mut out);
+            prop_assert_eq!(out.len(), Outer::LEN);
+            prop_assert_eq!(Outer::parse(&out), Ok(outer));
+        }
+    }
+}
