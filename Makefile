@@ -71,13 +71,13 @@ reference: setup ## Write the reference of parameters, metrics and file services
 manual: setup ## Write the manual page from the help of all commands
 	$(BIN)/python tools/manual.py
 
-licences: setup ## List the licences of all that lanlab is delivered with
+licences: setup ## List the licences of all that lanlab is delivered with, in dist/licences.md
 	$(BIN)/python tools/licences.py
 
 audit: setup ## Look for known vulnerabilities of what lanlab is made of
 	$(BIN)/python tools/audit.py
 
-wheels: setup ## Build both wheels into dist, the same bytes everywhere
+wheels: licences ## Build both wheels into dist, the same bytes everywhere, and the list of licences
 	bash tools/wheels.sh dist
 
 reproducible: setup ## Build both wheels here and elsewhere, and compare them

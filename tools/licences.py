@@ -1,9 +1,10 @@
 """
 List the licences of all that lanlab is delivered with, and hold them against those allowed.
 
-Makes `docs/licences.md`, and what a wheel with the engine has to carry: `THIRD-PARTY-LICENSES` with
-the texts that came with each crate, and copies of our own. `--check` changes nothing and fails if
-they differ, or if a licence is not on the list in `deny.toml` (which cargo-deny reads as well).
+Makes the list in `dist/licences.md`, and what a wheel with the engine has to carry:
+`THIRD-PARTY-LICENSES` with the texts that came with each crate, and copies of our own. `--check`
+changes nothing and fails if these differ, if nothing says what a crate or package is for, or if a
+licence is not on the list in `deny.toml` (which cargo-deny reads as well).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from licence_sources import ROOT, Part, Unstated, crates, packages
 from spdx import used
 
-_LIST = ROOT / "docs/licences.md"
+_LIST = ROOT / "dist/licences.md"
 _ENGINE = ROOT / "crates/engine"
 
 #: Of what we ask for ourselves: what for.
@@ -77,10 +78,9 @@ _HEAD = """\
 
 lanlab itself is under MIT or Apache-2.0, at the choice of whoever uses it. This page lists what it
 is delivered with: made by `make licences` from `Cargo.lock`, `requirements.lock` and what crates
-and packages say of themselves; `make lint` fails if it is out of date, or if a licence is not
-allowed. What is only used to develop lanlab is not listed.
+and packages say of themselves. What is only used to develop lanlab is not listed.
 
-Allowed, for both languages, is what [deny.toml](../deny.toml) lists:
+Allowed, for both languages, is what `deny.toml` lists:
 {allowed}.
 """
 
@@ -210,7 +210,6 @@ def main() -> int:
     if problems:
         return 1
     made = {
-        _LIST: "".join(listed),
         _ENGINE / "THIRD-PARTY-LICENSES": _texts(linked, own),
         **{_ENGINE / path.name: path.read_text() for path in own},
     }
@@ -221,6 +220,9 @@ def main() -> int:
             print(f"{path}: out of date; run `make licences`", file=sys.stderr)
             return 1
         path.write_text(text, encoding="utf-8")
+    if not is_check:
+        _LIST.parent.mkdir(exist_ok=True)
+        _LIST.write_text("".join(listed), encoding="utf-8")
     return 0
 
 

@@ -25,7 +25,7 @@ edit.
 
 A study file sets a parameter by its key, the command line by its option. Sizes may have a unit
 (`64KiB`, `10MB`), as times (`250ms`), rates (`10M`, `500kB/s`) and shares (`70%`). A parameter
-without an option is for studies.
+without an option is for studies. A metric without a name is called by the words of its key.
 """
 _BOTH_WAYS = """\
 With `traffic_direction` `both`, the results of the second direction have the same keys behind
@@ -75,7 +75,7 @@ def _parameter(one: Definition) -> Sequence[str]:
 
 
 def _metric(one: Metric) -> Sequence[str]:
-    return f"`{one.key}`", one.unit, one.name or one.key.replace("_", " "), _BETTER[one.better]
+    return f"`{one.key}`", one.unit, one.name or "", _BETTER[one.better]
 
 
 def _service(one: Service) -> Sequence[str]:

@@ -28,5 +28,5 @@ def test_a_row_says_what_its_definition_says() -> None:
         "| `silence_s` | `--idle-timeout` | 0.1 to 600 s | 3 s | "
         "Give up on a peer that has sent nothing for this time. |"
     ) in rows
-    assert "| `loss_ratio` | ratio | loss ratio | less |" in rows
+    assert "| `loss_ratio` | ratio |  | less |" in rows
     assert "| `sftp` | SFTP | 22 | `ssh://` |  | yes | certificate or host key |" in rows
