@@ -2,7 +2,9 @@
 Frozen dataclasses that are made in a fifth of the time: a command begins with some ninety of them.
 
 `dataclasses.dataclass(frozen=True)` compiles six functions for each class, 0.8 ms with Python 3.11
-on 2 GHz. Here one is compiled, `__init__`; the others are the same for all classes.
+on 2 GHz. Here one is compiled, `__init__`; the others are the same for all classes. It saves a
+`lanlab stream` 50 ms of 547 ms of processor time (the least of 12 each, in turns, 2 virtual cores,
+2026-11-26).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 The engine's schema, and checks of values against it.
 
 `schema.json` is what `lanlab-engine schema` prints, without its prose. A check covers the part of
-JSON Schema that is in it: a library would cover all of it, and cost every command its import.
+JSON Schema that is in it: a library would cover all of it, and cost every command its import
+(`jsonschema`: 109 ms of processor time, the least of 5, 2 virtual cores, 2026-11-26).
 """
 
 from __future__ import annotations

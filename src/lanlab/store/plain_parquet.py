@@ -1,5 +1,6 @@
 """
-Parquet files of a few whole numbers, without pyarrow, which takes a tenth of a second to load.
+Parquet files of a few whole numbers, without pyarrow, which takes 173 ms of processor time to load
+(the least of 5, 2 virtual cores, 2026-11-26).
 
 One row group with one page a column, of values as they are: `parquet.thrift` of Apache Parquet
 2.10, its structures in Thrift's compact protocol. Nothing is compressed: some kilobytes are all
