@@ -17,7 +17,8 @@ use lanlab_wire::smb1::strings::{CodePage, Text};
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{command, negotiate, session_setup_andx, tree_connect, tree_connect_andx};
 
-use crate::memory_files::MemoryFiles;
+use lanlab_stack::file_server::memory::MemoryFiles;
+use lanlab_stack::files::FileStore;
 
 /// Calls for files, and messages, that one message may lead to at most: a delete by a pattern has
 /// some for each file.

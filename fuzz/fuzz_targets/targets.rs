@@ -6,8 +6,6 @@
 mod file_services;
 #[path = "../heard_frames.rs"]
 mod heard_frames;
-#[path = "../memory_files.rs"]
-mod memory_files;
 #[path = "../nbf_frames.rs"]
 mod nbf_frames;
 #[path = "../nbf_station.rs"]

@@ -14,16 +14,12 @@ use lanlab_files::{
     CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, Result, ServiceKind,
 };
 use lanlab_os::RawLinkPlace;
+use lanlab_served::Confined;
 use lanlab_stack::node::CarrierKind;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 mod admission;
-mod beneath;
-mod changes;
-mod confined;
-mod directory;
-mod free_name;
 mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;
@@ -207,8 +203,8 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 }
 
 /// The directory of an offer.
-fn confined(offer: &Offer) -> Result<confined::Confined> {
-    confined::Confined::new(&offer.root, offer.read_only)
+fn confined(offer: &Offer) -> Result<Confined> {
+    Confined::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))
 }
 

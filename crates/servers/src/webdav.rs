@@ -20,8 +20,8 @@ use lanlab_wire::percent;
 use subtle::ConstantTimeEq;
 
 use super::http::{self, FileBody, Lingering};
-use crate::confined::{Confined, Names};
 use crate::{Bounds, Offer, Serving, login};
+use lanlab_served::{Confined, Names};
 
 mod blocking;
 mod destination;

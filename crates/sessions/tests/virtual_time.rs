@@ -11,7 +11,7 @@ use lanlab_files::{Class, Result, ServicePath, Session as _};
 use lanlab_sessions::{Agreed, FileAnswers, Logins, MessagePort, Redirected, serve};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::{FileAnswer, FileCall, Presence};
+use lanlab_stack::files::{FileAnswer, FileCall, FileStore, Presence};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan};
 use lanlab_stack::smb::server::{Offer, Server};
@@ -21,12 +21,9 @@ use lanlab_workloads::virtual_time::VirtualTime;
 
 #[path = "support/behaviour.rs"]
 mod behaviour;
-#[path = "../../../fuzz/memory_files.rs"]
-#[allow(dead_code, reason = "what fuzzers need of it besides")]
-mod memory_files;
 
 use behaviour::behaves;
-use memory_files::MemoryFiles;
+use lanlab_stack::file_server::memory::MemoryFiles;
 
 /// Time of a message between the ends.
 const DELAY: Duration = Duration::from_millis(3);

@@ -202,3 +202,9 @@ pub enum FileAnswer {
     /// It cannot be done.
     Refused(FileRefusal),
 }
+
+/// A file system: a served directory, memory, or a simulated disk.
+pub trait FileStore {
+    /// Carry out a call. What is read goes into `data`; what is written is in it.
+    fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer;
+}

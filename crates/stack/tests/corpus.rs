@@ -1,8 +1,6 @@
 //! What has been fed to the fuzz targets of redirector and server once is fed to them by every test
 //! run, and some of anything else.
 
-#[path = "../../../fuzz/memory_files.rs"]
-mod memory_files;
 #[path = "../../../fuzz/seeds.rs"]
 mod seeds;
 #[path = "../../../fuzz/smb1_client.rs"]

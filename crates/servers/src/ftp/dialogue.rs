@@ -10,8 +10,8 @@ use lanlab_wire::calendar;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::admission::Proof;
-use crate::confined::{Confined, Names};
 use crate::login;
+use lanlab_served::{Confined, Names};
 
 use super::Shared;
 use super::data::{self, Broken};

@@ -4,8 +4,8 @@ use std::io;
 
 use lanlab_wire::calendar;
 
-use crate::changes::{Changes, mode_text};
-use crate::confined::Found;
+use lanlab_served::Found;
+use lanlab_served::changes::{Changes, mode_text};
 
 /// How a listing is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

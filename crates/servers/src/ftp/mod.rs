@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::admission::Admission;
-use crate::confined::Confined;
 use crate::identity::Identity;
 use crate::{Bounds, Offer, Serving};
+use lanlab_served::Confined;
 
 use data::Tls;
 use dialogue::Dialogue;

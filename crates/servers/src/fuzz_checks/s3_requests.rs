@@ -10,7 +10,6 @@ use lanlab_connections::scripted::{Feed, at_once};
 use lanlab_files::Credentials;
 use lanlab_wire::{percent, sigv4};
 
-use crate::confined::Confined;
 use crate::http::octets_asked;
 use crate::s3::answers::Document;
 use crate::s3::authentication::{Payload, admit};
@@ -19,6 +18,7 @@ use crate::s3::parts::listed;
 use crate::s3::receive::Intake;
 use crate::s3::refusal::{Code, Refusal};
 use crate::s3::request::Asked;
+use lanlab_served::Confined;
 
 /// Fields of a head at most.
 const MAX_FIELDS: usize = 32;

@@ -7,9 +7,9 @@ use lanlab_connections::scripted::Feed;
 use lanlab_wire::sftp::{Attributes, Fields, Frames, MAX_MESSAGE_OCTETS, kind};
 
 use super::ground::{Ground, tells_secret};
-use crate::confined::Confined;
 use crate::sftp::Shared;
 use crate::sftp::requests::Requests;
+use lanlab_served::Confined;
 
 /// Requests of one run at most, so that a run stays short.
 const MAX_REQUESTS: usize = 200;

@@ -7,11 +7,11 @@ use lanlab_files::Entry;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Bounds;
-use crate::confined::Found;
 use crate::ftp::files::{self, Form};
 use crate::nfs::MAX_RECORD_OCTETS;
 use crate::nfs::records::{Held, Records, read_record};
 use crate::s3::answers::Document;
+use lanlab_served::Found;
 
 /// A line of a listing of FTP: as `ls -l` has it, or by facts (MLSD).
 pub fn ftp_line(is_long: bool, entry: &Entry) -> String {

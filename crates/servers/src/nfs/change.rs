@@ -12,7 +12,7 @@ use lanlab_wire::nfs3::{Attributes, EXCLUSIVE, FILE_SYNC, GUARDED, Status, UNCHE
 
 use super::MAX_DATA_OCTETS;
 use super::files::{Failed, Files};
-use crate::beneath::open_file;
+use lanlab_served::beneath::open_file;
 
 type Done = Result<(), Failed>;
 

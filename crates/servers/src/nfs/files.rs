@@ -15,7 +15,7 @@ use lanlab_wire::nfs3::{
 };
 
 use super::handles::{Handles, ROOT};
-use crate::beneath::open_file;
+use lanlab_served::beneath::open_file;
 
 /// Octets of a handle: the server's life, and a number.
 const HANDLE_OCTETS: usize = 16;

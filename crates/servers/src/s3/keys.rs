@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use super::store::{Found, UNSEEN};
-use crate::confined::{Confined, Entry, Names};
+use lanlab_served::{Confined, Entry, Names};
 
 /// Keys that are looked through for one answer at most, so that memory is bounded.
 const MAX_KEYS: usize = 1_000_000;

@@ -8,7 +8,7 @@ use cap_std::fs::{Metadata, OpenOptions};
 
 use super::receive::Sink;
 use super::refusal::Refusal;
-use crate::confined::{Confined, Names};
+use lanlab_served::{Confined, Names};
 
 /// Prefix of the names of files that no client sees: objects that are not whole yet.
 pub const UNSEEN: &str = ".lanlab-unseen-";

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
-use crate::confined::Found;
+use lanlab_served::Found;
 
 /// Open at once at most, on one channel.
 pub const MAX_HANDLES: usize = 256;

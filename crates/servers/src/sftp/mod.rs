@@ -26,8 +26,8 @@ use russh::{
 use tokio::task::JoinSet;
 
 use crate::admission::{Admission, Proof};
-use crate::confined::Confined;
 use crate::{Bounds, Offer, Serving, login};
+use lanlab_served::Confined;
 
 use requests::Requests;
 

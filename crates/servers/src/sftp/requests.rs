@@ -11,8 +11,8 @@ use lanlab_wire::sftp::{
     kind, status,
 };
 
-use crate::changes::{Changes, mode_text};
-use crate::confined::{Confined, Found, Names};
+use lanlab_served::changes::{Changes, mode_text};
+use lanlab_served::{Confined, Found, Names};
 
 use super::Shared;
 use super::handles::{Handles, MAX_HANDLES, Open};

@@ -4,8 +4,6 @@
 //! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
 //! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
 
-mod files;
-
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -13,9 +11,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use lanlab_connections::{MessageTransport, Messages, SessionClock};
 use lanlab_files::{Fault, Result};
+use lanlab_served::{Files, Served};
 use lanlab_sessions::{self as sessions, FileAnswers, Logins};
 use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::FileCall;
+use lanlab_stack::files::{FileCall, FileStore};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server};
@@ -28,8 +27,6 @@ use tokio::task::block_in_place;
 use crate::admission::{Admission, Proof};
 use crate::login;
 use crate::{Bounds, Offer, Serving, listen, station};
-
-use files::{Files, Served};
 
 /// The server and its one share, unless other names are asked for.
 const NAME: &str = "lanlab";
@@ -49,7 +46,7 @@ const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
-    let root = Served::new(&offer.root, offer.read_only)
+    let root = Served::new(&offer.root, offer.read_only, server::can_be_asked_for)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let root = Arc::new(root);
     let user = offer.credentials.as_ref().map(|user| User {
@@ -109,7 +106,7 @@ fn dialect(dialect: lanlab_files::Dialect) -> Dialect {
 async fn serve_client(
     mut transport: MessageTransport,
     server: Server,
-    mut files: Files,
+    files: Files,
     proof: Proof,
 ) -> io::Result<()> {
     let mut challenge = [0; 8];
@@ -119,7 +116,7 @@ async fn serve_client(
     let mut session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
     let clock = SessionClock::new();
     let mut logins = LoginRules { proof };
-    sessions::serve(&mut session, &mut transport, &mut files, &mut logins, &clock).await
+    sessions::serve(&mut session, &mut transport, &mut Waited(files), &mut logins, &clock).await
 }
 
 /// Strangers have a time to log in, and few attempts.
@@ -145,12 +142,15 @@ impl Logins for LoginRules {
     }
 }
 
-impl FileAnswers for Files {
+/// Files that a thread of the runtime waits for.
+struct Waited(Files);
+
+impl FileAnswers for Waited {
     async fn carry_out(&mut self, first: FileCall, session: &mut Session, data: &mut Vec<u8>) {
         while_others_run(|| {
             let mut call = first;
             loop {
-                let answer = self.answer(call, data);
+                let answer = self.0.carry_out(call, data);
                 session.handle_file_answer(answer, data);
                 match session.poll_file_call(data) {
                     Some(next) => call = next,

@@ -8,8 +8,8 @@ use lanlab_wire::{calendar, xml};
 
 use super::super::http::{IDLE, Lingering};
 use super::{Body, blocking, plain};
-use crate::changes::Changes;
-use crate::confined::{Confined, Names};
+use lanlab_served::changes::Changes;
+use lanlab_served::{Confined, Names};
 
 /// Bytes of one at most.
 const MAX_BYTES: usize = 1 << 16;

@@ -10,7 +10,7 @@ use dav_server::fs::{DavDirEntry, DavMetaData, FsError, FsFuture, FsResult};
 use futures_core::Stream;
 use tokio::task::JoinHandle;
 
-use crate::confined::{Entries, Entry};
+use lanlab_served::{Entries, Entry};
 
 /// Entries of a directory that are looked at together.
 const BATCH: usize = 256;

@@ -19,7 +19,7 @@ use super::blocking::blocking;
 use super::facts::{Facts, Listing};
 use super::opened::Opened;
 use super::properties::Properties;
-use crate::confined::{Confined, MAX_DEPTH, Names};
+use lanlab_served::{Confined, MAX_DEPTH, Names};
 
 /// The files below a directory, and the properties that clients gave them.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use lanlab_wire::calendar;
 
 use super::super::http::{FileBody, octets_asked};
 use super::{Body, plain};
-use crate::confined::Confined;
+use lanlab_served::Confined;
 
 /// A file, or the one range of it that was asked for; more than one range may be answered by all of
 /// it (RFC 9110, section 14.2).

@@ -11,7 +11,7 @@ use lanlab_os::positioned;
 
 use super::blocking::blocking;
 use super::facts::Facts;
-use crate::confined::Confined;
+use lanlab_served::Confined;
 
 /// An open file, and where in it the next octets are.
 #[derive(Debug)]

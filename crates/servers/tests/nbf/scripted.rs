@@ -26,10 +26,8 @@ use lanlab_wire::smb1::strings::CodePage;
 
 use super::cable::{Cable, place, runs_outside};
 
-#[path = "../../../../fuzz/memory_files.rs"]
-#[allow(dead_code, reason = "what fuzzers need of it besides")]
-mod memory_files;
-use memory_files::MemoryFiles;
+use lanlab_stack::file_server::memory::MemoryFiles;
+use lanlab_stack::files::FileStore;
 
 const MACS: [[u8; 6]; 2] = [[2, 0x60, 0x8c, 0, 0, 1], [2, 0x60, 0x8c, 0, 0, 2]];
 /// A host that stands still for this long in the midst of the exchange makes timers run out.

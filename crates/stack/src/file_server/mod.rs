@@ -19,6 +19,7 @@
 
 pub(crate) mod channel;
 pub(crate) mod locks;
+pub mod memory;
 pub(crate) mod open_files;
 pub(crate) mod sharing;
 pub mod short_names;

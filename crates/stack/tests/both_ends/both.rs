@@ -1,9 +1,6 @@
 //! A client and its session with the server, without a carrier: whole messages go from one to the
 //! other, over files in memory.
 
-#[path = "../../../../fuzz/memory_files.rs"]
-mod memory_files;
-
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::redirector::{Call, CallId, Done, Redirector, Refusal};
@@ -12,7 +9,8 @@ use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_wire::smb1::strings::CodePage;
 
-pub use memory_files::MemoryFiles;
+pub use lanlab_stack::file_server::memory::MemoryFiles;
+use lanlab_stack::files::FileStore;
 
 pub const CARRIER: CarrierFacts = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true };
 

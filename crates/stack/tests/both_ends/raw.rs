@@ -1,6 +1,6 @@
 //! A client that sends what a test makes, mostly in the core dialect; the server takes newer commands in it, too.
 
-use lanlab_stack::files::{FileAnswer, FileCall, Presence};
+use lanlab_stack::files::{FileAnswer, FileCall, FileStore, Presence};
 use lanlab_stack::smb::server::Server;
 use lanlab_units::Instant;
 use lanlab_wire::smb1::andx::Block;

@@ -1,9 +1,5 @@
 //! SMB 1 over two nodes: a file written and read back.
 
-#[path = "../../../../fuzz/memory_files.rs"]
-#[allow(dead_code, reason = "what fuzzers need of it besides")]
-mod memory_files;
-
 use std::collections::VecDeque;
 
 use lanlab_medium::Topology;
@@ -27,7 +23,8 @@ use crate::pace::frames;
 use crate::segment::{Program, Segment, mac, name};
 use crate::sessions::{ms, pattern};
 
-use memory_files::MemoryFiles;
+use lanlab_stack::file_server::memory::MemoryFiles;
+use lanlab_stack::files::FileStore;
 
 /// A client that writes a file and reads it back, or a server with files in memory.
 pub enum Station {

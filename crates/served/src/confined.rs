@@ -13,9 +13,9 @@ use std::time::SystemTime;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions, ReadDir};
 
-use super::beneath::{open_directory, open_file, ordinary};
-use super::changes::{Changes, mode_of};
-use super::free_name;
+use crate::beneath::{open_directory, open_file, ordinary};
+use crate::changes::{Changes, mode_of};
+use crate::free_name;
 
 /// Names deep.
 pub const MAX_DEPTH: usize = 64;

@@ -9,8 +9,7 @@ use std::time::SystemTime;
 
 use cap_std::fs::{Metadata, OpenOptions};
 use lanlab_os::positioned;
-use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, Found, Handle, Presence};
-use lanlab_stack::smb::server::can_be_asked_for;
+use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Presence};
 
 use crate::changes::Changes;
 use crate::directory::{Directory, Place};
@@ -30,8 +29,15 @@ pub struct Served {
 }
 
 impl Served {
-    /// Serve a directory.
-    pub fn new(path: &Path, read_only: bool) -> io::Result<Self> {
+    /// Serve a directory. Names of which `can_be_asked_for` says no are known by short ones.
+    ///
+    /// # Errors
+    /// What the system says of it.
+    pub fn new(
+        path: &Path,
+        read_only: bool,
+        can_be_asked_for: fn(&str) -> bool,
+    ) -> io::Result<Self> {
         let directory = Directory::open(path, can_be_asked_for)?;
         Ok(Self { directory, path: path.to_owned(), read_only })
     }
@@ -66,14 +72,8 @@ fn refused(error: io::Error) -> FileRefusal {
     }
 }
 
-impl Files {
-    /// None is open yet.
-    pub fn new(served: Arc<Served>) -> Self {
-        Self { served, open: BTreeMap::new(), next: 0 }
-    }
-
-    /// Carry out a call. What is read goes into `data`; what is written is in it.
-    pub fn answer(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+impl FileStore for Files {
+    fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
         let changes = matches!(
             call,
             FileCall::Write { .. }
@@ -88,6 +88,13 @@ impl Files {
             return FileAnswer::Refused(FileRefusal::Denied);
         }
         self.of_open(call, data).unwrap_or_else(FileAnswer::Refused)
+    }
+}
+
+impl Files {
+    /// None is open yet.
+    pub fn new(served: Arc<Served>) -> Self {
+        Self { served, open: BTreeMap::new(), next: 0 }
     }
 
     fn file(&self, handle: Handle) -> Result<&File, FileRefusal> {

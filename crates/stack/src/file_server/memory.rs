@@ -1,9 +1,9 @@
-//! Files in memory for a file server without a disk: as simple as they can be.
+//! Files in memory, for a file server without a disk: as simple as they can be.
 
 use std::collections::BTreeMap;
 
-use lanlab_stack::file_server::short_names;
-use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, Found, Handle, Names, Presence};
+use super::short_names;
+use crate::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence};
 
 /// Octets of all files together at most.
 const MAX_OCTETS: usize = 1 << 20;
@@ -27,6 +27,12 @@ struct Entry {
 
 fn key(path: &Names) -> Vec<String> {
     path.iter().map(|name| name.to_lowercase()).collect()
+}
+
+impl FileStore for MemoryFiles {
+    fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+        self.of_call(call, data).unwrap_or_else(FileAnswer::Refused)
+    }
 }
 
 impl MemoryFiles {
@@ -71,12 +77,7 @@ impl MemoryFiles {
         entry.ok_or(FileRefusal::Missing)
     }
 
-    /// Carry out a call, as `handle_file_answer` takes what comes of it.
-    pub fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
-        self.of_call(call, data).unwrap_or_else(FileAnswer::Refused)
-    }
-
-    #[allow(clippy::too_many_lines, reason = "one arm for each call")]
+    #[expect(clippy::too_many_lines, reason = "one arm for each call")]
     fn of_call(&mut self, call: FileCall, data: &mut Vec<u8>) -> Result<FileAnswer, FileRefusal> {
         match call {
             FileCall::Look { path } => {
