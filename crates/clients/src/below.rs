@@ -87,18 +87,12 @@ impl Found {
 
 impl Below {
     /// Open a directory. Links on the way to it are its user's own.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn open(base: &Path) -> io::Result<Self> {
         let directory = Arc::new(Dir::open_ambient_dir(base, ambient_authority())?);
         Ok(Self { base: base.to_owned(), directory, last: Mutex::new(None) })
     }
 
     /// The same, with one handle for all who have it at once.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn shared(base: &Path) -> io::Result<Arc<Self>> {
         let mut open = locked(&OPEN);
         let open = open.get_or_insert_default();
@@ -149,18 +143,12 @@ impl Below {
     }
 
     /// What is in a place.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn look(&self, path: &ServicePath) -> io::Result<Found> {
         let facts = self.parent(path)?.symlink_metadata(path.name())?;
         Ok(Found::new(path.name().into(), &facts))
     }
 
     /// What is in a directory (`None`: the one that is held open), in no order.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn list(
         &self,
         path: Option<&ServicePath>,
@@ -184,9 +172,6 @@ impl Below {
     }
 
     /// Make a directory, which is refused if something is there.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn make_directory(&self, path: &ServicePath) -> io::Result<()> {
         let parent = self.parent(path)?;
         parent.create_dir(path.name())?;
@@ -202,17 +187,11 @@ impl Below {
     }
 
     /// Remove a file, or a link in its place.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn remove_file(&self, path: &ServicePath) -> io::Result<()> {
         self.parent(path)?.remove_file(path.name())
     }
 
     /// Remove a directory that is empty.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn remove_directory(&self, path: &ServicePath) -> io::Result<()> {
         let removed = self.parent(path)?.remove_dir(path.name());
         let is_missing =

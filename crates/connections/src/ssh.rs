@@ -23,9 +23,6 @@ pub struct Cut(TcpStream);
 
 impl Cut {
     /// Of a connection, which goes on until then.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn of(stream: tokio::net::TcpStream) -> io::Result<(Self, tokio::net::TcpStream)> {
         let stream = stream.into_std()?;
         let cut = Self(stream.try_clone()?);

@@ -49,9 +49,6 @@ impl ServicePath {
     }
 
     /// The path of `name` in this directory.
-    ///
-    /// # Errors
-    /// As [`ServicePath::new`].
     pub fn join(&self, name: &str) -> Result<Self, BadPath> {
         Self::new(format!("{}/{name}", self.0))
     }
@@ -79,9 +76,6 @@ impl ServicePath {
 
 /// Where a session begins: names joined by `/`, below the directory of the login; with a `/` before
 /// them, or alone, below where all files of the server do. Empty, and `None`: in that of the login.
-///
-/// # Errors
-/// As [`ServicePath::new`].
 pub fn beginning(directory: &str) -> Result<Option<&str>, BadPath> {
     let below = directory.strip_prefix('/').unwrap_or(directory);
     if !below.is_empty() {

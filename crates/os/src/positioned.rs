@@ -5,9 +5,6 @@ use std::fs::File;
 use std::io;
 
 /// Read what lies from `offset` on; zero at the end.
-///
-/// # Errors
-/// What the system says.
 #[cfg(unix)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
@@ -19,27 +16,18 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
 }
 
 /// Write all of `data` from `offset` on.
-///
-/// # Errors
-/// What the system says.
 #[cfg(unix)]
 pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, data, offset)
 }
 
 /// Read what lies from `offset` on; zero at the end.
-///
-/// # Errors
-/// What the system says.
 #[cfg(windows)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
 /// Write all of `data` from `offset` on.
-///
-/// # Errors
-/// What the system says.
 #[cfg(windows)]
 pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result<()> {
     while !data.is_empty() {
@@ -56,9 +44,6 @@ pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result
 
 /// Write all of two parts, one behind the other, from `offset` on: in one call of the system, where
 /// it has one and takes all.
-///
-/// # Errors
-/// What the system says.
 pub fn write_all_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<()> {
     let mut done = crate::write_parts_at(file, parts, offset)?;
     let mut offset = offset;

@@ -54,9 +54,6 @@ pub fn apply_buffers(
 }
 
 /// Mark what the socket sends with a differentiated services code point (RFC 2474).
-///
-/// # Errors
-/// The system's own.
 pub fn apply_dscp(socket: &Socket, address: SocketAddr, dscp: u8) -> io::Result<()> {
     if dscp == 0 {
         return Ok(());

@@ -30,9 +30,6 @@ pub struct Served {
 
 impl Served {
     /// Serve a directory. Names of which `can_be_asked_for` says no are known by short ones.
-    ///
-    /// # Errors
-    /// What the system says of it.
     pub fn new(
         path: &Path,
         read_only: bool,

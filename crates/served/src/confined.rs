@@ -32,9 +32,6 @@ pub type Names = Vec<String>;
 
 impl Confined {
     /// Serve a directory.
-    ///
-    /// # Errors
-    /// What the system says of it.
     pub fn new(root: &Path, read_only: bool) -> io::Result<Self> {
         let root = Dir::open_ambient_dir(root, ambient_authority())?;
         Ok(Self { root: Arc::new(root), read_only })
@@ -100,9 +97,6 @@ impl Confined {
     }
 
     /// The same of links and devices, too.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn metadata_of_any(&self, names: &[String]) -> io::Result<Metadata> {
         if names.is_empty() {
             return self.root.dir_metadata();
@@ -112,26 +106,17 @@ impl Confined {
     }
 
     /// What is in one place.
-    ///
-    /// # Errors
-    /// As of [`Self::metadata`].
     pub fn look(&self, names: &[String]) -> io::Result<Found> {
         let name = names.last().cloned().unwrap_or_default();
         Found::new(name, &self.metadata(names)?).ok_or_else(denied)
     }
 
     /// Files and directories of a directory. What could not be asked for by its name is left out.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn entries(&self, names: &[String]) -> io::Result<Entries> {
         self.entries_of(names, |entry| entry.is_directory || entry.is_file)
     }
 
     /// The same with links, pipes and devices.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn all_entries(&self, names: &[String]) -> io::Result<Entries> {
         self.entries_of(names, |_| true)
     }
@@ -143,9 +128,6 @@ impl Confined {
     }
 
     /// The same with what is known of each.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn list(&self, names: &[String]) -> io::Result<impl Iterator<Item = Found> + use<>> {
         let entries = self.entries(names)?;
         Ok(entries.filter_map(|Entry { name, entry, .. }| {
@@ -212,9 +194,6 @@ impl Confined {
     }
 
     /// Remove an empty directory.
-    ///
-    /// # Errors
-    /// The same.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         directory.remove_dir(name)

@@ -167,9 +167,6 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
 }
 
 /// The same, within other bounds.
-///
-/// # Errors
-/// The same.
 pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     if !offer.root.is_absolute() || !offer.root.is_dir() {
         let message = format!("`{}`: no directory by an absolute path", offer.root.display());

@@ -20,11 +20,7 @@
 //! where it was. Within a level the order is that of arrival. A cost of zero takes no time, and still
 //! waits for its turn. Costs are charged around the node, never inside it.
 #![deny(missing_docs)]
-#![allow(
-    clippy::missing_errors_doc,
-    clippy::missing_panics_doc,
-    reason = "shared with the engine only"
-)]
+#![allow(clippy::missing_panics_doc, reason = "shared with the engine only")]
 
 mod adapter;
 mod address;

@@ -199,9 +199,6 @@ impl<'a> Frame<'a> {
 
     /// Read a frame that may be in a VLAN, and the numbers of its VLANs, the outermost first (IEEE
     /// 802.1Q, clause 9). Of more than [`MOST_TAGS`] tags the rest is left as a type.
-    ///
-    /// # Errors
-    /// As [`Frame::parse`].
     pub fn parse_tagged(frame: &'a [u8]) -> Result<(Self, Vlans), Error> {
         let mut vlans = Vlans::default();
         let mut found = Self::parse(frame)?;

@@ -5,7 +5,6 @@
 //! simulations and tests, on the clock of [`virtual_time`].
 #![deny(missing_docs)]
 #![allow(
-    clippy::missing_errors_doc,
     clippy::missing_panics_doc,
     clippy::new_without_default,
     reason = "shared with the engine and the simulator only"

@@ -60,9 +60,6 @@ mod registered {
         }
 
         /// See the other side.
-        ///
-        /// # Errors
-        /// None: it cannot be called.
         pub fn poll(&self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             match self.0 {}
         }

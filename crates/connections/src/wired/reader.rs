@@ -39,9 +39,6 @@ pub struct Reader {
 
 impl Reader {
     /// The thread that waits for `thread` begins.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn new(link: LinkDescriptor, thread: &Readiness) -> io::Result<Self> {
         thread.watch(&link, LINK, Interest::Read)?;
         let thread = thread.another()?;

@@ -42,9 +42,6 @@ pub fn begin(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
 }
 
 /// The same of a link that may be absent.
-///
-/// # Errors
-/// As [`begin`].
 pub fn begin_any(link: Option<&LinkPlace>) -> Result<(), Failure> {
     link.map_or(Ok(()), |link| begin(link).map(drop))
 }

@@ -12,9 +12,6 @@ pub struct Alarm(OwnedFd);
 
 impl Alarm {
     /// One that is not set.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn new() -> io::Result<Self> {
         let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
         // SAFETY: takes integers only; the descriptor it returns has no other owner.
@@ -26,9 +23,6 @@ impl Alarm {
     }
 
     /// Have it go off at a moment of the monotonic clock, and at no other.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn set(&self, at: Instant) -> io::Result<()> {
         // All zero would be: never.
         let nanos = at.as_nanos().max(1);

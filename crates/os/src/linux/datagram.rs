@@ -30,9 +30,6 @@ impl DatagramSocket {
 
     /// Have the kernel tell of datagrams that it drops on this host: `send` then fails with
     /// `ENOBUFS` instead of pretending (`IP_RECVERR`, ip(7)).
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn enable_local_drop_reports(&self) -> io::Result<()> {
         let on: libc::c_int = 1;
         match self.socket.local_addr()? {
@@ -47,9 +44,6 @@ impl DatagramSocket {
 
     /// Send no datagram in fragments. Only the device's MTU limits its size, not what the kernel has
     /// learned of the path (`IP_PMTUDISC_PROBE`, ip(7)).
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn enable_path_probing(&self) -> io::Result<()> {
         let socket = self.socket.as_fd();
         match self.socket.local_addr()? {
@@ -70,9 +64,6 @@ impl DatagramSocket {
     }
 
     /// Let the kernel join datagrams of one size on reception (`UDP_GRO`, udp(7)).
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn enable_segment_receive(&self) -> io::Result<()> {
         let on: libc::c_int = 1;
         set_option(self.socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, &on)
@@ -80,18 +71,12 @@ impl DatagramSocket {
 
     /// Have the kernel say with each datagram how many it had dropped before it for want of room in
     /// this socket's buffer (`SO_RXQ_OVFL`, socket(7)): see [`Received::drops`].
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn enable_drop_counts(&self) -> io::Result<()> {
         let on: libc::c_int = 1;
         set_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, &on)
     }
 
     /// Datagrams dropped so far for want of room in this socket's buffer (`SO_MEMINFO`).
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn dropped(&self) -> io::Result<u32> {
         // include/uapi/linux/sock_diag.h: SK_MEMINFO_DROPS is the last of nine numbers.
         const SK_MEMINFO_DROPS: usize = 8;
@@ -113,9 +98,6 @@ impl DatagramSocket {
     /// Have the kernel stamp what arrives when it takes it from the device (`SO_TIMESTAMPING`): see
     /// [`Received::kernel_realtime_ns`]. With `sent`, also what is sent, when it gives it to the
     /// device: see [`Self::sent_stamp`].
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn enable_kernel_timestamps(&self, sent: bool) -> io::Result<()> {
         let mut flags = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_RX_SOFTWARE;
         if sent {
@@ -128,9 +110,6 @@ impl DatagramSocket {
 
     /// The next stamp of a sent datagram, if there is one: its number, counted from the moment at
     /// which stamps were enabled, and the calendar clock's reading, nanoseconds.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn sent_stamp(&self) -> io::Result<Option<(u32, u64)>> {
         let mut control = Control([0; CONTROL_BYTES]);
         // SAFETY: all-zero is a valid msghdr; the control buffer is as long as said and outlives
@@ -177,9 +156,6 @@ impl DatagramSocket {
     }
 
     /// How long a receive waits; `None` is for ever.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_read_timeout(timeout)
     }

@@ -41,9 +41,6 @@ pub struct DirectoryWatch(OwnedFd);
 
 impl DirectoryWatch {
     /// None is watched yet.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn new() -> io::Result<Self> {
         Ok(Self(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?))
     }
@@ -70,9 +67,6 @@ impl DirectoryWatch {
     }
 
     /// Take all reports of changes that have been made until now. Nothing is waited for.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn take(&self, mut each: impl FnMut(DirectoryChange)) -> io::Result<()> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER_LEN];
         let mut reader = Reader::new(&self.0, &mut buffer);

@@ -55,9 +55,6 @@ pub fn will_read_in_order(file: &File) {
 
 /// Bring a file to its disk and have the system forget what it keeps of it in memory. Of a file of
 /// `tmpfs`, which is nowhere else, it forgets nothing.
-///
-/// # Errors
-/// What the system says.
 pub fn forget_cached(file: &File) -> io::Result<()> {
     file.sync_data()?;
     advise(file, libc::POSIX_FADV_DONTNEED)
@@ -84,17 +81,11 @@ pub fn drop_all_caches() -> io::Result<()> {
 }
 
 /// Bytes that this user may still write to the file system of a path (statvfs(3)).
-///
-/// # Errors
-/// What the system says.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     disk_space(path).map(|(_, free_bytes)| free_bytes)
 }
 
 /// Bytes of the file system of a path, and those of them that this user may still write.
-///
-/// # Errors
-/// What the system says.
 pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
@@ -130,9 +121,6 @@ pub fn is_own(facts: &Metadata) -> bool {
 
 /// Open a plain file of this user that has this name alone; `None` if something else is there. Nothing
 /// is waited for, and no link is followed.
-///
-/// # Errors
-/// What the system says.
 pub fn open_own_file(path: &Path) -> io::Result<Option<File>> {
     let is_plain = |facts: &Metadata| facts.is_file() && facts.nlink() == 1 && is_own(facts);
     if !is_plain(&path.symlink_metadata()?) {

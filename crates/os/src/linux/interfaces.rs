@@ -90,9 +90,6 @@ struct Timestamps {
 }
 
 /// The interfaces of this process's network namespace that are up or have an address, by name.
-///
-/// # Errors
-/// The system's own.
 pub fn interfaces() -> io::Result<Vec<Interface>> {
     let mut found = with_addresses()?;
     for interface in &mut found {
@@ -123,9 +120,6 @@ fn with_addresses() -> io::Result<Vec<Interface>> {
 }
 
 /// Addresses by which a datagram reaches all hosts of each network that this host is in.
-///
-/// # Errors
-/// The system's own.
 pub fn broadcast_addresses() -> io::Result<Vec<Ipv4Addr>> {
     let mut found = Vec::new();
     each_address(|entry| {

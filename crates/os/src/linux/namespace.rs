@@ -6,9 +6,6 @@ use super::check;
 use super::rtnetlink::Rtnetlink;
 
 /// Move the calling thread into the network namespace of a process (setns(2)).
-///
-/// # Errors
-/// The system's own, with what was being done.
 fn enter_network_of(pid: u32) -> io::Result<()> {
     let path = format!("/proc/{pid}/ns/net");
     let about = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));

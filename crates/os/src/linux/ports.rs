@@ -78,9 +78,6 @@ fn make_cables(plans: &[PortPlan]) -> io::Result<Vec<(Port, PortQueue)>> {
 impl Port {
     /// The next frame that the host has sent, from its destination address on, without padding and
     /// check sequence; `None` if there is none now.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match &self.0 {
             Kind::Tap(tap) => tap.receive(into),
@@ -89,9 +86,6 @@ impl Port {
     }
 
     /// Hand a frame to the host; `false` if its interface is down.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
         match &self.0 {
             Kind::Tap(tap) => tap.send(frame),
@@ -150,9 +144,6 @@ impl AsFd for Port {
 impl PortQueue {
     /// Limit the rate of the host by a queue before its interface. Frames in that queue still count
     /// against the sending socket's buffer, so that a full queue makes the sender wait.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn set(&mut self, queue: &SendingQueue) -> io::Result<()> {
         self.rtnetlink.set_token_bucket(self.index, queue)
     }

@@ -81,9 +81,6 @@ const CAPABILITIES: libc::c_ulong = 64;
 
 /// Give up all capabilities of this process for good, those of programs that it starts included. The
 /// process must have one thread: each thread has rights of its own.
-///
-/// # Errors
-/// The system's own.
 pub fn give_up_rights() -> io::Result<()> {
     // SAFETY: takes integers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;

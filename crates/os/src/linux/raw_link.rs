@@ -123,9 +123,6 @@ impl RawLink {
 
     /// Send a frame, padded to the shortest that Ethernet has; `false` if the interface takes none
     /// now: it is down, or its queue is full.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
         let mut padded = [0; SHORTEST_FRAME_BYTES];
         let whole = match padded.get_mut(..frame.len()) {

@@ -14,9 +14,6 @@ pub struct Readiness {
 
 impl Readiness {
     /// Room to hear of `capacity` sockets at once.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn new(capacity: usize) -> io::Result<Self> {
         // SAFETY: takes an integer only; the descriptor it returns has no other owner.
         let descriptor = unsafe {
@@ -28,9 +25,6 @@ impl Readiness {
 
     /// Watch a socket: for what can be read each time it is asked, for room to write once, until
     /// it is watched again.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn watch(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
         match self.control(libc::EPOLL_CTL_ADD, socket, key, interest) {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
@@ -42,9 +36,6 @@ impl Readiness {
 
     /// Watch a socket that is watched already for something else. A thread that waits hears of it at
     /// once.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn change(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, socket, key, interest)
     }
@@ -68,17 +59,11 @@ impl Readiness {
     }
 
     /// The same sockets, to change what they are watched for while another thread waits.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn another(&self) -> io::Result<Self> {
         Ok(Self { descriptor: self.descriptor.try_clone()?, events: Vec::new() })
     }
 
     /// Watch a socket no more.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn forget(&self, socket: &impl AsFd) -> io::Result<()> {
         let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
         let no_event = std::ptr::null_mut();
@@ -87,9 +72,6 @@ impl Readiness {
     }
 
     /// Wait until a socket is ready or `timeout` has passed, and give the keys of those that are.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
         let ready = match self.wait_precisely(timeout) {
             // Before Linux 5.11 there is none.
@@ -141,9 +123,6 @@ impl Readiness {
 
 /// Wait until there is something to read, or its end, or `timeout` has passed (poll(2)). Gives
 /// whether reading would not wait.
-///
-/// # Errors
-/// The system's own.
 pub fn wait_readable(source: &impl AsFd, timeout: Duration) -> io::Result<bool> {
     let mut entry =
         libc::pollfd { fd: source.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -153,9 +132,6 @@ pub fn wait_readable(source: &impl AsFd, timeout: Duration) -> io::Result<bool> 
 }
 
 /// Wait until a socket has room to write or `timeout` has passed (poll(2)).
-///
-/// # Errors
-/// The system's own.
 pub fn wait_writable(socket: &impl AsFd, timeout: Duration) -> io::Result<()> {
     let mut entry =
         libc::pollfd { fd: socket.as_fd().as_raw_fd(), events: libc::POLLOUT, revents: 0 };

@@ -59,18 +59,12 @@ struct RawTcpInfo {
 /// Have the port of a socket that is bound to an address with port 0 chosen when it connects, when it
 /// need differ only from those of connections to the same place (`IP_BIND_ADDRESS_NO_PORT`, ip(7)):
 /// else each would take one of this host's ports for itself, and keep it for a minute after its end.
-///
-/// # Errors
-/// The kernel's own.
 pub fn choose_port_late(socket: &impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on)
 }
 
 /// What the kernel knows of the connection.
-///
-/// # Errors
-/// The kernel's own.
 pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
     let mut raw = RawTcpInfo::default();
     let mut length = size_of::<RawTcpInfo>() as libc::socklen_t;
@@ -135,9 +129,6 @@ const OPTION_WINDOW_SCALING: u8 = 4;
 ///
 /// Acknowledgements are delayed from the start (`TCP_QUICKACK`), by 40 to 200 ms as the kernel
 /// chooses: no option sets how long.
-///
-/// # Errors
-/// The kernel's own.
 pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
     let set = |name, value: u32| {
         let value = libc::c_int::try_from(value).unwrap_or(libc::c_int::MAX);
@@ -156,9 +147,6 @@ pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
 /// Linux takes a program that has answered on a connection for one that always answers, and delays
 /// its acknowledgements from then on. So the window of a bulk sender would grow in bursts of two
 /// segments, and its queue on the link come out longer than that of a sender that just sends.
-///
-/// # Errors
-/// The kernel's own.
 pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)

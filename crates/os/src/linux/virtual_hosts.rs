@@ -25,9 +25,6 @@ const NUD_PERMANENT: u16 = 0x80;
 const LOOPBACK_INDEX: i32 = 1;
 
 /// Take up the interface of each host, with its addresses, and make the others its neighbours.
-///
-/// # Errors
-/// The system's own, with what was being done.
 pub fn set_up_hosts(hosts: &[HostPlan], settings: &HostSettings) -> io::Result<()> {
     let pid_of = |host: &HostPlan| host.namespace_pid;
     namespace::in_networks(hosts, pid_of, |rtnetlink, host| {
@@ -95,9 +92,6 @@ fn as_octets(address: IpAddr) -> (u8, Vec<u8>) {
 }
 
 /// The interfaces in the network namespace of each of these processes, with the queue before each.
-///
-/// # Errors
-/// The system's own, with what was being done.
 pub fn read_hosts(pids: &[u32]) -> io::Result<Vec<Vec<HostInterface>>> {
     namespace::in_networks(pids, |&pid| pid, |rtnetlink, _| read(rtnetlink))
 }

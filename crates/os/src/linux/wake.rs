@@ -12,9 +12,6 @@ pub struct Wake(File);
 
 impl Wake {
     /// One that has not been woken.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn new() -> io::Result<Self> {
         // SAFETY: takes integers only; the returned descriptor has no other owner.
         let descriptor =

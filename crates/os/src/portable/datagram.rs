@@ -20,17 +20,11 @@ impl DatagramSocket {
     }
 
     /// Not known here; local drops stay unseen, as [`crate::capabilities`] says.
-    ///
-    /// # Errors
-    /// None.
     pub fn enable_local_drop_reports(&self) -> io::Result<()> {
         Ok(())
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
     pub fn enable_path_probing(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -41,41 +35,26 @@ impl DatagramSocket {
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
     pub fn enable_segment_receive(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Not known here; drops stay unseen, as [`crate::capabilities`] says.
-    ///
-    /// # Errors
-    /// None.
     pub fn enable_drop_counts(&self) -> io::Result<()> {
         Ok(())
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
     pub fn dropped(&self) -> io::Result<u32> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
     pub fn enable_kernel_timestamps(&self, _sent: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Never one.
-    ///
-    /// # Errors
-    /// None.
     pub fn sent_stamp(&self) -> io::Result<Option<(u32, u64)>> {
         Ok(None)
     }
@@ -105,17 +84,11 @@ impl DatagramSocket {
     }
 
     /// How long a receive waits; `None` is for ever.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_read_timeout(timeout)
     }
 
     /// A datagram that is already there, or `None`.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn try_receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self.now_or_waiting(false, || self.socket.recv(buffer)) {
             Ok(length) => Ok(Some(length)),
@@ -125,9 +98,6 @@ impl DatagramSocket {
     }
 
     /// Send the first message of `batch`: one system call each is all there is.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn send_batch(
         &self,
         batch: &mut SendBatch,
@@ -138,9 +108,6 @@ impl DatagramSocket {
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
     pub fn send_segments(&self, _batch: &SendBatch, _count: usize, _wait: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

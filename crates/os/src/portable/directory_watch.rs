@@ -11,17 +11,11 @@ pub struct DirectoryWatch(Infallible);
 
 impl DirectoryWatch {
     /// Not known here.
-    ///
-    /// # Errors
-    /// Always `Unsupported`.
     pub fn new() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Never: there is none.
     pub fn add<D>(&self, _directory: D) -> io::Result<i32> {
         match self.0 {}
     }
@@ -32,9 +26,6 @@ impl DirectoryWatch {
     }
 
     /// Not known here.
-    ///
-    /// # Errors
-    /// Never: there is none.
     pub fn take(&self, _each: impl FnMut(DirectoryChange)) -> io::Result<()> {
         match self.0 {}
     }

@@ -5,18 +5,12 @@ use std::io;
 use std::path::Path;
 
 /// Close a file. The standard library does not pass on what the system says of it.
-///
-/// # Errors
-/// None here.
 pub fn close(file: File) -> io::Result<()> {
     drop(file);
     Ok(())
 }
 
 /// Not known here: nothing was written.
-///
-/// # Errors
-/// None here.
 pub fn write_parts_at(_file: &File, _parts: [&[u8]; 2], _offset: u64) -> io::Result<usize> {
     Ok(0)
 }
@@ -25,41 +19,26 @@ pub fn write_parts_at(_file: &File, _parts: [&[u8]; 2], _offset: u64) -> io::Res
 pub fn will_read_in_order(_file: &File) {}
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn forget_cached(_file: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn drop_all_caches() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn free_bytes(_path: &Path) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn disk_space(_path: &Path) -> io::Result<(u64, u64)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn file_in_memory(_directory: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
@@ -70,9 +49,6 @@ pub fn is_own(_facts: &Metadata) -> bool {
 }
 
 /// Open a plain file; `None` if something else is there.
-///
-/// # Errors
-/// What the system says.
 pub fn open_own_file(path: &Path) -> io::Result<Option<File>> {
     if !path.symlink_metadata()?.is_file() {
         return Ok(None);

@@ -4,9 +4,6 @@ use std::io;
 use std::path::Path;
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn rename_to_free_name_at<D>(_from: (&D, &Path), _to: (&D, &Path)) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -20,17 +20,11 @@ pub fn make_ports(_plans: &[PortPlan], _kind: PortKind) -> io::Result<Vec<(Port,
 
 impl Port {
     /// See the Linux side.
-    ///
-    /// # Errors
-    /// None: it cannot be called.
     pub fn receive(&self, _into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.0 {}
     }
 
     /// See the Linux side.
-    ///
-    /// # Errors
-    /// None: it cannot be called.
     pub fn send(&self, _frame: &[u8]) -> io::Result<bool> {
         match self.0 {}
     }
@@ -51,9 +45,6 @@ impl Port {
 
 impl PortQueue {
     /// See the Linux side.
-    ///
-    /// # Errors
-    /// None: it cannot be called.
     pub fn set(&mut self, _queue: &SendingQueue) -> io::Result<()> {
         match self.0 {}
     }

@@ -1,9 +1,6 @@
 use std::io;
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn bind_to_processor(_processor: usize) -> io::Result<()> {
     let what = "binding a thread to a processor is not known on this system";
     Err(io::Error::new(io::ErrorKind::Unsupported, what))

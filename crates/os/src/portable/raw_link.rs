@@ -38,17 +38,11 @@ impl RawLink {
     }
 
     /// See the Linux side.
-    ///
-    /// # Errors
-    /// None: it cannot be called.
     pub fn receive(&self, _into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.0 {}
     }
 
     /// See the Linux side.
-    ///
-    /// # Errors
-    /// None: it cannot be called.
     pub fn send(&self, _frame: &[u8]) -> io::Result<bool> {
         match self.0 {}
     }

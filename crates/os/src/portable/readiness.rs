@@ -14,17 +14,11 @@ pub struct Readiness {
 
 impl Readiness {
     /// Room to hear of `capacity` sockets at once.
-    ///
-    /// # Errors
-    /// None.
     pub fn new(capacity: usize) -> io::Result<Self> {
         Ok(Self { keys: Vec::with_capacity(capacity).into() })
     }
 
     /// Watch a socket.
-    ///
-    /// # Errors
-    /// None.
     pub fn watch<S>(&self, _socket: &S, key: usize, _interest: Interest) -> io::Result<()> {
         let mut keys = self.keys.borrow_mut();
         if !keys.contains(&key) {
@@ -34,33 +28,21 @@ impl Readiness {
     }
 
     /// Watch a socket for something else: it goes on being looked at.
-    ///
-    /// # Errors
-    /// None.
     pub fn change<S>(&self, socket: &S, key: usize, interest: Interest) -> io::Result<()> {
         self.watch(socket, key, interest)
     }
 
     /// The same sockets.
-    ///
-    /// # Errors
-    /// None.
     pub fn another(&self) -> io::Result<Self> {
         Ok(Self { keys: self.keys.clone() })
     }
 
     /// Watch a socket no more: it goes on being looked at, which does no harm.
-    ///
-    /// # Errors
-    /// None.
     pub fn forget<S>(&self, _socket: &S) -> io::Result<()> {
         Ok(())
     }
 
     /// Wait a little, and give the keys of all sockets.
-    ///
-    /// # Errors
-    /// None.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
         std::thread::sleep(timeout.min(PAUSE));
         Ok(self.keys.borrow().clone().into_iter())
@@ -68,18 +50,12 @@ impl Readiness {
 }
 
 /// Wait a little: whether a socket has room to write is not known here.
-///
-/// # Errors
-/// None.
 pub fn wait_writable<S>(_socket: &S, timeout: Duration) -> io::Result<()> {
     std::thread::sleep(timeout.min(PAUSE));
     Ok(())
 }
 
 /// Nothing: that nothing is to be read is not known here, so reading waits.
-///
-/// # Errors
-/// None.
 pub fn wait_readable<S>(_source: &S, _timeout: Duration) -> io::Result<bool> {
     Ok(true)
 }

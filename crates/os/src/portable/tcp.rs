@@ -8,41 +8,26 @@ fn unsupported<T>(what: &str) -> io::Result<T> {
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn tcp_info<S>(_connection: &S) -> io::Result<TcpInfo> {
     unsupported("TCP_INFO")
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn set_congestion_control<S>(_socket: &S, _name: &str) -> io::Result<()> {
     unsupported("choosing a congestion control")
 }
 
 /// Not known here.
-///
-/// # Errors
-/// Always `Unsupported`.
 pub fn limit_tcp<S>(_socket: &S, _limits: TcpLimits) -> io::Result<()> {
     unsupported("limiting the segments and the window of TCP")
 }
 
 /// Not known here, and nothing is done: the system acknowledges as it chooses.
-///
-/// # Errors
-/// None.
 pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
     Ok(())
 }
 
 /// Not known here, and nothing is done: a bound socket has its port at once.
-///
-/// # Errors
-/// None.
 pub fn choose_port_late<S>(_socket: &S) -> io::Result<()> {
     Ok(())
 }

@@ -6,9 +6,6 @@ pub struct Wake(());
 
 impl Wake {
     /// One that has not been woken.
-    ///
-    /// # Errors
-    /// None.
     pub fn new() -> io::Result<Self> {
         Ok(Self(()))
     }

@@ -105,9 +105,6 @@ impl Cache {
     }
 
     /// Use the names of a directory as they are now.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn with<R>(&self, directory: &Dir, used: impl FnOnce(&Index) -> R) -> io::Result<R> {
         let metadata = directory.dir_metadata()?;
         let Some(identity) = identity(&metadata) else { return Ok(used(&self.read(directory)?)) };

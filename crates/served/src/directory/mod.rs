@@ -43,9 +43,6 @@ pub struct Place {
 
 impl Directory {
     /// Serve a directory. Names of which `can_be_asked_for` says no are known by short ones.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn open(path: &Path, can_be_asked_for: fn(&str) -> bool) -> io::Result<Self> {
         let root = Arc::new(Dir::open_ambient_dir(path, ambient_authority())?);
         Ok(Self { root, can_be_asked_for, cache: Cache::new(can_be_asked_for) })
@@ -75,9 +72,6 @@ impl Directory {
     }
 
     /// The short name of what was found. Empty if there is none.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn short_name(&self, place: &Place) -> io::Result<String> {
         if place.name.is_empty() {
             return Ok(String::new());
@@ -91,9 +85,6 @@ impl Directory {
 
     /// What is in a directory after a name, in the order of the names. Fewer than `most` are all that
     /// is left.
-    ///
-    /// # Errors
-    /// As of [`find`](Self::find).
     pub fn list(
         &self,
         names: &[String],
@@ -188,25 +179,16 @@ impl Place {
     }
 
     /// Remove the file.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn remove_file(&self) -> io::Result<()> {
         self.parent.remove_file(&self.on_disk)
     }
 
     /// Remove the directory, which is empty.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn remove_directory(&self) -> io::Result<()> {
         self.parent.remove_dir(&self.on_disk)
     }
 
     /// Make a directory where nothing is.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn make_directory(&self) -> io::Result<()> {
         self.parent.create_dir(&self.on_disk)
     }

@@ -26,9 +26,6 @@ pub struct FileBody {
 impl FileBody {
     /// `size_bytes` octets of `file` from `offset` on. Reads the first block: to be called where
     /// blocking is allowed, in a runtime.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn new(mut file: File, offset: u64, size_bytes: u64) -> io::Result<Self> {
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;

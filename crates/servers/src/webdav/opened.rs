@@ -22,9 +22,6 @@ pub struct Opened {
 
 impl Opened {
     /// Open or make a file.
-    ///
-    /// # Errors
-    /// As of [`Confined::open_to_change`].
     pub fn new(confined: &Confined, names: &[String], wanted: &OpenOptions) -> io::Result<Self> {
         if !wanted.write && !wanted.append {
             return Ok(Self { file: Arc::new(confined.open(names)?), offset: 0 });

@@ -131,9 +131,6 @@ impl<'a> Block<'a> {
     }
 
     /// Read the octets after the words.
-    ///
-    /// # Errors
-    /// None that this block can have: its bounds were checked.
     pub fn bytes(&self) -> Result<Reader<'a>, Error> {
         Reader::new(self.format(), self.message, self.bytes_at, self.end)
     }

@@ -20,11 +20,6 @@
 //!
 //! Values borrow from the message; nothing here copies data or grows with what a peer says.
 
-#![allow(
-    clippy::missing_errors_doc,
-    reason = "all reading fails alike: the octets are not of the format"
-)]
-
 pub mod andx;
 mod blocks;
 pub mod close;

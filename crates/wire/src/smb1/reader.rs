@@ -81,17 +81,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The next octets as an array.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         self.take(N).map(|octets| crate::take(octets, 0..N))
     }
 
     /// Pass over `len` octets.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
     pub fn skip(&mut self, len: usize) -> Result<(), Error> {
         self.take(len).map(|_| ())
     }
@@ -104,9 +98,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A number or a structure.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
     pub(crate) fn field<T: Field>(&mut self) -> Result<T, Error> {
         self.take(T::LEN).map(|octets| T::read(octets, Order::Little))
     }
@@ -114,9 +105,6 @@ impl<'a> Reader<'a> {
     numbers!(u8 u16 u32 u64);
 
     /// A field of 64 bits whose high half stands first, as sizes in LAN Manager's locks.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
     pub fn u64_high_first(&mut self) -> Result<u64, Error> {
         let [high, low]: [u32; 2] = self.field()?;
         Ok(u64::from(high) << 32 | u64::from(low))
@@ -137,9 +125,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A string with the octet before it that says so.
-    ///
-    /// # Errors
-    /// As [`format`](Self::format).
     pub fn path(&mut self, unicode: bool) -> Result<Text<'a>, Error> {
         self.format(super::ASCII)?;
         Ok(self.text(unicode))
@@ -169,9 +154,6 @@ impl<'a> Reader<'a> {
     }
 
     /// A string of UTF-16LE behind its length of 32 bits, not aligned.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
     pub fn counted_text(&mut self) -> Result<Text<'a>, Error> {
         let len = self.u32()? as usize;
         self.text_of(len, true)
@@ -179,9 +161,6 @@ impl<'a> Reader<'a> {
 
     /// A string of `len` octets, not aligned. It needs no terminator; where servers count one, as
     /// Windows 9x, Windows NT and Samba do where strings are not UTF-16LE, it is left out.
-    ///
-    /// # Errors
-    /// As [`take`](Self::take).
     pub fn text_of(&mut self, len: usize, unicode: bool) -> Result<Text<'a>, Error> {
         let mut octets = self.take(len)?;
         if !unicode {

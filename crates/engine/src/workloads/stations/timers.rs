@@ -51,9 +51,6 @@ pub struct Timers {
 
 impl Timers {
     /// On the runtime of this thread.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn new() -> io::Result<Rc<Self>> {
         Ok(Rc::new(Self {
             sleepers: RefCell::default(),
