@@ -155,14 +155,7 @@ impl files::Session for Session {
     type File = File;
 
     fn capabilities(&self) -> TransferCapabilities {
-        TransferCapabilities {
-            in_order: true,
-            block_bytes: BLOCK_BYTES,
-            depth: 1,
-            blocking: false,
-            can_update: false,
-            can_create: true,
-        }
+        TransferCapabilities::stream(BLOCK_BYTES, true)
     }
 
     fn facts(&self) -> Facts {

@@ -128,6 +128,14 @@ pub struct TransferCapabilities {
     pub can_create: bool,
 }
 
+impl TransferCapabilities {
+    /// One stream in order, of which nothing can be changed.
+    pub const fn stream(block_bytes: u32, can_create: bool) -> Self {
+        let (in_order, depth, blocking, can_update) = (true, 1, false, false);
+        Self { in_order, block_bytes, depth, blocking, can_update, can_create }
+    }
+}
+
 /// What the two ends agreed on, for the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Facts {

@@ -1,11 +1,6 @@
 //! NFS version 3 as client and server both speak it: numbers and values (RFC 1813) over remote calls
 //! (RFC 5531) in XDR (RFC 4506).
 
-#![allow(
-    clippy::missing_errors_doc,
-    reason = "all reading fails alike: the octets are not of the format"
-)]
-
 pub mod rpc;
 mod status;
 pub mod xdr;
@@ -113,15 +108,9 @@ pub struct Attributes {
 impl Attributes {
     /// Read `fattr3`.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
-        let (kind, mode, links) = (reader.u32()?, reader.u32()?, reader.u32()?);
-        let owner = (reader.u32()?, reader.u32()?);
-        let (size_bytes, used_bytes) = (reader.u64()?, reader.u64()?);
-        reader.u64()?; // Numbers of a device.
-        let (file_system, number) = (reader.u64()?, reader.u64()?);
-        let mut times = [(0, 0); 3];
-        for time in &mut times {
-            *time = (reader.u32()?, reader.u32()?);
-        }
+        let (kind, mode, links, owner) = reader.field()?;
+        // The third number is that of a device.
+        let ([size_bytes, used_bytes, _, file_system, number], times) = reader.field()?;
         Ok(Self { kind, mode, links, owner, size_bytes, used_bytes, file_system, number, times })
     }
 
@@ -132,16 +121,9 @@ impl Attributes {
 
     /// Write `fattr3`.
     pub fn write(&self, writer: &mut Writer) {
-        for word in [self.kind, self.mode, self.links, self.owner.0, self.owner.1] {
-            writer.u32(word);
-        }
-        for word in [self.size_bytes, self.used_bytes, 0, self.file_system, self.number] {
-            writer.u64(word);
-        }
-        for (seconds, nanoseconds) in self.times {
-            writer.u32(seconds);
-            writer.u32(nanoseconds);
-        }
+        writer.field((self.kind, self.mode, self.links, self.owner));
+        writer.field([self.size_bytes, self.used_bytes, 0, self.file_system, self.number]);
+        writer.field(self.times);
     }
 
     /// Write `post_op_attr`.

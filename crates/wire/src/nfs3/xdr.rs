@@ -1,5 +1,7 @@
 //! External data representation (RFC 4506): words of four octets, big-endian.
 
+use crate::fields::{Field, Order};
+
 /// Octets that are not what they should be: too few, or a length beyond its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Garbled;
@@ -29,20 +31,21 @@ impl<'a> Reader<'a> {
         Ok(&taken[..length])
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Garbled> {
-        let (taken, rest) = self.rest.split_first_chunk().ok_or(Garbled)?;
+    /// Numbers one behind the other, of whole words.
+    pub(crate) fn field<T: Field>(&mut self) -> Result<T, Garbled> {
+        let (taken, rest) = self.rest.split_at_checked(T::LEN).ok_or(Garbled)?;
         self.rest = rest;
-        Ok(*taken)
+        Ok(T::read(taken, Order::Big))
     }
 
     /// Unsigned integer (section 4.2).
     pub fn u32(&mut self) -> Result<u32, Garbled> {
-        self.array().map(u32::from_be_bytes)
+        self.field()
     }
 
     /// Unsigned hyper integer (section 4.5).
     pub fn u64(&mut self) -> Result<u64, Garbled> {
-        self.array().map(u64::from_be_bytes)
+        self.field()
     }
 
     /// Boolean (section 4.4).
@@ -85,12 +88,17 @@ impl Writer {
 
     /// Unsigned integer.
     pub fn u32(&mut self, value: u32) {
-        self.octets.extend_from_slice(&value.to_be_bytes());
+        self.field(value);
     }
 
     /// Unsigned hyper integer.
     pub fn u64(&mut self, value: u64) {
-        self.octets.extend_from_slice(&value.to_be_bytes());
+        self.field(value);
+    }
+
+    /// Numbers one behind the other, of whole words.
+    pub(crate) fn field(&mut self, value: impl Field) {
+        value.write(Order::Big, &mut self.octets);
     }
 
     /// Boolean.
