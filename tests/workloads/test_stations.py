@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from trial_running import LEAD_S, OnProgress, Pair
 
 from lanlab.engine import Engine, engine_path
-from lanlab.errors import EngineError, UnmetNeed
+from lanlab.errors import EngineError, RunError, UnmetNeed
 from lanlab.performers import EngineHost
 from lanlab.performers.engines import conduct
 from lanlab.store import TrialRecord, take_intervals
@@ -122,6 +122,19 @@ def test_what_is_written_is_read_whatever_its_size(pair: Pair, service: str, siz
     metrics, checked = metrics_of(exchange), told(exchange)["checked"]
     assert (metrics["errors"], metrics["wrong_data"]) == (0, 0)
     assert checked["blocks"] > checked["read_back"] > 0 == checked["read_back_wrong"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [(1, "1 block came back"), (1200, "1,200 blocks came back")]
+)
+def test_wrong_data_fail_the_trial(pair: Pair, wrong: int, said: str) -> None:
+    """As a wrong byte fails a copy, also where it is seen behind the last operation."""
+    exchange = run(pair, service="memory", operation="mix", stations=2)
+    assert metrics_of(exchange)["wrong_data"] == 0
+    told(exchange)["checked"]["read_back_wrong"] = wrong
+    with pytest.raises(RunError, match=said) as failed:
+        metrics_of(exchange)
+    assert "no figure of this service can be trusted" in (failed.value.hint or "")
 
 
 def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:

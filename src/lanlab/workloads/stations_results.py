@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lanlab.errors import RunError
 from lanlab.workloads.carrier_counts import carrier_metrics
 from lanlab.workloads.metrics import STATION_SUMS
 from lanlab.workloads.outcome import TrialOutcome
@@ -57,6 +58,10 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
 
     Args:
         outcome: The client's result is what `summed` made of the stations' results.
+
+    Raises:
+        RunError: A station read other data than were written. The trial has failed, as a copy with
+            a wrong byte has: no figure of such a server can be trusted.
     """
     told = outcome.results["client"]
     metrics: dict[str, float | int] = {
@@ -71,6 +76,13 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     }
     # A block that was confirmed and is not there is wrong whenever that is seen.
     metrics["wrong_data"] += told["checked"]["read_back_wrong"]
+    if wrong := int(metrics["wrong_data"]):
+        blocks = "1 block" if wrong == 1 else f"{wrong:,} blocks"
+        raise RunError(
+            f"wrong data: {blocks} came back other than written",
+            hint="what moved or kept them has damaged them: no figure of this service can be "
+            "trusted",
+        )
     connect, lateness = told["setup"]["connect"], told["own_lateness"]
     if connect["samples"]:
         metrics["connect_p50_s"] = connect["p50_ns"] / 1e9
