@@ -10,49 +10,32 @@ beside the simulated ones.
     python bench/fit.py manford-kolahi            # fits, writes, prints
     python bench/fit.py manford-kolahi --check    # writes nothing, prints how far off they are
     python bench/fit.py manford-kolahi --check --only rtt.    # of those whose names begin so
+    python bench/fit.py milanovic-srbljic --check --finer     # what a grid twice as fine changes
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from laboratory import Free, Laboratory, allowed, with_values
 from scipy.optimize import least_squares
 
-from lanlab.analysis.simulated import (
-    WITHIN_RATIOS,
-    Accuracy,
-    SimulatedCell,
-    accuracies,
-    counts,
-    read_off,
-)
-from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import wire_asked_for
-from lanlab.performers import SimulatedTrial, trial_seed
-from lanlab.performers.simulated import SimulatedPerformer, simulate_request
-from lanlab.plan import Condition, expand
-from lanlab.run.simulated import trial_on
-from lanlab.studies import LoadedStudy, Study, load_study
-from lanlab.studies.machine_numbers import NUMBERS
-from lanlab.studies.machines import MachineNumber, Simulation, known_machine, place_of
-from lanlab.studies.whereabouts import study_on
+from lanlab.analysis.simulated import WITHIN_RATIOS, Accuracy, counts, read_off
+from lanlab.studies import load_study
+from lanlab.studies.machines import Simulation
 from lanlab.testbeds.simulated import SimulatedTestbed
-from lanlab.workloads import CounterChanges, workload
 
 #: Step of the derivatives, as a share of each number: wide enough that a packet more or less is
 #: not taken for a slope.
 _STEP_RATIO = 0.02
 #: Most simulations of all conditions of a group.
 _MOST_EVALUATIONS = 60
-_SEED = 1
 #: Numbers that come this near to what is printed are left as they are. A mean round trip is one of
 #: waits in a queue, and scatters from seed to seed.
 _EXACT = 1e-3
@@ -60,123 +43,13 @@ _EXACT_OF_ROUND_TRIPS = 8e-2
 _DIGITS = 4
 
 
-@dataclass(frozen=True)
-class Free:
-    """A number that is fitted."""
-
-    machine: str
-    number: str
-    fitted: frozenset[str]
-
-    def __str__(self) -> str:
-        return f"{self.machine}.{self.number}"
-
-
-@dataclass
-class Laboratory:
-    """Simulates the conditions of a study, each set of numbers once."""
-
-    loaded: LoadedStudy
-    scale: str
-    bed: Any
-    study: Study = field(init=False)
-    conditions: tuple[Condition, ...] = field(init=False)
-    simulated: int = 0
-    _known: dict[str, Mapping[str, float | int]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.study = study_on(self.loaded.study, "simulated")
-        self.conditions = expand(self.study, self.scale)
-
-    def cells(
-        self, simulation: Simulation, conditions: Iterable[Condition]
-    ) -> dict[str, list[SimulatedCell]]:
-        """By metric, the cells of these conditions with the machines of `simulation`."""
-        found: dict[str, list[SimulatedCell]] = {}
-        conditions = list(conditions)
-        self.bed.worlds.expect(
-            [
-                simulate_request(workload(one.workload), one.values, trial)
-                for one in conditions
-                if _key(one, trial := self._trial(simulation, one)) not in self._known
-            ]
-        )
-        for condition in conditions:
-            levels = dict(condition.parameters)
-            place = place_of(simulation, levels)
-            assert place is not None
-            link = simulation.link_of(place) or self.study.testbed.link
-            wire = wire_asked_for(link)
-            for metric, value in self._metrics(simulation, condition).items():
-                limit = limit_of(metric, levels, wire)
-                found.setdefault(metric, []).append(SimulatedCell(levels, float(value), limit))
-        return found
-
-    def _trial(self, simulation: Simulation, condition: Condition) -> SimulatedTrial:
-        place = place_of(simulation, condition.parameters)
-        assert place is not None
-        machines = [known_machine(simulation, name) for name in place.machines]
-        seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
-        return trial_on(machines, simulation.link_of(place) or self.study.testbed.link, seed)
-
-    def _metrics(self, simulation: Simulation, condition: Condition) -> Mapping[str, float | int]:
-        trial = self._trial(simulation, condition)
-        key = _key(condition, trial)
-        if key not in self._known:
-            performer = SimulatedPerformer(self.bed, trial)
-            kind = workload(condition.workload)
-            outcome = performer.perform(kind, condition.values, None)
-            if outcome.error is not None:
-                raise outcome.error
-            self.simulated += 1
-            self._known[key] = performer.metrics(kind, condition.values, outcome, CounterChanges())
-        return self._known[key]
-
-    def needed(self, simulation: Simulation, ids: Iterable[str]) -> list[Condition]:
-        """The conditions at which these printed values are read off."""
-        wanted = set(ids)
-        values = [value for value in self.loaded.published.value if value.id in wanted]
-        found = []
-        for condition in self.conditions:
-            # A made-up number is enough to see whether a value is read off here.
-            metrics = workload(condition.workload).metrics
-            levels = dict(condition.parameters)
-            for value in values:
-                if value.metric in metrics and _touches(value, levels, simulation):
-                    found.append(condition)
-                    break
-        return found
-
-    def accuracy(self, simulation: Simulation, only: str = "") -> list[Accuracy]:
-        """Every printed value that the conditions speak of and whose name begins with `only`."""
-        ids = [value.id for value in self.loaded.published.value if value.id.startswith(only)]
-        conditions = self.needed(simulation, ids) if only else self.conditions
-        found = accuracies(self.loaded.published, simulation, self.cells(simulation, conditions))
-        return [one for one in found if one.value.id.startswith(only)]
-
-
-def _key(condition: Condition, trial: SimulatedTrial) -> str:
-    values = condition.values.model_dump(mode="json")
-    return json.dumps([condition.workload, values, asdict(trial)], sort_keys=True)
-
-
-def _touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bool:
-    """Whether a printed value can be read off at a condition, also one that compares two."""
-    no_levels = {"numerator", "denominator", "trial"}
-    wanted = {key: one for key, one in value.condition.items() if key not in no_levels}
-    for reading in simulation.reading:
-        if reading.value == value.id:
-            wanted |= {key: one for key, one in reading.at.items() if key != "rate_bps"}
-    return all(key in levels and levels[key] == one for key, one in wanted.items())
-
-
 def free_numbers(simulation: Simulation) -> list[Free]:
-    """The numbers that are fitted, in the order of the file."""
+    """The numbers that are fitted here, in the order of the file."""
     return [
         Free(machine.id, name, frozenset(number.fitted))
         for machine in simulation.machine
         for name, number in machine.numbers.items()
-        if number.fitted
+        if number.fitted and number.by_hand is None
     ]
 
 
@@ -196,19 +69,6 @@ def groups(free: Sequence[Free]) -> list[list[Free]]:
     return [members for _, members in found]
 
 
-def with_values(simulation: Simulation, values: Mapping[Free, float]) -> Simulation:
-    """The machines with other values of some numbers."""
-    machines = []
-    for machine in simulation.machine:
-        numbers = dict(machine.numbers)
-        for one, value in values.items():
-            if one.machine == machine.id:
-                old = numbers[one.number]
-                numbers[one.number] = MachineNumber(value=value, fitted=old.fitted)
-        machines.append(machine.model_copy(update={"numbers": numbers}))
-    return simulation.model_copy(update={"machine": tuple(machines)})
-
-
 def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) -> Simulation:
     """The machines with the numbers of one group fitted."""
     published = lab.loaded.published
@@ -221,7 +81,7 @@ def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) ->
             one: float(first * np.exp(log - 1))
             for one, first, log in zip(group, start, logs, strict=True)
         }
-        tried = with_values(simulation, _allowed(values))
+        tried = with_values(simulation, allowed(values))
         cells = lab.cells(tried, conditions)
         errors = []
         for name in ids:
@@ -254,18 +114,7 @@ def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) ->
         one: float(f"{first * np.exp(log - 1):.{_DIGITS}g}")
         for one, first, log in zip(group, start, found.x, strict=True)
     }
-    return with_values(simulation, _allowed(fitted))
-
-
-def _allowed(values: Mapping[Free, float]) -> dict[Free, float]:
-    """Shares stay shares, and whole numbers whole."""
-
-    def nearest(number: str, value: float) -> float:
-        if NUMBERS[number].is_whole:
-            value = round(value)
-        return float(min(max(value, NUMBERS[number].least), NUMBERS[number].most))
-
-    return {one: nearest(one.number, value) for one, value in values.items()}
+    return with_values(simulation, allowed(fitted))
 
 
 def _value(simulation: Simulation, one: Free) -> float:
@@ -315,16 +164,27 @@ def print_accuracy(found: Sequence[Accuracy]) -> None:
         bound = one.value.bound or ""
         print(
             f"{one.value.id:24} {bound:3}{one.published:12.5g} {one.simulated:12.5g} "
-            f"{100 * one.error_ratio:+7.1f} %  {one.standing}"
+            f"{100 * one.error_ratio:+7.1f} %  {one.standing}{_skill_text(one)}"
         )
-    for standing in ("fitted", "held out", "not fitted", "all"):
-        *within, total = counts(one for one in found if standing in (one.standing, "all"))
+    for standing in ("fitted", "held out", "not fitted"):
+        own = [one for one in found if one.standing == standing]
+        *within, total = counts(own)
         if total:
             parts = ", ".join(
                 f"{count} within {100 * ratio:g} %"
                 for ratio, count in zip(WITHIN_RATIOS, within, strict=True)
             )
-            print(f"{standing}: {parts}, of {total}")
+            skills = [one.skill for one in own if one.skill is not None]
+            better = f"; nearer than print alone {sum(one > 0 for one in skills)} of {len(skills)}"
+            print(f"{standing}: {parts}, of {total}{better if skills else ''}")
+
+
+def _skill_text(one: Accuracy) -> str:
+    known = one.baseline_error_ratio
+    if known is None:
+        return ""
+    skill = "exact" if one.skill is None else f"skill {one.skill:+.2f}"
+    return f", print alone {100 * known:+.1f} % ({skill})"
 
 
 def main() -> None:
@@ -337,6 +197,9 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", metavar="PREFIX", help="simulate only printed values named so"
     )
+    parser.add_argument(
+        "--finer", action="store_true", help="put a load between each two of every sweep"
+    )
     given = parser.parse_args()
     if given.only and not given.check:
         parser.error("--only needs --check: a fit takes all values")
@@ -344,7 +207,7 @@ def main() -> None:
     if loaded.study.simulation is None:
         sys.exit(f"{given.study}: no machines.toml")
     with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
-        lab = Laboratory(loaded, given.scale, bed)
+        lab = Laboratory(loaded, given.scale, bed, given.finer)
         simulation = lab.study.simulation
         assert simulation is not None
         if not given.check:

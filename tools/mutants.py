@@ -79,6 +79,27 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
             "tests/analysis/test_modes.py",
         ],
     ),
+    "analysis": (
+        [
+            "src/lanlab/analysis/simulated.py",
+            "src/lanlab/analysis/simulated_run.py",
+            "src/lanlab/analysis/peaks.py",
+            "src/lanlab/analysis/load_increase.py",
+            "src/lanlab/report/prediction_table.py",
+            "src/lanlab/report/accuracy_table.py",
+            "src/lanlab/studies/machines.py",
+            "src/lanlab/studies/what_if.py",
+            "src/lanlab/cli/scan.py",
+        ],
+        [
+            "tests/analysis/test_simulated_*.py",
+            "tests/analysis/test_peaks.py",
+            "tests/analysis/test_load_increase.py",
+            "tests/studies/test_machines.py",
+            "tests/cli/test_simulated_commands.py",
+            "tests/cli/test_scan.py",
+        ],
+    ),
     "store": (["src/lanlab/store"], ["tests/store"]),
 }
 #: All of their tests are slow ones.

@@ -22,12 +22,18 @@ from mutants_engine import Engines
 VERSION = "27.1.0"
 _ENGINE = "crates/engine/src/"
 _WORKLOADS = "crates/workloads/src/"
+#: Files of each part; what is not the engine's is in a crate of its own.
 PARTS = {
     "handshake": _WORKLOADS + "handshake.rs",
     "measure": _WORKLOADS + "measure/*.rs",
     "decisions": _WORKLOADS + "**/*.rs",
     "workloads": _ENGINE + "workloads/**/*.rs",
+    "sim": "crates/sim/src/**/*.rs",
+    "medium": "crates/medium/src/**/*.rs",
+    "stack": "crates/stack/src/**/*.rs",
 }
+#: Parts that all tests of their crate try, not only those beside the sources.
+_WITH_ALL_TESTS = ("decisions", "sim", "medium", "stack")
 
 
 def try_part(
@@ -43,7 +49,7 @@ def try_part(
         "CARGO_INCREMENTAL": "1",
         "CARGO_PROFILE_DEV_DEBUG": "0",
     }
-    package = "lanlab-engine" if part == "workloads" else "lanlab-workloads"
+    package = f"lanlab-{PARTS[part].split('/')[1]}"
     base = [program, "mutants", "--dir", tree, "-p", package, "-f", PARTS[part]]
     if package == "lanlab-workloads":
         base += ["--features", "services"]
@@ -59,15 +65,15 @@ def try_part(
     chosen = random.Random(seed).sample(faults, min(count, len(faults)))
     out = work / f"{part}-{seed}"
     # Tests of the library take seconds; whole engines and simulations some tens.
-    longest_s = "300" if part in ("decisions", "workloads") else "60"
+    longest_s = "300" if part in (*_WITH_ALL_TESTS, "workloads") else "60"
     options = ["--in-place", "--baseline", "skip", "--timeout", longest_s, "--build-timeout", "600"]
     # Ends of a link are tests of their own; other parts have theirs beside them.
-    tests = [] if part == "decisions" else ["-C=--lib"]
+    tests = [] if part in _WITH_ALL_TESTS else ["-C=--lib"]
     if part == "workloads":
         tests += ["-C=--test=copy", "-C=--test=contract", "-C=--test=simulate"]
     # What was mutated last may lie there with the time of its change.
-    for root in (_ENGINE, _WORKLOADS):
-        (tree / root / "lib.rs").touch()
+    for package_root in sorted({"/".join(files.split("/")[:3]) for files in PARTS.values()}):
+        (tree / package_root / "lib.rs").touch()
     engines = None
     told: dict[str, list[str]] = {}
     for name in chosen:

@@ -13,8 +13,10 @@ from lanlab.analysis.findings import Judgement, findings_of, judge_run
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.plan import PlannedTrial
+from lanlab.report.finding_text import counts_sentence, verdict_text
 from lanlab.store import TrialRecord
 from lanlab.studies import Finding, Study, load_study
+from lanlab.studies.machines import Simulation
 
 #: Seconds a byte, a file and a trial of each service: cheap by the one, dear by the other.
 _SERVICES = {
@@ -144,7 +146,7 @@ def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> Non
     verdicts = judge_run(load_study("manford-kolahi").findings, run.run, trials)
     by_id = {one.finding.id: one for one in verdicts.judgements}
 
-    assert verdicts.count("not tested") == 19
+    assert verdicts.count("not tested") == 21
     header = by_id["f16"]
     assert header.assumed == (("os", "vista"),)
     assert header.here is not None and header.here.verdict in ("holds", "undecided")
@@ -362,7 +364,13 @@ def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_
     ours = [cell.name for cell in cells if cell.levels["message_size_bytes"] == 500]
     others = [cell.name for cell in cells if cell.name not in ours]
     fitted = {ours[0], others[0]}
-    simulated = replace(evidence, study=evidence.study.model_copy(update={"simulation": {}}))
+    modelled = {
+        "simulation": Simulation(),
+        "experiment": tuple(
+            one.model_copy(update={"on": ("simulated",)}) for one in evidence.study.experiment
+        ),
+    }
+    simulated = replace(evidence, study=evidence.study.model_copy(update=modelled))
     monkeypatch.setattr(RunEvidence, "of", lambda run, trials: simulated)
     monkeypatch.setattr(
         "lanlab.analysis.simulated_run.fitted_conditions", lambda seen, numbers: fitted
@@ -391,9 +399,19 @@ def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() 
     assert verdicts.is_simulated
     without, three = verdicts.judgements
     assert three.fitted == (2, 3)
+    assert verdict_text(three).startswith(f"{three.verdict} in the simulation (fitted, 2 of 3")
+    said = counts_sentence(verdicts)
+    assert "a simulation" in said and "Holm" not in said
+    # Seeds of one model are no sample: no test, no p, no size of an effect.
+    assert verdicts.family == 0 and three.comparisons and three.further is None
+    for one in three.comparisons:
+        assert (one.p_holm, one.comparison.hedges_g) == (None, None)
+        assert (one.low, one.high) == (one.comparison.value, one.comparison.value)
+        assert one.truth in ("holds", "does not hold")
     # Without a comparison there is no share.
     assert without.comparisons == () and without.fitted is None
     real = planned_run("milanovic-srbljic", where="real")
     measured = judge_run(asked, real.run, real.trials)
     assert not measured.is_simulated
     assert {one.fitted for one in measured.judgements} == {None}
+    assert not any("simulation" in verdict_text(one) for one in measured.judgements)

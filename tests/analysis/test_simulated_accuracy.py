@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lanlab.analysis.simulated import SimulatedCell, accuracies, counts
+from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, counts, freedoms
 from lanlab.store import Level
 from lanlab.studies import load_study
 from lanlab.studies.machines import Simulation
@@ -93,3 +93,74 @@ def test_the_end_of_a_range_is_read_off_at_its_size() -> None:
     least = found["r.abs.vista.ipv4.min"]
     assert least.error_ratio == pytest.approx(0.5 / 26.5)
     assert counts(found.values()) == (2, 2, 2, 2)
+
+
+def tcp_of_milanovic(celeron_bps: float, pentium_bps: float) -> dict[str, Accuracy]:
+    """2-byte messages over TCP, of which print alone has 2.1 and 3.4 times."""
+    study = load_study("milanovic-srbljic")
+    common: dict[str, Level] = {"transport": "tcp", "message_size_bytes": 2, "os": "nt4"}
+    cells = [
+        cell(celeron_bps, **common, host="celeron"),
+        cell(pentium_bps, **common, host="pentium"),
+    ]
+    found = accuracies(study.published, machines_of(study.study.id), {"goodput_bps": cells})
+    return {one.value.id: one for one in found}
+
+
+@pytest.mark.parametrize(("simulated", "skill"), [(2.0, 1.0), (1.95, 0.5), (2.1, 0.0), (1.8, -1.0)])
+def test_a_held_out_value_is_set_beside_what_print_alone_makes_of_it(
+    simulated: float, skill: float
+) -> None:
+    """2 is printed over TCP, where 2.1 over UDP is the guess that needs no simulator."""
+    one = tcp_of_milanovic(simulated * 1e6, 1e6)["t2.cel_pen"]
+    assert one.standing == "held out" and one.baseline == pytest.approx(2.1)
+    assert one.skill == pytest.approx(skill, abs=1e-9)
+
+
+def test_what_print_alone_has_exactly_could_not_be_missed_and_does_not_count() -> None:
+    """That the Celeron fills the link says the link."""
+    study = load_study("milanovic-srbljic")
+    cells = {"goodput_bps": of_milanovic()}
+    found = {a.value.id: a for a in accuracies(study.published, machines_of(study.study.id), cells)}
+    full = found["u500.cel.full"]
+    assert full.baseline == 1 and full.skill is None and not full.can_fail
+    assert counts([full]) == (0, 0, 0, 0)
+    half = found["u500.pen.half"]
+    assert half.baseline is None and counts([half]) == (1, 1, 1, 1)
+
+
+def test_one_printed_number_under_two_names_counts_once() -> None:
+    """86 Mbit/s are the greatest of XP over IPv4, and those at 1152 bytes."""
+    study = load_study("manford-kolahi")
+    cells = [cell(88e6, transport="udp", os="xp", ip_version=4, message_size_bytes=1152)]
+    found = accuracies(study.published, machines_of(study.study.id), {"goodput_bps": cells})
+    assert {one.value.id: one.repeats for one in found} == {
+        "r.abs.xp.ipv4.max": None,
+        "p.xp.ipv4.1152": "r.abs.xp.ipv4.max",
+    }
+    assert counts(found) == (1, 1, 1, 1)
+
+
+def test_numbers_that_were_chosen_by_hand_are_free() -> None:
+    """With as many free numbers as values nothing that was fitted could have been missed."""
+    study = load_study("manford-kolahi")
+    simulation = machines_of(study.study.id)
+    found = {one.metric: one for one in freedoms(study.published, simulation)}
+    rates = found["goodput_bps"]
+    assert (rates.free, rates.values, rates.left) == (10, 8, -2)
+    trips = found["rtt_mean_ns"]
+    assert (trips.free, trips.values, trips.left) == (4, 4, 0)
+    by_hand = [
+        number
+        for machine in simulation.machine
+        for number in machine.numbers.values()
+        if number.by_hand is not None
+    ]
+    assert len(by_hand) == 5 and all(number.fitted for number in by_hand)
+
+
+@pytest.mark.parametrize("name", ["manford-kolahi", "milanovic-srbljic"])
+def test_every_held_out_value_has_a_baseline(name: str) -> None:
+    """Without one its error says nothing."""
+    simulation = machines_of(name)
+    assert {one.value for one in simulation.baseline} == set(simulation.held_out)

@@ -39,7 +39,7 @@ def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path
     findings = load_study("manford-kolahi").findings
     assert [row[0] for row in rows] == [finding.id for finding in findings]
     verdicts = {name: verdict.replace("</strong>", "") for name, _, verdict in rows}
-    assert "16 of them speak of one other system throughout. Of this system, 1 holds, " in text
+    assert "17 of them speak of one other system throughout. Of this system, 1 holds, " in text
     assert verdicts["f6"] == "not tested"
     assert verdicts["f16"] == (
         "not tested; on this system, in place of os vista: undecided, the means hold"

@@ -47,6 +47,7 @@ def refusal(data: dict[str, Any]) -> str:
         ({"value": float("nan"), **WHY}, "interrupt_us.value"),
         ({"value": "3", **WHY}, "interrupt_us.value"),
         ({"value": 3, **WHY, "unit": "us"}, "an unknown key"),
+        ({"value": 3, **WHY, "by_hand": "as it was near"}, "found a number that is not fitted"),
         ({**WHY}, "interrupt_us.value`: found nothing"),
     ],
 )
@@ -222,6 +223,44 @@ def test_a_changed_clock_changes_that_machine_alone() -> None:
         changed_study(study, [parse_change("machine.pentium-nt5.clock_mhz=1")])
     with pytest.raises(UsageError, match="allowed: a number, 0 to"):
         changed_study(study, [parse_change("machine.pentium-nt4.interrupt_us=-1")])
+
+
+def test_an_exponent_of_nothing_is_one_and_none_is_none() -> None:
+    """Costs that do not go with the clock stay, where the study has them go with it."""
+    study = study_on(load_study("milanovic-srbljic").study, "simulated")
+    asked = ["machine.pentium-nt4.clock_mhz=266", "machine.pentium-nt4.clock_exponent=0"]
+    changed, _ = changed_study(study, [parse_change(one) for one in asked])
+    assert changed.simulation is not None and study.simulation is not None
+    costs = [
+        known_machine(simulation, "pentium-nt4").numbers["interrupt_us"].value
+        for simulation in (study.simulation, changed.simulation)
+    ]
+    assert costs[0] == pytest.approx(costs[1])
+
+
+@pytest.mark.parametrize(
+    ("value", "guess", "said"),
+    [
+        ("u2.cel", "1", "allowed: a number that is held out"),
+        ("u500.cel.full", "value('u500.cel.full')", "no published number `u500.cel.full`"),
+        ("u500.cel.full", "2 < 3", "allowed: a number above 0, from other published numbers"),
+        ("u500.cel.full", "0 - 1", "allowed: a number above 0"),
+        ("u500.cel.full", "open('x')", "allowed: numbers, + - * /"),
+    ],
+)
+def test_a_baseline_is_a_sum_over_other_printed_numbers(
+    tmp_path: Path, value: str, guess: str, said: str
+) -> None:
+    """Of a value that is held out; it cannot be that value itself."""
+    folder = shutil.copytree(load_study("milanovic-srbljic").path.parent, tmp_path / "study")
+    machines_file = folder / "machines.toml"
+    text = machines_file.read_text()
+    own = 'value = "u500.cel.full"\nguess = "1"'
+    assert text.count(own) == 1
+    machines_file.write_text(text.replace(own, f'value = "{value}"\nguess = "{guess}"'))
+    with pytest.raises(BadStudy) as refused:
+        load_study(str(folder))
+    assert said in refused.value.message
 
 
 def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:

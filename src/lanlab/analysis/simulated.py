@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from lanlab.analysis.findings.printed import ratio_of
@@ -11,6 +12,7 @@ from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue
 from lanlab.studies.base import is_level
+from lanlab.studies.expressions import evaluate
 from lanlab.studies.machines import Simulation, known_machine, place_factors, place_of
 from lanlab.studies.plain_level import plain_level
 
@@ -19,6 +21,8 @@ from lanlab.studies.plain_level import plain_level
 Standing = Literal["fitted", "held out", "not fitted"]
 #: Errors up to these are counted.
 WITHIN_RATIOS = (0.05, 0.1, 0.2)
+#: A baseline that is nearer than this has the number.
+_EXACT_RATIO = 1e-6
 #: Sides that a printed number compares, and what tells trials apart; all else are levels.
 _NO_LEVELS = frozenset({"numerator", "denominator", "minuend", "subtrahend", "trial"})
 _READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain", "deficit"})
@@ -34,6 +38,8 @@ class SimulatedCell:
     limit: float | None
     #: Tells the condition apart, as `lanlab.analysis.findings.evidence.Cell.name` does.
     name: str = ""
+    #: Whether it stands for the greatest over all loads, see `lanlab.analysis.peaks`.
+    is_peak: bool = False
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,33 @@ class Accuracy:
     how: str
     #: Names of the simulated conditions that it rests on.
     conditions: tuple[str, ...]
+    #: Of a held-out number, what print alone makes of it, in the same unit; `None`: not said.
+    baseline: float | None = None
+    #: Id of another value that is the same printed number of the same conditions, and counts.
+    repeats: str | None = None
+    #: What the fit leaves open of the simulated value; `None`: not computed.
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def baseline_error_ratio(self) -> float | None:
+        """(baseline - published) / published."""
+        return None if self.baseline is None else (self.baseline - self.published) / self.published
+
+    @property
+    def skill(self) -> float | None:
+        """1 - error of the simulation / error of the baseline: 1 is exact, at 0 or less it predicts
+        nothing that print does not. `None` without a baseline, or where that is exact."""
+        known = self.baseline_error_ratio
+        if known is None or not self.can_fail:
+            return None
+        return 1 - abs(self.error_ratio) / abs(known)
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether it is a number that could be missed: not one that print alone has exactly."""
+        known = self.baseline_error_ratio
+        return self.is_counted and (known is None or abs(known) > _EXACT_RATIO)
 
     @property
     def error_ratio(self) -> float:
@@ -57,8 +90,13 @@ class Accuracy:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is a number to come near to, not a bound."""
-        return self.value.bound not in (">=", "<=", "<", ">")
+        """Whether it is a number to come near to: no bound, and counted nowhere else."""
+        return not self.is_bound and self.repeats is None
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it was printed as one."""
+        return self.value.bound in (">=", "<=", "<", ">")
 
 
 def accuracies(
@@ -75,15 +113,70 @@ def accuracies(
     Returns:
         In the order of the publication. Differences are left out: they follow from two means.
     """
-    found = []
+    ranges = {one.value: (one.low, one.high) for one in simulation.range}
+    found: list[Accuracy] = []
     for value in published.value:
         cells = cells_of.get(value.metric, ())
         if not is_own(value) or value.statistic not in _READ or not cells:
             continue
         one = read_off(value, published, simulation, cells)
         if one is not None:
-            found.append(one)
+            baseline = _baseline(one, published, simulation)
+            low, high = ranges.get(value.id, (None, None))
+            repeats = _repeated(one, found)
+            found.append(replace(one, baseline=baseline, repeats=repeats, low=low, high=high))
     return found
+
+
+def _repeated(one: Accuracy, before: Iterable[Accuracy]) -> str | None:
+    """What is the same printed number as this one: "86 at most" and "86 at 1152 bytes"."""
+    alike = (
+        other.value.id
+        for other in before
+        if (other.value.metric, other.published, other.simulated, other.conditions)
+        == (one.value.metric, one.published, one.simulated, one.conditions)
+    )
+    return next(alike, None)
+
+
+def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> float | None:
+    """What print alone makes of a number that was held out."""
+    given = [each for each in simulation.baseline if each.value == one.value.id]
+    if one.standing != "held out" or not given:
+        return None
+    numbers = {value.id: value.value for value in published.value}
+    guess = float(evaluate(given[0].guess, numbers.__getitem__))
+    if one.value.statistic in ("ratio", "gain", "deficit"):
+        return guess
+    return guess * one.value.si / one.value.value
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """Numbers of machines that were chosen by printed values of a metric, and these values."""
+
+    metric: str
+    free: int
+    values: int
+
+    @property
+    def left(self) -> int:
+        """Degrees of freedom: at 0 or below, no agreement of a fitted value could have failed."""
+        return self.values - self.free
+
+
+def freedoms(published: Published, simulation: Simulation) -> list[Freedom]:
+    """What was free where printed values were fitted, a row for each metric."""
+    metrics = {value.id: value.metric for value in published.value}
+    free: dict[str, int] = {}
+    values: dict[str, set[str]] = {}
+    for machine in simulation.machine:
+        for number in machine.numbers.values():
+            if number.fitted:
+                metric = metrics[number.fitted[0]]
+                free[metric] = free.get(metric, 0) + 1
+                values.setdefault(metric, set()).update(number.fitted)
+    return [Freedom(metric, count, len(values[metric])) for metric, count in free.items()]
 
 
 def read_off(
@@ -104,12 +197,11 @@ def read_off(
         if not shares:
             return None
         share, cell = max(shares, key=lambda one: one[0])
-        return _accuracy(value, simulation, share, "greatest share of the link", [cell])
+        how = "share of the link at the peak" if cell.is_peak else "greatest share of the link"
+        return _accuracy(value, simulation, share, how, [cell])
     is_least = value.statistic == "minimum"
     cell = (min if is_least else max)(own, key=lambda one: one.mean)
-    how = {"minimum": "least mean", "maximum": "greatest mean"}.get(
-        value.statistic, "greatest mean"
-    )
+    how = "least mean" if is_least else "peak" if cell.is_peak else "greatest mean"
     if len(own) == 1:
         how = "mean"
     return _accuracy(value, simulation, cell.mean, how, [cell])
@@ -129,8 +221,9 @@ def fitted_names(
 
 
 def counts(found: Iterable[Accuracy]) -> tuple[int, ...]:
-    """How many are within each of `WITHIN_RATIOS`, and how many there are."""
-    errors = [abs(one.error_ratio) for one in found if one.is_counted]
+    """How many of those that could be missed are within each of `WITHIN_RATIOS`, and how many
+    there are."""
+    errors = [abs(one.error_ratio) for one in found if one.can_fail]
     # A hair's breadth beyond is what a computer makes of a decimal.
     within = [sum(error <= ratio + 1e-12 for error in errors) for ratio in WITHIN_RATIOS]
     return (*within, len(errors))
@@ -158,7 +251,8 @@ def _ratio(
             return None
         sides.append(sum(cell.mean for cell in best) / len(best))
         used += best
-    how = "ratio of the greatest means"
+    are_peaks = all(cell.is_peak for cell in used)
+    how = "ratio of the peaks" if are_peaks else "ratio of the greatest means"
     return _accuracy(value, simulation, sides[0] / sides[1], how, used, printed.ratio.mean)
 
 

@@ -9,7 +9,7 @@ from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, fitted_names
 from lanlab.analysis.summary import limit_of
-from lanlab.analysis.wires import wire_at
+from lanlab.analysis.wires import Wire, wire_at
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published
 
@@ -19,9 +19,10 @@ def run_accuracies(
 ) -> list[Accuracy]:
     """Every printed number with its counterpart in a run; none of a run on real hosts."""
     evidence = RunEvidence.of(run, trials)
-    if evidence.study.simulation is None or not published.value:
+    simulation = evidence.study.simulation
+    if simulation is None or not evidence.study.is_simulated or not published.value:
         return []
-    return accuracies(published, evidence.study.simulation, simulated_cells(evidence, published))
+    return accuracies(published, simulation, simulated_cells(evidence, published))
 
 
 def fitted_conditions(evidence: RunEvidence, published: Published) -> frozenset[str]:
@@ -38,14 +39,16 @@ def simulated_cells(
     """By metric that something is printed of, the conditions of a run that have it."""
     metrics = dict.fromkeys(value.metric for value in published.value)
     return {
-        metric: [_cell(evidence, metric, cell) for cell in evidence.cells(metric)]
+        metric: [
+            simulated_cell(metric, cell, wire_at(evidence.run, cell.levels))
+            for cell in evidence.cells(metric)
+        ]
         for metric in metrics
     }
 
 
-def _cell(evidence: RunEvidence, metric: str, cell: Cell) -> SimulatedCell:
+def simulated_cell(metric: str, cell: Cell, wire: Wire | None) -> SimulatedCell:
+    """A condition of trials that were simulated over a link."""
     assert isinstance(cell.sample, Trials)
-    values = cell.sample.values
-    levels = dict(cell.levels)
-    limit = limit_of(metric, levels, wire_at(evidence.run, levels))
-    return SimulatedCell(levels, sum(values) / len(values), limit, cell.name)
+    limit = limit_of(metric, dict(cell.levels), wire)
+    return SimulatedCell(cell.levels, cell.sample.mean, limit, cell.name, cell.stands == "greatest")

@@ -42,6 +42,8 @@ class Wire:
     is_of_adapters: bool = False
     #: The largest IP packet that fits a frame.
     mtu_bytes: int = MTU_BYTES
+    #: Whether segments of TCP carry the timestamps option: those of simulated machines do not.
+    has_timestamps: bool = True
 
     @property
     def limit_name(self) -> str:
@@ -67,9 +69,12 @@ class Wire:
             message_size_bytes: Size of a UDP message; over TCP segments are full.
         """
         if transport == "tcp":
+            stamped = self.has_timestamps
             if self.is_shared:
-                return shared_tcp_limit_bps(self.rate_bps, ip_version)
-            return tcp_limit_bps(self.rate_bps, ip_version, mtu_bytes=self.mtu_bytes)
+                return shared_tcp_limit_bps(self.rate_bps, ip_version, timestamps=stamped)
+            return tcp_limit_bps(
+                self.rate_bps, ip_version, timestamps=stamped, mtu_bytes=self.mtu_bytes
+            )
         assert message_size_bytes is not None
         return udp_limit_bps(
             self.rate_bps, message_size_bytes, ip_version, mtu_bytes=self.mtu_bytes
@@ -96,6 +101,7 @@ def wire_of(run: RunRecord) -> Wire | None:
         is_switched=has_medium and facts.get("topology") == "switch",
         way_ns=facts.get("delay_ns", 0) + facts.get("propagation_ns", 0),
         has_token_bucket=facts.get("shape") == "tbf",
+        has_timestamps=run.testbed.get("name") != "simulated",
     )
 
 
@@ -110,7 +116,7 @@ def wire_at(run: RunRecord, parameters: Mapping[str, Level]) -> Wire | None:
         place = place_of(simulation, parameters)
         link = None if place is None else simulation.link_of(place)
         if link is not None:
-            return wire_asked_for(link)
+            return wire_asked_for(link, has_timestamps=False)
     return wire_of(run)
 
 
@@ -138,7 +144,7 @@ def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
     return Wire(min(second, first + sum(others)), is_of_adapters=True, mtu_bytes=min(sizes))
 
 
-def wire_asked_for(text: str) -> Wire | None:
+def wire_asked_for(text: str, *, has_timestamps: bool = True) -> Wire | None:
     """The link of two hosts that a text asks for, as `lanlab.testbeds.link.parse_link` reads it;
     `None` if it is unshaped."""
     asked: LinkRequest = parse_link(text)
@@ -150,4 +156,5 @@ def wire_asked_for(text: str) -> Wire | None:
         is_switched=asked.shape == "medium" and asked.topology == "switch",
         way_ns=asked.delay_ns + asked.propagation(),
         has_token_bucket=asked.shape == "tbf",
+        has_timestamps=has_timestamps,
     )

@@ -74,7 +74,11 @@ def predict(
     from lanlab.cli.watch import RunWatch
     from lanlab.report.build import build_report, check_report_folder
     from lanlab.report.fitted import Fitted
-    from lanlab.report.prediction_table import prediction_tables, predictions
+    from lanlab.report.prediction_table import (
+        prediction_error_sentence,
+        prediction_tables,
+        predictions,
+    )
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.studies import load_study
@@ -111,6 +115,7 @@ def predict(
                 run = new_run(request, records, watch)
             both.append((run, records.trials(run.id)))
     found = predictions(*both)
+    worth = prediction_error_sentence(both[0])
     if folder is not None:
         build_report(both, folder)
     if as_json:
@@ -119,6 +124,7 @@ def predict(
                 "study": chosen.id,
                 "runs": [run.id for run, _ in both],
                 "assumptions": assumed,
+                "model_error": worth,
                 "conditions": [{**dataclasses.asdict(one), "ratio": one.ratio} for one in found],
             }
         )
@@ -130,6 +136,7 @@ def predict(
         for line in assumed:
             answer().print(f"  {line}", soft_wrap=True)
         answer().print("  all else is as in the study, fitted numbers included", soft_wrap=True)
+        answer().print(worth, soft_wrap=True)
         answer().print(f"saved as {both[0][0].id} and {both[1][0].id}", soft_wrap=True)
     if any(run.status != "done" for run, _ in both):
         raise typer.Exit(1)

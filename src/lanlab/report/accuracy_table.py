@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.simulated import WITHIN_RATIOS, Accuracy, counts
+from lanlab.analysis.simulated import WITHIN_RATIOS, Accuracy, Freedom, counts, freedoms
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.wording import BOUNDS, level_text, number, percent, quantity
-from lanlab.report.table import Cell, Column, Table, words
+from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
@@ -23,7 +23,7 @@ def accuracy_tables(
     if not found:
         return []
     study = Study.model_validate(run.study)
-    return [accuracy_table(found, study), accuracy_count_table(found)]
+    return [accuracy_table(found, study), accuracy_count_table(found, study, published)]
 
 
 def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
@@ -36,14 +36,20 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("", "published", "published"),
         Column("simulated"),
         Column("", "simulated", "simulated"),
+        Column("simulated_low"),
+        Column("simulated_high"),
+        Column("", "left open by the fit", "left open by the fit", rank=1),
         Column("error_ratio", "error", "error"),
+        Column("baseline"),
+        Column("", "by print alone", "by print alone"),
+        Column("skill", "skill", "skill"),
         Column("standing", "fitted or held out", "fitted or held out", is_number=False),
         Column("how", "read off as", "", is_number=False),
     )
     return Table("accuracy", TITLE, columns, tuple(_row(one, study) for one in found))
 
 
-def accuracy_count_table(found: Sequence[Accuracy]) -> Table:
+def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Published) -> Table:
     """How many of the printed numbers are within each error, by what they were to the machines."""
     within = [f"within {100 * ratio:g} %" for ratio in WITHIN_RATIOS]
     columns = (
@@ -53,14 +59,21 @@ def accuracy_count_table(found: Sequence[Accuracy]) -> Table:
             for ratio, text in zip(WITHIN_RATIOS, within, strict=True)
         ),
         Column("values", "of", "of"),
+        Column("worth", "what that is worth", "what that is worth", is_number=False),
     )
     rows = []
-    for standing in (*_STANDINGS, "all"):
-        own = [one for one in found if standing in (one.standing, "all")]
+    for standing in _STANDINGS:
+        own = [one for one in found if one.standing == standing]
         *near, total = counts(own)
         if total:
             cells = [Cell(count, str(count)) for count in (*near, total)]
-            rows.append((words(standing), *cells))
+            worth = ""
+            skills = [one.skill for one in own if one.skill is not None]
+            if skills:
+                worth = f"{sum(skill > 0 for skill in skills)} of {len(skills)} nearer than print"
+            elif standing == "fitted" and study.simulation is not None:
+                worth = "; ".join(map(_freedom, freedoms(published, study.simulation)))
+            rows.append((words(standing), *cells, words(worth)))
     return Table("accuracy-counts", "How many are how near", columns, tuple(rows))
 
 
@@ -68,16 +81,31 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
     """What is to be known of these numbers."""
     if not found:
         return []
-    bounds = sum(not one.is_counted for one in found)
+    bounds = sum(one.is_bound for one in found)
+    exact = sum(one.is_counted and not one.can_fail for one in found)
     said = [
         "A fitted value is no prediction: a number of a machine was chosen by it. A value held out "
-        "was set aside before that."
+        "was set aside before that, and is predicted where the simulation comes nearer than print "
+        "alone: skill is 1 less the simulation's error over that of print. With no degree of "
+        "freedom left a fitted value could not be missed."
     ]
+    if exact:
+        values = "1 held-out value is" if exact == 1 else f"{exact} held-out values are"
+        said.append(f"{values} what print alone has exactly, could not be missed, and not counted.")
     if bounds:
         kept = "1 value is a bound and is" if bounds == 1 else f"{bounds} values are bounds and are"
         said.append(f"{kept} not counted.")
     note = study.simulation.note if study.simulation is not None else None
     return [*said, note] if note else said
+
+
+def _freedom(one: Freedom) -> str:
+    left = one.left if one.left > 0 else "no"
+    degrees = "degrees" if one.left > 1 else "degree"
+    return (
+        f"{one.free} free numbers for {one.values} values of {quantity(None, one.metric).name}: "
+        f"{left} {degrees} of freedom left"
+    )
 
 
 def _row(one: Accuracy, study: Study) -> tuple[Cell, ...]:
@@ -96,10 +124,29 @@ def _row(one: Accuracy, study: Study) -> tuple[Cell, ...]:
         Cell(None, f"{bound}{_shown(one, one.published, study)}"),
         Cell(one.simulated, ""),
         Cell(None, _shown(one, one.simulated, study)),
+        Cell(one.low, ""),
+        Cell(one.high, ""),
+        _open(one, study),
         Cell(one.error_ratio, f"{sign}{percent(one.error_ratio, 2)}"),
-        words(one.standing),
+        Cell(one.baseline, ""),
+        EMPTY if one.baseline is None else Cell(None, _shown(one, one.baseline, study)),
+        _skill(one),
+        words(one.standing if one.repeats is None else f"{one.standing}, as {one.repeats}"),
         words(one.how),
     )
+
+
+def _open(one: Accuracy, study: Study) -> Cell:
+    if one.low is None or one.high is None:
+        return EMPTY
+    return Cell(None, f"{_shown(one, one.low, study)} … {_shown(one, one.high, study)}")
+
+
+def _skill(one: Accuracy) -> Cell:
+    if one.skill is None:
+        return EMPTY if one.baseline is None else Cell(None, "print alone is exact")
+    text = number(one.skill, 2) if one.skill > 0 else "no prediction"
+    return Cell(one.skill, text)
 
 
 def _shown(one: Accuracy, value: float, study: Study) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.wording import as_printed, level_text, quantity, with_interval
-from lanlab.report.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.table import EMPTY, Cell, Column, Table, obtained, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
 from lanlab.studies.counterparts import in_published_words, stands_for_something
@@ -78,12 +78,13 @@ def beside_table(
         Column("n", "n", "n"),
         Column("here", "here", "here", is_number=False),
     )
-    return Table(
+    found = Table(
         "published-beside-measured",
         TITLE,
         columns,
         tuple(_cells(row, study, factors, metrics) for row in rows),
     )
+    return obtained(found, is_simulated=study.is_simulated)
 
 
 def _is_alike(theirs: tuple[int, ...], ours: tuple[int, ...], all_rows: Sequence[_Row]) -> bool:

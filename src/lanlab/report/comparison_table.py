@@ -24,7 +24,7 @@ from lanlab.figures.wording import (
 )
 from lanlab.report.comparison_text import effect_text, p_text, verdict_text
 from lanlab.report.metric_table import DISTURBED
-from lanlab.report.table import EMPTY, Cell, Column, Table, words
+from lanlab.report.table import EMPTY, Cell, Column, Table, obtained, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
 from lanlab.studies import Study
@@ -321,7 +321,8 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
                 words(value.where),
             )
         )
-    return Table("beside-published", "Measured and published", columns, tuple(rows))
+    table = Table("beside-published", "Measured and published", columns, tuple(rows))
+    return obtained(table, is_simulated=study.is_simulated)
 
 
 def summary_unit(metric: str) -> str:

@@ -26,6 +26,12 @@ def counts_sentence(verdicts: Verdicts) -> str:
     """How many findings hold, and what was corrected for."""
     count = len(verdicts.judgements)
     findings = "1 finding" if count == 1 else f"{count} findings"
+    if verdicts.is_simulated:
+        return (
+            f"{findings} on {verdicts.on}, a simulation: {counts(verdicts)}. A verdict on a "
+            "simulation compares the means of a model with the claim; nothing is tested, as seeds "
+            "of one model are no sample of machines."
+        )
     said = f"{findings} on {verdicts.on}: {counts(verdicts)}."
     if verdicts.family:
         tests = "1 test" if verdicts.family == 1 else f"{verdicts.family} tests"
@@ -64,7 +70,8 @@ def fitted_text(judgement: Judgement) -> str:
     if judgement.fitted is None or judgement.verdict == "not tested":
         return ""
     fitted, conditions = judgement.fitted
-    return f" (fitted, {fitted} of {conditions} conditions)" if fitted else " (nothing fitted)"
+    how = f"fitted, {fitted} of {conditions} conditions" if fitted else "nothing fitted"
+    return f" in the simulation ({how})"
 
 
 def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
@@ -82,10 +89,22 @@ def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
         lines.append(f"and {len(reasons) - 2} more without numbers")
     if judgement.verdict == "undecided":
         lines.append(further_text(judgement))
+    lines += _missing_in_model(judgement, study)
     if judgement.here is not None:
         lines.append(here_text(judgement))
         lines += [f"  {line}" for line in evidence_lines(judgement.here, study)]
     return lines
+
+
+def _missing_in_model(judgement: Judgement, study: Study | None) -> list[str]:
+    """The mechanism that a model lacks which contradicts what the study found."""
+    is_contradicted = judgement.fitted is not None and judgement.verdict == "does not hold"
+    if not is_contradicted or study is None or study.simulation is None:
+        return []
+    known = [
+        one.mechanism for one in study.simulation.missing if one.finding == judgement.finding.id
+    ]
+    return [f"missing in the model: {one}" for one in known or ["not known"]]
 
 
 def claim_origin(finding: Finding) -> str:

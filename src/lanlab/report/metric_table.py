@@ -20,7 +20,7 @@ from lanlab.figures.wording import (
 )
 from lanlab.report.above_limit import ABOVE, is_above
 from lanlab.report.ending_text import HOW_ENDED
-from lanlab.report.table import EMPTY, Cell, Column, Table
+from lanlab.report.table import EMPTY, Cell, Column, Table, obtained
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
@@ -126,7 +126,8 @@ def metric_table(
             )
         )
     title = shown.name[0].upper() + shown.name[1:]
-    return Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
+    found = Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
+    return obtained(found, is_simulated=study.is_simulated)
 
 
 def _shown(shown: Quantity, value: float | None, digits: int = 4) -> Cell:

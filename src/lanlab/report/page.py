@@ -186,7 +186,7 @@ def run_on_page(
         failures=table("failed trials", lambda: failure_table(trials, study)),
         trials=trial_table(run, trials, study),
         accuracy=accuracy_table(accuracies, study),
-        accuracy_counts=accuracy_count_table(accuracies),
+        accuracy_counts=accuracy_count_table(accuracies, study, published),
         accuracy_told=tuple(accuracy_sentences(accuracies, study)),
         evidence=table(
             "bodies of evidence", lambda: evidence_table(_bodies(run, verdicts, others))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.limiting import cause_of
+from lanlab.analysis.published import published_numbers
+from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.analysis.summary import condition_key, summarise
-from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.figures.wording import condition_text, number, percent, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -64,6 +66,27 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
             mean = None if other is None else other.mean
             found.append(Predicted(experiment.id, one.factors, metric, one.mean, mean, *causes))
     return found
+
+
+def prediction_error_sentence(before: Run) -> str:
+    """How far the model missed what it was not fitted to: what a changed number is worth."""
+    run, trials = before
+    missed = [
+        abs(one.error_ratio)
+        for one in run_accuracies(run, trials, published_numbers(run))
+        if one.standing == "held out" and one.can_fail
+    ]
+    if not missed:
+        return (
+            "No value of these experiments was held out of the fit that the model could have "
+            "missed: how far it errs is not known."
+        )
+    values = "1 value" if len(missed) == 1 else f"{len(missed)} values"
+    far = percent(max(missed), 2)
+    return (
+        f"The model missed {values} of these experiments that were held out of the fit by up to "
+        f"{far}: differences below that are not to be relied on."
+    )
 
 
 def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.published_statements import Statement, statements
 from lanlab.figures.wording import BOUNDS, level_text, number, percent, plain, quantity
-from lanlab.report.table import Cell, Column, Table, words
+from lanlab.report.table import Cell, Column, Table, obtained, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
@@ -32,7 +32,8 @@ def statement_table(
         Column("how", "how, or why not", is_number=False),
     )
     rows = [_row(statement, study) for statement in statements(run, trials, published)]
-    return Table("published-statements", "Other published statements", columns, tuple(rows))
+    found = Table("published-statements", "Other published statements", columns, tuple(rows))
+    return obtained(found, is_simulated=study.is_simulated)
 
 
 def _row(statement: Statement, study: Study) -> tuple[Cell, ...]:

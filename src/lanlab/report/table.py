@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 from lanlab.frozen import dataclass
 
@@ -70,6 +71,25 @@ class Table:
             if column.heading and any(cell.text for cell in cells):
                 found.append((column, cells))
         return found
+
+
+def obtained(table: Table, *, is_simulated: bool) -> Table:
+    """The same of modelled machines: its title, columns and remarks call nothing measured."""
+    if not is_simulated:
+        return table
+
+    def said(text: str) -> str:
+        return text.replace("measured", "simulated").replace("Measured", "Simulated")
+
+    columns = tuple(
+        replace(one, name=said(one.name), heading=said(one.heading), short=said(one.short))
+        for one in table.columns
+    )
+    rows = tuple(
+        tuple(words(said(c.text)) if c.text.startswith("measured") else c for c in row)
+        for row in table.rows
+    )
+    return replace(table, title=said(table.title), columns=columns, rows=rows)
 
 
 #: In place of one that could not be made.

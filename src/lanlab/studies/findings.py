@@ -342,6 +342,9 @@ class Finding(Data):
     stated_by: Several[DottedIdentifier] = ()
     #: What can decide it: the numbers that were published, a run or a simulation, or no number.
     decided_by: Literal["published", "simulation", "text"] | None = None
+    #: Why print does not decide it, where that is not what `decided_by` implies: numbers that were
+    #: plotted are lost, or nothing was measured.
+    lacks: Literal["lost", "unmeasured"] | None = None
     expected: Expected | None = None
 
 

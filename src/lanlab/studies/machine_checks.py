@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
+from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import (
     MOST_LIKE,
@@ -61,6 +62,8 @@ def _plain_problems(simulation: Simulation) -> Iterator[Problem]:
                 yield Problem(at, "an unknown key", listed(NUMBERS), did_you_mean(key, NUMBERS))
                 continue
             yield from _origin_problems(at, number)
+            if number.by_hand is not None and not number.fitted:
+                yield Problem(f"{at}.by_hand", "a number that is not fitted", "beside `fitted`")
             if not kind.allows(number.value):
                 yield Problem(f"{at}.value", show(number.value), kind.range)
         if machine.like is not None:
@@ -185,6 +188,7 @@ def published_problems_of(
             yield _unknown("held_out", name, list(numbers))
         elif name in fitted:
             yield Problem("held_out", show(name), "published numbers that nothing is fitted to")
+    yield from _baseline_problems(simulation, {key: one.value for key, one in numbers.items()})
     for number_, place_ in enumerate(simulation.place):
         for factor, level in place_.when.items():
             at = f"place.{number_}.when.{factor}"
@@ -195,6 +199,23 @@ def published_problems_of(
                 yield Problem(
                     at, show(level), listed(map(str, levels)), did_you_mean(level, map(str, levels))
                 )
+
+
+def _baseline_problems(simulation: Simulation, printed: Mapping[str, float]) -> Iterator[Problem]:
+    yield from _twice("baseline", [one.value for one in simulation.baseline])
+    for one in simulation.baseline:
+        at = f"baseline.{one.value}"
+        if one.value not in simulation.held_out:
+            yield Problem(f"{at}.value", show(one.value), "a number that is held out")
+        others = {key: number for key, number in printed.items() if key != one.value}
+        try:
+            guess = evaluate(one.guess, others.__getitem__)
+        except BadExpression as error:
+            yield Problem(f"{at}.guess", error.found, error.allowed)
+            continue
+        if isinstance(guess, bool) or guess <= 0:
+            found = f"what comes to {show(guess)}"
+            yield Problem(f"{at}.guess", found, "a number above 0, from other published numbers")
 
 
 def _is_printed(value: float, printed: float) -> bool:

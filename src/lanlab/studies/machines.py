@@ -50,6 +50,9 @@ class MachineNumber(Origin):
     """A number of a machine, in the unit of its name."""
 
     value: float
+    #: Why one that was fitted was so by hand, and is left by `bench/fit.py` as it is. A number that
+    #: was chosen with printed values in view is fitted to them, whoever chose it.
+    by_hand: str | None = Field(default=None, min_length=8)
 
 
 class Machine(Data):
@@ -93,6 +96,32 @@ class Reading(Data):
     because: str = Field(min_length=8)
 
 
+class Baseline(Data):
+    """What a held-out number would be by print alone. A simulation that comes no nearer predicts
+    nothing."""
+
+    value: DottedIdentifier
+    #: As `recompute` of a finding is written; of a gain or deficit the ratio that it means.
+    guess: str
+    because: str = Field(min_length=8)
+
+
+class Missing(Data):
+    """What the model lacks to have what a study found."""
+
+    finding: DottedIdentifier
+    mechanism: str = Field(min_length=8)
+
+
+class Range(Data):
+    """What the fit leaves open of a simulated value: 95 % of the machines that agree with print."""
+
+    value: DottedIdentifier
+    #: In the metric's SI unit; of a ratio, gain or deficit the ratio.
+    low: float
+    high: float
+
+
 class Simulation(Data):
     """A whole `machines.toml`."""
 
@@ -103,6 +132,10 @@ class Simulation(Data):
     reading: Several[Reading] = Field(default=(), max_length=_MOST_NAMED)
     #: Published numbers that were set aside before anything was fitted.
     held_out: Several[DottedIdentifier] = Field(default=(), max_length=_MOST_NAMED)
+    baseline: Several[Baseline] = Field(default=(), max_length=_MOST_NAMED)
+    range: Several[Range] = Field(default=(), max_length=_MOST_NAMED)
+    #: For the findings that the simulation contradicts.
+    missing: Several[Missing] = Field(default=(), max_length=_MOST_NAMED)
     #: What is to be said of the model as a whole, as that it has as many costs as numbers.
     note: str | None = None
 
@@ -248,7 +281,8 @@ def origin_text(origin: Origin) -> str:
     if origin.published is not None:
         return f"published ({origin.published})"
     if origin.fitted:
-        return f"fitted to {', '.join(origin.fitted)}"
+        by_hand = isinstance(origin, MachineNumber) and origin.by_hand is not None
+        return f"fitted {'by hand ' if by_hand else ''}to {', '.join(origin.fitted)}"
     return f"assumed: {origin.assumed}"
 
 

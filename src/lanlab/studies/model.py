@@ -258,3 +258,10 @@ class Study(Data):
     #: What was published of a study of one's own, as `published.toml` next to it has it. Of the
     #: studies that come with lanlab it is read where it is needed.
     published: dict[str, Any] | None = None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether all of it runs on modelled machines, as a simulated run has its study."""
+        return self.simulation is not None and all(
+            one.on == ("simulated",) for one in self.experiment
+        )

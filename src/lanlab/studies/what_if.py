@@ -123,7 +123,15 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
             numbers |= _changed(known_one, by_machine[machine.id], told)
         machines.append(Machine(id=machine.id, title=machine.title, numbers=numbers))
     made = simulation.model_copy(
-        update={"machine": tuple(machines), "held_out": (), "reading": (), "note": None}
+        update={
+            "machine": tuple(machines),
+            "held_out": (),
+            "baseline": (),
+            "range": (),
+            "missing": (),
+            "reading": (),
+            "note": None,
+        }
     )
     changed = study.model_copy(
         update={
@@ -153,9 +161,8 @@ def _changed(
     clock = changes.get("clock_mhz")
     if clock is not None:
         now = machine.numbers.get("clock_mhz")
-        exponent = changes.get("clock_exponent") or (
-            machine.numbers["clock_exponent"].value if "clock_exponent" in machine.numbers else None
-        )
+        known = machine.numbers.get("clock_exponent")
+        exponent = changes.get("clock_exponent", None if known is None else known.value)
         if now is None or exponent is None:
             raise UsageError(
                 f"--set: machine `{machine.id}` has no clock that its costs go with",

@@ -22,6 +22,8 @@
 //!   profile is for a single segment. It counts from that segment, not by a system-wide tick.
 //! - **Window updates** are sent when the window has doubled since it was last advertised. It opens by a
 //!   segment or half of the buffer at least (RFC 1122, 4.2.3.3): that is done here, not by smoltcp.
+//! - **Silly windows** are avoided by the receiver alone: a sender fills a window of any size, where RFC
+//!   9293 (3.8.6.2.1) has it wait for a segment or half of the window.
 //! - **Time** is in whole microseconds. The retransmission time-out is 1 s at least and at first (RFC
 //!   6298), doubles, and is 60 s at most. Systems of the 1990s had shorter ones.
 //! - **Congestion control** is Reno with an initial window of 2,048 bytes; fast retransmission after three

@@ -12,6 +12,7 @@ def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:
     """All judgements, at full precision; an open end of an interval is null."""
     return {
         "on": verdicts.on,
+        "is_simulated": verdicts.is_simulated,
         "level": verdicts.level,
         "family": verdicts.family,
         "counts": {

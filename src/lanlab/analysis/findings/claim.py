@@ -194,6 +194,28 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
     return node
 
 
+def of_a_model(node: Node) -> Node:
+    """
+    The statement judged by the means alone: seeds of one model are no sample of machines, so that
+    a test over them, its p and the size of its effect, would claim what nothing shows.
+    """
+    if isinstance(node, Joined):
+        return replace(node, parts=tuple(of_a_model(one) for one in node.parts))
+    if isinstance(node, Gap):
+        return node
+    value = node.value
+    return replace(
+        node,
+        basis="simulated",
+        test="none: the mean over seeds of one model",
+        p_for=1.0,
+        p_against=1.0,
+        hedges_g=None,
+        interval=lambda confidence: (value, value),
+        trials_needed=lambda level: None,
+    )
+
+
 def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterator[Tally]:
     """For each statement that counts: how many parts are shown and refuted."""
     if not isinstance(node, Joined):

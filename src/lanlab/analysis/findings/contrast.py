@@ -30,8 +30,9 @@ from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
 #: `tested`: chance is known. `as printed`: no spread is known. `all equal`: no trial differed.
-#: `too few`: one trial, or two that are equal.
-Basis = Literal["tested", "as printed", "all equal", "too few"]
+#: `too few`: one trial, or two that are equal. `simulated`: the mean of a model's seeds, between
+#: which chance says nothing of the machines.
+Basis = Literal["tested", "as printed", "all equal", "too few", "simulated"]
 Term = tuple[float, Sample]
 
 #: Equal trials below this number are no ground for a verdict.

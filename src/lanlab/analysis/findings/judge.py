@@ -15,6 +15,7 @@ from lanlab.analysis.findings.claim import (
     comparisons,
     gaps,
     known_part,
+    of_a_model,
     tallies,
     truth_of,
     without_repeats,
@@ -29,12 +30,13 @@ from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Finding, LoadedStudy, Published
+from lanlab.studies.findings import Statement
 
-_NOT_BY_PRINT = {
-    "simulation": "the numbers that could decide it are lost;"
-    " a run or a simulation has to decide it",
-    "text": "nothing is printed that could decide it",
-}
+_LOST = "the numbers that could decide it are lost"
+#: Why print does not decide a finding: by what would, unless the finding says what it lacks.
+_NOT_BY_PRINT = {"simulation": _LOST, "text": "nothing is printed that could decide it"}
+_LACKS = {"lost": _LOST, "unmeasured": "the study did not measure what could decide it"}
+_DECIDES = "a run or a simulation has to decide it"
 
 
 def judge_published(loaded: LoadedStudy) -> Verdicts:
@@ -43,8 +45,10 @@ def judge_published(loaded: LoadedStudy) -> Verdicts:
     nodes: list[Node] = []
     for finding in loaded.findings:
         not_by_print = _NOT_BY_PRINT.get(finding.decided_by or "")
-        if not_by_print and finding.stated_by:
-            not_by_print = f"{REPEATS}; a run or a simulation has to decide it"
+        if not_by_print:
+            lacks = REPEATS if finding.stated_by else _LACKS.get(finding.lacks or "", not_by_print)
+            is_open = finding.decided_by == "simulation" or finding.stated_by
+            not_by_print = f"{lacks}; {_DECIDES}" if is_open else lacks
         node = Gap(not_by_print) if not_by_print else build(finding.statement, evidence)
         nodes.append(without_repeats(node, frozenset(finding.stated_by)))
     return _verdicts(loaded.findings, nodes, [None] * len(nodes), evidence, None)
@@ -62,25 +66,32 @@ def judge_run(
         trials: All its trials, in order.
 
     Returns:
-        Of a simulated run each judgement says on how many fitted conditions it rests.
+        Of a simulated run each judgement is by the model's means, and says on how many fitted
+        conditions it rests.
     """
     evidence = RunEvidence.of(run, trials)
+    is_simulated = evidence.study.is_simulated
+
+    def built(statement: Statement, on: RunEvidence) -> Node:
+        node = build(statement, on)
+        return of_a_model(node) if is_simulated else node
+
     nodes: list[Node] = []
     here: list[tuple[Node, Mapping[str, Level]] | None] = []
     printed = published_numbers(run)
     for finding in findings:
         evidence = replace(evidence, digits=_digits(finding, printed))
-        node = build(finding.statement, evidence)
+        node = built(finding.statement, evidence)
         assumed = assumed_levels(finding.statement, evidence.factors)
         nodes.append(node)
         # A statement about another system, with everything in it on that one system.
         is_elsewhere = assumed and not any(True for _ in comparisons(node))
         own = replace(evidence, assumed=assumed) if is_elsewhere and assumed else None
-        here.append((build(finding.statement, own), assumed) if own and assumed else None)
+        here.append((built(finding.statement, own), assumed) if own and assumed else None)
     done = [trial.elapsed_s for trial in trials if trial.status == "done"]
     mean_trial_s = sum(done) / len(done) if done else None
     found = _verdicts(findings, nodes, here, evidence, mean_trial_s)
-    return found if evidence.study.simulation is None else _with_fitted(found, evidence)
+    return _with_fitted(found, evidence) if is_simulated else found
 
 
 def _digits(finding: Finding, published: Published) -> dict[float, float]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.peaks import PEAKED, peaks
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_at
 from lanlab.frozen import dataclass
@@ -62,19 +63,24 @@ class RunEvidence:
         }
 
     def cells(self, metric: str) -> Sequence[Cell]:
-        """Conditions with at least one trial that has the metric."""
-        return [cell for cell, _ in self._cells(metric)]
+        """Conditions with at least one trial that has the metric; of modelled machines, whose loads
+        are a grid of ours, also the peaks between these."""
+        found = [cell for cell, _ in self._cells(metric)]
+        return [*found, *self._peaks(metric, found)]
 
     def shares(self, metric: str) -> Sequence[Cell]:
         """Where the link has a limit."""
+        known = [(cell, dict(condition.parameters)) for cell, condition in self._cells(metric)]
+        peaked = self._peaks(metric, [cell for cell, _ in known])
         found = []
-        for cell, condition in self._cells(metric):
-            parameters = dict(condition.parameters)
+        for cell, parameters in [*known, *((cell, dict(cell.levels)) for cell in peaked)]:
             limit = limit_of(metric, parameters, wire_at(self.run, parameters))
             if limit:
-                sample = times(cell.sample, 1 / limit)
-                found.append(Cell(cell.levels, cell.varied, sample, group=cell.group))
+                found.append(replace(cell, sample=times(cell.sample, 1 / limit)))
         return found
+
+    def _peaks(self, metric: str, found: Sequence[Cell]) -> list[Cell]:
+        return peaks(found) if self.study.is_simulated and metric == PEAKED else []
 
     def levels(self, factor: str) -> tuple[Level, ...]:
         """Those of its conditions, which a series finds by itself."""

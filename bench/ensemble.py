@@ -1,0 +1,167 @@
+"""
+What the fit of a study's machines leaves open: the range of each simulated value over machines that
+agree with print.
+
+A printed value is an interval: by its last digit, or by its words ("about": a tenth either way).
+Machines of the ensemble have every fitted value within its interval. They are drawn by hit-and-run
+(R. L. Smith, Operations Research 32, 1984) with a fixed seed, uniformly over the logarithms of all
+fitted numbers, within a linear surrogate: how each value changes with each number, as simulated.
+Some members are simulated, which says how far the surrogate is off. The 95 % range of each value is
+written into machines.toml as [[range]], from where tables take it.
+
+    python bench/ensemble.py milanovic-srbljic            # draws, writes, prints
+    python bench/ensemble.py milanovic-srbljic --check    # writes nothing
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from laboratory import Free, Laboratory, allowed, with_values
+
+from lanlab.analysis.findings.printed import number_of, ratio_of
+from lanlab.analysis.simulated import Accuracy
+from lanlab.studies import Published, load_study
+from lanlab.studies.machines import Simulation
+from lanlab.testbeds.simulated import SimulatedTestbed
+
+_MEMBERS = 200
+#: Steps of the walk between two members.
+_THINNING = 50
+_SEED = 1
+#: Step of the derivatives, as in `fit.py`.
+_STEP_RATIO = 0.02
+#: No number is taken to be off by more than this factor.
+_MOST_LOG = np.log(2.0)
+_BEGIN = "\n# What the fit leaves open, by `bench/ensemble.py`.\n"
+
+
+def free_of(simulation: Simulation) -> list[Free]:
+    """All numbers that were chosen by printed values, by hand or not."""
+    return [
+        Free(machine.id, name, frozenset(number.fitted))
+        for machine in simulation.machine
+        for name, number in machine.numbers.items()
+        if number.fitted and number.value
+    ]
+
+
+def interval_of(one: Accuracy, published: Published) -> tuple[float, float]:
+    """What a printed value can be, as logarithms of it over what it is printed as."""
+    ratio = ratio_of(one.value, published)
+    seen = number_of(one.value) if ratio is None else ratio.ratio
+    low = -np.inf if seen.low <= 0 else float(np.log(seen.low / one.published))
+    return low, float(np.log(seen.high / one.published))
+
+
+def walk(
+    jacobian: Any, low: Any, high: Any, random: np.random.Generator, members: int = _MEMBERS
+) -> Any:
+    """Points d with low <= jacobian d <= high and |d| <= `_MOST_LOG`, of which 0 is one."""
+    count = jacobian.shape[1]
+    rows = np.vstack([jacobian, np.eye(count)])
+    least = np.concatenate([low, np.full(count, -_MOST_LOG)])
+    most = np.concatenate([high, np.full(count, _MOST_LOG)])
+    at, found = np.zeros(count), []
+    for step in range(members * _THINNING):
+        way = random.standard_normal(count)
+        slope, here = rows @ way, rows @ at
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.sort(np.stack([(least - here) / slope, (most - here) / slope]), axis=0)
+        moves = slope != 0
+        first, last = ends[0][moves].max(), ends[1][moves].min()
+        if first < last:
+            at = at + random.uniform(first, last) * way
+        if step % _THINNING == _THINNING - 1:
+            found.append(at)
+    return np.array(found)
+
+
+def moved(simulation: Simulation, free: Sequence[Free], logs: Sequence[float]) -> Simulation:
+    """The machines with each number times the exponential of its logarithm."""
+    values = {}
+    for one, log in zip(free, logs, strict=True):
+        machine = simulation.machine_named(one.machine)
+        assert machine is not None
+        values[one] = machine.numbers[one.number].value * float(np.exp(log))
+    return with_values(simulation, allowed(values))
+
+
+def write(path: Path, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Put the ranges behind all else in the file."""
+    text = path.read_text(encoding="utf-8").partition(_BEGIN)[0].rstrip("\n") + "\n"
+    rows = [
+        f'\n[[range]]\nvalue = "{name}"\nlow = {low:.4g}\nhigh = {high:.4g}\n'
+        for name, (low, high) in ranges.items()
+    ]
+    path.write_text(text + _BEGIN + "".join(rows), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("study", help="name of a study, or path of a study file")
+    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("--simulated", type=int, default=4, help="members that are simulated")
+    given = parser.parse_args()
+    loaded = load_study(given.study)
+    simulation = loaded.study.simulation
+    if simulation is None:
+        sys.exit(f"{given.study}: no machines.toml")
+    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
+        lab = Laboratory(loaded, given.scale, bed)
+        found = lab.accuracy(simulation)
+        at = np.log([one.simulated for one in found])
+        free = free_of(simulation)
+        columns = []
+        for place, one in enumerate(free):
+            print(f"{one} ({lab.simulated} trials simulated so far)", file=sys.stderr)
+            step = np.zeros(len(free))
+            step[place] = np.log1p(_STEP_RATIO)
+            other = lab.accuracy(moved(simulation, free, step))
+            columns.append((np.log([one.simulated for one in other]) - at) / step[place])
+        whole = np.stack(columns, axis=1)
+        fitted = [place for place, one in enumerate(found) if one.standing == "fitted"]
+        named = frozenset().union(*(one.fitted for one in free))
+        fitted = [place for place in fitted if found[place].value.id in named]
+        off = at[fitted] - np.log([found[place].published for place in fitted])
+        ends = np.array([interval_of(found[place], loaded.published) for place in fitted])
+        # A value that the fit misses may stay as far off, and come no further.
+        low, high = np.minimum(ends[:, 0] - off, 0.0), np.maximum(ends[:, 1] - off, 0.0)
+        members = walk(whole[fitted], low, high, np.random.default_rng(_SEED))
+        values = at + members @ whole.T
+        lows, highs = np.quantile(values, [0.025, 0.975], axis=0)
+        errors = []
+        for member, expected in zip(members[: given.simulated], values, strict=False):
+            seen = np.log([one.simulated for one in lab.accuracy(moved(simulation, free, member))])
+            errors.append(np.abs(seen - expected))
+        ranges = {}
+        for place, one in enumerate(found):
+            ends_of = float(np.exp(lows[place])), float(np.exp(highs[place]))
+            ranges[one.value.id] = ends_of
+            held = "holds print" if ends_of[0] <= one.published <= ends_of[1] else ""
+            print(
+                f"{one.value.id:24} {one.published:12.5g} {one.simulated:12.5g} "
+                f"{ends_of[0]:12.5g} … {ends_of[1]:<12.5g} {one.standing:10} {held}"
+            )
+        if errors:
+            worst = np.max(errors, axis=0)
+            print(
+                f"{len(errors)} members simulated: the surrogate is off by up to "
+                f"{100 * np.expm1(worst.max()):.1f} % ({found[int(worst.argmax())].value.id}), "
+                f"half of the values by less than {100 * np.expm1(np.median(worst)):.1f} %"
+            )
+        print(f"{lab.simulated} trials were simulated")
+        if not given.check:
+            write(loaded.path.with_name("machines.toml"), ranges)
+
+
+if __name__ == "__main__":
+    main()

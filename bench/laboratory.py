@@ -1,0 +1,184 @@
+"""What `fit.py` and `sensitivity.py` simulate: the conditions of a study, on machines of any
+numbers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.peaks import LOAD, PEAKED, peaks
+from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies
+from lanlab.analysis.simulated_run import simulated_cell
+from lanlab.analysis.wires import Wire, wire_asked_for
+from lanlab.performers import SimulatedTrial, trial_seed
+from lanlab.performers.simulated import SimulatedPerformer, simulate_request
+from lanlab.plan import Condition, expand
+from lanlab.run.simulated import trial_on
+from lanlab.studies import LoadedStudy, Study
+from lanlab.studies.machine_numbers import NUMBERS
+from lanlab.studies.machines import Simulation, known_machine, place_of
+from lanlab.studies.whereabouts import study_on
+from lanlab.units import parse_rate_bps
+from lanlab.workloads import CounterChanges, workload
+
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Free:
+    """A number that is fitted."""
+
+    machine: str
+    number: str
+    fitted: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"{self.machine}.{self.number}"
+
+
+def with_values(simulation: Simulation, values: Mapping[Free, float]) -> Simulation:
+    """The machines with other values of some numbers."""
+    machines = []
+    for machine in simulation.machine:
+        numbers = dict(machine.numbers)
+        for one, value in values.items():
+            if one.machine == machine.id:
+                old = numbers[one.number]
+                numbers[one.number] = old.model_copy(update={"value": value})
+        machines.append(machine.model_copy(update={"numbers": numbers}))
+    return simulation.model_copy(update={"machine": tuple(machines)})
+
+
+def allowed(values: Mapping[Free, float]) -> dict[Free, float]:
+    """Shares stay shares, and whole numbers whole."""
+
+    def nearest(number: str, value: float) -> float:
+        if NUMBERS[number].is_whole:
+            value = round(value)
+        return float(min(max(value, NUMBERS[number].least), NUMBERS[number].most))
+
+    return {one: nearest(one.number, value) for one, value in values.items()}
+
+
+@dataclass
+class Laboratory:
+    """Simulates the conditions of a study, each set of numbers once."""
+
+    loaded: LoadedStudy
+    scale: str
+    bed: Any
+    #: Whether each two loads of a sweep have one more between them.
+    is_finer: bool = False
+    study: Study = field(init=False)
+    conditions: tuple[Condition, ...] = field(init=False)
+    simulated: int = 0
+    _known: dict[str, Mapping[str, float | int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        study = study_on(self.loaded.study, "simulated")
+        self.study = with_finer_loads(study) if self.is_finer else study
+        self.conditions = expand(self.study, self.scale)
+
+    def cells(
+        self, simulation: Simulation, conditions: Iterable[Condition]
+    ) -> dict[str, list[SimulatedCell]]:
+        """By metric, the cells of these conditions with the machines of `simulation`."""
+        found: dict[str, list[Cell]] = {}
+        conditions = list(conditions)
+        self.bed.worlds.expect(
+            [
+                simulate_request(workload(one.workload), one.values, trial)
+                for one in conditions
+                if _key(one, trial := self._trial(simulation, one)) not in self._known
+            ]
+        )
+        for condition in conditions:
+            levels, varied = dict(condition.parameters), tuple(condition.factors)
+            for metric, value in self._metrics(simulation, condition).items():
+                cell = Cell(levels, varied, Trials((float(value),)), group=condition.experiment)
+                found.setdefault(metric, []).append(cell)
+        found[PEAKED] = [*found.get(PEAKED, ()), *peaks(found.get(PEAKED, ()))]
+        return {
+            metric: [simulated_cell(metric, one, self._wire(simulation, one.levels)) for one in own]
+            for metric, own in found.items()
+        }
+
+    def _wire(self, simulation: Simulation, levels: Mapping[str, Any]) -> Wire | None:
+        place = place_of(simulation, levels)
+        assert place is not None
+        link = simulation.link_of(place) or self.study.testbed.link
+        return wire_asked_for(link, has_timestamps=False)
+
+    def _trial(self, simulation: Simulation, condition: Condition) -> SimulatedTrial:
+        place = place_of(simulation, condition.parameters)
+        assert place is not None
+        machines = [known_machine(simulation, name) for name in place.machines]
+        seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
+        return trial_on(machines, simulation.link_of(place) or self.study.testbed.link, seed)
+
+    def _metrics(self, simulation: Simulation, condition: Condition) -> Mapping[str, float | int]:
+        trial = self._trial(simulation, condition)
+        key = _key(condition, trial)
+        if key not in self._known:
+            performer = SimulatedPerformer(self.bed, trial)
+            kind = workload(condition.workload)
+            outcome = performer.perform(kind, condition.values, None)
+            if outcome.error is not None:
+                raise outcome.error
+            self.simulated += 1
+            self._known[key] = performer.metrics(kind, condition.values, outcome, CounterChanges())
+        return self._known[key]
+
+    def needed(self, simulation: Simulation, ids: Iterable[str]) -> list[Condition]:
+        """The conditions at which these printed values are read off."""
+        wanted = set(ids)
+        values = [value for value in self.loaded.published.value if value.id in wanted]
+        found = []
+        for condition in self.conditions:
+            # A made-up number is enough to see whether a value is read off here.
+            metrics = workload(condition.workload).metrics
+            levels = dict(condition.parameters)
+            for value in values:
+                if value.metric in metrics and touches(value, levels, simulation):
+                    found.append(condition)
+                    break
+        return found
+
+    def accuracy(self, simulation: Simulation, only: str = "") -> list[Accuracy]:
+        """Every printed value that the conditions speak of and whose name begins with `only`."""
+        ids = [value.id for value in self.loaded.published.value if value.id.startswith(only)]
+        conditions = self.needed(simulation, ids) if only else self.conditions
+        found = accuracies(self.loaded.published, simulation, self.cells(simulation, conditions))
+        return [one for one in found if one.value.id.startswith(only)]
+
+
+def with_finer_loads(study: Study) -> Study:
+    """With another load between each two of every sweep: what is read off may not change by it."""
+    experiments = []
+    for one in study.experiment:
+        loads = sorted(parse_rate_bps(str(load)) for load in one.factors.get(LOAD, ()))
+        between = [round((low * high) ** 0.5) for low, high in itertools.pairwise(loads)]
+        changed = {LOAD: tuple(sorted({*loads, *between}))} if loads else {}
+        factors = {**one.factors, **changed}
+        experiments.append(one.model_copy(update={"factors": factors}))
+    return study.model_copy(update={"experiment": tuple(experiments)})
+
+
+def _key(condition: Condition, trial: SimulatedTrial) -> str:
+    values = condition.values.model_dump(mode="json")
+    return json.dumps([condition.workload, values, asdict(trial)], sort_keys=True)
+
+
+def touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bool:
+    """Whether a printed value can be read off at a condition, also one that compares two."""
+    no_levels = {"numerator", "denominator", "trial"}
+    wanted = {key: one for key, one in value.condition.items() if key not in no_levels}
+    for reading in simulation.reading:
+        if reading.value == value.id:
+            wanted |= {key: one for key, one in reading.at.items() if key != "rate_bps"}
+    return all(key in levels and levels[key] == one for key, one in wanted.items())

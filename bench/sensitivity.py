@@ -1,0 +1,96 @@
+"""
+How much each assumed number of a study's machines moves what is compared with print.
+
+Each number with `assumed` is raised and lowered by 30 %, one at a time, kept in its range, and all
+conditions are simulated with the same seeds. A number that moves a compared value by more than half
+of the error of 5 % that is claimed is not assumed but open: it is marked. The fitted numbers stay
+as they are, so that a number which a fit would make up for is marked, too.
+
+    python bench/sensitivity.py milanovic-srbljic
+    python bench/sensitivity.py manford-kolahi --only rtt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from laboratory import Free, Laboratory, allowed, with_values
+
+from lanlab.analysis.simulated import Accuracy
+from lanlab.studies import load_study
+from lanlab.studies.machines import Simulation
+from lanlab.testbeds.simulated import SimulatedTestbed
+
+_VARIED_RATIO = 0.3
+#: The error that is claimed.
+_CLAIMED_RATIO = 0.05
+
+
+def assumed_numbers(simulation: Simulation) -> list[Free]:
+    """The numbers that are assumed, in the order of the file; those that are 0 cannot be varied."""
+    return [
+        Free(machine.id, name, frozenset())
+        for machine in simulation.machine
+        for name, number in machine.numbers.items()
+        if number.assumed is not None and number.value != 0
+    ]
+
+
+def moved(before: Mapping[str, Accuracy], after: Mapping[str, Accuracy]) -> tuple[float, str]:
+    """The largest change of a compared value, as a share, and which value it is."""
+    changes = [
+        (after[name].simulated / one.simulated - 1, name)
+        for name, one in before.items()
+        if name in after and one.simulated
+    ]
+    return max(changes, key=lambda change: abs(change[0]), default=(0.0, ""))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("study", help="name of a study, or path of a study file")
+    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    parser.add_argument(
+        "--only", default="", metavar="PREFIX", help="compare only printed values named so"
+    )
+    given = parser.parse_args()
+    loaded = load_study(given.study)
+    simulation = loaded.study.simulation
+    if simulation is None:
+        sys.exit(f"{given.study}: no machines.toml")
+    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
+        lab = Laboratory(loaded, given.scale, bed)
+
+        def compared(machines: Simulation) -> dict[str, Accuracy]:
+            return {one.value.id: one for one in lab.accuracy(machines, given.only)}
+
+        before = compared(simulation)
+        print(f"{'assumed number':44} {'value':>9}  {'-30 %':>8} {'+30 %':>8}  moves most")
+        open_ones = 0
+        for one in assumed_numbers(simulation):
+            machine = simulation.machine_named(one.machine)
+            assert machine is not None
+            value = machine.numbers[one.number].value
+            sides = []
+            for sign in (-1, 1):
+                changed = allowed({one: value * (1 + sign * _VARIED_RATIO)})
+                sides.append(moved(before, compared(with_values(simulation, changed))))
+            most, name = max(sides, key=lambda side: abs(side[0]))
+            is_open = abs(most) > _CLAIMED_RATIO / 2
+            open_ones += is_open
+            lower, higher = (f"{100 * side[0]:+.1f} %" for side in sides)
+            mark = "  OPEN" if is_open else ""
+            print(f"{one!s:44} {value:9.5g}  {lower:>8} {higher:>8}  {name if most else ''}{mark}")
+        print(
+            f"{open_ones} numbers move a value by more than {100 * _CLAIMED_RATIO / 2:g} %: they "
+            "are open, not assumed"
+        )
+        print(f"{lab.simulated} trials were simulated")
+
+
+if __name__ == "__main__":
+    main()

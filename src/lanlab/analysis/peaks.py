@@ -1,0 +1,110 @@
+"""
+The greatest throughput over all loads, from the loads that were simulated.
+
+Up to saturation a receiver takes in what is sent. Beyond it the law of receive livelock (Mogul &
+Ramakrishnan 1997) has throughput fall in a straight line with the load, or, where the wire or the
+sender is the limit, stay: delivered = (1 - load * interrupt) / protocol. So the peak is where the
+line of what is sent meets the line through the first two loads of which something is lost. The
+greatest of the simulated loads themselves is a load, not what a machine can take in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.sample import Trials
+from lanlab.store import Level
+
+#: Factors that are loads, in bit/s: throughput is compared with them.
+LOAD = "rate_bps"
+#: The metrics that have a peak over the loads.
+PEAKED = "goodput_bps"
+#: A load of which more is lost is beyond saturation: messages on their way at either end of a trial
+#: make up to this.
+_LOSSY_RATIO = 0.005
+
+
+class Peak(NamedTuple):
+    """Where throughput is greatest."""
+
+    load: float
+    throughput: float
+
+
+def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
+    """
+    The peak of a curve of throughput over load, both in the same unit.
+
+    Args:
+        points: Loads with their throughputs, in any order.
+
+    Returns:
+        `None` where it cannot be told: no load is beyond saturation, or only one, or all are.
+
+    Examples:
+        >>> falling = [(100, 100), (200, 200), (300, 240), (400, 220)]
+        >>> load, throughput = peak_of(falling)
+        >>> round(load), round(throughput)
+        (250, 250)
+        >>> peak_of(falling[:3]) is None
+        True
+    """
+    curve = sorted(points)
+    kept = [(x, y) for x, y in curve if y >= x * (1 - _LOSSY_RATIO)]
+    if not kept:
+        return None
+    beyond = [one for one in curve if one[0] > kept[-1][0]][:2]
+    if len(beyond) < 2:
+        return None
+    (x1, y1), (x2, y2) = beyond
+    slope = (y2 - y1) / (x2 - x1)
+    if slope >= 1:
+        return None
+    # Not before the last load that arrived whole, nor behind the first that did not.
+    load = min(max((y1 - slope * x1) / (1 - slope), kept[-1][0]), x1)
+    throughput = max(load, max(y for _, y in curve))
+    return Peak(load, throughput)
+
+
+def peaks(cells: Sequence[Cell]) -> list[Cell]:
+    """
+    Of each series of simulated conditions that differ in their load alone, the peak: a condition
+    that stands for the greatest over all loads.
+
+    Args:
+        cells: Conditions with `PEAKED`, of trials.
+    """
+    found: list[Cell] = []
+    for own in _series(cells).values():
+        samples = [cell.sample for cell in own if isinstance(cell.sample, Trials)]
+        count = min(len(sample.values) for sample in samples)
+        curves = [
+            [
+                (float(cell.levels[LOAD]), sample.values[n])
+                for cell, sample in zip(own, samples, strict=True)
+            ]
+            for n in range(count)
+        ]
+        tops = [top.throughput for curve in curves if (top := peak_of(curve)) is not None]
+        if len(tops) < count:
+            continue
+        first = own[0]
+        levels = {key: level for key, level in first.levels.items() if key != LOAD}
+        varied = tuple(key for key in first.varied if key != LOAD)
+        blocks = samples[0].blocks[:count]
+        sample = Trials(tuple(tops), blocks, tuple(range(count)))
+        found.append(replace(first, levels=levels, varied=varied, sample=sample, stands="greatest"))
+    return found
+
+
+def _series(cells: Sequence[Cell]) -> Mapping[str, list[Cell]]:
+    """Conditions that go along loads, by all else."""
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if LOAD in cell.varied and isinstance(cell.sample, Trials):
+            rest: dict[str, Level] = {k: v for k, v in cell.levels.items() if k != LOAD}
+            found.setdefault(f"{cell.group}: {sorted(rest.items())!r}", []).append(cell)
+    return {key: own for key, own in found.items() if len(own) > 2}

@@ -1,0 +1,88 @@
+"""The peak of throughput over loads: by the law beyond saturation, not by the loads that ran."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+
+from lanlab.analysis.findings.evidence import Cell
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.peaks import PEAKED, peak_of, peaks
+
+#: Bits of a message, and what its interrupt and the rest of its handling cost, s.
+BITS, INTERRUPT_S, HANDLING_S = 16.0, 184.7e-6, 430e-6
+PEAK_BPS = BITS / (INTERRUPT_S + HANDLING_S)
+GRID = [8_000.0, 16_000, 20_000, 24_000, 32_000, 40_000, 64_000]
+
+
+def delivered_bps(load_bps: float) -> float:
+    """Receive livelock: what is left beside the interrupts."""
+    left = (1 - load_bps / BITS * INTERRUPT_S) / HANDLING_S * BITS
+    return max(0.0, min(load_bps, left))
+
+
+def curve(loads: Sequence[float]) -> list[tuple[float, float]]:
+    return [(load, delivered_bps(load)) for load in loads]
+
+
+def finer(loads: Sequence[float]) -> list[float]:
+    between = [(low * high) ** 0.5 for low, high in itertools.pairwise(loads)]
+    return sorted([*loads, *between])
+
+
+@pytest.mark.parametrize("loads", [GRID, finer(GRID), finer(finer(GRID))])
+def test_the_peak_is_that_of_the_law_whatever_the_loads(loads: list[float]) -> None:
+    """Where the greatest of the loads is 8 % below it."""
+    found = peak_of(curve(loads))
+    assert found is not None
+    assert found.throughput == pytest.approx(PEAK_BPS, rel=1e-9)
+    assert max(delivered_bps(load) for load in GRID) < 0.93 * PEAK_BPS
+
+
+@pytest.mark.parametrize("shift", [0.97, 0.99, 1.01, 1.03])
+def test_it_has_a_slope_where_the_loads_are_fixed(shift: float) -> None:
+    """A fitter needs one: costs that are a little less make the peak as much more."""
+    points = [(load, shift * delivered_bps(load / shift)) for load in GRID]
+    found = peak_of(points)
+    assert found is not None
+    assert found.throughput == pytest.approx(shift * PEAK_BPS, rel=1e-9)
+
+
+def test_a_plateau_is_its_own_peak() -> None:
+    """Of a wire, or of a sender that can offer no more."""
+    found = peak_of([(load, min(load, 26_000.0)) for load in GRID])
+    assert found is not None and found.throughput == pytest.approx(26_000)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [],
+        curve([8_000, 16_000, 20_000]),
+        curve([8_000, 16_000, 20_000, 32_000]),
+        curve([32_000, 40_000]),
+    ],
+)
+def test_no_peak_is_made_up(points: list[tuple[float, float]]) -> None:
+    """Without a load on either side, and a second one beyond, for the line."""
+    assert peak_of(points) is None
+
+
+def test_each_series_has_a_peak_for_each_trial() -> None:
+    """With all that its conditions have in common; one that has none has no cell."""
+
+    def cell(host: str, load: float, share: float) -> Cell:
+        values = tuple(share * delivered_bps(load / share) * (1 + n / 1000) for n in range(3))
+        levels = {"host": host, "rate_bps": round(load), "message_size_bytes": 2}
+        return Cell(levels, ("host", "rate_bps"), Trials(values, (0, 1, 2)), group="udp")
+
+    cells = [cell("slow", load, 1.0) for load in GRID] + [cell("fast", load, 9.0) for load in GRID]
+    (found,) = peaks(cells)
+    assert (found.levels, found.varied) == ({"host": "slow", "message_size_bytes": 2}, ("host",))
+    assert found.stands == "greatest" and PEAKED == "goodput_bps"
+    assert isinstance(found.sample, Trials)
+    assert found.sample.blocks == (0, 1, 2)
+    assert found.sample.values[0] == pytest.approx(PEAK_BPS, rel=1e-9)
+    assert found.sample.values == tuple(sorted(found.sample.values))
