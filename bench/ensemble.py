@@ -109,6 +109,9 @@ def main() -> None:
     parser.add_argument("study", help="name of a study, or path of a study file")
     parser.add_argument("--scale", default="quick", help="scale that is simulated")
     parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument(
+        "--metric", default="", help="only values of this metric; ranges of others stay"
+    )
     parser.add_argument("--simulated", type=int, default=4, help="members that are simulated")
     given = parser.parse_args()
     loaded = load_study(given.study)
@@ -117,15 +120,16 @@ def main() -> None:
         sys.exit(f"{given.study}: no machines.toml")
     with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
         lab = Laboratory(loaded, given.scale, bed)
-        found = lab.accuracy(simulation)
+        found = lab.accuracy(simulation, metric=given.metric)
         at = np.log([one.simulated for one in found])
-        free = free_of(simulation)
+        known = {one.value.id for one in found}
+        free = [one for one in free_of(simulation) if one.fitted & known]
         columns = []
         for place, one in enumerate(free):
             print(f"{one} ({lab.simulated} trials simulated so far)", file=sys.stderr)
             step = np.zeros(len(free))
             step[place] = np.log1p(_STEP_RATIO)
-            other = lab.accuracy(moved(simulation, free, step))
+            other = lab.accuracy(moved(simulation, free, step), metric=given.metric)
             columns.append((np.log([one.simulated for one in other]) - at) / step[place])
         whole = np.stack(columns, axis=1)
         fitted = [place for place, one in enumerate(found) if one.standing == "fitted"]
@@ -140,9 +144,10 @@ def main() -> None:
         lows, highs = np.quantile(values, [0.025, 0.975], axis=0)
         errors = []
         for member, expected in zip(members[: given.simulated], values, strict=False):
-            seen = np.log([one.simulated for one in lab.accuracy(moved(simulation, free, member))])
+            changed = lab.accuracy(moved(simulation, free, member), metric=given.metric)
+            seen = np.log([one.simulated for one in changed])
             errors.append(np.abs(seen - expected))
-        ranges = {}
+        ranges = {one.value: (one.low, one.high) for one in simulation.range}
         for place, one in enumerate(found):
             ends_of = float(np.exp(lows[place])), float(np.exp(highs[place]))
             ranges[one.value.id] = ends_of

@@ -174,7 +174,7 @@ def print_accuracy(found: Sequence[Accuracy]) -> None:
                 f"{count} within {100 * ratio:g} %"
                 for ratio, count in zip(WITHIN_RATIOS, within, strict=True)
             )
-            skills = [one.skill for one in own if one.skill is not None]
+            skills = [one.skill for one in own if one.skill is not None and one.can_fail]
             better = f"; nearer than print alone {sum(one > 0 for one in skills)} of {len(skills)}"
             print(f"{standing}: {parts}, of {total}{better if skills else ''}")
 

@@ -149,12 +149,17 @@ class Laboratory:
                     break
         return found
 
-    def accuracy(self, simulation: Simulation, only: str = "") -> list[Accuracy]:
-        """Every printed value that the conditions speak of and whose name begins with `only`."""
-        ids = [value.id for value in self.loaded.published.value if value.id.startswith(only)]
-        conditions = self.needed(simulation, ids) if only else self.conditions
+    def accuracy(self, simulation: Simulation, only: str = "", metric: str = "") -> list[Accuracy]:
+        """Every printed value that the conditions speak of, whose name begins with `only` and whose
+        metric is this one, if one is given."""
+        ids = {
+            value.id
+            for value in self.loaded.published.value
+            if value.id.startswith(only) and metric in ("", value.metric)
+        }
+        conditions = self.needed(simulation, ids) if only or metric else self.conditions
         found = accuracies(self.loaded.published, simulation, self.cells(simulation, conditions))
-        return [one for one in found if one.value.id.startswith(only)]
+        return [one for one in found if one.value.id in ids]
 
 
 def with_finer_loads(study: Study) -> Study:

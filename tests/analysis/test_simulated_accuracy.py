@@ -139,6 +139,8 @@ def test_one_printed_number_under_two_names_counts_once() -> None:
         "p.xp.ipv4.1152": "r.abs.xp.ipv4.max",
     }
     assert counts(found) == (1, 1, 1, 1)
+    # Of both it is said what print alone makes of them.
+    assert [one.skill for one in found] == [pytest.approx(1 - 2 / 2.45, abs=0.01)] * 2
 
 
 def test_numbers_that_were_chosen_by_hand_are_free() -> None:

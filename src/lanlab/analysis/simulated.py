@@ -73,15 +73,20 @@ class Accuracy:
         """1 - error of the simulation / error of the baseline: 1 is exact, at 0 or less it predicts
         nothing that print does not. `None` without a baseline, or where that is exact."""
         known = self.baseline_error_ratio
-        if known is None or not self.can_fail:
+        if known is None or self.is_exact_by_print:
             return None
         return 1 - abs(self.error_ratio) / abs(known)
 
     @property
+    def is_exact_by_print(self) -> bool:
+        """Whether print alone has the number exactly."""
+        known = self.baseline_error_ratio
+        return known is not None and abs(known) <= _EXACT_RATIO
+
+    @property
     def can_fail(self) -> bool:
         """Whether it is a number that could be missed: not one that print alone has exactly."""
-        known = self.baseline_error_ratio
-        return self.is_counted and (known is None or abs(known) > _EXACT_RATIO)
+        return self.is_counted and not self.is_exact_by_print
 
     @property
     def error_ratio(self) -> float:

@@ -68,7 +68,7 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
         if total:
             cells = [Cell(count, str(count)) for count in (*near, total)]
             worth = ""
-            skills = [one.skill for one in own if one.skill is not None]
+            skills = [one.skill for one in own if one.skill is not None and one.can_fail]
             if skills:
                 worth = f"{sum(skill > 0 for skill in skills)} of {len(skills)} nearer than print"
             elif standing == "fitted" and study.simulation is not None:

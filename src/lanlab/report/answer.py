@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from lanlab.analysis.attempts import counting
+from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
 from lanlab.analysis.published import points_for, published_numbers
 from lanlab.analysis.saturation import saturations
-from lanlab.analysis.summary import Summary, summarise
+from lanlab.analysis.summary import Summary, interval_of_mean, summarise
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
 from lanlab.report.above_limit import above_limit_remark
@@ -147,6 +149,8 @@ def _greatest_of(
 ) -> str:
     """The highest speed of one sweep."""
     best = max(sweep, key=lambda summary: summary.mean or 0.0)
+    if study.is_simulated:
+        best = _peak(best, sweep)
     shown = quantity(study, best.metric)
     text = f"The highest {shown.name} of {named} was {_mean(study, best)}{_share(best)}"
     rate = next(rate for rate in RATES if rate in best.factors)
@@ -162,6 +166,22 @@ def _greatest_of(
         share = percent(sum(ratios) / len(ratios))
         text += f"; at {at}, the highest sending speed, {share} of the messages arrived"
     return text + "."
+
+
+def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
+    """The greatest over all loads, not only over those of the sweep; `best` where that is not
+    known."""
+    if best.metric != PEAKED or LOAD not in best.factors:
+        return best
+    loads = [float(summary.factors[LOAD]) for summary in sweep]
+    trials = zip(*(summary.values for summary in sweep), strict=False)
+    found = [peak_of(zip(loads, values, strict=True)) for values in trials]
+    tops = [one.throughput for one in found if one is not None]
+    if not tops or len(tops) < len(found):
+        return best
+    low, high = interval_of_mean(PEAKED, tops) or (None, None)
+    mean = sum(tops) / len(tops)
+    return replace(best, values=tuple(tops), mean=mean, ci_low=low, ci_high=high)
 
 
 def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]:

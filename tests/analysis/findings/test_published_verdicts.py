@@ -1,4 +1,4 @@
-"""The 89 findings of the five studies: what the evaluator makes of print, and what was expected."""
+"""The 92 findings of the five studies: what the evaluator makes of print, and what was expected."""
 
 from __future__ import annotations
 
