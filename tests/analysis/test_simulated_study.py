@@ -9,11 +9,14 @@ from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.comparison_published import beside_published
 from lanlab.analysis.findings import judge_run
+from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.sample import as_number
 from lanlab.analysis.published import points_for
 from lanlab.analysis.published_statements import statements
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.analysis.summary import summarise
 from lanlab.figures.registry import build_figure
+from lanlab.report.answer import sentences
 from lanlab.report.metric_table import metric_table
 from lanlab.store import TrialRecord
 from lanlab.studies import Study, load_study
@@ -141,3 +144,25 @@ def test_a_claim_is_judged_to_the_digits_that_were_printed(
     assert {(one.comparison.least, one.comparison.most) for one in judged.comparisons} == {
         (24.0e6, 84.6e6)
     }
+
+
+def test_the_highest_speed_of_a_simulated_sweep_is_the_peak_between_its_loads() -> None:
+    """Of a link that carries 1,104 kB/s; of the loads below that the greatest is 1,100 kB/s."""
+    found = planned_run("milanovic-srbljic", "quick", 10_000_000, where="simulated")
+    lossy = [replace(trial, metrics=_livelocked(trial)) for trial in found.trials]
+    said = sentences(found.run, lossy, found.published)
+    (pentium,) = (one for one in said if "500-byte UDP" in one and "host pentium" in one)
+    assert "was 620" in pentium, pentium
+    cells = RunEvidence.of(found.run, lossy).cells("goodput_bps")
+    tops = [as_number(cell.sample).mean for cell in cells if cell.stands == "greatest"]
+    assert tops == pytest.approx([620 * 8000] * 5)
+
+
+def _livelocked(trial: TrialRecord) -> dict[str, float | int]:
+    """Throughput that peaks at 620 kB/s, between the loads of 600 and 700, and falls by half of
+    what more is sent."""
+    load = trial.factors.get("rate_bps")
+    if load is None or trial.parameters["message_size_bytes"] != 500:
+        return dict(trial.metrics)
+    peak = 620 * 8000.0
+    return {**trial.metrics, "goodput_bps": min(float(load), peak - (float(load) - peak) / 2)}

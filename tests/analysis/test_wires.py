@@ -137,3 +137,15 @@ def test_larger_frames_carry_more(found: PlannedRun) -> None:
     assert limit_of("goodput_bps", {**parameters, "server": "embedded"}, link)
     # It is none of the hosts.
     assert limit_of("goodput_bps", {**parameters, "server": "smb://nas/share"}, link) is None
+
+
+@pytest.mark.parametrize(("name", "stamped"), [("simulated", False), ("virtual", True)])
+def test_segments_of_simulated_machines_carry_no_time_stamps(
+    found: PlannedRun, name: str, stamped: bool
+) -> None:
+    """With them a share of the link came to 100.8 %."""
+    testbed = {**found.run.testbed, "name": name, "link_rate_bps": 10_000_000}
+    wire = wire_of(replace(found.run, testbed=testbed))
+    assert wire is not None
+    limit_bps = limit_of("goodput_bps", {"transport": "tcp", "ip_version": 4}, wire)
+    assert limit_bps == tcp_limit_bps(10e6, 4, timestamps=stamped)

@@ -11,6 +11,9 @@ import pytest
 from command_line import Lanlab
 from peer_finding import peer_program
 
+from lanlab.studies import load_study
+from lanlab.studies.machines import known_machine
+
 SINGLE = ("stream", "--testbed", "simulated", "--size", "128", "--time", "0.05", "--seed", "1")
 
 
@@ -81,7 +84,12 @@ def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
     done = lanlab("predict", "milanovic-srbljic", "--scale", "tiny", "--set", change, "--json")
     told = done.json()
     assert done.code == 0 and len(told["runs"]) == 2
-    assert told["assumptions"][0].startswith("486dx2-nt4: interrupt_us 327.")
+    simulation = load_study("milanovic-srbljic").study.simulation
+    assert simulation is not None
+    before_us = known_machine(simulation, "486dx2-nt4").numbers["interrupt_us"].value
+    assert told["assumptions"][0].startswith(f"486dx2-nt4: interrupt_us {before_us:.6g} ")
+    # What the model missed of what it was not fitted to bounds what the change is worth.
+    assert "held out of the fit" in told["model_error"]
     rows = {(row["factors"]["host"], row["factors"]["rate_bps"]): row for row in told["conditions"]}
     slow, fast = rows["486dx2", 10_600_000], rows["celeron", 10_600_000]
     assert slow["ratio"] > 2 and slow["cause_before"] == "receiver's interrupts"

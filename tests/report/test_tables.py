@@ -16,7 +16,7 @@ from lanlab.report.analyses import Analyses
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.statement_table import statement_table
-from lanlab.report.table import Cell, Column, Table
+from lanlab.report.table import Cell, Column, Table, obtained, words
 from lanlab.report.text import tables
 from lanlab.report.trial_table import trial_table
 
@@ -263,3 +263,15 @@ def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
     console = Console(width=120, record=True, file=io.StringIO())
     console.print(tables(run, synthetic.trials, Analyses())[0])
     assert "[red]x[/red]" in console.export_text()
+
+
+@pytest.mark.parametrize("is_simulated", [True, False])
+def test_a_table_of_modelled_machines_calls_nothing_measured(is_simulated: bool) -> None:
+    """Neither its title, nor a column, nor what stands for one; names that hold the word stay."""
+    columns = (Column("measured mean (s)", "measured", "measured"), Column("", "here"))
+    rows = ((Cell(1.0, "1"), words("measured below")), (Cell(2.0, "2"), words("as measured")))
+    table = obtained(Table("t", "Measured and published", columns, rows), is_simulated=is_simulated)
+    word = "simulated" if is_simulated else "measured"
+    assert table.title == f"{word.capitalize()} and published"
+    assert (table.columns[0].name, table.columns[0].heading) == (f"{word} mean (s)", word)
+    assert [row[1].text for row in table.rows] == [f"{word} below", "as measured"]

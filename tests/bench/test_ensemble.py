@@ -1,0 +1,81 @@
+"""The ensemble of machines that agree with print, and what an assumed number moves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+if not (BENCH / "ensemble.py").is_file():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(BENCH))
+
+from ensemble import interval_of, walk, write  # noqa: E402
+from sensitivity import assumed_numbers, moved  # noqa: E402
+
+from lanlab.analysis.simulated import Accuracy  # noqa: E402
+from lanlab.studies import load_study  # noqa: E402
+
+STUDY = load_study("milanovic-srbljic")
+
+
+def of(name: str, simulated: float = 1.0) -> Accuracy:
+    value = next(one for one in STUDY.published.value if one.id == name)
+    printed = 1.15 if value.statistic == "gain" else value.si
+    return Accuracy(value, "fitted", printed, simulated, "", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        # "6 kB/s": by its digit. "about 2.1": a tenth. "almost twice": below. "15 % better".
+        ("u2.cel", 5.5 / 6, 6.5 / 6),
+        ("u2.cel_pen", 0.9, 1.1),
+        ("t2.cel_pen", 0.9, 1.0),
+        ("t500.cel_pen", 1.145 / 1.15, 1.155 / 1.15),
+        ("u2.linux_win", 1.0, np.inf),
+    ],
+)
+def test_a_printed_value_is_an_interval(name: str, low: float, high: float) -> None:
+    """By its digits and words."""
+    ends = interval_of(of(name), STUDY.published)
+    assert np.exp(ends) == pytest.approx((low, high))
+
+
+def test_members_agree_with_print_and_go_as_far_as_it_lets_them() -> None:
+    """Two numbers of which one value fixes the sum: the other way is open."""
+    jacobian = np.array([[1.0, 1.0]])
+    low, high = np.array([-0.1]), np.array([0.02])
+    found = walk(jacobian, low, high, np.random.default_rng(1), members=400)
+    sums = found.sum(axis=1)
+    assert sums.min() >= -0.1 - 1e-12 and sums.max() <= 0.02 + 1e-12
+    assert sums.min() < -0.09 and sums.max() > 0.01
+    assert np.ptp(found[:, 0]) > 1.0
+    again = walk(jacobian, low, high, np.random.default_rng(1), members=400)
+    assert (again == found).all()
+
+
+def test_ranges_are_written_once(tmp_path: Path) -> None:
+    """And a second time in place of the first."""
+    path = tmp_path / "machines.toml"
+    path.write_text("schema = 1\n")
+    write(path, {"a": (1.0, 2.0), "b": (3.0, 4.0)})
+    write(path, {"a": (1.5, 2.5)})
+    text = path.read_text()
+    assert text.startswith("schema = 1\n") and text.count("[[range]]") == 1
+    assert "low = 1.5\nhigh = 2.5\n" in text
+
+
+def test_the_value_that_is_moved_most_is_named() -> None:
+    """Down or up; numbers that were fitted are not among those that are assumed."""
+    before = {name: of(name, 1.0) for name in ("u2.cel", "u2.cel_pen")}
+    after = {"u2.cel": of("u2.cel", 1.1), "u2.cel_pen": of("u2.cel_pen", 0.7)}
+    change, name = moved(before, after)
+    assert (round(change, 9), name) == (-0.3, "u2.cel_pen")
+    assert STUDY.study.simulation is not None
+    assumed = {str(one) for one in assumed_numbers(STUDY.study.simulation)}
+    assert "pentium-nt4.ring_frames" in assumed
+    assert not {"pentium-nt4.interrupt_us", "sender.send_call_us"} & assumed
