@@ -63,6 +63,21 @@ def _normal_rate_held(random: Random) -> bool:
     return seen is not None and seen.low <= 10 <= seen.high
 
 
+def _hanging_rate_held(correlation: float, n: int) -> Callable[[Random], bool]:
+    """Trials each of which carries on a share of the one before, as under load that lasts."""
+    truth = math.exp(0.05**2 / 2)
+
+    def happens(random: Random) -> bool:
+        own = random.normal(0, 1, n)
+        logs = [own[0]]
+        for each in own[1:]:
+            logs.append(correlation * logs[-1] + math.sqrt(1 - correlation**2) * each)
+        seen = condition_mean("goodput_bps", [math.exp(0.05 * log) for log in logs])
+        return seen is not None and seen.low <= truth <= seen.high
+
+    return happens
+
+
 def _capped_rate_held(random: Random) -> bool:
     # Below a limit that most trials nearly reach: the longer tail is below.
     seen = condition_mean("goodput_bps", list(1 - random.gamma(2, 0.02, 5)))
@@ -260,6 +275,22 @@ CASES = (
         for n in (3, 5, 10)
     ),
     Case(HELD, "rate or time, 5 trials, normal, 10 %", _normal_rate_held, 0.94, 0.96, 10_000),
+    *(
+        Case(
+            HELD,
+            f"rate or time, {n} trials that hang together by {correlation:g}: too short",
+            _hanging_rate_held(correlation, n),
+            held - 0.03,
+            held + 0.03,
+            3_000,
+        )
+        for n, correlation, held in (
+            (12, 0.3, 0.86),
+            (12, 0.6, 0.68),
+            (40, 0.3, 0.86),
+            (40, 0.6, 0.67),
+        )
+    ),
     Case(HELD, "rate, 5 trials, tail below a limit", _capped_rate_held, 0.9, 0.94, 3_000),
     Case(HELD, "share lost, 5 trials, about 1 %", _loss_held, 0.91, 0.95, 3_000),
     Case(HELD, "share lost, 5 trials, most without loss", _rare_loss_held, 0.89, 0.93, 3_000),

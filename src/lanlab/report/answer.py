@@ -20,6 +20,7 @@ from lanlab.report.ending_text import ending_sentences
 from lanlab.report.failure_text import failure_sentences
 from lanlab.report.load_table import load_sentences
 from lanlab.report.one_way import one_way_remark
+from lanlab.report.order_text import order_sentences
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.ranking_text import joined, ranking_sentences
 from lanlab.report.round_trips import round_trip_remark
@@ -65,6 +66,7 @@ def sentences(
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
     said += parts.each("how conditions ended", lambda: ending_sentences(run, trials, study))
+    said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
     said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
     said += parts.each("disturbances", lambda: pollution_sentences(trials))
     if run.status != "done":
