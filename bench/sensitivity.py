@@ -7,7 +7,7 @@ of the error of 5 % that is claimed is not assumed but open: it is marked. The f
 as they are, so that a number which a fit would make up for is marked, too.
 
     python bench/sensitivity.py milanovic-srbljic
-    python bench/sensitivity.py manford-kolahi --only rtt.
+    python bench/sensitivity.py manford-kolahi --only r.abs.
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", metavar="PREFIX", help="compare only printed values named so"
     )
+    parser.add_argument(
+        "--number", default="", metavar="PREFIX", help="vary only numbers named so, as `sender.`"
+    )
     given = parser.parse_args()
     loaded = load_study(given.study)
     simulation = loaded.study.simulation
@@ -72,6 +75,8 @@ def main() -> None:
         print(f"{'assumed number':44} {'value':>9}  {'-30 %':>8} {'+30 %':>8}  moves most")
         open_ones = 0
         for one in assumed_numbers(simulation):
+            if not str(one).startswith(given.number):
+                continue
             machine = simulation.machine_named(one.machine)
             assert machine is not None
             value = machine.numbers[one.number].value

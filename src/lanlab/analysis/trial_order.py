@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Sequence
 
-from lanlab.analysis.statistics.multiple import holm
 from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import scale_of
@@ -49,6 +48,11 @@ def hanging_together(summaries: Sequence[Summary]) -> list[Neighbours]:
         for one in summaries
         if one.n >= LEAST_TRIALS and (seen := lag_one(one.metric, one.values)) is not None
     ]
+    if not found:
+        return []
+    # It brings in the libraries of statistics, which most runs have no use for.
+    from lanlab.analysis.statistics.multiple import holm
+
     adjusted = holm([p for _, (_, p) in found])
     return sorted(
         (
