@@ -13,7 +13,7 @@ from lanlab.analysis.findings import Judgement, findings_of, judge_run
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.plan import PlannedTrial
-from lanlab.report.finding_text import counts_sentence, verdict_text
+from lanlab.report.finding_text import counts_sentence, evidence_lines, verdict_text
 from lanlab.store import TrialRecord
 from lanlab.studies import Finding, Study, load_study
 from lanlab.studies.machines import Simulation
@@ -415,3 +415,26 @@ def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() 
     assert not measured.is_simulated
     assert {one.fitted for one in measured.judgements} == {None}
     assert not any("simulation" in verdict_text(one) for one in measured.judgements)
+
+
+def test_what_a_model_lacks_is_said_where_it_contradicts_the_study() -> None:
+    """Of each finding that does not hold in a simulated run, and of no other."""
+    found = planned_run("milanovic-srbljic", where="simulated")
+    study = Study.model_validate(found.run.study)
+    verdicts = judge_run(findings_of(found.run), found.run, found.trials)
+    assert verdicts.count("does not hold") and study.simulation is not None
+    known = {one.finding: one.mechanism for one in study.simulation.missing}
+    for one in verdicts.judgements:
+        said = [line for line in evidence_lines(one, study) if line.startswith("missing in the")]
+        is_contradicted = one.verdict == "does not hold"
+        mechanism = known.get(one.finding.id, "not known")
+        assert said == [f"missing in the model: {mechanism}"] * is_contradicted
+
+
+@pytest.mark.parametrize("name", ["manford-kolahi", "milanovic-srbljic"])
+def test_a_mechanism_is_missing_for_a_finding_that_there_is(name: str) -> None:
+    """A mistyped id would name it nowhere."""
+    loaded = load_study(name)
+    assert loaded.study.simulation is not None
+    named = {one.finding for one in loaded.study.simulation.missing}
+    assert named and named <= {one.id for one in loaded.findings}
