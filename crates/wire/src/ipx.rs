@@ -3,6 +3,8 @@
 //! Source: the Xerox internetwork datagram (XSIS 028112) as Novell changed it; dissector `ipx` of
 //! Wireshark. All fields big-endian.
 
+pub mod framing;
+
 use core::fmt;
 
 use crate::{Error, take};
@@ -10,6 +12,24 @@ use crate::{Error, take};
 const FORMAT: &str = "ipx";
 /// Octets of the header.
 pub const HEADER_LEN: usize = 30;
+/// Checksum of a packet that has none, as almost all.
+pub const NO_CHECKSUM: u16 = 0xffff;
+/// A packet that has passed as many routers is discarded.
+pub const MOST_HOPS: u8 = 16;
+/// Every station.
+pub const BROADCAST: [u8; 6] = [0xff; 6];
+/// Octets before the data of a propagated packet, where routers write the networks that it has passed.
+pub const ROUTER_LIST_LEN: usize = 32;
+
+/// Packet types.
+pub mod packet_type {
+    /// Routing information.
+    pub const RIP: u8 = 0x01;
+    /// Packet exchange: service advertising, names, SMB, NetBIOS to one station.
+    pub const EXCHANGE: u8 = 0x04;
+    /// Sent on by routers to all networks.
+    pub const PROPAGATED: u8 = 0x14;
+}
 
 /// Sockets with a known use.
 pub mod socket {
@@ -23,6 +43,20 @@ pub mod socket {
     pub const NETBIOS: u16 = 0x0455;
     /// Diagnostics.
     pub const DIAGNOSTIC: u16 = 0x0456;
+    /// A server of SMB.
+    pub const SMB_SERVER: u16 = 0x0550;
+    /// Names of stations with SMB.
+    pub const SMB_NAMES: u16 = 0x0551;
+    /// A client of SMB.
+    pub const SMB_CLIENT: u16 = 0x0552;
+    /// Mailslots.
+    pub const MAILSLOT: u16 = 0x0553;
+    /// Messages for people.
+    pub const MESSENGER: u16 = 0x0554;
+    /// The first of those that programs take as they come.
+    pub const FIRST_DYNAMIC: u16 = 0x4000;
+    /// The last of these.
+    pub const LAST_DYNAMIC: u16 = 0x7fff;
 }
 
 /// A station and a program on it.
@@ -53,7 +87,7 @@ impl Address {
         Self { network, node: take(&octets, 4..10), socket }
     }
 
-    fn emit(&self, out: &mut Vec<u8>) {
+    pub(crate) fn emit(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.network.to_be_bytes());
         out.extend_from_slice(&self.node);
         out.extend_from_slice(&self.socket.to_be_bytes());

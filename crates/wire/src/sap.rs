@@ -16,6 +16,8 @@ pub const GOING_DOWN_HOPS: u16 = 16;
 pub const ANY_SERVER: u16 = 0xffff;
 /// Type of a file server.
 pub const FILE_SERVER: u16 = 0x0004;
+/// Type of a server of Windows NT.
+pub const WINDOWS_SERVER: u16 = 0x0640;
 
 const GENERAL_QUERY: u16 = 1;
 const GENERAL_RESPONSE: u16 = 2;
@@ -113,6 +115,28 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// Append a query.
+pub fn emit_query(is_nearest: bool, kind: u16, out: &mut Vec<u8>) {
+    let operation = if is_nearest { NEAREST_QUERY } else { GENERAL_QUERY };
+    out.extend_from_slice(&operation.to_be_bytes());
+    out.extend_from_slice(&kind.to_be_bytes());
+}
+
+/// Append a response. A name is cut to 47 octets.
+pub fn emit_response(is_nearest: bool, servers: &[Server], out: &mut Vec<u8>) {
+    let operation = if is_nearest { NEAREST_RESPONSE } else { GENERAL_RESPONSE };
+    out.extend_from_slice(&operation.to_be_bytes());
+    for server in servers {
+        out.extend_from_slice(&server.kind.to_be_bytes());
+        let name = server.name.as_bytes();
+        let name = &name[..name.len().min(NAME_LEN - 1)];
+        out.extend_from_slice(name);
+        out.resize(out.len() + NAME_LEN - name.len(), 0);
+        server.address.emit(out);
+        out.extend_from_slice(&server.hops.to_be_bytes());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +162,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_query_and_response_comes_back(
+            is_nearest: bool, kind: u16, hops: u16, network: u32, node: [u8; 6], socket: u16,
+            name in "[ -~]{0,47}", count in 0..7_usize,
+        ) {
+            let mut octets = Vec::new();
+            emit_query(is_nearest, kind, &mut octets);
+            prop_assert_eq!(Packet::parse(&octets), Ok(Packet::Query { is_nearest, kind }));
+            let address = Address { network, node, socket };
+            let sent = vec![Server { kind, name, address, hops }; count];
+            octets.clear();
+            emit_response(is_nearest, &sent, &mut octets);
+            let Ok(Packet::Response { is_nearest: found, servers }) = Packet::parse(&octets) else {
+                panic!("no response")
+            };
+            prop_assert_eq!((found, servers.iter().collect::<Vec<_>>()), (is_nearest, sent));
+        }
+
         #[test]
         fn no_octets_stop_it(octets: Vec<u8>) {
             if let Ok(Packet::Response { servers, .. }) = Packet::parse(&octets) {

@@ -1,0 +1,146 @@
+//! Names of stations with SMB straight on IPX (name management protocol over IPX).
+//!
+//! Source: dissector `nmpi` of Wireshark. In IPX packets to and from socket 0551: broadcast ones are
+//! propagated, answers go to one station. Little-endian.
+
+use crate::ipx::ROUTER_LIST_LEN;
+use crate::netbios_name::{NAME_LEN, Name};
+use crate::{Error, take};
+
+const FORMAT: &str = "nmpi";
+const COMMAND: usize = ROUTER_LIST_LEN;
+const KIND: usize = COMMAND + 1;
+const MESSAGE: usize = KIND + 1;
+const NAME: usize = MESSAGE + 2;
+const SOURCE: usize = NAME + NAME_LEN;
+/// Octets of the header.
+pub const HEADER_LEN: usize = SOURCE + NAME_LEN;
+
+/// Kinds of names.
+pub mod kind {
+    /// A station.
+    pub const MACHINE: u8 = 1;
+    /// A workgroup.
+    pub const WORKGROUP: u8 = 2;
+    /// A browser.
+    pub const BROWSER: u8 = 3;
+}
+
+/// What a packet says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Command {
+    /// A station takes a name, unless another one objects.
+    Claim,
+    /// A station gives up a name.
+    Delete,
+    /// Who has the name?
+    Query,
+    /// The sender has the name.
+    Found,
+    /// A message service hangs up.
+    HangUp,
+    /// A message for a mailslot.
+    MailslotSend,
+    /// Who has the mailslot?
+    MailslotFind,
+    /// The sender has the mailslot.
+    MailslotName,
+}
+
+const COMMANDS: [(u8, Command); 8] = [
+    (0xf1, Command::Claim),
+    (0xf2, Command::Delete),
+    (0xf3, Command::Query),
+    (0xf4, Command::Found),
+    (0xf5, Command::HangUp),
+    (0xfc, Command::MailslotSend),
+    (0xfd, Command::MailslotFind),
+    (0xfe, Command::MailslotName),
+];
+
+/// What a packet begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// What it says.
+    pub command: Command,
+    /// Of which kind the name is, of [`kind`].
+    pub kind: u8,
+    /// What the answer repeats.
+    pub message: u16,
+    /// The name that it is about.
+    pub name: Name,
+    /// Name of the sender.
+    pub source: Name,
+}
+
+impl Header {
+    /// Read the data of an IPX packet; gives also what follows the header. The networks that routers have noted
+    /// are passed over.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
+    pub fn parse(data: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let got = data.len();
+        if got < HEADER_LEN {
+            return Err(Error::Truncated { format: FORMAT, need: HEADER_LEN, got });
+        }
+        let known = COMMANDS.iter().find(|(number, _)| *number == data[COMMAND]);
+        let Some(&(_, command)) = known else {
+            let (offset, value) = (COMMAND, u64::from(data[COMMAND]));
+            return Err(Error::Forbidden { format: FORMAT, field: "command", offset, value });
+        };
+        let header = Self {
+            command,
+            kind: data[KIND],
+            message: u16::from_le_bytes(take(data, MESSAGE..NAME)),
+            name: Name(take(data, NAME..SOURCE)),
+            source: Name(take(data, SOURCE..HEADER_LEN)),
+        };
+        Ok((header, &data[HEADER_LEN..]))
+    }
+
+    /// Append the header, with room for the networks of routers.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let known = COMMANDS.iter().find(|(_, command)| *command == self.command);
+        out.extend_from_slice(&[0; ROUTER_LIST_LEN]);
+        out.extend_from_slice(&[known.map_or(0, |(number, _)| *number), self.kind]);
+        out.extend_from_slice(&self.message.to_le_bytes());
+        out.extend_from_slice(&self.name.0);
+        out.extend_from_slice(&self.source.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_short_packet_and_an_unknown_command_are_refused() {
+        let error = Header::parse(&[0; HEADER_LEN - 1]).unwrap_err().to_string();
+        assert_eq!(error, "nmpi: need 68 octets, got 67");
+        let error = Header::parse(&[0; HEADER_LEN]).unwrap_err().to_string();
+        assert_eq!(error, "nmpi: field `command` at octet 32 has forbidden value 0x0");
+    }
+
+    proptest! {
+        #[test]
+        fn every_header_comes_back(
+            which in 0..COMMANDS.len(), kind: u8, message: u16, names: ([u8; 16], [u8; 16]),
+            rest: Vec<u8>,
+        ) {
+            let (name, source) = (Name(names.0), Name(names.1));
+            let header = Header { command: COMMANDS[which].1, kind, message, name, source };
+            let mut octets = Vec::new();
+            header.emit(&mut octets);
+            prop_assert_eq!(octets[COMMAND], COMMANDS[which].0);
+            octets.extend_from_slice(&rest);
+            prop_assert_eq!(Header::parse(&octets), Ok((header, &rest[..])));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Header::parse(&octets);
+        }
+    }
+}

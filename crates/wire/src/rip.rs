@@ -1,0 +1,126 @@
+//! Routing information of IPX (RIP): which networks there are, and how far.
+//!
+//! Source: Novell's IPX router specification, chapter 3; dissector `ipxrip` of Wireshark. In IPX packets
+//! of type 1 to and from socket 0453. All fields big-endian.
+
+use crate::{Error, take};
+
+const FORMAT: &str = "rip";
+const ENTRY_LEN: usize = 8;
+const REQUEST: u16 = 1;
+const RESPONSE: u16 = 2;
+/// Asks for all networks.
+pub const ANY_NETWORK: u32 = 0xffff_ffff;
+/// Most networks of a packet.
+pub const MOST_ENTRIES: usize = 50;
+
+/// A network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number.
+    pub network: u32,
+    /// Routers on the way to it; 16: it cannot be reached.
+    pub hops: u16,
+    /// Time on the way, in 1/18 s.
+    pub ticks: u16,
+}
+
+impl Entry {
+    /// What a request for a network says of it.
+    pub const fn asked(network: u32) -> Self {
+        Self { network, hops: 0xffff, ticks: 0xffff }
+    }
+}
+
+/// A request or a response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packet {
+    /// Whether it says how far the networks are.
+    pub is_response: bool,
+    /// The networks, [`MOST_ENTRIES`] at most.
+    pub entries: Vec<Entry>,
+}
+
+impl Packet {
+    /// Read the data of an IPX packet.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short or ends within an entry, [`Error::Forbidden`] for another operation or
+    /// too many entries.
+    pub fn parse(data: &[u8]) -> Result<Self, Error> {
+        let got = data.len();
+        let entries = data.get(2..).ok_or(Error::Truncated { format: FORMAT, need: 2, got })?;
+        let need = 2 + entries.len().next_multiple_of(ENTRY_LEN);
+        if got < need {
+            return Err(Error::Truncated { format: FORMAT, need, got });
+        }
+        let count = entries.len() / ENTRY_LEN;
+        if count > MOST_ENTRIES {
+            let value = count as u64;
+            return Err(Error::Forbidden { format: FORMAT, field: "entries", offset: 2, value });
+        }
+        let operation = u16::from_be_bytes(take(data, 0..2));
+        if !matches!(operation, REQUEST | RESPONSE) {
+            let value = u64::from(operation);
+            return Err(Error::Forbidden { format: FORMAT, field: "operation", offset: 0, value });
+        }
+        let entries = entries.chunks_exact(ENTRY_LEN).map(|entry| Entry {
+            network: u32::from_be_bytes(take(entry, 0..4)),
+            hops: u16::from_be_bytes(take(entry, 4..6)),
+            ticks: u16::from_be_bytes(take(entry, 6..8)),
+        });
+        Ok(Self { is_response: operation == RESPONSE, entries: entries.collect() })
+    }
+
+    /// Append the data of an IPX packet.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let operation = if self.is_response { RESPONSE } else { REQUEST };
+        out.extend_from_slice(&operation.to_be_bytes());
+        for entry in &self.entries {
+            out.extend_from_slice(&entry.network.to_be_bytes());
+            out.extend_from_slice(&entry.hops.to_be_bytes());
+            out.extend_from_slice(&entry.ticks.to_be_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_request_for_all_networks_is_read_and_what_is_none_is_refused() {
+        let octets = hex::decode("0001ffffffffffffffff").unwrap();
+        let all = Packet { is_response: false, entries: vec![Entry::asked(ANY_NETWORK)] };
+        assert_eq!(Packet::parse(&octets), Ok(all));
+        let error = Packet::parse(&octets[..9]).unwrap_err().to_string();
+        assert_eq!(error, "rip: need 10 octets, got 9");
+        assert!(Packet::parse(&[0, 3]).is_err() && Packet::parse(&[0]).is_err());
+        let long = [&[0, 2][..], &[0; 51 * 8]].concat();
+        assert!(Packet::parse(&long).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_back(
+            is_response: bool, entries in prop::collection::vec(any::<(u32, u16, u16)>(), 0..50),
+        ) {
+            let entry = |(network, hops, ticks)| Entry { network, hops, ticks };
+            let packet = Packet { is_response, entries: entries.into_iter().map(entry).collect() };
+            let mut octets = Vec::new();
+            packet.emit(&mut octets);
+            prop_assert_eq!(Packet::parse(&octets), Ok(packet));
+        }
+
+        #[test]
+        fn what_was_read_is_written_the_same(kind in 0..4_u16, rest: Vec<u8>) {
+            let octets = [&kind.to_be_bytes()[..], &rest].concat();
+            if let Ok(packet) = Packet::parse(&octets) {
+                let mut again = Vec::new();
+                packet.emit(&mut again);
+                prop_assert_eq!(again, octets);
+            }
+        }
+    }
+}
