@@ -130,6 +130,7 @@ impl Agreed {
     }
 
     pub fn set_data_bytes(&mut self, longest_message: u32) {
+        self.max_buffer = self.max_buffer.min(longest_message);
         let small = Self::data_bytes(self.max_buffer.min(u32::from(MAX_BUFFER)));
         let large =
             if self.capabilities & UNIX_EXTENSIONS == 0 { LARGE_BYTES } else { LARGEST_BYTES };

@@ -6,7 +6,7 @@ use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
 use lanlab_wire::smb1::{attributes, find, transaction};
 
-use super::agreed::Agreed;
+use super::agreed::{AROUND_DATA, Agreed};
 use super::names;
 use super::refusals::{malformed, protocol, refused};
 use crate::redirector::{Listed, Refusal};
@@ -60,7 +60,8 @@ impl Listing {
             unicode,
             pattern: Encoded::new(&pattern, unicode, code_page).map_err(malformed)?,
             max_count: (room / SEARCH_ENTRY).clamp(1, 500) as u16,
-            max_data: room.min(MAX_PAGE) as u16,
+            // A page is one message, with what stands before its data.
+            max_data: room.saturating_sub(AROUND_DATA).clamp(1, MAX_PAGE) as u16,
             entries: Vec::new(),
             resume_key: None,
             search: None,

@@ -152,8 +152,9 @@ impl Client {
         } else {
             Logon::LanMan { password: &plain, account: account.text(), domain: domain.text() }
         };
+        let longest = u16::try_from(self.plan.carrier.longest_message);
         let request = session_setup_andx::Request {
-            max_buffer: MAX_BUFFER,
+            max_buffer: longest.map_or(MAX_BUFFER, |longest| longest.min(MAX_BUFFER)),
             max_mpx: agreed.max_mpx,
             // Zero would end other sessions of this host, which stations of a study are.
             vc_number: 1,

@@ -9,7 +9,7 @@ use lanlab_wire::smb1::time::{DateTime, ticks_to_unix_ns};
 use lanlab_wire::smb1::{tree_connect, tree_connect_andx};
 
 use super::refusals::{Refused, malformed};
-use super::state::{MAX_BUFFER, State, Tree};
+use super::state::{State, Tree};
 use crate::smb::Dialect;
 use crate::smb::responses::same;
 use crate::smb::spnego;
@@ -79,7 +79,7 @@ impl State {
                 let response = negotiate::LanMan {
                     index,
                     security_mode,
-                    max_buffer: MAX_BUFFER,
+                    max_buffer: self.max_buffer(),
                     max_mpx: MAX_MPX,
                     max_vcs: 1,
                     raw_mode: if has_raw { raw_mode::READ | raw_mode::WRITE } else { 0 },
@@ -110,6 +110,8 @@ impl State {
         // Raw data have no place for a signature.
         let has_raw = self.carrier.keeps_raw && !self.requires_signatures;
         let raw = if has_raw { capabilities::RAW_MODE } else { 0 };
+        let both = capabilities::LARGE_READX | capabilities::LARGE_WRITEX;
+        let large = if self.carries_large() { both } else { 0 };
         let unicode = self.request.flags2 & flags2::UNICODE != 0;
         let domain = self.name_text(WORKGROUP, unicode);
         let server = self.name_text(&self.offer.name.to_uppercase(), unicode);
@@ -120,7 +122,7 @@ impl State {
             security_mode,
             max_mpx: MAX_MPX,
             max_vcs: 1,
-            max_buffer: u32::from(MAX_BUFFER),
+            max_buffer: u32::from(self.max_buffer()),
             max_raw: MAX_RAW,
             session_key: 0,
             capabilities: raw
@@ -130,8 +132,7 @@ impl State {
                 | capabilities::NT_SMBS
                 | capabilities::STATUS32
                 | capabilities::NT_FIND
-                | capabilities::LARGE_READX
-                | capabilities::LARGE_WRITEX,
+                | large,
             time: self.time,
             timezone_min: 0,
             security: if self.is_extended {
@@ -193,7 +194,7 @@ impl State {
         }
         self.tid = self.add_tree(tree)?;
         self.channel.set_known();
-        let response = tree_connect::Response { max_buffer: MAX_BUFFER, tid: self.tid };
+        let response = tree_connect::Response { max_buffer: self.max_buffer(), tid: self.tid };
         self.put(|writer| response.emit(writer));
         Ok(())
     }

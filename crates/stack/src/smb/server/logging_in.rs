@@ -144,8 +144,8 @@ impl State {
         }
         // A client may read more than its buffer holds wherever the server says that it can ([MS-SMB]
         // 2.2.4.2.1); some do without saying so themselves.
-        self.has_large_reads = self.dialect() == Dialect::Nt;
-        self.client_buffer = usize::from(max_buffer.max(MIN_BUFFER));
+        self.has_large_reads = self.dialect() == Dialect::Nt && self.carries_large();
+        self.client_buffer = usize::from(max_buffer.max(MIN_BUFFER).min(self.max_buffer()));
         self.uid = uid;
         self.channel.set_known();
         Ok(())

@@ -120,7 +120,26 @@ pub struct State {
     place: Option<Place>,
 }
 
+/// Longest message outside large reads and writes, which a carrier may have shorter.
+const fn longest(carrier: CarrierFacts) -> u16 {
+    if carrier.longest_message < MAX_BUFFER as u32 {
+        carrier.longest_message as u16
+    } else {
+        MAX_BUFFER
+    }
+}
+
 impl State {
+    /// Longest message that is taken outside large writes, and announced.
+    pub const fn max_buffer(&self) -> u16 {
+        longest(self.carrier)
+    }
+
+    /// Whether reads and writes can be longer than that.
+    pub const fn carries_large(&self) -> bool {
+        self.carrier.longest_message > MAX_BUFFER as u32
+    }
+
     pub fn new(
         offer: Arc<Offer>,
         open_files: Arc<OpenFiles>,
@@ -139,7 +158,7 @@ impl State {
             requires_signatures: false,
             channel,
             dialect: None,
-            client_buffer: usize::from(MAX_BUFFER),
+            client_buffer: usize::from(longest(carrier)),
             has_large_reads: false,
             is_extended: false,
             challenged: None,
