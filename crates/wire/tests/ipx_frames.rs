@@ -1,0 +1,118 @@
+//! Frames of another encoder: what is read from them is what tshark reads, and is written the same.
+
+use lanlab_wire::ethernet::Frame;
+use lanlab_wire::ipx::{Header, framing, socket};
+use lanlab_wire::smb1::header;
+use lanlab_wire::{nmpi, rip, sap};
+
+const FRAMES: &str = include_str!("frames/ipx.txt");
+
+/// Name and value of a field, as tshark writes them.
+type Field = (&'static str, &'static str);
+
+/// Octets of a frame, and the fields that tshark saw in it.
+fn frames() -> Vec<(Vec<u8>, Vec<Field>)> {
+    let lines: Vec<&str> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
+    let pairs = lines.chunks(2).map(|pair| {
+        let fields = pair[1].trim().split('\t').map(|field| field.split_once('=').unwrap());
+        (hex::decode(pair[0]).unwrap(), fields.collect())
+    });
+    pairs.collect()
+}
+
+fn number(text: &str) -> u64 {
+    let digits = text.replace(':', "");
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
+        None if text.contains(':') => u64::from_str_radix(&digits, 16).unwrap(),
+        None => text.parse().unwrap(),
+    }
+}
+
+fn node(octets: [u8; 6]) -> u64 {
+    octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet))
+}
+
+/// What our parsers see, by tshark's names of fields. Also the data of the packet as it is written again.
+fn seen(header: &Header, data: &[u8]) -> (Vec<(&'static str, u64)>, Vec<u8>) {
+    let (to, from) = (header.destination, header.source);
+    let mut fields = vec![
+        ("ipx.len", 30 + data.len() as u64),
+        ("ipx.hops", u64::from(header.hops)),
+        ("ipx.packet_type", u64::from(header.kind)),
+        ("ipx.dst.net", u64::from(to.network)),
+        ("ipx.dst.node", node(to.node)),
+        ("ipx.dst.socket", u64::from(to.socket)),
+        ("ipx.src.net", u64::from(from.network)),
+        ("ipx.src.node", node(from.node)),
+        ("ipx.src.socket", u64::from(from.socket)),
+    ];
+    let mut again = vec![];
+    let sockets = [to.socket, from.socket];
+    if sockets.contains(&socket::RIP) {
+        let packet = rip::Packet::parse(data).unwrap();
+        let name = if packet.is_response { "ipxrip.response" } else { "ipxrip.request" };
+        fields.push((name, 1));
+        packet.emit(&mut again);
+    } else if sockets.contains(&socket::SAP) {
+        match sap::Packet::parse(data).unwrap() {
+            sap::Packet::Query { is_nearest, kind } => {
+                sap::emit_query(is_nearest, kind, &mut again);
+            }
+            sap::Packet::Response { is_nearest, servers } => {
+                let servers: Vec<_> = servers.iter().collect();
+                assert_eq!(servers[0].name, "CNCFILES");
+                assert_eq!(servers[0].address.to_string(), "00000017:0000C0123456:0550");
+                sap::emit_response(is_nearest, &servers, &mut again);
+            }
+        }
+    } else if sockets.contains(&socket::SMB_NAMES) {
+        let (names, rest) = nmpi::Header::parse(data).unwrap();
+        names.emit(&mut again);
+        fields.extend([
+            ("nmpi.opcode", u64::from(again[32])),
+            ("nmpi.name_type", u64::from(names.kind)),
+            ("nmpi.messageid", u64::from(names.message)),
+        ]);
+        again.extend_from_slice(rest);
+    } else {
+        let smb = header::Header::parse(data).unwrap();
+        // Key, connection and sequence number, where others have a signature.
+        let [a, b, c, d, low, high, sequence @ ..] = smb.signature;
+        fields.extend([
+            ("smb.cmd", u64::from(smb.command)),
+            ("smb.key", u64::from(u32::from_le_bytes([a, b, c, d]))),
+            ("smb.sessid", u64::from(u16::from_le_bytes([low, high]))),
+            ("smb.sequence_num", u64::from(u16::from_le_bytes(sequence))),
+            ("smb.mid", u64::from(smb.mid)),
+        ]);
+        again.extend_from_slice(data);
+    }
+    (fields, again)
+}
+
+#[test]
+fn what_is_read_is_what_tshark_reads_in_every_framing() {
+    let (mut compared, mut framings) = (0, vec![]);
+    for (octets, expected) in frames() {
+        let frame = Frame::parse(&octets).unwrap();
+        let (packet, framing) = framing::packet(&frame).unwrap();
+        framings.push(framing);
+        let (header, data) = Header::parse(packet).unwrap();
+        let (found, data) = seen(&header, data);
+        let mut again = vec![];
+        let stations = (frame.header.destination, frame.header.source);
+        framing::emit(stations, framing, &header, &data, &mut again).unwrap();
+        assert_eq!(hex::encode(again), hex::encode(&octets));
+        for (name, value) in expected {
+            if let Some((_, ours)) = found.iter().find(|(ours, _)| *ours == name) {
+                assert_eq!(*ours, number(value), "{name} of {}", hex::encode(&octets));
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 220, "{compared} fields");
+    for framing in framing::ALL {
+        assert!(framings.iter().filter(|one| **one == framing).count() >= 2, "{framing:?}");
+    }
+}
