@@ -1,10 +1,15 @@
 //! Stations and servers of IPX.
 
 use lanlab_wire::ipx::{Header, socket};
-use lanlab_wire::sap::{ANY_SERVER, FILE_SERVER, GOING_DOWN_HOPS, Packet};
+use lanlab_wire::nmpi;
+use lanlab_wire::sap::{ANY_SERVER, FILE_SERVER, GOING_DOWN_HOPS, Packet, WINDOWS_SERVER};
 
 use super::Notes;
+use super::names::shown as shown_name;
 use super::questions::Kind;
+use crate::messages::NameSign;
+
+const NMPI: &str = "NMPI";
 
 pub fn ipx(packet: &[u8], notes: &mut Notes<'_>) {
     let Ok((header, data)) = Header::parse(packet) else { return };
@@ -13,9 +18,40 @@ pub fn ipx(packet: &[u8], notes: &mut Notes<'_>) {
         let network = header.source.network;
         notes.stations.has_address(notes.from, &format!("IPX network {network:08X}"));
     }
-    if header.source.socket != socket::SAP && header.destination.socket != socket::SAP {
-        return;
+    let sockets = [header.source.socket, header.destination.socket];
+    if sockets.contains(&socket::SMB_NAMES) {
+        smb_names(&header.source.to_string(), data, notes);
+    } else if sockets.contains(&socket::SAP) {
+        services(data, notes);
     }
+}
+
+/// Names of stations with SMB straight on IPX.
+fn smb_names(address: &str, data: &[u8], notes: &mut Notes<'_>) {
+    let Ok((header, _)) = nmpi::Header::parse(data) else { return };
+    let is_group = Some(header.kind != nmpi::kind::MACHINE);
+    let key = |name| (name, NMPI, notes.from);
+    match header.command {
+        nmpi::Command::Claim => notes.names.see(key(header.name), NameSign::Claimed, is_group),
+        nmpi::Command::Delete => notes.names.see(key(header.name), NameSign::Released, is_group),
+        nmpi::Command::Query => {
+            notes.questions.ask(notes.at, Kind::NmpiName, shown_name(header.name), notes.from);
+            notes.names.see(key(header.source), NameSign::Used, None);
+        }
+        nmpi::Command::Found => {
+            notes.questions.answer(Kind::NmpiName, &shown_name(header.name));
+            notes.names.see(key(header.name), NameSign::Answered, is_group);
+            if is_group == Some(false) {
+                let (kind, name) = ("file server".to_owned(), header.name.text());
+                notes.servers.see(kind, name, NMPI, address.to_owned());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Servers that are advertised, and who looks for them.
+fn services(data: &[u8], notes: &mut Notes<'_>) {
     match Packet::parse(data) {
         Ok(Packet::Query { is_nearest, kind }) => {
             let question = if is_nearest { Kind::NearestServer } else { Kind::Servers };
@@ -40,7 +76,7 @@ fn shown(kind: u16) -> String {
         FILE_SERVER => "file server".to_owned(),
         0x0003 => "print queue".to_owned(),
         0x0007 => "print server".to_owned(),
-        0x0640 => "Windows NT server".to_owned(),
+        WINDOWS_SERVER => "Windows NT server".to_owned(),
         ANY_SERVER => "any server".to_owned(),
         other => format!("server of type {other:#06x}"),
     }

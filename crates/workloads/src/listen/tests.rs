@@ -3,9 +3,9 @@ use std::net::Ipv4Addr;
 use lanlab_units::Instant;
 use lanlab_wire::arp;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
-use lanlab_wire::ipx;
 use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
 use lanlab_wire::netbios_name::Name;
+use lanlab_wire::{ipx, nmpi};
 use proptest::prelude::*;
 
 use super::*;
@@ -112,6 +112,35 @@ fn the_four_framings_of_ipx_are_told_apart_and_other_protocols_named() {
     let question = &heard.unanswered[0];
     assert_eq!((question.asked.as_str(), question.times), ("file server", 4));
     assert_eq!(question.last_before_end_ns, 996_000);
+}
+
+#[test]
+fn names_of_stations_with_smb_straight_on_ipx_are_known_and_their_server() {
+    let said = |from: Mac, to: Mac, command, name: &str| {
+        let address = |Mac(node), socket| ipx::Address { network: 0x17, node, socket };
+        let (destination, source) = (address(to, 0x0551), address(from, 0x0551));
+        let header = ipx::Header { checksum: 0xffff, hops: 0, kind: 4, destination, source };
+        let name = Name::new(name, 0x20).unwrap();
+        let caller = Name::new("PC1", 0).unwrap();
+        let names =
+            nmpi::Header { command, kind: nmpi::kind::MACHINE, message: 5, name, source: caller };
+        let (mut data, mut frame) = (Vec::new(), Vec::new());
+        names.emit(&mut data);
+        ipx::framing::emit((to, from), Framing::Raw, &header, &data, &mut frame).unwrap();
+        frame
+    };
+    let heard = observed(&[
+        said(A, Mac::BROADCAST, nmpi::Command::Claim, "CNCFILES"),
+        said(B, Mac::BROADCAST, nmpi::Command::Query, "CNCFILES"),
+        said(A, B, nmpi::Command::Found, "CNCFILES"),
+        said(B, Mac::BROADCAST, nmpi::Command::Query, "NOBODY"),
+    ]);
+    let names: Vec<_> = heard.names.iter().map(|each| (each.name.as_str(), each.sign)).collect();
+    assert_eq!(names, [("CNCFILES", NameSign::Answered), ("PC1", NameSign::Used)]);
+    assert_eq!(heard.servers.len(), 1);
+    assert!(heard.servers[0].address.starts_with("00000017:"), "{}", heard.servers[0].address);
+    assert_eq!((heard.answered_questions, heard.unanswered.len()), (1, 1));
+    assert_eq!(heard.unanswered[0].question, "NMPI: who has the name");
 }
 
 #[test]
