@@ -520,6 +520,53 @@ def nbf_stations() -> dict[str, bytes]:
     return seeds
 
 
+def ipx_stations() -> dict[str, bytes]:
+    """Conversations with a station on IPX: names, sessions called and taken, repeats, routers."""
+
+    def packet(who: int, value: int, data: bytes) -> bytes:
+        return bytes([6, who, value, len(data)]) + data
+
+    def smb(command: int, sequence: int = 0, connection: int = 0, number: int = 1) -> bytes:
+        numbers = bytes(4) + connection.to_bytes(2, "little") + sequence.to_bytes(2, "little")
+        ids = bytes(4) + number.to_bytes(2, "little") + bytes(2) + number.to_bytes(2, "little")
+        return b"\xffSMB" + bytes([command]) + bytes(9) + numbers + ids + b"\xff\xff\0\0\0"[2:]
+
+    def name(command: int, called: bytes, message: int = 1) -> bytes:
+        both = called.ljust(15) + b"\x20" + b"OTHER".ljust(15) + b"\0"
+        return bytes(32) + bytes([command, 1]) + message.to_bytes(2, "little") + both
+
+    ready = bytes([2, 50, 60, 0])
+    listening = bytes([0, 0, 0, 0]) + ready
+    first = packet(0, 8, smb(0x72))
+    answer = bytes([3, 0, 12, 0])
+    taken = listening + first + answer
+    write = packet(0, 8, smb(0x0B, sequence=1, connection=1, number=2))
+    called = bytes([1, 0, 0, 0])
+    found = packet(4, 0, name(0xF4, b"SERVER", 2))
+    late = bytes([2, 200, 20, 0])
+    routes = bytes([0, 2, 0, 0, 0, 7, 0, 1, 0, 1])
+    return {
+        "taken": taken + write + answer,
+        "repeated": taken + write + write + answer + write,
+        "unknown": taken + packet(1, 8, smb(0x0B, sequence=1, connection=9)),
+        "anew": taken + first + packet(0, 8, smb(0x72, number=9)) + late * 3,
+        "called": ready + called + found + bytes([3, 0, 8, 0]) + packet(16, 12, b""),
+        "lost": ready + called + found + bytes([3, 0, 8, 0]) + late * 20,
+        "paused": taken + bytes([4, 0, 1, 0]) + write + bytes([4, 0, 2, 0]) + answer,
+        "closed": taken + bytes([4, 0, 0, 0]) + write,
+        "names": listening
+        + packet(4, 0, name(0xF1, b"STATION"))
+        + packet(5, 2, name(0xF3, b"STATION")),
+        "conflict": packet(4, 0, name(0xF4, b"STATION", 1)) + ready,
+        "services": listening
+        + packet(8, 0, bytes([0, 1, 6, 0x40]))
+        + packet(9, 4, bytes([0, 3, 6, 0x40])),
+        "routes": packet(12, 6, routes) + ready,
+        "hops": listening + packet(0, 0xF8, smb(0x72)),
+        "frame": bytes([5, 0, 0, 60]) + b"\2\0\0\0\0\1\2\0\0\0\1\1\x81\x37" + bytes(46),
+    }
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -529,6 +576,7 @@ def main() -> None:
         "tally": tallies(),
         "host_texts": texts(),
         "ip_frames": ip_packets(),
+        "ipx_station": ipx_stations(),
         "ftp_answers": services.ftp_answers(),
         "http_answers": services.http_answers(),
         "heard_frames": heard_frames(),

@@ -6,6 +6,8 @@
 mod file_services;
 #[path = "../heard_frames.rs"]
 mod heard_frames;
+#[path = "../ipx_station.rs"]
+mod ipx_station;
 #[path = "../nbf_frames.rs"]
 mod nbf_frames;
 #[path = "../nbf_station.rs"]
@@ -46,6 +48,7 @@ const TARGETS: &[(&str, Check)] = &[
     }),
     ("nbf_frames", nbf_frames::nbf_frames),
     ("nbf_station", nbf_station::nbf_station),
+    ("ipx_station", ipx_station::ipx_station),
     ("heard_frames", heard_frames::heard_frames),
 ];
 

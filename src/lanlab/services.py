@@ -23,12 +23,15 @@ class Carrier:
     about: str
     #: Family of its servers' addresses: IP of either version, or no IP.
     family: Literal["ip", "mac", "ipx"]
+    #: Whether its messages have room for signatures, and may be nothing but data.
+    has_signatures_and_raw: bool = True
 
 
 #: By name.
 CARRIERS: Mapping[str, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip"),
     "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac"),
+    "ipx": Carrier("IPX", "NWLink without NetBIOS", "ipx", has_signatures_and_raw=False),
 }
 #: The carrier of every service, unless another one is asked for.
 USUAL_CARRIER = "tcp"
@@ -36,6 +39,8 @@ USUAL_CARRIER = "tcp"
 FRAME_CARRIERS: Mapping[str, Carrier] = {
     name: one for name, one in CARRIERS.items() if one.family != "ip"
 }
+#: The same for people, as in `NetBEUI or IPX`.
+FRAME_TITLES = " or ".join(one.title for one in FRAME_CARRIERS.values())
 
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"
@@ -127,13 +132,14 @@ _SMB1 = Service(
 
 def _smb1_over(carrier: str) -> Service:
     """SMB 1 over a carrier straight on Ethernet, which has neither ports nor WINS."""
+    has_all = CARRIERS[carrier].has_signatures_and_raw
     return replace(
         _SMB1,
         name=f"{_SMB1.name}+{carrier}",
         title=f"{_SMB1.title} over {CARRIERS[carrier].title}",
         port=0,
-        own_parameters=("dialect", "signing", "raw"),
-        url_options=("dialect", "signing"),
+        own_parameters=("dialect", "signing", "raw") if has_all else ("dialect",),
+        url_options=("dialect", "signing") if has_all else ("dialect",),
         carrier=carrier,
     )
 

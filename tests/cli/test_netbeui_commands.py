@@ -79,7 +79,7 @@ def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
     ("argv", "expected"),
     [
         (("--service", "ftp", "--carrier", "nbf"), "--carrier: found `nbf` for --service `ftp`"),
-        (("--service", "smb1", "--carrier", "ipx"), "--carrier: found `ipx`; allowed: tcp, nbf"),
+        (("--service", "smb1", "--carrier", "spx"), "--carrier: found `spx`; allowed: tcp, nbf"),
         (("--service", "smb1+nbf", "--carrier", "tcp"), "--carrier: found `tcp`"),
         (("--service", "smb1+nbf", "--server", "samba"), "for --server `samba`"),
         (("--service", "smb1+nbf", "--ip", "6"), "--ip: found 6"),

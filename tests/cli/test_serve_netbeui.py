@@ -119,7 +119,7 @@ def test_what_is_served_is_read_only_unless_told_otherwise(
     [
         (("--service", "smb1", "--carrier", "nbf"), "needs --interface"),
         (("--service", "smb1+nbf"), "needs --interface"),
-        (("--service", "smb1", "--carrier", "ipx"), "--carrier: found `ipx`"),
+        (("--service", "smb1", "--carrier", "spx"), "--carrier: found `spx`"),
         (("--service", "sftp", "--carrier", "nbf"), "--carrier: found `nbf` for service `sftp`"),
         (("--service", "sftp", "--interface", "eth1"), "have no effect for `sftp`"),
         (("--service", "smb1+nbf", "--interface", "none"), "no Ethernet interface named `none`"),

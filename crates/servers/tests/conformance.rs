@@ -24,15 +24,11 @@ fn user() -> Credentials {
     Credentials { user, secret, domain: None }
 }
 
-/// Interfaces of the client and the server, of a carrier on Ethernet.
-type Interfaces = Option<[String; 2]>;
+/// A carrier on Ethernet, and the interfaces of the client and the server.
+type Wired = Option<(CarrierKind, [String; 2])>;
 
 /// A server of the service on a directory, and how to reach it.
-async fn served(
-    service: ServiceKind,
-    interfaces: &Interfaces,
-    root: &Path,
-) -> (Option<Serving>, Target) {
+async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Serving>, Target) {
     let mut target = Target {
         address: Some(LOOPBACK.into()),
         credentials: Some(user()),
@@ -44,11 +40,11 @@ async fn served(
         return (None, target);
     }
     let mut station = None;
-    if let Some([client, server]) = interfaces {
+    if let Some((carrier, [client, server])) = wired {
         let name = "CONFORMS".to_owned();
         let place = lanlab_os::RawLinkPlace::Interface(server.clone());
-        station = Some(StationOffer { carrier: CarrierKind::Nbf, place, name: name.clone() });
-        target.carrier = lanlab_files::Carrier::NBF;
+        station = Some(StationOffer { carrier: *carrier, place, name: name.clone() });
+        target.carrier = lanlab_files::Carrier::Frames(*carrier);
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
         (target.server_name, target.address) = (Some(name), None);
     }
@@ -63,9 +59,9 @@ async fn served(
     (Some(serving), target)
 }
 
-async fn conforms(service: ServiceKind, interfaces: Interfaces) {
+async fn conforms(service: ServiceKind, wired: Wired) {
     let root = TempDir::new().unwrap();
-    let (serving, target) = served(service, &interfaces, root.path()).await;
+    let (serving, target) = served(service, &wired, root.path()).await;
     let session = connect(&target).await.unwrap();
     let on_disk = |name: &ServicePath| std::fs::read(root.path().join(name.as_str())).ok();
     behaves(&session, on_disk, !matches!(service, ServiceKind::S3 | ServiceKind::S3s)).await;
@@ -93,7 +89,7 @@ async fn conforms(service: ServiceKind, interfaces: Interfaces) {
     // A server that has ended is refused by the system; on Ethernet no station has its name.
     serving.end().await;
     let gone = connect(&target).await.expect_err("nobody listens");
-    match interfaces {
+    match wired {
         None => assert!(matches!(gone.class, Class::Refused | Class::Reset), "{gone:?}"),
         Some(_) => assert_eq!(gone.class, Class::Unreachable, "{gone:?}"),
     }
@@ -126,14 +122,15 @@ services! {
 }
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-macro_rules! services_over_nbf {
-    ($($test:ident: $service:ident, losing $lost_ratio:literal,)+) => {
+macro_rules! services_over_frames {
+    ($($test:ident: $service:ident, $carrier:ident, losing $lost_ratio:literal,)+) => {
         $(
             #[test]
             fn $test() {
                 let cable = VirtualCable::new(stringify!($test), $lost_ratio);
                 let interfaces = Some([cable.interface(0), cable.interface(1)]);
-                cable.run(conforms(ServiceKind::$service, interfaces));
+                let carrier = CarrierKind::$carrier;
+                cable.run(conforms(ServiceKind::$service, interfaces.map(|ends| (carrier, ends))));
                 let (carried, lost) = cable.counts();
                 let lost_ratio = lost as f64 / (carried + lost) as f64;
                 assert!(carried > 1000 && (lost_ratio - $lost_ratio).abs() < 0.02, "{lost_ratio}");
@@ -143,7 +140,9 @@ macro_rules! services_over_nbf {
 }
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-services_over_nbf! {
-    smb1_over_nbf: Smb1, losing 0.0,
-    smb1_over_nbf_where_one_frame_in_twenty_is_lost: Smb1, losing 0.05,
+services_over_frames! {
+    smb1_over_nbf: Smb1, Nbf, losing 0.0,
+    smb1_over_nbf_where_one_frame_in_twenty_is_lost: Smb1, Nbf, losing 0.05,
+    smb1_over_ipx: Smb1, Ipx, losing 0.0,
+    smb1_over_ipx_where_one_frame_in_twenty_is_lost: Smb1, Ipx, losing 0.05,
 }

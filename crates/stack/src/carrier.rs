@@ -36,8 +36,8 @@ pub struct StationConfig {
     pub name: Name,
     /// Timers and windows.
     pub profile: Profile,
-    /// Framing of carriers that know more than one.
-    pub framing: Framing,
+    /// Framing of carriers that know more than one; `None`: the one in use is found.
+    pub framing: Option<Framing>,
     /// Network of carriers that have such numbers; `None`: it is learnt from routers and servers.
     pub network: Option<u32>,
 }

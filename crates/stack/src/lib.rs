@@ -4,9 +4,11 @@
 //! the same code runs over any carrier, in real and in virtual time.
 
 pub mod carrier;
+pub mod direct;
 pub mod file_server;
 pub mod files;
 pub mod ip;
+mod ipx;
 pub mod llc;
 pub mod nbf;
 mod netbios;

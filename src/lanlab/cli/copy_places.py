@@ -12,7 +12,7 @@ from typing import Any
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
-from lanlab.services import FRAME_CARRIERS, SERVICES, schemes
+from lanlab.services import FRAME_TITLES, SERVICES, schemes
 
 #: A share as Windows writes it, with slashes or backslashes; an export as mount(8) takes it.
 _SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
@@ -82,8 +82,7 @@ class Endpoints:
         if interface is None or not has_effect or is_of_real_hosts(asked):
             raise UsageError(
                 "--interface: found one, which has no effect here; it is for a server over "
-                f"{' or '.join(one.title for one in FRAME_CARRIERS.values())}, reached from this "
-                "machine",
+                f"{FRAME_TITLES}, reached from this machine",
                 hint="name such a server, as in `smb1+nbf://SERVER/SHARE`",
             )
         from lanlab.testbeds.raw_links import check_interface
@@ -243,7 +242,8 @@ def _check_each_once(places: Sequence[str]) -> None:
     without_ip = list(filter(_goes_without_ip, places))
     if without_ip and len(places) > 1:
         raise UsageError(
-            f"TARGET: found `{without_ip[0]}` among others; allowed: a server over NetBEUI alone",
+            f"TARGET: found `{without_ip[0]}` among others; allowed: a server over "
+            f"{FRAME_TITLES} alone",
             hint="measure it in a run of its own, and compare the runs",
         )
 

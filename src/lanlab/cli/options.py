@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from lanlab.cli import complete
+from lanlab.services import FRAME_TITLES
 
 #: The virtual LAN needs Linux; loopback is everywhere.
 DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
@@ -53,7 +54,8 @@ PcapOption = Annotated[
         "--pcap",
         metavar="FILE",
         help="Write every frame on the link to a new file, in pcap format (Wireshark). Needs a "
-        "virtual link up to 100M, --interface (NetBEUI), or simulated machines: their second "
+        f"virtual link up to 100M, --interface ({FRAME_TITLES}), or simulated machines: their "
+        "second "
         "trial goes to FILE-2.",
     ),
 ]

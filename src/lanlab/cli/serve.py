@@ -8,7 +8,7 @@ import typer
 
 from lanlab.cli.service_options import OfficeNetworkOption
 from lanlab.errors import UsageError
-from lanlab.services import FRAME_CARRIERS, SERVICES, USUAL_CARRIER, carried_by
+from lanlab.services import FRAME_CARRIERS, FRAME_TITLES, SERVICES, USUAL_CARRIER, carried_by
 
 if TYPE_CHECKING:
     from lanlab.performers.serving import Station
@@ -107,7 +107,7 @@ def serve(
         typer.Option(
             "--interface",
             metavar="NAME",
-            help="Ethernet interface of this machine to serve on over NetBEUI. Needs root.",
+            help=f"Ethernet interface of this machine to serve on over {FRAME_TITLES}. Needs root.",
         ),
     ] = None,
     name: Annotated[
@@ -180,8 +180,8 @@ def serve(
     read-only unless --write is given. Unless you give it a password it makes a new one at each
     start and prints it once.
 
-    Over NetBEUI it serves the Ethernet of --interface, by a NetBIOS name. That needs root on Linux,
-    to open a socket; a process without rights reads the frames and serves the files.
+    Over NetBEUI or IPX it serves the Ethernet of --interface, by a NetBIOS name. That needs root on
+    Linux, to open a socket; a process without rights reads the frames and serves the files.
 
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lanlab.services import FRAME_TITLES
+
 TargetArgument = Annotated[
     str | None,
     typer.Argument(
@@ -18,7 +20,8 @@ InterfaceOption = Annotated[
     typer.Option(
         "--interface",
         metavar="NAME",
-        help="Ethernet interface of this machine that leads to a server over NetBEUI. Needs root.",
+        help=f"Ethernet interface of this machine that leads to a server over {FRAME_TITLES}. "
+        "Needs root.",
     ),
 ]
 OfficeNetworkOption = Annotated[

@@ -12,6 +12,9 @@ DISCARDED: Mapping[str, str] = {
     "unknown_session_frames": "for no open session",
     "information_discarded": "out of order",
     "ignored": "out of place in LLC",
+    "unreadable_packets": "unreadable",
+    "hops_exceeded": "past 16 routers",
+    "other_address_packets": "for another network",
 }
 #: What else went wrong and was mended, or was lost.
 TROUBLES: Mapping[str, str] = {
@@ -28,6 +31,9 @@ TROUBLES: Mapping[str, str] = {
     "t1_expiries": "expiries of T1",
     "frame_rejects_sent": "FRMR sent",
     "frame_rejects_received": "FRMR received",
+    "answered_again": "answers sent again",
+    "working_received": "answers that the server works still",
+    "network_disputes": "packets with another network number",
     "unrecorded_frames": "left out of the pcap file",
 }
 #: Metrics, each the sum of what was counted; what a carrier does not count is left out.

@@ -13,8 +13,8 @@ pub struct WiredPlan {
     pub place: RawLinkPlace,
     /// Its carriers.
     pub carriers: CarrierKinds,
-    /// Framing of carriers that know more than one.
-    pub framing: Framing,
+    /// Framing of carriers that know more than one; absent: the one in use is found.
+    pub framing: Option<Framing>,
     /// Network of carriers that have such numbers; absent: it is learnt.
     pub network: Option<u32>,
     /// Its name; absent: one of its hardware address.
@@ -31,7 +31,7 @@ impl WiredPlan {
         Self {
             place,
             carriers: CarrierKinds::only(carrier),
-            framing: Framing::Llc,
+            framing: None,
             network: None,
             name: None,
             profile: WINDOWS_NT,

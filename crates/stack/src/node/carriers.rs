@@ -10,7 +10,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray,
 };
-use crate::nbf;
+use crate::{direct, nbf};
 
 /// Makes the table. A row: the carrier, its machine, its name in requests, and its title for people.
 macro_rules! carriers {
@@ -174,6 +174,8 @@ macro_rules! carriers {
 carriers! {
     /// NetBIOS frames over LLC: NetBEUI.
     Nbf: nbf::Station, "nbf", "NetBEUI";
+    /// SMB straight on IPX: NWLink with direct hosting.
+    Ipx: direct::Station, "ipx", "IPX";
     /// Tests of this crate show by it what a new carrier takes.
     Toy: super::toy::Toy, "toy", "toy", if test;
 }

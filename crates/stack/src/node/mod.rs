@@ -26,7 +26,7 @@ mod carriers;
 mod toy;
 
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::{Frame, Framing, Mac};
+use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::netbios_name::Name;
 
 use crate::carrier::Carrier;
@@ -49,9 +49,9 @@ pub struct NodeConfig {
 }
 
 impl NodeConfig {
-    /// A station with 802.2 framing, and a network that is learnt.
+    /// A station whose framing and network are found.
     pub const fn new(mac: Mac, name: Name, profile: Profile, carriers: CarrierKinds) -> Self {
-        let station = StationConfig { mac, name, profile, framing: Framing::Llc, network: None };
+        let station = StationConfig { mac, name, profile, framing: None, network: None };
         Self { station, carriers }
     }
 }

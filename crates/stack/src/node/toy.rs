@@ -81,7 +81,7 @@ impl Carrier for Toy {
     fn new(config: &StationConfig, _: Instant, ids: SessionIds) -> Self {
         Self {
             mac: config.mac,
-            framing: config.framing,
+            framing: config.framing.unwrap_or(Framing::Llc),
             network: config.network,
             ids,
             is_listening: false,

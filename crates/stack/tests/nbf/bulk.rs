@@ -7,9 +7,9 @@ use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
 use lanlab_units::Instant;
 
+use crate::copying::{Copying, Serving, Stage, Station, client_of};
 use crate::segment::{Segment, name};
 use crate::sessions::{ms, pattern};
-use crate::smb::{Copying, Serving, Stage, Station, client_of};
 
 /// The share of the time in which the I frames were on the wire: in writing, then in reading.
 fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {

@@ -1,38 +1,12 @@
 //! Frames of the offline medium as tshark reads them.
 
-use std::io::Write as _;
-use std::path::Path;
-use std::process::Command;
-
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
 use lanlab_wire::pcap;
 
 use crate::pace::frames;
 use crate::smb::copy;
-
-/// Fields of every frame, by tshark. `None` where it is not installed and not required.
-pub fn fields(capture: &[u8], of: &str, names: &[&str]) -> Option<Vec<String>> {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nbf-{of}.pcap"));
-    std::fs::write(&file, capture).unwrap();
-    let mut tshark = Command::new("tshark");
-    tshark.arg("-r").arg(&file).args(["-T", "fields"]);
-    for name in names {
-        tshark.args(["-e", name]);
-    }
-    let output = match tshark.output() {
-        Ok(output) => output,
-        Err(error) => {
-            assert!(std::env::var("LANLAB_REQUIRE_PEERS").is_err(), "tshark: {error}");
-            let _ = writeln!(std::io::stderr(), "\nSKIPPED [1] Rust: tshark is not installed");
-            return None;
-        }
-    };
-    std::fs::remove_file(&file).unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    Some(text.lines().map(str::to_owned).collect())
-}
+use crate::tshark::fields;
 
 #[test]
 fn every_frame_is_dissected_as_llc_netbios_or_smb_and_none_is_malformed() {
@@ -44,7 +18,7 @@ fn every_frame_is_dissected_as_llc_netbios_or_smb_and_none_is_malformed() {
         let segment = copy(dialect, profile, 120_000, (2, None));
         let capture = segment.capture.as_ref().unwrap();
         let names = ["frame.protocols", "_ws.malformed", "netbios.unknown_command_data"];
-        let Some(lines) = fields(capture, of, &names) else { return };
+        let Some(lines) = fields(capture, &format!("nbf-{of}"), &names) else { return };
         let sent = frames(&capture[pcap::FILE_HEADER_OCTETS..]);
         assert_eq!(lines.len(), sent.len());
         let mut with_smb = 0;

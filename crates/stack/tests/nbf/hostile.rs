@@ -2,7 +2,7 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::nbf::Counts;
-use lanlab_stack::node::{Event, Node, StrayCounts};
+use lanlab_stack::node::{CarrierKind, Event, Node, StrayCounts};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
@@ -18,7 +18,7 @@ const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
 
 /// A station that has its name and listens.
 fn station() -> (Node, Instant) {
-    let mut node = node(0, &profile::WINDOWS_NT);
+    let mut node = node(CarrierKind::Nbf, 0, &profile::WINDOWS_NT);
     node.listen();
     let mut now = Instant::ZERO;
     while let Some(at) = node.poll_timeout() {

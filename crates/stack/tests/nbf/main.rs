@@ -2,6 +2,7 @@
 
 mod bulk;
 mod chance;
+mod copying;
 mod dissected;
 mod hostile;
 mod names;
@@ -13,4 +14,5 @@ mod sessions;
 mod smb;
 mod states;
 mod stubborn;
+mod tshark;
 mod unchanged;

@@ -67,18 +67,32 @@ pub fn name(station: usize) -> Name {
     Name::new(&format!("STATION{station}"), suffix::SERVER).unwrap()
 }
 
-pub fn node(station: usize, profile: &Profile) -> Node {
-    let config = NodeConfig::new(
-        mac(station),
-        name(station),
-        *profile,
-        CarrierKinds::only(CarrierKind::Nbf),
-    );
+pub fn node(carrier: CarrierKind, station: usize, profile: &Profile) -> Node {
+    let carriers = CarrierKinds::only(carrier);
+    let config = NodeConfig::new(mac(station), name(station), *profile, carriers);
     Node::new(&config, Instant::ZERO)
 }
 
 impl<P: Program> Segment<P> {
     pub fn new(topology: Topology, programs: Vec<(Profile, P)>, seed: u64) -> Self {
+        Self::over(CarrierKind::Nbf, topology, programs, seed)
+    }
+
+    pub fn over(
+        carrier: CarrierKind,
+        topology: Topology,
+        programs: Vec<(Profile, P)>,
+        seed: u64,
+    ) -> Self {
+        let node = |index, profile: &Profile| node(carrier, index, profile);
+        let with_nodes = programs.into_iter().enumerate();
+        let with_nodes =
+            with_nodes.map(|(index, (profile, program))| (node(index, &profile), program));
+        Self::of(topology, with_nodes.collect(), seed)
+    }
+
+    /// Nodes that are ready made, with the addresses of their places.
+    pub fn of(topology: Topology, programs: Vec<(Node, P)>, seed: u64) -> Self {
         let plan = Plan {
             topology,
             rate_bps: Some(10_000_000),
@@ -88,8 +102,10 @@ impl<P: Program> Segment<P> {
             loss: LossPlan::Never,
             switch_queue_bytes: 100_000,
         };
-        let stations = programs.into_iter().enumerate().map(|(index, (profile, program))| {
-            Station { mac: mac(index), node: node(index, &profile), program }
+        let stations = programs.into_iter().enumerate().map(|(index, (node, program))| Station {
+            mac: mac(index),
+            node,
+            program,
         });
         let mut segment = Self {
             now: Instant::ZERO,

@@ -8,10 +8,10 @@ use lanlab_wire::nbf::{AdapterStatus, NameEntry};
 use lanlab_wire::netbios_name::Name;
 use lanlab_wire::pcap;
 
-use crate::dissected::fields;
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name};
 use crate::sessions::ms;
+use crate::tshark::fields;
 
 fn group(number: usize) -> Name {
     Name::new(&format!("GROUP{number}"), 0).unwrap()

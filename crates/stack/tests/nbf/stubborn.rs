@@ -2,7 +2,7 @@
 //! counted.
 
 use lanlab_stack::llc::Ended;
-use lanlab_stack::node::{Event, Node, SessionId, Why};
+use lanlab_stack::node::{CarrierKind, Event, Node, SessionId, Why};
 use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
@@ -30,7 +30,7 @@ struct Called {
 impl Called {
     /// The station, with a session that the peer has opened.
     fn new() -> Self {
-        let mut node = node(0, &profile::WINDOWS_NT);
+        let mut node = node(CarrierKind::Nbf, 0, &profile::WINDOWS_NT);
         node.listen();
         let (events, now, session) = (vec![], Instant::ZERO, SessionId(0));
         let mut called = Self { node, now, events, send_number: 0, session, local: 0 };

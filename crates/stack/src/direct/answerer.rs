@@ -1,0 +1,256 @@
+//! A session that another station has called: each numbered request is carried out once, and its answer kept.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+use lanlab_wire::ipx::{packet_type, socket};
+use lanlab_wire::smb1::command;
+use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::status::{Status, error::Row};
+use lanlab_wire::smb1::writer::Writer;
+
+use super::common::Common;
+use super::connection::{NONE, Numbers, WORKING, next_sequence};
+use super::facts;
+use crate::carrier::{Event, NotSent, SessionId};
+use crate::ipx::Place;
+
+/// Requests of a session that are carried out or wait for that.
+const MOST_PENDING: usize = 8;
+/// Messages of one answer that are kept: an answer is one, but for echoes and transactions of old clients.
+const MOST_KEPT: usize = 4;
+/// How long a client may say nothing, ns: it asks for an echo after four minutes.
+const LONGEST_SILENCE_NS: u64 = 600_000_000_000;
+/// The same after it has taken leave.
+const LEAVING_NS: u64 = 10_000_000_000;
+/// A first request that comes again so long after the second one is that of a client that has begun anew, ns.
+const LATE_COPY_NS: u64 = 30_000_000_000;
+
+/// Process and number of a request, which its answer has.
+type Identity = (u32, u16);
+
+/// What was answered, for a client that asks again.
+#[derive(Debug, Default)]
+struct Kept {
+    identity: Option<Identity>,
+    messages: Vec<Vec<u8>>,
+}
+
+impl Kept {
+    fn begin(&mut self, identity: Identity, common: &mut Common) {
+        self.identity = Some(identity);
+        self.messages.drain(..).for_each(|memory| common.keep(memory));
+    }
+
+    fn add(&mut self, identity: Identity, message: &[u8], common: &mut Common) {
+        if self.identity == Some(identity) && self.messages.len() < MOST_KEPT {
+            let mut memory = common.memory();
+            memory.extend_from_slice(message);
+            self.messages.push(memory);
+        }
+    }
+}
+
+/// A session.
+#[derive(Debug)]
+pub(super) struct Answerer {
+    pub(super) id: SessionId,
+    pub(super) client: Place,
+    pub(super) connection: u16,
+    /// When it is forgotten.
+    pub(super) deadline: Instant,
+    /// When it has asked for more than a dialect.
+    pub(super) went_on: Option<Instant>,
+    /// The first request, which has no connection yet, and its answer.
+    first_request: Vec<u8>,
+    first: Kept,
+    /// Number of the last request that has one, and its answer.
+    sequence: u16,
+    last: Kept,
+    pending: Vec<Identity>,
+    /// Requests that wait until the session goes on.
+    held: VecDeque<Vec<u8>>,
+    is_paused: bool,
+    is_leaving: bool,
+}
+
+impl Answerer {
+    pub(super) fn new(id: SessionId, client: Place, connection: u16, now: Instant) -> Self {
+        Self {
+            id,
+            client,
+            connection,
+            deadline: now.plus_nanos(LONGEST_SILENCE_NS),
+            went_on: None,
+            first_request: Vec::new(),
+            first: Kept::default(),
+            sequence: 0,
+            last: Kept::default(),
+            pending: Vec::new(),
+            held: VecDeque::new(),
+            is_paused: false,
+            is_leaving: false,
+        }
+    }
+
+    /// Take the request by which the session begins.
+    pub(super) fn handle_first(&mut self, header: &Header, message: &[u8], common: &mut Common) {
+        self.first_request.extend_from_slice(message);
+        self.first.begin((header.pid, header.mid), common);
+        self.deliver(header, message, common);
+    }
+
+    /// Whether this is the request by which the session began, once more: then it is answered.
+    pub(super) fn handle_first_again(
+        &mut self,
+        now: Instant,
+        header: &Header,
+        message: &[u8],
+        common: &mut Common,
+    ) -> bool {
+        let may_be_copy = self.went_on.is_none_or(|at| now.nanos_since(at) < LATE_COPY_NS);
+        let is_again = may_be_copy && self.first_request == message;
+        if is_again {
+            self.answer_again(header, &self.first, common);
+        }
+        is_again
+    }
+
+    fn answer_again(&self, header: &Header, kept: &Kept, common: &mut Common) {
+        common.counts.answered_again += 1;
+        if kept.messages.is_empty() {
+            refuse(self.client, header, WORKING, common);
+        }
+        for message in &kept.messages {
+            common.push_answer(self.client, message);
+        }
+    }
+
+    /// Take a request of the session.
+    pub(super) fn handle_request(
+        &mut self,
+        now: Instant,
+        header: &Header,
+        message: &[u8],
+        common: &mut Common,
+    ) {
+        self.went_on.get_or_insert(now);
+        let leaves = matches!(header.command, command::LOGOFF_ANDX | command::TREE_DISCONNECT);
+        self.is_leaving = leaves;
+        let silence_ns = if leaves { LEAVING_NS } else { LONGEST_SILENCE_NS };
+        self.deadline = now.plus_nanos(silence_ns);
+        let identity = (header.pid, header.mid);
+        let sequence = Numbers::of(header).sequence;
+        if sequence != 0 {
+            if sequence == self.sequence {
+                self.answer_again(header, &self.last, common);
+                return;
+            }
+            if sequence != next_sequence(self.sequence) {
+                common.counts.discarded += 1;
+                return;
+            }
+        } else if self.pending.contains(&identity) && header.command != command::NT_CANCEL {
+            common.counts.answered_again += 1;
+            refuse(self.client, header, WORKING, common);
+            return;
+        }
+        if self.pending.len() >= MOST_PENDING || self.held.len() >= MOST_PENDING {
+            common.counts.discarded += 1;
+            return;
+        }
+        if sequence != 0 {
+            self.sequence = sequence;
+            self.last.begin(identity, common);
+        }
+        self.deliver(header, message, common);
+    }
+
+    fn deliver(&mut self, header: &Header, message: &[u8], common: &mut Common) {
+        // These are answered by the last of their parts, or not at all.
+        let has_answer = !matches!(
+            header.command,
+            command::NT_CANCEL
+                | command::TRANSACTION_SECONDARY
+                | command::TRANSACTION2_SECONDARY
+                | command::NT_TRANSACT_SECONDARY
+        );
+        if has_answer {
+            self.pending.push((header.pid, header.mid));
+        }
+        let mut memory = common.memory();
+        memory.extend_from_slice(message);
+        Numbers { connection: NONE, sequence: 0 }.put(&mut memory);
+        if self.is_paused {
+            self.held.push_back(memory);
+        } else {
+            common.message(self.id, memory);
+        }
+    }
+
+    /// Send an answer.
+    pub(super) fn send(&mut self, message: &[u8], common: &mut Common) -> Result<(), NotSent> {
+        if message.len() > facts(self.client.framing).longest_message as usize {
+            return Err(NotSent::TooLong);
+        }
+        let Ok(header) = Header::parse(message) else { return Err(NotSent::NoSession) };
+        let identity = (header.pid, header.mid);
+        self.pending.retain(|pending| *pending != identity);
+        let is_last = self.last.identity == Some(identity);
+        let sequence = if is_last { self.sequence } else { 0 };
+        let mut memory = common.memory();
+        memory.extend_from_slice(message);
+        Numbers { connection: self.connection, sequence }.put(&mut memory);
+        common.push_answer(self.client, &memory);
+        self.last.add(identity, &memory, common);
+        if self.went_on.is_none() {
+            self.first.add(identity, &memory, common);
+        }
+        common.keep(memory);
+        common.event(Event::Room(self.id));
+        Ok(())
+    }
+
+    /// Whether the session is over: its client has said nothing for long, and nothing is carried out.
+    pub(super) fn is_forgotten(&mut self, now: Instant) -> bool {
+        let is_silent = self.deadline <= now;
+        if is_silent && !self.pending.is_empty() {
+            self.deadline = now.plus_nanos(LONGEST_SILENCE_NS);
+            return false;
+        }
+        is_silent
+    }
+
+    /// Whether the client took leave with its last request.
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.is_leaving
+    }
+
+    pub(super) const fn pause(&mut self) {
+        self.is_paused = true;
+    }
+
+    pub(super) fn resume(&mut self, common: &mut Common) {
+        self.is_paused = false;
+        for message in self.held.drain(..) {
+            common.message(self.id, message);
+        }
+    }
+}
+
+/// Answer a request by an error alone.
+pub(super) fn refuse(client: Place, header: &Header, error: Row, common: &mut Common) {
+    let mut message = common.memory();
+    let numbers = Numbers::of(header);
+    let header = header.response(Status::of(error, header.flags2));
+    Writer::begin(&mut message, &header).empty();
+    numbers.put(&mut message);
+    common.push_answer(client, &message);
+    common.keep(message);
+}
+
+impl Common {
+    fn push_answer(&mut self, client: Place, message: &[u8]) {
+        self.interface.push(client, packet_type::EXCHANGE, socket::SMB_SERVER, message);
+    }
+}

@@ -1,0 +1,108 @@
+//! What a server does with packets of clients.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::smb1::command;
+use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::status::error;
+
+use super::answerer::{Answerer, refuse};
+use super::connection::{NEVER, NONE, Numbers, UNKNOWN_CONNECTION};
+use super::facts;
+use super::station::Station;
+use crate::carrier::{Event, Peer, Why};
+use crate::ipx::{Packet, Place};
+
+/// Most sessions that others have called, and of one station.
+const MOST_SESSIONS: usize = 254;
+const MOST_OF_STATION: usize = 127;
+
+impl Station {
+    /// A packet for the server's socket.
+    pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
+        let message = packet.data;
+        let Ok(header) = Header::parse(message) else {
+            self.common.interface.counts.unreadable_packets += 1;
+            return;
+        };
+        if header.is_response() || !self.is_listening {
+            self.common.counts.discarded += 1;
+            return;
+        }
+        let connection = Numbers::of(&header).connection;
+        if connection == NONE && header.command == command::NEGOTIATE {
+            self.handle_first(now, packet.from, &header, message);
+            return;
+        }
+        let known = self.answerers.iter_mut().find(|session| {
+            session.connection == connection && session.client.address == packet.from.address
+        });
+        if let Some(session) = known {
+            // It may have another router, or another adapter of the same address.
+            session.client = packet.from;
+            session.handle_request(now, &header, message, &mut self.common);
+        } else {
+            self.common.counts.unknown_connections += 1;
+            refuse(packet.from, &header, UNKNOWN_CONNECTION, &mut self.common);
+        }
+    }
+
+    fn handle_first(&mut self, now: Instant, from: Place, header: &Header, message: &[u8]) {
+        let known = self.answerers.iter().position(|one| one.client.address == from.address);
+        if let Some(index) = known {
+            let session = &mut self.answerers[index];
+            if session.handle_first_again(now, header, message, &mut self.common) {
+                return;
+            }
+            // A client that begins anew has nothing of what it had.
+            let id = self.answerers.remove(index).id;
+            self.common.event(Event::Ended(id, Why::ByPeer));
+        }
+        if !self.make_room(from.mac) {
+            refuse(from, header, error::TOO_MANY_SESSIONS, &mut self.common);
+            return;
+        }
+        let id = self.ids.next();
+        let connection = self.free_connection();
+        let mut session = Answerer::new(id, from, connection, now);
+        self.common.event(Event::Accepted {
+            session: id,
+            facts: facts(from.framing),
+            station: from.mac,
+            called: Peer::Name(self.name),
+            calling: Peer::Ipx(from.address),
+        });
+        session.handle_first(header, message, &mut self.common);
+        self.answerers.push(session);
+    }
+
+    fn free_connection(&mut self) -> u16 {
+        loop {
+            self.last_connection = self.last_connection.wrapping_add(1);
+            let number = self.last_connection;
+            let is_taken = self.answerers.iter().any(|session| session.connection == number);
+            if !matches!(number, NONE | NEVER) && !is_taken {
+                return number;
+            }
+        }
+    }
+
+    /// Have room for a session of a station. Who has only asked for a dialect makes room, the oldest first.
+    fn make_room(&mut self, station: Mac) -> bool {
+        let of_station = |session: &Answerer| session.client.mac == station;
+        let is_one_full =
+            self.answerers.iter().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
+        if !is_one_full && self.answerers.len() < MOST_SESSIONS {
+            return true;
+        }
+        let crowded = self.answerers.iter().position(|session| {
+            (session.went_on.is_none() || session.is_leaving())
+                && (!is_one_full || of_station(session))
+        });
+        let Some(index) = crowded else { return false };
+        let id = self.answerers.remove(index).id;
+        self.common.counts.crowded_out += 1;
+        self.common.event(Event::Ended(id, Why::NoResources));
+        true
+    }
+}

@@ -1,0 +1,179 @@
+//! A station: what its driver and the program above it call.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Frame;
+use lanlab_wire::ipx::socket;
+use lanlab_wire::netbios_name::{Name, suffix};
+
+use super::answerer::Answerer;
+use super::caller::Caller;
+use super::common::Common;
+use super::names::NameOutput;
+use crate::carrier::{
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
+    Stray, Why,
+};
+use crate::ipx::Interface;
+use crate::netbios::{Correlators, Names, QueryPace};
+use crate::profile::Profile;
+
+/// Sockets that the first one of a station may be away from the first of all.
+const SOCKETS_AWAY: u64 = 0x2000;
+
+/// A station with SMB straight on IPX. See the [module](super).
+#[derive(Debug)]
+pub struct Station {
+    pub(super) name: Name,
+    pub(super) profile: Profile,
+    pub(super) correlators: Correlators,
+    pub(super) names: Names,
+    pub(super) ids: SessionIds,
+    pub(super) is_listening: bool,
+    pub(super) callers: Vec<Caller>,
+    pub(super) answerers: Vec<Answerer>,
+    pub(super) last_socket: u16,
+    pub(super) last_connection: u16,
+    /// The last time that the driver has said.
+    now: Instant,
+    pub(super) common: Common,
+}
+
+impl Carrier for Station {
+    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
+        let interface = Interface::new(config, now);
+        // Claims go out in the framing that is found.
+        let claims_at = interface.known_at().unwrap_or(now);
+        // A client that begins anew is not to be taken for the one that was there before.
+        let away = now.as_nanos() / 1_000_000 % SOCKETS_AWAY;
+        let mut station = Self {
+            name: config.name,
+            profile: config.profile,
+            correlators: Correlators::default(),
+            names: Names::new(config.mac),
+            ids,
+            is_listening: false,
+            callers: Vec::new(),
+            answerers: Vec::new(),
+            last_socket: socket::FIRST_DYNAMIC + away as u16,
+            last_connection: 0,
+            now,
+            common: Common::new(interface),
+        };
+        station.names.claim(claims_at, config.name, false, &mut station.correlators);
+        station.handle_timeout(now);
+        station
+    }
+
+    fn server(name: &str) -> Result<Peer, BadPeer> {
+        Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
+            message: format!("`{name}` is no name of a station: {error}"),
+            hint: "a name has 1 to 15 characters of ASCII",
+        })
+    }
+
+    fn readiness(&self) -> Readiness {
+        self.names.readiness(self.name)
+    }
+
+    fn open(&mut self, now: Instant, to: Peer) -> SessionId {
+        self.call(now, to)
+    }
+
+    fn listen(&mut self) {
+        self.is_listening = true;
+        self.common.interface.advertise(self.name, socket::SMB_SERVER);
+    }
+
+    fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
+        self.now = now;
+        if let Some(caller) = self.callers.iter_mut().find(|one| one.id == to) {
+            return caller.send(now, message, &mut self.common);
+        }
+        let answerer = self.answerers.iter_mut().find(|one| one.id == to);
+        answerer.ok_or(NotSent::NoSession)?.send(message, &mut self.common)
+    }
+
+    fn close(&mut self, _: Instant, session: SessionId) {
+        if let Some(index) = self.callers.iter().position(|one| one.id == session) {
+            let caller = &mut self.callers[index];
+            if caller.server.is_none() || caller.close(&mut self.common) {
+                self.end_caller(index, Why::Closed);
+            }
+        } else if let Some(index) = self.answerers.iter().position(|one| one.id == session) {
+            self.answerers.remove(index);
+            self.common.event(Event::Ended(session, Why::Closed));
+        }
+    }
+
+    fn pause(&mut self, session: SessionId) {
+        if let Some(caller) = self.callers.iter_mut().find(|one| one.id == session) {
+            caller.pause();
+        } else if let Some(one) = self.answerers.iter_mut().find(|one| one.id == session) {
+            one.pause();
+        }
+    }
+
+    fn resume(&mut self, session: SessionId) {
+        if let Some(caller) = self.callers.iter_mut().find(|one| one.id == session) {
+            caller.resume(self.now, &mut self.common);
+        } else if let Some(one) = self.answerers.iter_mut().find(|one| one.id == session) {
+            one.resume(&mut self.common);
+        }
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        let sessions = self.common.counts.keyed();
+        sessions.into_iter().chain(self.common.interface.counts.keyed()).collect()
+    }
+
+    fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
+        self.now = now;
+        let Some(packet) = self.common.interface.handle_frame(frame)? else { return Ok(()) };
+        match packet.socket {
+            socket::SMB_SERVER => self.handle_request(now, &packet),
+            socket::SMB_NAMES => self.handle_names(now, &packet),
+            _ if self.handle_answer(now, &packet) => {}
+            // It may be one of another carrier.
+            _ => {
+                self.common.interface.counts.unknown_socket_packets += 1;
+                return Err(Stray::Foreign);
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.now = now;
+        self.common.interface.handle_timeout(now);
+        let interface = &mut self.common.interface;
+        let mut output = NameOutput { interface, own: self.name, asker: None };
+        let mut outcomes = Vec::new();
+        let sending = (&mut output, &mut self.correlators);
+        let pace = QueryPace::of(&self.profile);
+        self.names.handle_timeout(now, pace, sending, &mut outcomes);
+        self.report(&outcomes);
+        self.handle_caller_timeouts(now);
+        for index in (0..self.answerers.len()).rev() {
+            if self.answerers[index].is_forgotten(now) {
+                let session = self.answerers.remove(index);
+                let why = if session.is_leaving() { Why::ByPeer } else { Why::NoAnswer };
+                self.common.event(Event::Ended(session.id, why));
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let callers = self.callers.iter().filter_map(|caller| caller.deadline);
+        let answerers = self.answerers.iter().map(|session| session.deadline);
+        let others = [self.common.interface.poll_timeout(), self.names.poll_timeout()];
+        callers.chain(answerers).chain(others.into_iter().flatten()).min()
+    }
+
+    fn poll_transmit(&mut self, _: Instant, into: &mut Vec<u8>) -> bool {
+        self.common.interface.poll_transmit(into)
+    }
+
+    fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
+        self.common.poll_event(message)
+    }
+}

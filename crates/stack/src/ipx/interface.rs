@@ -1,0 +1,183 @@
+//! The interface of a station: packets in and out, and what routers and service advertising need.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ipx::{Address, BROADCAST, Header, MOST_HOPS, framing, packet_type, socket};
+use lanlab_wire::netbios_name::Name;
+use lanlab_wire::{rip, sap};
+
+use super::counts::Counts;
+use super::output::{Output, Place};
+use super::segment::Segment;
+use crate::carrier::{StationConfig, Stray};
+
+/// Hops of a server that says of itself where it is.
+const OWN_HOPS: u16 = 1;
+
+/// A packet for this station, without its header.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Packet<'a> {
+    /// Where it came from, as an answer gets there.
+    pub(crate) from: Place,
+    /// The program that it is for.
+    pub(crate) socket: u16,
+    /// What it carries.
+    pub(crate) data: &'a [u8],
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    mac: Mac,
+    segment: Segment,
+    output: Output,
+    /// Under which name and socket the station answers who looks for servers.
+    advertised: Option<(Name, u16)>,
+    pub(crate) counts: Counts,
+}
+
+impl Interface {
+    pub(crate) fn new(config: &StationConfig, now: Instant) -> Self {
+        Self {
+            mac: config.mac,
+            segment: Segment::new(config.framing, config.network, now),
+            output: Output::default(),
+            advertised: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// When framing and network are known; `None` if they are.
+    pub(crate) fn known_at(&self) -> Option<Instant> {
+        self.segment.known_at()
+    }
+
+    /// Answer who looks for servers of Windows.
+    pub(crate) const fn advertise(&mut self, name: Name, socket: u16) {
+        self.advertised = Some((name, socket));
+    }
+
+    /// An address of this station.
+    pub(crate) fn address(&self, socket: u16) -> Address {
+        Address { network: self.segment.network.unwrap_or(0), node: self.mac.0, socket }
+    }
+
+    /// Where all stations of the segment are.
+    pub(crate) fn everybody(&self, socket: u16) -> Place {
+        let address = Address { node: BROADCAST, ..self.address(socket) };
+        Place { address, mac: Mac::BROADCAST, framing: self.segment.framing() }
+    }
+
+    /// Where the station of an address is, if it is on this segment.
+    pub(crate) fn neighbour(&self, address: Address) -> Place {
+        Place { address, mac: Mac(address.node), framing: self.segment.framing() }
+    }
+
+    /// Send a packet from a socket of this station.
+    pub(crate) fn push(&mut self, to: Place, kind: u8, socket: u16, data: &[u8]) {
+        let source = self.address(socket);
+        if !self.output.push((to, self.mac), source, kind, data) {
+            self.counts.dropped_answers += 1;
+        }
+    }
+
+    /// Take a frame. Gives the packet, if a program of this station is to handle it.
+    ///
+    /// # Errors
+    /// It is no frame for this station, or no packet.
+    pub(crate) fn handle_frame<'a>(
+        &mut self,
+        frame: &Frame<'a>,
+    ) -> Result<Option<Packet<'a>>, Stray> {
+        let (to, mac) = (frame.header.destination, frame.header.source);
+        let packet = framing::packet(frame);
+        let Some((packet, framing)) = packet.filter(|_| {
+            [self.mac, Mac::BROADCAST].contains(&to) && mac != self.mac && !mac.is_group()
+        }) else {
+            return Err(Stray::Foreign);
+        };
+        let (header, data) = Header::parse(packet).map_err(|_| Stray::Malformed)?;
+        if header.hops >= MOST_HOPS {
+            self.counts.hops_exceeded += 1;
+            return Ok(None);
+        }
+        let answered_in = self.segment.answer_framing(framing);
+        let from = Place { address: header.source, mac, framing: answered_in };
+        if !is_question(&header, data) {
+            self.segment.hear(framing);
+        }
+        // Only a packet that has passed no router says the number of this network.
+        let is_neighbour = header.hops == 0 && header.source.node == mac.0;
+        if is_neighbour && !self.segment.learn(header.source.network) {
+            self.counts.network_disputes += 1;
+        }
+        let Address { network, node, socket } = header.destination;
+        let is_here = network == 0 || self.segment.network.is_none_or(|own| own == network);
+        if !is_here || ![self.mac.0, BROADCAST].contains(&node) {
+            self.counts.other_address_packets += 1;
+            return Ok(None);
+        }
+        match socket {
+            // Of a router only its network counts here: servers are called where they answered.
+            socket::RIP => Ok(None),
+            socket::SAP => {
+                self.handle_service(from, data);
+                Ok(None)
+            }
+            socket => Ok(Some(Packet { from, socket, data })),
+        }
+    }
+
+    fn handle_service(&mut self, from: Place, data: &[u8]) {
+        let Ok(packet) = sap::Packet::parse(data) else {
+            self.counts.unreadable_packets += 1;
+            return;
+        };
+        let (sap::Packet::Query { is_nearest, kind }, Some((name, socket))) =
+            (packet, self.advertised)
+        else {
+            return;
+        };
+        if kind == sap::WINDOWS_SERVER || kind == sap::ANY_SERVER && !is_nearest {
+            let server = sap::Server {
+                kind: sap::WINDOWS_SERVER,
+                name: name.text(),
+                address: self.address(socket),
+                hops: OWN_HOPS,
+            };
+            let mut data = Vec::new();
+            sap::emit_response(is_nearest, &[server], &mut data);
+            self.push(from, packet_type::EXCHANGE, socket::SAP, &data);
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if !self.segment.is_to_ask(now) {
+            return;
+        }
+        let entries = vec![rip::Entry::asked(rip::ANY_NETWORK)];
+        let mut data = Vec::new();
+        rip::Packet { is_response: false, entries }.emit(&mut data);
+        for framing in self.segment.asked_in() {
+            let to = Place { framing, ..self.everybody(socket::RIP) };
+            self.push(to, packet_type::RIP, socket::RIP, &data);
+        }
+    }
+
+    pub(crate) const fn poll_timeout(&self) -> Option<Instant> {
+        self.segment.poll_timeout()
+    }
+
+    pub(crate) fn poll_transmit(&mut self, into: &mut Vec<u8>) -> bool {
+        self.output.poll_transmit(into)
+    }
+}
+
+/// Whether a packet looks for routers or servers, which stations do in framings that they do not use.
+fn is_question(header: &Header, data: &[u8]) -> bool {
+    match header.destination.socket {
+        socket::RIP => rip::Packet::parse(data).is_ok_and(|packet| !packet.is_response),
+        socket::SAP => matches!(sap::Packet::parse(data), Ok(sap::Packet::Query { .. })),
+        _ => false,
+    }
+}

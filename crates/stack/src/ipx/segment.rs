@@ -1,0 +1,122 @@
+//! What a station finds out about its segment: the framing that is in use, and the number of its network.
+//!
+//! As NWLink does, it asks in every framing for routers, listens for a while, and then takes a default:
+//! 802.2, and the network zero, which is "this segment" for every station.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Framing;
+use lanlab_wire::ipx::framing;
+
+/// How often routers are asked, and after what time again; then the segment is known.
+const QUESTIONS: u32 = 2;
+const INTERVAL_NS: u64 = 500_000_000;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Segment {
+    configured: Option<Framing>,
+    found: Option<Framing>,
+    pub(super) network: Option<u32>,
+    /// Packets heard in each framing of [`framing::ALL`].
+    heard: [u64; framing::ALL.len()],
+    asked: u32,
+    next_at: Option<Instant>,
+}
+
+impl Segment {
+    pub(super) fn new(configured: Option<Framing>, network: Option<u32>, now: Instant) -> Self {
+        let next_at = (configured.is_none() || network.is_none()).then_some(now);
+        Self { configured, found: None, network, heard: [0; framing::ALL.len()], asked: 0, next_at }
+    }
+
+    /// When all is known that is to be known.
+    pub(super) fn known_at(&self) -> Option<Instant> {
+        let left_ns = u64::from(QUESTIONS - self.asked) * INTERVAL_NS;
+        self.next_at.map(|next| next.plus_nanos(left_ns))
+    }
+
+    /// The framing to send in: as configured, or found, or the default.
+    pub(super) fn framing(&self) -> Framing {
+        self.configured.or(self.found).unwrap_or_else(|| {
+            // The first one of the most: the order is that of preference.
+            let most = self.heard.iter().max().copied().unwrap_or(0);
+            let at = self.heard.iter().position(|count| *count == most).unwrap_or(0);
+            framing::ALL[at]
+        })
+    }
+
+    /// The framing in which a station is answered that sends in this one.
+    pub(super) fn answer_framing(&self, theirs: Framing) -> Framing {
+        self.configured.unwrap_or(theirs)
+    }
+
+    /// In which framings to ask.
+    pub(super) fn asked_in(&self) -> impl Iterator<Item = Framing> + use<> {
+        let only = self.configured;
+        framing::ALL.into_iter().filter(move |one| only.is_none_or(|only| only == *one))
+    }
+
+    /// Another station has used a framing for something else than to ask.
+    pub(super) fn hear(&mut self, found: Framing) {
+        if let Some(at) = framing::ALL.iter().position(|one| *one == found) {
+            self.heard[at] += 1;
+        }
+    }
+
+    /// A station of this segment says the number of its network. False if that is not ours.
+    pub(super) fn learn(&mut self, network: u32) -> bool {
+        network == 0 || *self.network.get_or_insert(network) == network
+    }
+
+    pub(super) const fn poll_timeout(&self) -> Option<Instant> {
+        self.next_at
+    }
+
+    /// Whether it is time to ask.
+    pub(super) fn is_to_ask(&mut self, now: Instant) -> bool {
+        let Some(next_at) = self.next_at.filter(|at| *at <= now) else { return false };
+        if self.asked == QUESTIONS {
+            self.found = Some(self.framing());
+            self.next_at = None;
+            return false;
+        }
+        self.asked += 1;
+        self.next_at = Some(next_at.plus_nanos(INTERVAL_NS));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(mut segment: Segment) -> (Framing, u32) {
+        let mut asked = 0;
+        while let Some(at) = segment.poll_timeout() {
+            assert!(segment.known_at().is_some());
+            asked += u32::from(segment.is_to_ask(at));
+        }
+        (segment.framing(), asked)
+    }
+
+    #[test]
+    fn what_is_heard_most_is_taken_and_802_2_where_nothing_is_heard() {
+        let new = || Segment::new(None, None, Instant::ZERO);
+        assert_eq!(after(new()), (framing::IEEE_802_2, QUESTIONS));
+        let mut segment = new();
+        for one in [framing::ETHERNET_II, framing::RAW_802_3, framing::RAW_802_3] {
+            segment.hear(one);
+        }
+        assert_eq!(after(segment), (framing::RAW_802_3, QUESTIONS));
+        let all = Segment::new(Some(framing::SNAP), Some(7), Instant::ZERO);
+        assert_eq!((all.known_at(), after(all)), (None, (framing::SNAP, 0)));
+    }
+
+    #[test]
+    fn the_first_network_that_is_said_is_kept_and_others_are_disputes() {
+        let mut segment = Segment::new(None, None, Instant::ZERO);
+        assert!(segment.learn(0) && segment.network.is_none());
+        assert!(segment.learn(7) && segment.learn(7) && !segment.learn(8));
+        assert_eq!(segment.network, Some(7));
+    }
+}

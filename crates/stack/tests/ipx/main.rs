@@ -1,0 +1,18 @@
+//! Stations with SMB straight on IPX on the offline medium, in virtual time.
+
+#[path = "../nbf/chance.rs"]
+mod chance;
+#[path = "../nbf/copying.rs"]
+#[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
+mod copying;
+mod exchange;
+mod hostile;
+mod network;
+mod schedules;
+#[path = "../nbf/segment.rs"]
+#[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
+mod segment;
+mod sessions;
+mod smb;
+#[path = "../nbf/tshark.rs"]
+mod tshark;

@@ -1,0 +1,187 @@
+//! Sessions: names, requests and answers, silence, end.
+
+use lanlab_medium::Topology;
+use lanlab_stack::node::{CarrierKind, Event, NotSent, Peer as Called, Readiness, SessionId, Why};
+use lanlab_stack::profile;
+use lanlab_units::Instant;
+use lanlab_wire::ipx::Address;
+use lanlab_wire::smb1::command;
+
+use crate::exchange::{Peer, READY, counted, open, pair, request, requests};
+use crate::segment::{Faults, Segment, mac, name};
+
+fn after(from: Instant, seconds: u64) -> Instant {
+    from.plus_nanos(seconds * 1_000_000_000)
+}
+
+#[test]
+fn requests_are_answered_in_order_and_each_is_sent_once() {
+    let asked = requests([command::WRITE, command::READ, command::CLOSE]);
+    let mut segment = pair(Peer::asking(asked), Peer::default(), 1);
+    let id = open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 1));
+    assert_eq!(segment.program(0).answers, [7, 14, 21, 28]);
+    assert_eq!(segment.program(1).carried_out, 4);
+    assert_eq!(counted(&mut segment, 0, "information_sent"), 4);
+    assert_eq!(counted(&mut segment, 0, "information_sent_again"), 0);
+    segment.with(0, |now, node, _| node.close(now, id));
+    assert_eq!(segment.program(0).ended[&id].1, Why::Closed);
+    assert_eq!(segment.with(0, |now, node, _| node.send(now, id, b"x")), Err(NotSent::NoSession));
+}
+
+#[test]
+fn a_station_is_called_by_its_address_too() {
+    let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
+    let address = Address { network: 0, node: mac(1).0, socket: 0 };
+    segment.with(0, |now, node, _| node.open(now, CarrierKind::Ipx, Called::Ipx(address)));
+    segment.run_until(after(READY, 1));
+    assert_eq!(segment.program(0).answers, [7]);
+}
+
+#[test]
+fn a_message_beyond_a_packet_is_refused_and_more_than_a_few_wait_for_room() {
+    let mut segment = pair(Peer::default(), Peer { is_slow: true, ..Peer::default() }, 1);
+    let id = open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 1));
+    segment.with(0, |now, node, _| {
+        // 802.2: 1500 octets without its header of 3 and IPX's of 30.
+        assert_eq!(node.send(now, id, &[0; 1468]), Err(NotSent::TooLong));
+        assert_eq!(node.send(now, id, &request(command::NEGOTIATE, 1)), Ok(()));
+        for number in 2..6 {
+            assert_eq!(node.send(now, id, &request(command::WRITE, number)), Ok(()));
+        }
+        assert_eq!(node.send(now, id, &request(command::WRITE, 9)), Err(NotSent::Full));
+        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
+    });
+    // One request at a time: the others wait for its answer.
+    segment.run_until(after(READY, 2));
+    assert_eq!(segment.program(1).carried_out, 1);
+}
+
+#[test]
+fn a_server_that_works_long_says_so_and_is_waited_for() {
+    let mut segment =
+        pair(Peer::asking(requests([])), Peer { is_slow: true, ..Peer::default() }, 1);
+    open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 600));
+    assert_eq!(segment.program(1).carried_out, 1);
+    assert!(counted(&mut segment, 0, "working_received") > 100);
+    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
+    segment.with(1, |now, node, program| program.answer(now, node));
+    segment.run_until(after(READY, 601));
+    assert_eq!(segment.program(0).answers, [7]);
+}
+
+#[test]
+fn a_name_that_no_station_has_or_listens_by_is_not_found_after_three_queries() {
+    let mut segment = pair(Peer::default(), Peer::default(), 1);
+    for (from, to) in [(0, 7), (1, 0)] {
+        let begin = segment.now;
+        let id = open(&mut segment, from, to);
+        segment.run_until(begin.plus_nanos(1_499_000_000));
+        assert!(segment.program(from).ended.is_empty());
+        segment.run_until(begin.plus_nanos(1_501_000_000));
+        assert_eq!(segment.program(from).ended[&id].1, Why::NameNotFound);
+    }
+}
+
+#[test]
+fn a_name_has_one_station() {
+    let nt = profile::WINDOWS_NT;
+    let mut segment = pair(Peer::default(), Peer::default(), 1);
+    segment.run_until(READY);
+    assert_eq!([0, 1].map(|one| segment.node(one).readiness()), [Readiness::Ready; 2]);
+    // The second station takes the name of the first.
+    let second = {
+        use lanlab_stack::node::{CarrierKinds, Node, NodeConfig};
+        let carriers = CarrierKinds::only(CarrierKind::Ipx);
+        let node = |station| {
+            let config = NodeConfig::new(mac(station), name(0), nt, carriers);
+            Node::new(&config, Instant::ZERO)
+        };
+        vec![(node(0), Peer::default()), (node(1), Peer::default())]
+    };
+    let mut segment = Segment::of(Topology::Cable, second, 1);
+    segment.run_until(READY);
+    let ready = [0, 1].map(|one| segment.node(one).readiness());
+    assert!(ready.contains(&Readiness::NameInConflict), "{ready:?}");
+    let conflicts = [0, 1].map(|one| {
+        let events = &segment.program(one).events;
+        events.iter().filter(|event| matches!(event, Event::Conflict(..))).count()
+    });
+    assert!(conflicts.contains(&1));
+}
+
+#[test]
+fn an_idle_session_is_kept_by_echoes_for_an_hour() {
+    let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
+    let id = open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 3_600));
+    // 240 s apart.
+    assert_eq!(segment.program(1).carried_out, 1 + 14);
+    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
+    // The program sees none of their answers.
+    assert_eq!(segment.program(0).answers, [7]);
+    segment.with(0, |now, node, _| {
+        node.send(now, id, &request(command::WRITE, 2)).unwrap();
+    });
+    segment.run_until(after(READY, 3_601));
+    assert_eq!(segment.program(0).answers, [7, 14]);
+}
+
+#[test]
+fn who_vanishes_is_given_up_by_both_ends() {
+    let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
+    let id = open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 1));
+    segment.faults = Faults { lost: 100, ..Faults::default() };
+    segment.with(0, |now, node, _| {
+        node.send(now, id, &request(command::WRITE, 2)).unwrap();
+    });
+    segment.run_until(after(READY, 700));
+    let (at, why) = segment.program(0).ended[&id];
+    assert_eq!(why, Why::NoAnswer);
+    // 100 ms, doubled until 4 s, ten times in all.
+    assert_eq!(at.nanos_since(after(READY, 1)) / 1_000_000, 22_300);
+    let server = segment.program(1);
+    let (at, why) = server.ended[&server.accepted[0]];
+    assert_eq!((why, at.nanos_since(READY) / 1_000_000_000), (Why::NoAnswer, 600));
+    // Nothing is left to do but to keep the names.
+    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+}
+
+#[test]
+fn a_client_that_takes_leave_is_forgotten_soon() {
+    let mut segment = pair(Peer::asking(requests([command::LOGOFF_ANDX])), Peer::default(), 1);
+    open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 9));
+    assert!(segment.program(1).ended.is_empty());
+    segment.run_until(after(READY, 11));
+    let server = segment.program(1);
+    assert_eq!(server.ended[&server.accepted[0]].1, Why::ByPeer);
+}
+
+#[test]
+fn sessions_of_one_station_are_told_apart_and_a_paused_one_waits() {
+    let mut segment = pair(Peer::asking(requests([command::WRITE])), Peer::default(), 1);
+    open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 1));
+    segment.with(0, |_, _, program| {
+        program.opened = None;
+        program.to_ask = requests([command::WRITE, command::WRITE]);
+    });
+    let second = open(&mut segment, 0, 1);
+    segment.run_until(after(READY, 2));
+    let writes: Vec<_> = segment.program(1).writes.values().cloned().collect();
+    assert_eq!(writes, [vec![14], vec![14, 21]]);
+    // What comes while a session is held back is kept.
+    segment.with(0, |now, node, _| {
+        node.pause(second);
+        node.send(now, second, &request(command::WRITE, 4)).unwrap();
+    });
+    segment.run_until(after(READY, 3));
+    assert_eq!(segment.program(0).answers.len(), 5);
+    segment.with(0, |_, node, _| node.resume(second));
+    segment.run_until(after(READY, 4));
+    assert_eq!(segment.program(0).answers.last(), Some(&28));
+}

@@ -1,0 +1,97 @@
+//! SMB 1 straight on IPX: a file written and read back, its frames as tshark reads them, and its pace.
+
+use lanlab_medium::Topology;
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::profile;
+use lanlab_stack::smb::Dialect;
+use lanlab_units::Instant;
+use lanlab_wire::pcap;
+
+use crate::copying::{Copying, Serving, Stage, Station, client_of};
+use crate::segment::{Segment, name};
+use crate::tshark::fields;
+
+/// As a session says it in 802.2.
+const FACTS: CarrierFacts = CarrierFacts { longest_message: 1467, keeps_raw: false };
+
+/// Write a file and read it back. Gives the segment with its capture.
+fn copy(dialect: Dialect, size_bytes: usize, lost: u32) -> Segment<Station> {
+    let octets = (0..size_bytes).map(|at| (at * 7 + at / 251) as u8).collect();
+    let client = Station::Client(Box::new(Copying::new(dialect, octets, FACTS)));
+    let server = Station::Server(Box::new(Serving::new(dialect)));
+    let nt = profile::WINDOWS_NT;
+    let programs = vec![(nt, client), (nt, server)];
+    let mut segment = Segment::over(CarrierKind::Ipx, Topology::Cable, programs, 11);
+    let mut capture = vec![];
+    pcap::emit_header(&mut capture);
+    segment.capture = Some(capture);
+    segment.keeps_sent = true;
+    segment.with(1, |_, node, _| node.listen());
+    segment.run_until(Instant::from_nanos(4_000_000_000));
+    segment.faults.lost = lost;
+    let id = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Ipx, Called::Name(name(1))).unwrap());
+    let until = Instant::from_nanos(3_000_000_000_000);
+    let is_done = segment.run_while(until, |segment| client_of(segment).stage != Stage::Ending);
+    assert!(is_done, "{dialect:?}: in {:?}", client_of(&segment).stage);
+    segment.with(0, |now, node, _| node.close(now, id));
+    assert!(client_of(&segment).read == client_of(&segment).octets);
+    segment
+}
+
+#[test]
+fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
+    for dialect in Dialect::ALL {
+        copy(dialect, 50_000, 0);
+        copy(dialect, 50_000, 5);
+    }
+}
+
+#[test]
+fn every_frame_is_dissected_as_ipx_with_names_or_smb_and_none_is_malformed() {
+    for (dialect, of) in [(Dialect::Core, "ipx-core"), (Dialect::Nt, "ipx-nt")] {
+        let segment = copy(dialect, 60_000, 2);
+        let capture = segment.capture.as_ref().unwrap();
+        let names =
+            ["frame.protocols", "_ws.malformed", "nmpi.opcode", "smb.cmd", "ipxrip.request"];
+        let Some(lines) = fields(capture, of, &names) else { return };
+        assert_eq!(lines.len(), segment.sent.len());
+        let (mut with_smb, mut with_names) = (0, 0);
+        for line in lines {
+            let columns: Vec<&str> = line.split('\t').collect();
+            assert_eq!(columns[1], "", "{line}");
+            assert!(columns[0].contains("ipx"), "{line}");
+            with_names += u32::from(!columns[2].is_empty());
+            with_smb += u32::from(!columns[3].is_empty());
+            let kinds = columns[2..].iter().filter(|column| !column.is_empty());
+            assert_eq!(kinds.count(), 1, "{line}");
+        }
+        // Three claims of each station, a query and its answer.
+        assert!(with_names >= 8, "{with_names}");
+        assert!(with_smb > 240, "{with_smb}");
+    }
+}
+
+/// Requests and answers follow each other: the time is that of their frames, and nothing waits.
+#[test]
+fn bulk_transfer_takes_the_time_of_its_frames() {
+    for dialect in [Dialect::Core, Dialect::Nt] {
+        let segment = copy(dialect, 300_000, 0);
+        for stage in [Stage::Writing, Stage::Reading] {
+            let times: Vec<Instant> = client_of(&segment)
+                .times
+                .iter()
+                .filter(|(found, _)| *found == stage)
+                .map(|(_, at)| *at)
+                .collect();
+            let (from, to) = (times[1], *times.last().unwrap());
+            let within = segment.sent.iter().filter(|(at, ..)| (from..to).contains(at));
+            // Bits at 10 Mbit/s, and 2.5 µs to the other end.
+            let frames_ns: u64 = within.map(|(_, bytes, _)| u64::from(*bytes) * 800 + 2_500).sum();
+            let share = frames_ns as f64 / to.nanos_since(from) as f64;
+            println!("{dialect:?} {stage:?}: {share:.4}, {} calls", times.len());
+            assert!((0.97..=1.005).contains(&share), "{dialect:?} {stage:?}: {share}");
+        }
+    }
+}

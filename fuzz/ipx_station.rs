@@ -1,0 +1,188 @@
+//! Any octets as packets for a station with SMB straight on IPX, for the fuzz target and for the test that feeds it all
+//! seeds: it never sends what is no packet of its own, does what is due, and ends no session twice.
+
+use std::collections::BTreeSet;
+
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
+use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, socket};
+use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::{nmpi, rip, sap};
+
+const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
+/// Packets of one conversation, and frames that a station may send at one time.
+const MOST: usize = 64;
+const MOST_FRAMES: usize = 1_000;
+/// Where packets of others go: to servers, names, services, routers, and to the first session of the station.
+const SOCKETS: [u16; 6] = [
+    socket::SMB_SERVER,
+    socket::SMB_NAMES,
+    socket::SAP,
+    socket::RIP,
+    socket::FIRST_DYNAMIC + 1,
+    socket::NCP,
+];
+
+struct Station {
+    node: Node,
+    now: Instant,
+    open: BTreeSet<SessionId>,
+    ended: BTreeSet<SessionId>,
+    last: Option<SessionId>,
+    /// Numbers of the last message of SMB that the station sent: connection, sequence, process and number.
+    numbers: [u8; 18],
+}
+
+/// One conversation: each packet is a kind, two octets, a length, and its data.
+pub fn ipx_station(octets: &[u8]) {
+    parsers(octets);
+    let name = Name::new("STATION", suffix::SERVER).unwrap();
+    let config = NodeConfig::new(OWN, name, WINDOWS_NT, CarrierKinds::only(CarrierKind::Ipx));
+    let mut station = Station {
+        node: Node::new(&config, Instant::ZERO),
+        now: Instant::ZERO,
+        open: BTreeSet::new(),
+        ended: BTreeSet::new(),
+        last: None,
+        numbers: [0; 18],
+    };
+    let mut rest = octets;
+    for _ in 0..MOST {
+        let Some((&[kind, who, value, length], data)) = rest.split_first_chunk() else { break };
+        let (data, after) = data.split_at(data.len().min(usize::from(length)));
+        rest = after;
+        station.step(kind, who, value, data);
+        station.drain();
+    }
+}
+
+/// Each format alone: what is read is written the same.
+fn parsers(octets: &[u8]) {
+    let mut again = Vec::new();
+    if let Ok(packet) = rip::Packet::parse(octets) {
+        packet.emit(&mut again);
+        assert_eq!(again, octets);
+    }
+    if let Ok((header, rest)) = nmpi::Header::parse(octets) {
+        again.clear();
+        header.emit(&mut again);
+        again.extend_from_slice(rest);
+        assert_eq!(nmpi::Header::parse(&again), Ok((header, rest)));
+    }
+    if let Ok(sap::Packet::Response { servers, .. }) = sap::Packet::parse(octets) {
+        assert!(servers.iter().count() <= octets.len() / sap::SERVER_LEN);
+    }
+}
+
+impl Station {
+    fn step(&mut self, kind: u8, who: u8, value: u8, data: &[u8]) {
+        match kind % 8 {
+            0 => self.node.listen(),
+            1 => {
+                let name = Name::new("SERVER", suffix::SERVER).unwrap();
+                let _ = self.node.open(self.now, CarrierKind::Ipx, Peer::Name(name));
+            }
+            2 => {
+                let past_ns = u64::from(value) * u64::from(who) * 1_000_000;
+                let until = self.now.plus_nanos(past_ns);
+                while let Some(at) = self.node.poll_timeout().filter(|at| *at <= until) {
+                    self.now = at.max(self.now);
+                    self.node.handle_timeout(self.now);
+                    let due = self.node.poll_timeout();
+                    assert!(
+                        due.is_none_or(|due| due > self.now),
+                        "due at {due:?}, now {:?}",
+                        self.now
+                    );
+                    self.drain();
+                }
+                self.now = until;
+            }
+            3 => {
+                if let Some(session) = self.last {
+                    let mut message = data.to_vec();
+                    self.complete(&mut message, value);
+                    let _ = self.node.send(self.now, session, &message);
+                }
+            }
+            4 => {
+                if let Some(session) = self.last {
+                    match value % 3 {
+                        0 => self.node.close(self.now, session),
+                        1 => self.node.pause(session),
+                        _ => self.node.resume(session),
+                    }
+                }
+            }
+            5 => self.node.handle_frame(self.now, data),
+            _ => self.packet(who, value, data),
+        }
+    }
+
+    /// A packet of another station, with what makes sense filled in as `value` says.
+    fn packet(&mut self, who: u8, value: u8, data: &[u8]) {
+        let from = Mac([2, 0, 0, 0, 1, who % 4]);
+        let to = SOCKETS[usize::from(who >> 2) % SOCKETS.len()];
+        let network = u32::from(value & 1);
+        let socket = if to == socket::FIRST_DYNAMIC + 1 { socket::SMB_SERVER } else { to };
+        let source = Address { network, node: from.0, socket };
+        let destination = Address { network, node: OWN.0, socket: to };
+        let header =
+            Header { checksum: NO_CHECKSUM, hops: value >> 4, kind: 4, destination, source };
+        let mut message = data.to_vec();
+        if to == socket::SMB_SERVER || to == socket::FIRST_DYNAMIC + 1 {
+            self.complete(&mut message, value);
+        }
+        let mut frame = Vec::new();
+        let framing = framing::ALL[usize::from(value >> 1) % 4];
+        if framing::emit((OWN, from), framing, &header, &message, &mut frame).is_ok() {
+            self.node.handle_frame(self.now, &frame);
+        }
+    }
+
+    /// Make a message one of SMB, with the numbers that the station has used last.
+    fn complete(&self, message: &mut Vec<u8>, value: u8) {
+        if value & 8 != 0 {
+            message.resize(message.len().max(35), 0);
+            message[..4].copy_from_slice(b"\xffSMB");
+            if value & 4 != 0 {
+                message[14..32].copy_from_slice(&self.numbers);
+            }
+        }
+    }
+
+    fn drain(&mut self) {
+        let (mut message, mut frame) = (Vec::new(), Vec::new());
+        while let Some(event) = self.node.poll_event(&mut message) {
+            match event {
+                Event::Opened(id, _) | Event::Accepted { session: id, .. } => {
+                    assert!(self.open.insert(id) && !self.ended.contains(&id), "{event:?}");
+                    self.last = Some(id);
+                }
+                Event::Message(id) => {
+                    assert!(self.open.contains(&id) && !self.ended.contains(&id), "{event:?}");
+                    assert!(message.len() <= 1_470);
+                }
+                Event::Ended(id, _) => assert!(self.ended.insert(id), "{event:?} twice"),
+                _ => {}
+            }
+        }
+        for _ in 0..MOST_FRAMES {
+            if !self.node.poll_transmit(self.now, &mut frame) {
+                return;
+            }
+            assert!((60..=1514).contains(&frame.len()), "{} octets", frame.len());
+            let frame = Frame::parse(&frame).unwrap();
+            assert_eq!(frame.header.source, OWN);
+            let (packet, _) = framing::packet(&frame).unwrap();
+            let (header, data) = Header::parse(packet).unwrap();
+            assert_eq!((header.source.node, header.hops), (OWN.0, 0));
+            if data.starts_with(b"\xffSMB") {
+                self.numbers.copy_from_slice(&data[14..32]);
+            }
+        }
+        panic!("more than {MOST_FRAMES} frames at one time");
+    }
+}

@@ -1,0 +1,106 @@
+"""`copy`, `stations` and `serve` over IPX: between hosts of a virtual LAN, and by an interface."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import COMMAND
+from missing import missing
+from netbeui_cable import cable, dissected
+from served import serving
+
+from lanlab.testbeds.namespaces import Namespace
+
+if TYPE_CHECKING:
+    from conftest import Lanlab
+
+__all__ = ["cable"]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
+
+_LINK = ("--link", "10M", "--trials", "1")
+
+
+def test_files_are_copied_and_every_frame_is_ipx(lanlab: Lanlab, tmp_path: Path) -> None:
+    pcap = tmp_path / "frames.pcap"
+    argv = ("--service", "smb1", "--carrier", "ipx", *_LINK, "--pcap", str(pcap), "--json")
+    said = lanlab("copy", "10x6kB", *argv)
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    assert (found["copied_files"], found["copied_bytes"]) == (10, 60_000)
+    assert (found["faults"], found["retries"], found["frames_discarded"]) == (0, 0, 0)
+    parameters = found["parameters"]
+    assert (parameters["service"], parameters["carrier"]) == ("smb1+ipx", "ipx")
+    if shutil.which("tshark") is None:
+        missing("`tshark` is not installed")
+    assert dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error") == []
+    assert dissected(pcap, "-Y", "ip || (ipx && !(smb || nmpi || ipxrip))") == []
+    # A block of 6 kB takes six packets and their answers.
+    assert len(dissected(pcap, "-Y", "ipx && smb")) > 120
+
+
+def test_stations_read_blocks(lanlab: Lanlab) -> None:
+    said = lanlab(
+        *("stations", "--service", "smb1+ipx", "--stations", "3", "--size", "750", "--read"),
+        *(*_LINK, "--time", "500ms", "--json"),
+    )
+    assert said.code == 0, said.err
+    trials = json.loads(said.out)["trials"]
+    assert [trial["operations_per_s"] > 10 for trial in trials] == [True]
+    assert {trial["frames_discarded"] for trial in trials} == {0}
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("--signing", "required"), "--signing: found required, which has no effect"),
+        (("--raw",), "--raw: found"),
+        (("--ip", "6"), "--ip: found 6"),
+        (("--testbed", "loopback"), "goes straight over Ethernet"),
+    ],
+)
+def test_what_ipx_does_not_have_is_refused(
+    lanlab: Lanlab, argv: tuple[str, ...], expected: str
+) -> None:
+    said = lanlab("copy", "2x6kB", "--service", "smb1+ipx", *argv)
+    assert (said.code, said.out) == (2, "")
+    assert expected in said.err
+
+
+def test_a_directory_is_served_to_a_client_on_the_wire(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    here, there = cable
+    served = tmp_path / "served"
+    served.mkdir()
+    argv = ["--service", "smb1", "--carrier", "ipx", "--interface", "right"]
+    with serving(
+        *argv, str(served), "--name", "cncfiles", "--write", prefix=there.command_prefix
+    ) as (server, said):
+        assert said["address"] == "smb1+ipx://lanlab@CNCFILES/lanlab"
+        copy = ["copy", "5x6kB", said["address"], "--interface", "left", "--trials", "1", "--json"]
+        store = str(tmp_path / "store.sqlite")
+        copied = subprocess.run(
+            [*here.command_prefix, *COMMAND, *copy],
+            env=os.environ | {"LANLAB_PASSWORD": said["password"], "LANLAB_STORE": store},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert copied.returncode == 0, copied.stderr
+        found = json.loads(copied.stdout)
+        assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (5, 0, 0)
+        server.send_signal(signal.SIGINT)
+        rest, errors = server.communicate(timeout=30)
+        assert server.returncode == 0, errors
+        assert "frames sent" in rest
+    assert list(served.iterdir()) == [], "what was written is removed"
