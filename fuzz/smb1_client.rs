@@ -49,7 +49,11 @@ impl Harness {
             time: 0,
             raw: choice & 0x40 != 0,
             requires_signatures: false,
-            carrier: CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true },
+            carrier: CarrierFacts {
+                longest_message: 0x1_ffff,
+                keeps_raw: true,
+                is_one_at_a_time: false,
+            },
         });
         let (sent, calls, ended) = (Vec::new(), vec![Client::CONNECTED], Vec::new());
         let mut harness = Self { client, sent, calls, ended, gave: 0 };

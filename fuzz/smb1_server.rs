@@ -79,7 +79,11 @@ impl Harness {
             dialects: Dialect::Core..=newest,
         });
         let server = if choice & 0x08 == 0 { server } else { server.requiring_signatures() };
-        let carrier = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: choice & 0x20 == 0 };
+        let carrier = CarrierFacts {
+            longest_message: 0x1_ffff,
+            keeps_raw: choice & 0x20 == 0,
+            is_one_at_a_time: false,
+        };
         let session = server.session(carrier, [7; 8], 0x01d0_0000_0000_0000);
         let files = MemoryFiles::default();
         let now = Instant::ZERO;

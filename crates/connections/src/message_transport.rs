@@ -24,7 +24,11 @@ impl MessageTransport {
     /// bound.
     pub fn facts(&self, longest: usize) -> CarrierFacts {
         match self {
-            Self::Tcp(_) => CarrierFacts { longest_message: longest as u32, keeps_raw: true },
+            Self::Tcp(_) => CarrierFacts {
+                longest_message: longest as u32,
+                keeps_raw: true,
+                is_one_at_a_time: false,
+            },
             Self::Frames(port) => port.facts(),
         }
     }

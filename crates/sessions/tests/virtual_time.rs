@@ -129,7 +129,11 @@ impl Logins for Anybody {
 }
 
 fn facts() -> CarrierFacts {
-    CarrierFacts { longest_message: LONGEST_BYTES as u32, keeps_raw: false }
+    CarrierFacts {
+        longest_message: LONGEST_BYTES as u32,
+        keeps_raw: false,
+        is_one_at_a_time: false,
+    }
 }
 
 fn server() -> Server {

@@ -25,6 +25,8 @@ pub struct CarrierFacts {
     pub longest_message: u32,
     /// Whether it keeps the length of messages that have no header of their own: raw data.
     pub keeps_raw: bool,
+    /// Whether a request waits in it until the one before is answered.
+    pub is_one_at_a_time: bool,
 }
 
 /// What a station is, for any carrier of its sessions.

@@ -30,7 +30,11 @@ fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         time: 0,
         raw: false,
         requires_signatures: false,
-        carrier: CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true },
+        carrier: CarrierFacts {
+            longest_message: 0x1_ffff,
+            keeps_raw: true,
+            is_one_at_a_time: false,
+        },
     }
 }
 

@@ -113,7 +113,10 @@ impl WiredNode {
         });
         let id = opened.ok_or(ErrorKind::Unsupported)?;
         // Closes the session also where no caller waits for it any more.
-        let mut port = self.port(id, CarrierFacts { longest_message: 0, keeps_raw: false });
+        let mut port = self.port(
+            id,
+            CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: false },
+        );
         port.facts = poll_fn(|cx| {
             let mut state = self.shared.state();
             match state.check() {

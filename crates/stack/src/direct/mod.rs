@@ -29,5 +29,9 @@ use crate::carrier::CarrierFacts;
 
 /// What sessions can do in a framing: a message is one packet, and raw data has no header for its numbers.
 const fn facts(framing: Framing) -> CarrierFacts {
-    CarrierFacts { longest_message: longest_data(framing) as u32, keeps_raw: false }
+    CarrierFacts {
+        longest_message: longest_data(framing) as u32,
+        keeps_raw: false,
+        is_one_at_a_time: true,
+    }
 }

@@ -33,5 +33,8 @@ pub const LONGEST_MESSAGE: usize = 0xffff;
 pub const LONGEST_DATAGRAM: usize = 512;
 
 /// What sessions can do.
-pub const FACTS: CarrierFacts =
-    CarrierFacts { longest_message: LONGEST_MESSAGE as u32, keeps_raw: true };
+pub const FACTS: CarrierFacts = CarrierFacts {
+    longest_message: LONGEST_MESSAGE as u32,
+    keeps_raw: true,
+    is_one_at_a_time: false,
+};

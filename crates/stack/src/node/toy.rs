@@ -12,7 +12,8 @@ use crate::carrier::{
     StationConfig, Stray, Why,
 };
 
-const FACTS: CarrierFacts = CarrierFacts { longest_message: 1400, keeps_raw: true };
+const FACTS: CarrierFacts =
+    CarrierFacts { longest_message: 1400, keeps_raw: true, is_one_at_a_time: false };
 /// The only program of a station.
 const SOCKET: u16 = 0x4000;
 

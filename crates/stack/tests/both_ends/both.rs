@@ -12,7 +12,8 @@ use lanlab_wire::smb1::strings::CodePage;
 pub use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::files::FileStore;
 
-pub const CARRIER: CarrierFacts = CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true };
+pub const CARRIER: CarrierFacts =
+    CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true, is_one_at_a_time: false };
 
 pub fn user(password: &str) -> User {
     User { name: "me".into(), password: password.into(), domain: String::new() }

@@ -4,6 +4,7 @@ use lanlab_medium::Topology;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{CarrierKind, Peer as Called};
 use lanlab_stack::profile;
+use lanlab_stack::redirector::Redirector;
 use lanlab_stack::smb::Dialect;
 use lanlab_units::Instant;
 use lanlab_wire::pcap;
@@ -13,7 +14,8 @@ use crate::segment::{Segment, name};
 use crate::tshark::fields;
 
 /// As a session says it in 802.2.
-const FACTS: CarrierFacts = CarrierFacts { longest_message: 1467, keeps_raw: false };
+const FACTS: CarrierFacts =
+    CarrierFacts { longest_message: 1467, keeps_raw: false, is_one_at_a_time: true };
 
 /// Write a file and read it back. Gives the segment with its capture.
 fn copy(dialect: Dialect, size_bytes: usize, lost: u32) -> Segment<Station> {
@@ -37,6 +39,8 @@ fn copy(dialect: Dialect, size_bytes: usize, lost: u32) -> Segment<Station> {
     assert!(is_done, "{dialect:?}: in {:?}", client_of(&segment).stage);
     segment.with(0, |now, node, _| node.close(now, id));
     assert!(client_of(&segment).read == client_of(&segment).octets);
+    // A second request would only wait in the carrier.
+    assert_eq!(client_of(&segment).client.facts().unwrap().depth, 1);
     segment
 }
 

@@ -23,7 +23,7 @@ pub enum Station {
 }
 
 pub struct Copying {
-    client: Client,
+    pub client: Client,
     session: Option<SessionId>,
     waiting: VecDeque<Vec<u8>>,
     pub octets: Vec<u8>,

@@ -101,7 +101,8 @@ impl Client {
                 dialect.name()
             )));
         }
-        agreed.max_mpx = agreed.max_mpx.clamp(1, MAX_OUTSTANDING);
+        let most = if self.plan.carrier.is_one_at_a_time { 1 } else { MAX_OUTSTANDING };
+        agreed.max_mpx = agreed.max_mpx.clamp(1, most);
         if dialect == Dialect::LanMan2 {
             agreed.flags2 |= flags2::LONG_NAMES;
         }
