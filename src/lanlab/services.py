@@ -88,6 +88,8 @@ class Service:
     carrier: str = USUAL_CARRIER
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
+    #: Whether its client and server run on modelled machines.
+    is_simulated: bool = False
 
     @property
     def is_local(self) -> bool:
@@ -127,6 +129,7 @@ _SMB1 = Service(
     most_password_characters=14,
     own_parameters=("dialect", "signing", "raw", "tcp_profile", "wins"),
     url_options=("dialect", "signing", "wins"),
+    is_simulated=True,
 )
 
 

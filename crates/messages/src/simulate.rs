@@ -1,17 +1,21 @@
 //! A world of modelled machines in virtual time, and what its programs measured.
 
 mod outcomes;
+mod store;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "services")]
+use crate::CopySpec;
 use crate::{Amount, EchoAmount, MediumTopology, Rate, Transport, WhenLate};
 
 pub use outcomes::*;
+pub use store::*;
 
 /// Run a workload between modelled machines in virtual time. The same request gives the same reply, and
 /// the same frames.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simulate {
     /// Seed of all random numbers of the world.
@@ -124,6 +128,8 @@ pub struct SimulatedMachine {
     pub jitter_ratio: f64,
     /// How its TCP behaves.
     pub tcp: SimulatedTcp,
+    /// Its files: what a server serves, or what a client copies from and to; absent: they take no time.
+    pub store: Option<SimulatedStore>,
 }
 
 impl Default for SimulatedMachine {
@@ -144,6 +150,7 @@ impl Default for SimulatedMachine {
             adapter_rate_ratio: 1.0,
             jitter_ratio: 0.0,
             tcp: SimulatedTcp::default(),
+            store: None,
         }
     }
 }
@@ -171,7 +178,7 @@ impl Default for SimulatedTcp {
 }
 
 /// What runs in a world.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "workload", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SimulatedWork {
     /// One flow of messages from a sender to a receiver.
@@ -180,6 +187,22 @@ pub enum SimulatedWork {
     /// Requests that come back.
     #[schemars(title = "SimulatedEchoWork")]
     Echo(SimulatedEcho),
+    /// A copy of a dataset, as the workload asks for it, by SMB 1: over TCP or a carrier of frames.
+    #[cfg(feature = "services")]
+    #[schemars(title = "SimulatedCopyWork")]
+    Copy(Box<SimulatedCopy>),
+}
+
+/// A copy between a client, the first machine, and a server, the last.
+#[cfg(feature = "services")]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedCopy {
+    /// The copy. Of the service count the dialect, the carrier, and the time for an answer.
+    pub spec: CopySpec,
+    /// Whose timers and windows carriers of frames have, by name; absent: those of Windows NT.
+    #[serde(default)]
+    pub profile: Option<String>,
 }
 
 /// One flow of messages from a sender to a receiver.

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use lanlab_medium::{LossPlan, Plan, Topology};
-use lanlab_sim::programs::{IpNode, addresses_of, datagram_key};
+use lanlab_sim::programs::{HostNode, IpNode, addresses_of, datagram_key};
 use lanlab_sim::{Bounds, Cost, Ended, Host, HostId, Machine, World, WorldPlan};
 use lanlab_stack::ip::{SocketId, TcpProfile};
 use lanlab_units::Instant;
@@ -84,8 +84,8 @@ fn run(stations: u16, virtual_s: u64) -> Result {
         (0..=stations).map(|host| Machine::without_costs(format!("pc {host}"))).collect();
     let plan = WorldPlan { medium, machines };
     let node = |host, _| {
-        let mut node = IpNode::new(host, stations + 1, TCP, 1);
-        node.interface.bind(PORT, BUFFER_BYTES, BUFFER_BYTES).expect("a free port");
+        let mut node = HostNode::of_ip(IpNode::new(host, stations + 1, TCP, 1));
+        node.ip.interface.bind(PORT, BUFFER_BYTES, BUFFER_BYTES).expect("a free port");
         node
     };
     let world = World::new(&plan, 1, node).expect("a good plan");
@@ -130,12 +130,12 @@ fn server_address() -> SocketAddr {
     (addresses_of(SERVER)[0], PORT).into()
 }
 
-fn send(host: &Host<IpNode>, to: SocketAddr, payload: &[u8]) {
-    host.with_node(|node, _| node.interface.send_datagram(SOCKET, to, payload)).expect("room");
+fn send(host: &Host<HostNode>, to: SocketAddr, payload: &[u8]) {
+    host.with_node(|node, _| node.ip.interface.send_datagram(SOCKET, to, payload)).expect("room");
 }
 
-async fn receive(host: &Host<IpNode>, datagram: &mut Vec<u8>) -> SocketAddr {
-    let take = |node: &mut IpNode, _| node.interface.receive_datagram(SOCKET, datagram);
+async fn receive(host: &Host<HostNode>, datagram: &mut Vec<u8>) -> SocketAddr {
+    let take = |node: &mut HostNode, _| node.ip.interface.receive_datagram(SOCKET, datagram);
     host.until(datagram_key(SOCKET), "a datagram", take).await.from
 }
 

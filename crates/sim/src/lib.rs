@@ -28,6 +28,8 @@ mod calls;
 mod cpu;
 pub mod datagrams;
 mod facts;
+#[cfg(feature = "services")]
+pub mod file_service;
 mod frames;
 mod host;
 mod machine;

@@ -128,6 +128,20 @@ impl<N: Node + 'static> Host<N> {
         Until { host: self.clone(), key, what, look }
     }
 
+    /// Have the future that is being polled polled again at the next change of `key`.
+    pub(crate) fn wait(&self, context: &Context<'_>, key: Key, what: &'static str) {
+        let wake = self.clock().waits_for(context, what);
+        self.state().borrow_mut().host(self.id).waiters.add(key, wake);
+    }
+
+    /// Use the node from a `drop`, in which the world itself may be coming to its end: then not at all.
+    pub(crate) fn with_node_of_drop(&self, using: impl FnOnce(&mut N, Instant)) {
+        if let Ok(mut state) = self.shared.state.try_borrow_mut() {
+            using(&mut state.host(self.id).node, self.shared.time.now());
+            state.settle(self.id);
+        }
+    }
+
     fn state(&self) -> &RefCell<crate::state::State<N>> {
         &self.shared.state
     }
@@ -185,8 +199,7 @@ where
         if let Some(result) = host.with_node(|node, now| look(node, now)) {
             return Poll::Ready(result);
         }
-        let wake = host.clock().waits_for(context, what);
-        host.state().borrow_mut().host(host.id).waiters.add(*key, wake);
+        host.wait(context, *key, what);
         Poll::Pending
     }
 }

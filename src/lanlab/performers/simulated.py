@@ -9,36 +9,11 @@ from lanlab.errors import LabError, UsageError
 from lanlab.performers.base import OnProgress
 from lanlab.performers.simulated_trial import SimulatedTrial
 from lanlab.testbeds.link import LinkRequest, parse_link
-from lanlab.workloads import CounterChanges, TrialOutcome, Workload, echo, stream
-from lanlab.workloads.echo import EchoParameters
-from lanlab.workloads.parameters import FlowParameters
-from lanlab.workloads.stream import StreamParameters
+from lanlab.workloads import CounterChanges, TrialOutcome, Workload
+from lanlab.workloads.registry import WORKLOADS, Simulates, simulates
 
 #: Most events of a world: what makes more is taken to have no end. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
-_WORKLOADS = ("stream", "echo")
-#: What the engine's request takes of a stream's and an echo's parameters, by its specification.
-_STREAM = [
-    "transport",
-    "message_size_bytes",
-    "amount",
-    "rate",
-    "when_late",
-    "read_bytes",
-    "warmup_ns",
-    "drain_ns",
-    "interval_ns",
-]
-_ECHO = [
-    "transport",
-    "message_size_bytes",
-    "amount",
-    "rate_requests_per_s",
-    "outstanding_requests",
-    "timeout_ns",
-    "timeout_follows_path",
-    "warmup_ns",
-]
 #: Parameters that a simulation has no counterpart of, by what they may be.
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "driver": ("lanlab",),
@@ -84,7 +59,8 @@ class SimulatedPerformer:
             }
             told = self._bed.worlds.result(request)
             outcome.setup["world"] = told["world"]
-            outcome.results = dict(zip(kind.roles, told["outcomes"], strict=True))
+            assert isinstance(kind, Simulates)
+            outcome.results = kind.simulated_results(told)
         except LabError as error:
             outcome.error = error
         return outcome
@@ -104,11 +80,7 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         UsageError: A parameter has no counterpart in a simulation, or the link has none.
     """
     check_simulated(parameters)
-    if isinstance(parameters, StreamParameters):
-        spec, wanted = stream.engine_spec(parameters), _STREAM
-    else:
-        assert isinstance(parameters, EchoParameters)
-        spec, wanted = echo.engine_spec(_with_outstanding(parameters, trial)), _ECHO
+    assert isinstance(kind, Simulates)
     frames = {} if trial.pcap is None else {"pcap": str(trial.pcap)}
     return {
         "type": "simulate",
@@ -121,17 +93,9 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         },
         "work": {
             "workload": kind.name,
-            "ip_version": parameters.ip_version,
-            **{key: spec[key] for key in wanted},
+            **kind.simulated_work(parameters, trial.outstanding_requests),
         },
     }
-
-
-def _with_outstanding(parameters: EchoParameters, trial: SimulatedTrial) -> EchoParameters:
-    """An echo with its machine's number of requests on their way, where it says none itself."""
-    if parameters.outstanding_requests is not None or parameters.rate_requests_per_s is not None:
-        return parameters
-    return parameters.model_copy(update={"outstanding_requests": trial.outstanding_requests})
 
 
 def check_workload(name: str) -> None:
@@ -141,9 +105,10 @@ def check_workload(name: str) -> None:
     Raises:
         UsageError: It has none.
     """
-    if name not in _WORKLOADS:
+    if not simulates(name):
+        allowed = ", ".join(each for each in WORKLOADS if simulates(each))
         raise UsageError(
-            f"workload `{name}` cannot be simulated; allowed: {', '.join(_WORKLOADS)}",
+            f"workload `{name}` cannot be simulated; allowed: {allowed}",
             hint="run it on testbed `virtual`",
         )
 
@@ -166,14 +131,14 @@ def check_simulated(parameters: Any) -> None:
             )
 
 
-def _with_options(machine: Mapping[str, Any], parameters: FlowParameters) -> dict[str, Any]:
+def _with_options(machine: Mapping[str, Any], parameters: Any) -> dict[str, Any]:
     """A machine with the socket options of a condition in place of its own."""
     changed = dict(machine)
     for name in ("send_buffer_bytes", "receive_buffer_bytes"):
-        given = getattr(parameters, name)
+        given = getattr(parameters, name, None)
         if given is not None:
             changed[name] = given
-    if parameters.nodelay:
+    if getattr(parameters, "nodelay", False):
         changed["tcp"] = {**machine["tcp"], "nagle": False}
     return changed
 

@@ -49,6 +49,16 @@ STEPS: Mapping[str, str] = {
     "send_call": "for each call of a program that hands over a message",
     "transmit": "for each sent frame, in turn with `protocol`",
 }
+#: What calls for files take of the processor, by the name of the cost.
+FILE_STEPS: Mapping[str, str] = {
+    "open": "to open or make a file",
+    "read": "to read from a file",
+    "write": "to write to a file",
+    "close": "to close a file",
+    "other": "for any other call for files",
+}
+#: Those that move bytes.
+_MOVES = ("read", "write")
 _MOST_US, _MOST_NS_PER_BYTE = 10_000_000, 1_000_000
 
 
@@ -64,7 +74,23 @@ def _costs() -> dict[str, NumberKind]:
             _MOST_NS_PER_BYTE,
             is_cost=True,
         )
+    for step, when in FILE_STEPS.items():
+        found[f"file_{step}_us"] = NumberKind(
+            f"Processor time {when}.", "µs", 0, _MOST_US, is_cost=True
+        )
+        if step in _MOVES:
+            found[f"file_{step}_ns_per_byte"] = NumberKind(
+                "The same for each byte.", "ns/B", 0, _MOST_NS_PER_BYTE, is_cost=True
+            )
     return found
+
+
+def _count(help_: str, unit: str, least: int, most: int) -> NumberKind:
+    return NumberKind(help_, unit, least, most, is_whole=True)
+
+
+def _is(help_: str) -> NumberKind:
+    return NumberKind(help_, "", 0, 1, is_whole=True)
 
 
 def _size(help_: str, unit: str, most: int, least: int = 1) -> NumberKind:
@@ -141,7 +167,65 @@ NUMBERS: Mapping[str, NumberKind] = {
         is_whole=True,
         is_required=True,
     ),
+    "files_overlap": _is(
+        "1: the processor works for one client while the disk works for another. 0: calls for "
+        "files are carried out one after the other. Default: 1."
+    ),
+    "cache_block_bytes": _count(
+        "Bytes of a block of the cache of files, whole sectors of 512. Default: 4096.",
+        "B",
+        512,
+        2**20,
+    ),
+    "cache_blocks": _count("Blocks that the cache holds. Default: 0.", "blocks", 0, 2**20),
+    "cache_of_client": _is("1: each client has a cache of its own, of that size. Default: 0."),
+    "read_ahead_blocks": _count(
+        "Blocks that are read beyond those asked for. Default: 0.", "blocks", 0, 1024
+    ),
+    "write_behind_blocks": _count(
+        "Blocks that may wait to be written. 0: a write is answered when it is on the disk. "
+        "Default: 0.",
+        "blocks",
+        0,
+        2**20,
+    ),
+    "write_behind_ms": NumberKind("How long they wait at most. Default: 1000.", "ms", 0, 600_000),
+    "name_sectors": _count(
+        "Sectors of directories that are read to find a name. Default: 0.", "sectors", 0, 1024
+    ),
+    "change_sectors": _count(
+        "Sectors of directories that are written when one changes. Default: 0.", "sectors", 0, 1024
+    ),
+    "disk_cylinders": _count("Positions of the disk's arm. Default: 1024.", "", 1, 2**32 - 1),
+    "disk_heads": _count("Tracks of a cylinder. Default: 64.", "", 1, 65_536),
+    "disk_sectors_per_track": _count("Sectors of a track. Default: 64.", "", 1, 4096),
+    "disk_interleave": _count("Places from a sector to the next. Default: 1.", "", 1, 4096),
+    "disk_turn_ms": NumberKind(
+        "Time of a turn. 0: a disk of memory, without an arm. Default: 0.", "ms", 0, 10_000
+    ),
+    "disk_seek_ms": NumberKind("Time to move the arm at all. Default: 0.", "ms", 0, 10_000),
+    "disk_seek_root_ms": NumberKind(
+        "Added for the square root of the cylinders that it moves over. Default: 0.",
+        "ms",
+        0,
+        10_000,
+    ),
+    "disk_overhead_us": NumberKind(
+        "Time of the controller before each access. Default: 0.", "µs", 0, _MOST_US
+    ),
+    "disk_ns_per_byte": NumberKind(
+        "Time of the controller for each byte. Default: 0.", "ns/B", 0, _MOST_NS_PER_BYTE
+    ),
+    "disk_elevator": _is("1: the nearest access in the arm's direction is next. Default: 0."),
+    "disk_verifies": _is("1: what was written is read once more. Default: 0."),
 }
+#: The numbers of files: with any of these a machine has a store.
+STORE = tuple(
+    name
+    for name in NUMBERS
+    if name.startswith(("file_", "files_", "cache_", "disk_", "read_ahead", "write_behind"))
+    or name in ("name_sectors", "change_sectors")
+)
 #: The numbers that are processor time.
 COSTS = tuple(name for name, kind in NUMBERS.items() if kind.is_cost)
 #: The numbers that every machine must have.

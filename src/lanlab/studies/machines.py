@@ -15,7 +15,7 @@ from pydantic import Field
 
 from lanlab.frozen import dataclass
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
-from lanlab.studies.machine_numbers import COSTS, STEPS
+from lanlab.studies.machine_numbers import COSTS, FILE_STEPS, STEPS, STORE
 
 #: Bounds of a file: with them every check of it is quick. Those of studies have a twentieth.
 _MOST_MACHINES = _MOST_PLACES = 256
@@ -175,13 +175,8 @@ class KnownMachine:
     def request(self) -> dict[str, Any]:
         """As an engine takes it; see `SimulatedMachine` in its messages."""
         given = {name: one.value for name, one in self.numbers.items()}
-        costs = {
-            step: {
-                "each_ns": round(1e3 * given.get(f"{step}_us", 0)),
-                "per_byte_ps": round(1e3 * given.get(f"{step}_ns_per_byte", 0)),
-            }
-            for step in STEPS
-        }
+        costs = {step: _cost(given, step) for step in STEPS}
+        store = {"store": _store(given)} if any(name in given for name in STORE) else {}
         whole = (
             "ring_frames",
             "queue_frames",
@@ -201,6 +196,7 @@ class KnownMachine:
                 "delayed_ack_ns": round(1e6 * given["delayed_ack_ms"]),
                 "nagle": bool(given["nagle"]),
             },
+            **store,
         }
 
     @property
@@ -208,6 +204,47 @@ class KnownMachine:
         """Requests that its program keeps on their way in an `echo`."""
         given = self.numbers.get("outstanding_requests")
         return 1 if given is None else int(given.value)
+
+
+def _cost(given: Mapping[str, float], name: str) -> dict[str, int]:
+    return {
+        "each_ns": round(1e3 * given.get(f"{name}_us", 0)),
+        "per_byte_ps": round(1e3 * given.get(f"{name}_ns_per_byte", 0)),
+    }
+
+
+def _store(given: Mapping[str, float]) -> dict[str, Any]:
+    """Files of a machine as an engine takes them; see `SimulatedStore` in its messages."""
+
+    def number(name: str, usual: float = 0, factor: float = 1) -> int:
+        return round(factor * given.get(name, usual))
+
+    is_elevator = bool(given.get("disk_elevator", 0))
+    return {
+        **{step: _cost(given, f"file_{step}") for step in FILE_STEPS},
+        "overlaps": bool(given.get("files_overlap", 1)),
+        "block_bytes": number("cache_block_bytes", 4096),
+        "cache_blocks": number("cache_blocks"),
+        "cache_of_client": bool(given.get("cache_of_client", 0)),
+        "read_ahead_blocks": number("read_ahead_blocks"),
+        "write_behind_blocks": number("write_behind_blocks"),
+        "write_behind_ns": number("write_behind_ms", 1000, 1e6),
+        "name_sectors": number("name_sectors"),
+        "change_sectors": number("change_sectors"),
+        "disk": {
+            "cylinders": number("disk_cylinders", 1024),
+            "heads": number("disk_heads", 64),
+            "sectors_per_track": number("disk_sectors_per_track", 64),
+            "interleave": number("disk_interleave", 1),
+            "turn_ns": number("disk_turn_ms", factor=1e6),
+            "seek_each_ns": number("disk_seek_ms", factor=1e6),
+            "seek_per_root_ns": number("disk_seek_root_ms", factor=1e6),
+            "overhead_ns": number("disk_overhead_us", factor=1e3),
+            "per_byte_ps": number("disk_ns_per_byte", factor=1e3),
+            "order": "elevator" if is_elevator else "first_come",
+            "verifies": bool(given.get("disk_verifies", 0)),
+        },
+    }
 
 
 def known_machine(simulation: Simulation, name: str) -> KnownMachine:

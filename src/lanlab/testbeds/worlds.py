@@ -71,7 +71,7 @@ class Worlds:
 
     def result(self, request: _Request) -> dict[str, Any]:
         """
-        What a world came to.
+        What a world came to, and in `lines` what was said before that, by its type.
 
         Raises:
             EngineError: It came to no end that is a result.
@@ -84,8 +84,11 @@ class Worlds:
 
     def _simulate(self, request: _Request) -> dict[str, Any]:
         engine = self._taken()
+        lines: dict[str, list[dict[str, Any]]] = {}
         try:
-            return engine.start(request).result(_LONGEST_S)
+            measurement = engine.start(request)
+            measurement.on_data = lambda line: lines.setdefault(line["type"], []).append(line)
+            return {**measurement.result(_LONGEST_S), "lines": lines}
         except EngineError:
             raise
         except BaseException:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import field_validator, model_validator
 
@@ -11,7 +12,7 @@ from lanlab.roles import ROLES
 from lanlab.services import SERVICES
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.copy_results import copy_metrics
-from lanlab.workloads.copy_steps import CopySteps
+from lanlab.workloads.copy_steps import CopySteps, simulated_spec, with_file_times
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
@@ -147,6 +148,32 @@ class Copy:
     def steps(self, parameters: CopyParameters) -> Steps:
         """Files to or from a server."""
         return CopySteps(parameters)
+
+    def simulated_work(
+        self, parameters: CopyParameters, outstanding_requests: int
+    ) -> dict[str, Any]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        service = SERVICES[parameters.service]
+        if not service.is_simulated:
+            allowed = ", ".join(name for name, one in SERVICES.items() if one.is_simulated)
+            raise UsageError(
+                f"service: found `{service.name}`; allowed on testbed `simulated`: {allowed}",
+                hint="run it on testbed `virtual`",
+            )
+        target = {
+            "service": service.engine_name,
+            "carrier": service.carrier,
+            "dialect": parameters.dialect,
+            "raw": parameters.raw,
+        }
+        return {"spec": simulated_spec(parameters, target)}
+
+    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        client = with_file_times(told["outcomes"][0], told["lines"])
+        busy = told["world"]["hosts"][-1]
+        busy_ns = busy["interrupt_ns"] + busy["protocol_ns"] + busy["program_ns"]
+        return {"client": client, "server": {"cpu_s": busy_ns / 1e9}}
 
     def summarise(
         self, parameters: CopyParameters, outcome: TrialOutcome, changes: CounterChanges

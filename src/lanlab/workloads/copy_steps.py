@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.errors import UsageError
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.service_parameters import working_name
@@ -24,6 +25,8 @@ _SLOWEST_BPS = 40e3
 _BEYOND_S = 60.0
 #: A server that was cut off learns of it within a round trip and a turn of its processor.
 _CUT_NOTICED_S = 0.3
+#: The directory of a copy between modelled machines, which may know short names only.
+_SIMULATED_NAME = "00000000.lab"
 #: Values that are reported for each file.
 _FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "retries")
 
@@ -77,9 +80,7 @@ class CopySteps(Steps):
         client = next(iter(told), None)
         if client is None or client.result is None:
             return {}
-        lines = client.lines.get("copied_files", ())
-        columns = {name: [value for line in lines for value in line[name]] for name in _FILE_TIMES}
-        return {"client": {**client.result, "file_times": columns}}
+        return {"client": with_file_times(client.result, client.lines)}
 
     def check(self, stage: Stage) -> None:
         """What was uploaded is read back."""
@@ -99,6 +100,32 @@ class CopySteps(Steps):
     def _within_s(self) -> float:
         parameters = self._parameters
         return max(_longest_s(parameters), _usual_longest_s(parameters)) + _BEYOND_S
+
+
+def with_file_times(
+    result: Mapping[str, Any], lines: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """A client's result with the times of its files, which came in lines before it."""
+    told = lines.get("copied_files", ())
+    columns = {name: [value for line in told for value in line[name]] for name in _FILE_TIMES}
+    return {**result, "file_times": columns}
+
+
+def simulated_spec(parameters: CopyParameters, target: Request) -> Request:
+    """
+    A copy between modelled machines: the client's files are those of its machine.
+
+    Raises:
+        UsageError: A directory of this host is to be copied.
+    """
+    if parameters.tree is not None:
+        raise UsageError(
+            f"dataset: found `{parameters.dataset}`; allowed on testbed `simulated`: a dataset",
+            hint="name one, such as `1000x6kB`",
+        )
+    spec = _spec(parameters, target, None)
+    # The same for every trial: a world has no other.
+    return {**spec, "working_name": _SIMULATED_NAME, "token": "0" * 32}
 
 
 def _longest_s(parameters: CopyParameters) -> float:

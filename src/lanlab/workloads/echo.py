@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import model_validator
 
@@ -178,6 +179,33 @@ class Echo:
                 for name in ROUND_TRIP_STATISTICS:
                     metrics[f"{prefix}_{name}_ns"] = round_trip[f"{name}_ns"]
         return metrics
+
+    def simulated_work(
+        self, parameters: EchoParameters, outstanding_requests: int
+    ) -> dict[str, object]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        asked = parameters
+        if asked.outstanding_requests is None and asked.rate_requests_per_s is None:
+            asked = asked.model_copy(update={"outstanding_requests": outstanding_requests})
+        spec = engine_spec(asked)
+        return {"ip_version": asked.ip_version, **{key: spec[key] for key in _SIMULATED}}
+
+    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        return dict(zip(self.roles, told["outcomes"], strict=True))
+
+
+#: What a simulator takes of the specification.
+_SIMULATED = (
+    "transport",
+    "message_size_bytes",
+    "amount",
+    "rate_requests_per_s",
+    "outstanding_requests",
+    "timeout_ns",
+    "timeout_follows_path",
+    "warmup_ns",
+)
 
 
 def engine_spec(parameters: EchoParameters) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from lanlab.errors import of_name
 from lanlab.lazily import Lazily
@@ -48,6 +48,31 @@ class Workload(Protocol):
         self, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """A trial's results from what both roles of a finished trial reported, and the link."""
+
+
+@runtime_checkable
+class Simulates(Protocol):
+    """A workload that can also run between modelled machines."""
+
+    def simulated_work(self, parameters: Any, outstanding_requests: int) -> dict[str, Any]:
+        """
+        What a simulator is asked to do; see `SimulatedWork` in the engine's messages.
+
+        Args:
+            outstanding_requests: What the first machine keeps on their way, where the condition
+                says nothing of it.
+
+        Raises:
+            UsageError: The condition cannot be simulated.
+        """
+
+    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """What each role came to, of a simulator's result."""
+
+
+def simulates(name: str) -> bool:
+    """Whether a workload can be simulated."""
+    return isinstance(workload(name), Simulates)
 
 
 def _stream() -> Workload:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import model_validator
 
@@ -212,6 +213,17 @@ class Stream:
             tells_clock=True,
         )
 
+    def simulated_work(
+        self, parameters: StreamParameters, outstanding_requests: int
+    ) -> dict[str, object]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        spec = engine_spec(parameters)
+        return {"ip_version": parameters.ip_version, **{key: spec[key] for key in _SIMULATED}}
+
+    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        return dict(zip(self.roles, told["outcomes"], strict=True))
+
     def summarise(
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
@@ -243,6 +255,20 @@ def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
     if parameters.time_s is None:
         return 10 * expected_s + 86_400
     return expected_s
+
+
+#: What a simulator takes of the specification.
+_SIMULATED = (
+    "transport",
+    "message_size_bytes",
+    "amount",
+    "rate",
+    "when_late",
+    "read_bytes",
+    "warmup_ns",
+    "drain_ns",
+    "interval_ns",
+)
 
 
 def engine_spec(parameters: StreamParameters) -> dict[str, object]:

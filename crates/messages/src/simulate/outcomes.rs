@@ -3,6 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::SimulatedStoreFacts;
+
+#[cfg(feature = "services")]
+use crate::Copied;
 use crate::{EchoRequested, EchoResponded, StreamReceived, StreamSent};
 
 /// What came of a simulated world.
@@ -31,6 +35,13 @@ pub enum RoleOutcome {
     /// Of the responder.
     #[schemars(title = "EchoRespondedRole")]
     EchoResponded(Box<EchoResponded>),
+    /// Of the client of a copy.
+    #[cfg(feature = "services")]
+    #[schemars(title = "CopiedRole")]
+    Copied(Box<Copied>),
+    /// Of a file server: what it counted is with its machine.
+    #[schemars(title = "FilesServedRole")]
+    FilesServed,
 }
 
 /// What happened in a simulated world.
@@ -89,6 +100,9 @@ pub struct SimulatedHostFacts {
     pub socket_dropped_datagrams: u64,
     /// Frames that the stack did not take: with wrong checksums, or for no socket.
     pub unclaimed_frames: u64,
+    /// What its store did, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<SimulatedStoreFacts>,
 }
 
 /// The medium's counts of the frames that one machine sent.

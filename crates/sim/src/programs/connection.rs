@@ -8,40 +8,43 @@ use lanlab_units::Instant;
 
 use super::either::Patience;
 use super::node::{ACCEPTED, connection_key};
-use super::{CLIENT_PORT, IpNode};
+use super::{CLIENT_PORT, HostNode};
 use crate::program::Host;
 
 /// Open a connection, and wait until it is open.
-pub(super) async fn connect(host: &Host<IpNode>, to: SocketAddr) -> Result<ConnectionId, Refusal> {
-    let connection = host.with_node(|node, now| node.interface.connect(now, CLIENT_PORT, to))?;
+pub(super) async fn connect(
+    host: &Host<HostNode>,
+    to: SocketAddr,
+) -> Result<ConnectionId, Refusal> {
+    let connection = host.with_node(|node, now| node.ip.interface.connect(now, CLIENT_PORT, to))?;
     host.until(connection_key(connection), "its connection to open", |node, _| {
-        node.interface.is_open(connection).then_some(())
+        node.ip.interface.is_open(connection).then_some(())
     })
     .await;
     Ok(connection)
 }
 
 /// Wait for a connection that a peer opens.
-pub(super) async fn accept(host: &Host<IpNode>) -> ConnectionId {
-    host.until(ACCEPTED, "a connection from a peer", |node, _| node.accept()).await
+pub(crate) async fn accept(host: &Host<HostNode>) -> ConnectionId {
+    host.until(ACCEPTED, "a connection from a peer", |node, _| node.ip.accept()).await
 }
 
 /// Wait for bytes of a connection, at most `wanted`, or until `until`: then `None`. An error is why no more
 /// will come.
 pub(super) async fn await_bytes(
-    host: &Host<IpNode>,
+    host: &Host<HostNode>,
     connection: ConnectionId,
     wanted: usize,
     what: &'static str,
     patience: &Patience,
     until: Option<Instant>,
 ) -> Option<Result<usize, Received>> {
-    let look = |node: &mut IpNode, now| {
-        let readable = node.interface.readable_bytes(connection).min(wanted);
+    let look = |node: &mut HostNode, now| {
+        let readable = node.ip.interface.readable_bytes(connection).min(wanted);
         if readable > 0 {
             return Some(Ok(readable));
         }
-        match node.interface.receive(now, connection, &mut []) {
+        match node.ip.interface.receive(now, connection, &mut []) {
             Received::Nothing | Received::Bytes(_) => None,
             over => Some(Err(over)),
         }
@@ -50,22 +53,26 @@ pub(super) async fn await_bytes(
 }
 
 /// Hand over all of `data`, in parts as there is room; false if the connection takes no more.
-pub(super) async fn write_all(host: &Host<IpNode>, connection: ConnectionId, data: &[u8]) -> bool {
+pub(super) async fn write_all(
+    host: &Host<HostNode>,
+    connection: ConnectionId,
+    data: &[u8],
+) -> bool {
     let mut written = 0;
-    let mut write = |node: &mut IpNode, now| {
-        written += node.interface.send(now, connection, &data[written..]);
+    let mut write = |node: &mut HostNode, now| {
+        written += node.ip.interface.send(now, connection, &data[written..]);
         if written == data.len() {
             return Some(true);
         }
-        (!node.interface.is_open(connection)).then_some(false)
+        (!node.ip.interface.is_open(connection)).then_some(false)
     };
     host.until(connection_key(connection), "room in its send buffer", &mut write).await
 }
 
 /// Wait until the peer has taken all and closed its end; false if the connection broke.
-pub(super) async fn await_end(host: &Host<IpNode>, connection: ConnectionId) -> bool {
+pub(super) async fn await_end(host: &Host<HostNode>, connection: ConnectionId) -> bool {
     host.until(connection_key(connection), "its peer to close the connection", |node, now| {
-        match node.interface.receive(now, connection, &mut [0; 64]) {
+        match node.ip.interface.receive(now, connection, &mut [0; 64]) {
             Received::End => Some(true),
             Received::Broken => Some(false),
             Received::Bytes(_) | Received::Nothing => None,

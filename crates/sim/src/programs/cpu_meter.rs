@@ -3,7 +3,7 @@
 use lanlab_messages::CpuTime;
 use lanlab_workloads::stream::CpuMeter;
 
-use super::IpNode;
+use super::HostNode;
 use crate::facts::CpuFacts;
 use crate::program::Host;
 
@@ -11,14 +11,14 @@ use crate::program::Host;
 /// it runs one program. Without a host it takes none.
 #[derive(Default)]
 pub struct HostCpuMeter {
-    host: Option<Host<IpNode>>,
+    host: Option<Host<HostNode>>,
     before: Option<CpuFacts>,
     used: CpuTime,
 }
 
 impl HostCpuMeter {
     /// The meter of a host, before it begins.
-    pub fn new(host: &Host<IpNode>) -> Self {
+    pub fn new(host: &Host<HostNode>) -> Self {
         Self { host: Some(host.clone()), ..Self::default() }
     }
 

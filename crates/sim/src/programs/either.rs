@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use lanlab_units::Instant;
 
-use super::IpNode;
+use super::HostNode;
 use crate::node::Key;
 use crate::program::Host;
 
@@ -20,7 +20,7 @@ pub(super) struct Patience {
     set_for: Cell<Option<Instant>>,
 }
 
-impl Host<IpNode> {
+impl Host<HostNode> {
     /// Wait until `look` gives something at a change of `key`, or until `at`: then `None`.
     pub(super) async fn until_or<R>(
         &self,
@@ -28,7 +28,7 @@ impl Host<IpNode> {
         key: Key,
         what: &'static str,
         at: Option<Instant>,
-        look: impl FnMut(&mut IpNode, Instant) -> Option<R> + Unpin,
+        look: impl FnMut(&mut HostNode, Instant) -> Option<R> + Unpin,
     ) -> Option<R> {
         let mut changed = pin!(self.until(key, what, look));
         let Some(at) = at else { return Some(changed.await) };

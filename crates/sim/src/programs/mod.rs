@@ -5,16 +5,18 @@
 //! what a sender has to tell its receiver at the end ([`stream::Agreement`]) takes no frame. All frames are the
 //! workload's own.
 
-mod connection;
+pub(crate) mod connection;
 mod cpu_meter;
 pub mod echo;
 mod either;
-mod node;
+pub(crate) mod node;
+pub(crate) mod station;
 pub mod stream;
 
 pub use connection::tcp_facts;
 pub use cpu_meter::HostCpuMeter;
-pub use node::{IpNode, addresses_of, datagram_key};
+pub use node::{HostNode, IpNode, addresses_of, datagram_key};
+pub use station::Station;
 
 /// Port of the end that is sent to.
 pub const SERVER_PORT: u16 = 5201;

@@ -1,24 +1,29 @@
-//! The IP node of a simulated host.
+//! The nodes of a simulated host: IP, and a station of carriers of frames where it has one.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use lanlab_stack::ip::{Config, ConnectionId, Event, Interface, SocketId, TcpProfile};
+use lanlab_stack::node::SessionId;
 use lanlab_units::Instant;
 
+use super::station::Station;
 use crate::address::{HostId, mac_of};
 use crate::node::{Key, Node};
 
-/// Kinds of keys: a key is four times a socket or connection, and its kind.
-const KINDS: Key = 4;
+/// Kinds of keys: a key is eight times a socket, connection or session, and its kind.
+const KINDS: Key = 8;
 const DATAGRAM: Key = 0;
 const ROOM: Key = 1;
 const CONNECTION: Key = 2;
+const SESSION: Key = 3;
 
 /// A peer has opened a connection.
-pub(super) const ACCEPTED: Key = 3;
+pub(crate) const ACCEPTED: Key = 4;
 /// A program of another host has said something without a frame.
-pub(super) const NOTIFIED: Key = 7;
+pub(super) const NOTIFIED: Key = 5;
+/// A station has opened a session, or the host's own is ready for sessions.
+pub(crate) const STATION: Key = 6;
 
 /// The key of datagrams at a socket.
 pub fn datagram_key(socket: SocketId) -> Key {
@@ -31,8 +36,13 @@ pub(super) fn room_key(socket: SocketId) -> Key {
 }
 
 /// The key of a connection's changes.
-pub(super) fn connection_key(connection: ConnectionId) -> Key {
+pub(crate) fn connection_key(connection: ConnectionId) -> Key {
     connection.0 as Key * KINDS + CONNECTION
+}
+
+/// The key of what comes for a session of a carrier, and of room for more.
+pub(crate) fn session_key(session: SessionId) -> Key {
+    session.0.wrapping_mul(KINDS) + SESSION
 }
 
 /// IPv4 and IPv6 address of a host.
@@ -43,6 +53,60 @@ pub fn addresses_of(host: HostId) -> [IpAddr; 2] {
         Ipv4Addr::new(10, 77, high, low).into(),
         Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, number).into(),
     ]
+}
+
+/// What a host has on its adapter. A frame of IP is the first's, any other the station's.
+pub struct HostNode {
+    /// IP.
+    pub ip: IpNode,
+    /// Carriers of frames.
+    pub station: Option<Station>,
+}
+
+impl HostNode {
+    /// IP alone.
+    pub const fn of_ip(ip: IpNode) -> Self {
+        Self { ip, station: None }
+    }
+}
+
+impl Node for HostNode {
+    fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
+        match &mut self.station {
+            Some(station) if !is_ip(frame) => station.handle_frame(now, frame),
+            _ => self.ip.handle_frame(now, frame),
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.ip.handle_timeout(now);
+        if let Some(station) = &mut self.station {
+            station.handle_timeout(now);
+        }
+    }
+
+    fn poll_timeout(&mut self) -> Option<Instant> {
+        let station = self.station.as_mut().and_then(Node::poll_timeout);
+        match (self.ip.poll_timeout(), station) {
+            (Some(ip), Some(station)) => Some(ip.min(station)),
+            (ip, station) => ip.or(station),
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+        self.ip.poll_transmit(now, into)
+            || self.station.as_mut().is_some_and(|station| station.poll_transmit(now, into))
+    }
+
+    fn poll_event(&mut self) -> Option<Key> {
+        self.ip.poll_event().or_else(|| self.station.as_mut().and_then(Node::poll_event))
+    }
+}
+
+/// Whether a frame is one of IPv4, IPv6 or ARP, by its type (IEEE 802, registered).
+fn is_ip(frame: &[u8]) -> bool {
+    let of_type = frame.get(12..14);
+    [[0x08, 0x00], [0x86, 0xdd], [0x08, 0x06]].iter().any(|ip| of_type == Some(&ip[..]))
 }
 
 /// IP on the adapter of a simulated host. All hosts know each other's addresses.
@@ -72,7 +136,7 @@ impl IpNode {
     }
 
     /// The oldest connection that a peer has opened and no program has taken.
-    pub(super) fn accept(&mut self) -> Option<ConnectionId> {
+    pub(crate) fn accept(&mut self) -> Option<ConnectionId> {
         self.accepted.pop_front()
     }
 

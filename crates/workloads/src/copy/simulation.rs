@@ -10,27 +10,27 @@ use crate::Progress;
 use crate::guard::Guard;
 use crate::messages::{CopySpec, CpuTime, Failure, LeftOut};
 use crate::virtual_time::VirtualTime;
-use lanlab_units::Clock;
+use lanlab_units::{Clock, Instant};
 
 /// What a copy came to, with how far it was and what it was done with.
 pub struct Simulated<S> {
     /// What the workers came to.
     pub totals: Totals,
-    /// Messages and bytes counted.
-    pub counted: (u64, u64),
+    /// When all connections were there and copying began.
+    pub start: Instant,
     /// What was copied between, as it is now.
     pub site: S,
 }
 
-/// Copy all files; `start_ns` is the time from all connections being there to the start.
+/// Copy all files, counted in `progress`; `start_ns` is the time from all connections being there to the start.
 pub async fn simulate<S: Site>(
     time: VirtualTime,
     spec: CopySpec,
     site: S,
+    progress: &Progress,
     start_ns: u64,
 ) -> Result<Simulated<S>, Failure> {
-    let progress = Progress::default();
-    let guard = Guard::bounded(time.clone(), &progress, &spec);
+    let guard = Guard::bounded(time.clone(), progress, &spec);
     let next = AtomicUsize::new(0);
     let mut connected = Vec::new();
     for _ in 0..spec.parallel_files {
@@ -65,5 +65,5 @@ pub async fn simulate<S: Site>(
     let (files, bytes) = site.files();
     let copying = Copying { start, files, bytes, host: None, left_out: LeftOut::default() };
     let totals = add_up(copying, done.take());
-    Ok(Simulated { totals, counted: progress.counted(), site })
+    Ok(Simulated { totals, start, site })
 }

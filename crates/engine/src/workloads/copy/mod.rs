@@ -50,7 +50,7 @@ pub fn task(spec: CopySpec, step: fn(&CopySpec, &Running) -> Measured) -> Result
 }
 
 /// Check all that can be checked without a file or socket, and say what it may take.
-fn check(spec: &CopySpec) -> Result<Cost, Failure> {
+pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     check_range("parallel_files", spec.parallel_files.into(), 1, 64)?;
     check_range("retries", spec.retries.into(), 0, 100)?;
     check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;

@@ -6,6 +6,8 @@ use lanlab_workloads::{echo, stream};
 use super::machines::world_plan;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
+#[cfg(feature = "services")]
+use crate::messages::DatasetSpec;
 use crate::messages::{
     EchoSpec, Failure, Io, Receive, Simulate, SimulatedCost, SimulatedEcho, SimulatedMachine,
     SimulatedMedium, SimulatedStream, SimulatedTcp, SimulatedWork, SocketOptions, StreamSpec,
@@ -24,10 +26,17 @@ const MOST_DELAY_NS: u64 = 10_000_000_000;
 const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
 const MOST_COST_NS: u64 = 10_000_000_000;
 const MOST_COST_PER_BYTE_PS: u64 = 1_000_000_000;
+/// Memory of a file of a copy, bytes: its names, its place, its times, and what a cache knows of it.
+#[cfg(feature = "services")]
+const BYTES_PER_FILE: u64 = 2048;
 const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
 const MOST_WINDOW_BYTES: u64 = 1 << 20;
 const MOST_ACK_DELAY_NS: u64 = 500_000_000;
+/// When a copy that has not come to its end is given up: after 30 days, if the bound of events does not come
+/// before.
+#[cfg(feature = "services")]
+const LONGEST_COPY_NS: u64 = 30 * 86_400 * 1_000_000_000;
 /// Silence that ends no program: in a world nothing is lost in silence, and its bounds end it.
 const SILENCE_NS: u64 = 600_000_000_000;
 
@@ -49,19 +58,24 @@ pub struct Checked {
 pub enum Work {
     Stream(Box<stream::Plan>),
     Echo(echo::Plan),
+    /// The sizes of the files.
+    #[cfg(feature = "services")]
+    Copy(DatasetSpec, Vec<u64>),
 }
 
 /// Check all of a request.
 pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let world = &request.world;
     let machines = world.machines.len() as u64;
-    let most = if matches!(request.work, SimulatedWork::Stream(_)) { 2 } else { MOST_MACHINES };
+    let most = if matches!(request.work, SimulatedWork::Echo(_)) { MOST_MACHINES } else { 2 };
     check_range("world.machines", machines, 2, most)?;
     let medium = medium(&world.medium, world.machines.len() as u16)?;
     check_range("world.bounds.events", world.bounds.events, 1, u64::MAX)?;
     let (transport, ip_version) = match &request.work {
         SimulatedWork::Stream(stream) => (stream.transport, stream.ip_version),
         SimulatedWork::Echo(echo) => (echo.transport, echo.ip_version),
+        #[cfg(feature = "services")]
+        SimulatedWork::Copy(_) => (Transport::Tcp, 4),
     };
     if ![4, 6].contains(&ip_version) {
         return Err(Failure::value("work.ip_version", ip_version, "4 or 6"));
@@ -94,16 +108,23 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
             let plan = real_echo::plan(&echo_spec(echo))?.on_path(round_trip_ns)?;
             (Work::Echo(plan), echo.message_size_bytes.max(reply_bytes))
         }
+        #[cfg(feature = "services")]
+        SimulatedWork::Copy(copy) => {
+            let (dataset, sizes) = super::copy::check(copy)?;
+            (Work::Copy(dataset, sizes), 0)
+        }
     };
     let zero = lanlab_units::Instant::ZERO;
     let longest = match &work {
         Work::Stream(plan) => plan.latest_end(zero),
         Work::Echo(plan) => plan.latest_end(zero),
+        #[cfg(feature = "services")]
+        Work::Copy(..) => zero.plus_nanos(LONGEST_COPY_NS),
     };
     let latest_end_ns = world.bounds.virtual_time_ns.unwrap_or(longest.as_nanos());
     check_range("world.bounds.virtual_time_ns", latest_end_ns, 1, u64::MAX / 4)?;
-    let cost =
-        Cost { memory_bytes: memory_bytes(request, medium, message_bytes), threads: OWN_THREADS };
+    let memory_bytes = memory_bytes(request, medium, &work, message_bytes);
+    let cost = Cost { memory_bytes, threads: OWN_THREADS };
     Ok(Checked { medium, work, latest_end_ns, cost })
 }
 
@@ -142,9 +163,7 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
         ("send_call", machine.send_call),
         ("transmit", machine.transmit),
     ] {
-        let SimulatedCost { each_ns, per_byte_ps } = cost;
-        check_range(&format!("{key}.each_ns"), each_ns, 0, MOST_COST_NS)?;
-        check_range(&format!("{key}.per_byte_ps"), per_byte_ps, 0, MOST_COST_PER_BYTE_PS)?;
+        check_cost(key, cost)?;
     }
     for (key, frames) in [
         ("ring_frames", machine.ring_frames),
@@ -162,7 +181,18 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
     if !(0.0..=1.0).contains(&machine.jitter_ratio) {
         return Err(Failure::value("jitter_ratio", machine.jitter_ratio, "0 to 1"));
     }
+    #[cfg(feature = "services")]
+    if let Some(store) = &machine.store {
+        super::copy::check_store(store)?;
+    }
     check_tcp(&machine.tcp, ip_version)
+}
+
+/// A cost is what a machine may have.
+pub fn check_cost(key: &str, cost: SimulatedCost) -> Result<(), Failure> {
+    let SimulatedCost { each_ns, per_byte_ps } = cost;
+    check_range(&format!("{key}.each_ns"), each_ns, 0, MOST_COST_NS)?;
+    check_range(&format!("{key}.per_byte_ps"), per_byte_ps, 0, MOST_COST_PER_BYTE_PS)
 }
 
 fn check_tcp(tcp: &SimulatedTcp, ip_version: u8) -> Result<(), Failure> {
@@ -264,10 +294,12 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
 }
 
 /// An upper bound of the memory of a world: that of hosts and frames, and what nodes and programs keep.
-fn memory_bytes(request: &Simulate, medium: MediumPlan, message_bytes: u32) -> u64 {
+fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_bytes: u32) -> u64 {
     let outstanding = match &request.work {
         SimulatedWork::Stream(_) => 0,
         SimulatedWork::Echo(echo) => u64::from(echo.outstanding_requests),
+        #[cfg(feature = "services")]
+        SimulatedWork::Copy(_) => 0,
     };
     let of_node = |machine: &SimulatedMachine| {
         let buffers = u64::from(machine.receive_buffer_bytes)
@@ -279,7 +311,12 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, message_bytes: u32) -> u
             + METERS_BYTES
     };
     let nodes = request.world.machines.iter().map(of_node).fold(0, u64::saturating_add);
-    world_plan(request, medium).memory_bytes().saturating_add(nodes)
+    let files = match work {
+        #[cfg(feature = "services")]
+        Work::Copy(_, sizes) => sizes.len() as u64 * BYTES_PER_FILE,
+        _ => 0,
+    };
+    world_plan(request, medium).memory_bytes().saturating_add(nodes).saturating_add(files)
 }
 
 #[cfg(test)]

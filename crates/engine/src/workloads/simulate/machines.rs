@@ -1,13 +1,55 @@
 //! The machines of a request as the simulator takes them.
 
+#[cfg(feature = "services")]
+use lanlab_sim::file_service::{DiskOrder, DiskPlan, StorePlan};
 use lanlab_sim::{Cost, Machine, WorldPlan};
 
 use crate::messages::{Simulate, SimulatedCost, SimulatedMachine};
+#[cfg(feature = "services")]
+use crate::messages::{SimulatedDiskOrder, SimulatedStore};
 
 /// The machines of a request, on its medium.
 pub fn world_plan(request: &Simulate, medium: lanlab_medium::Plan) -> WorldPlan {
     let machines = (1..).zip(&request.world.machines);
     WorldPlan { medium, machines: machines.map(|(number, each)| machine(number, each)).collect() }
+}
+
+/// The store of a machine.
+#[cfg(feature = "services")]
+pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
+    let disk = asked.disk;
+    StorePlan {
+        open: cost(asked.open),
+        read: cost(asked.read),
+        write: cost(asked.write),
+        close: cost(asked.close),
+        other: cost(asked.other),
+        overlaps: asked.overlaps,
+        block_bytes: asked.block_bytes,
+        cache_blocks: asked.cache_blocks,
+        is_cache_of_client: asked.cache_of_client,
+        read_ahead_blocks: asked.read_ahead_blocks,
+        write_behind_blocks: asked.write_behind_blocks,
+        write_behind_ns: asked.write_behind_ns,
+        name_sectors: asked.name_sectors,
+        change_sectors: asked.change_sectors,
+        disk: DiskPlan {
+            cylinders: disk.cylinders,
+            heads: disk.heads,
+            sectors_per_track: disk.sectors_per_track,
+            interleave: disk.interleave,
+            turn_ns: disk.turn_ns,
+            seek_each_ns: disk.seek_each_ns,
+            seek_per_root_ns: disk.seek_per_root_ns,
+            overhead_ns: disk.overhead_ns,
+            per_byte_ps: disk.per_byte_ps,
+            order: match disk.order {
+                SimulatedDiskOrder::FirstCome => DiskOrder::FirstCome,
+                SimulatedDiskOrder::Elevator => DiskOrder::Elevator,
+            },
+            verifies: disk.verifies,
+        },
+    }
 }
 
 fn cost(cost: SimulatedCost) -> Cost {

@@ -1,6 +1,8 @@
 //! `simulate`: a workload between modelled machines, in virtual time.
 
 mod check;
+#[cfg(feature = "services")]
+mod copy;
 mod machines;
 mod outcomes;
 mod programs;

@@ -2,14 +2,14 @@
 
 use lanlab_sim::programs::echo::{Answered, Requested};
 use lanlab_sim::programs::stream::{StreamReceived as Received, StreamSent as Sent};
-use lanlab_sim::programs::{IpNode, tcp_facts};
+use lanlab_sim::programs::{HostNode, tcp_facts};
 use lanlab_sim::{Host, World};
 use lanlab_workloads::{echo, stream};
 
 use crate::messages::{
     CpuTime, EchoRequested, EchoResponded, EndedBy, FlowReceived, SimulatedFacts,
-    SimulatedHostFacts, SimulatedMachine, SimulatedPortFacts, SimulationEnd, StreamReceived,
-    StreamSent,
+    SimulatedHostFacts, SimulatedMachine, SimulatedPortFacts, SimulatedStoreFacts, SimulationEnd,
+    StreamReceived, StreamSent,
 };
 use crate::workloads::echo::requested as echo_requested;
 use crate::workloads::stream::{
@@ -17,11 +17,16 @@ use crate::workloads::stream::{
 };
 
 /// What happened in a world that ended by `end`.
-pub fn facts(world: &World<IpNode>, hosts: u16, end: SimulationEnd) -> SimulatedFacts {
+pub fn facts(
+    world: &World<HostNode>,
+    hosts: u16,
+    stores: &[Option<SimulatedStoreFacts>],
+    end: SimulationEnd,
+) -> SimulatedFacts {
     let facts = world.facts();
     let host = |(id, host): (u16, &lanlab_sim::HostFacts)| {
         let (unclaimed_frames, socket_dropped_datagrams) = world.host(id).with_node(|node, _| {
-            (node.interface.unclaimed_frames(), node.interface.dropped_datagrams())
+            (node.ip.interface.unclaimed_frames(), node.ip.interface.dropped_datagrams())
         });
         SimulatedHostFacts {
             interrupt_ns: host.cpu.interrupt_ns,
@@ -33,6 +38,7 @@ pub fn facts(world: &World<IpNode>, hosts: u16, end: SimulationEnd) -> Simulated
             queue_dropped_frames: host.queue_drops,
             socket_dropped_datagrams,
             unclaimed_frames,
+            store: stores.get(usize::from(id)).copied().flatten(),
         }
     };
     let port = |port: &lanlab_medium::PortCounts| SimulatedPortFacts {
@@ -103,7 +109,7 @@ pub fn received(
 }
 
 /// Processor time of a host from the world's start to its end.
-pub fn cpu(host: &Host<IpNode>) -> CpuTime {
+pub fn cpu(host: &Host<HostNode>) -> CpuTime {
     let cpu = host.cpu();
     let system_ns = cpu.interrupt_ns + cpu.protocol_ns;
     CpuTime { user_ns: cpu.program_ns, system_ns, ..CpuTime::default() }

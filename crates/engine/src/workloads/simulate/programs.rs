@@ -9,14 +9,18 @@ use lanlab_sim::programs::echo::{Answered, Echo, Requested, request, respond};
 use lanlab_sim::programs::stream::{
     Agreement, Stream, StreamReceived, StreamSent, receive_tcp, receive_udp, send_tcp, send_udp,
 };
-use lanlab_sim::programs::{IpNode, SERVER_PORT, addresses_of};
+use lanlab_sim::programs::{HostNode, SERVER_PORT, addresses_of};
 use lanlab_stack::ip::Refusal;
 use lanlab_workloads::Progress;
 use lanlab_workloads::virtual_time::Task;
 
 use super::check::{Checked, Work};
+#[cfg(feature = "services")]
+use super::copy::Copying;
 use super::outcomes;
-use crate::messages::{Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedWork, Transport};
+use crate::messages::{
+    Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedStoreFacts, SimulatedWork, Transport,
+};
 use crate::running::Running;
 
 /// The programs of a world, in its machines' order.
@@ -35,6 +39,8 @@ pub enum Programs {
         progress: Rc<Progress>,
         reported: Cell<(u64, u64)>,
     },
+    #[cfg(feature = "services")]
+    Copy(Copying),
 }
 
 /// Receive and send buffer of a UDP socket.
@@ -49,7 +55,14 @@ fn address(host: u16, ip_version: u8) -> SocketAddr {
 
 impl Programs {
     /// Have them begin when time does.
-    pub fn start(asked: &Simulate, checked: &Checked, world: &World<IpNode>) -> Self {
+    ///
+    /// # Errors
+    /// A machine cannot be as asked for.
+    pub fn start(
+        asked: &Simulate,
+        checked: &Checked,
+        world: &World<HostNode>,
+    ) -> Result<Self, Failure> {
         let machines = &asked.world.machines;
         let last = machines.len() as u16 - 1;
         let reported = Cell::new((0, 0));
@@ -78,7 +91,7 @@ impl Programs {
                         )
                     }
                 };
-                Self::Stream { sender, receiver, progress, reported }
+                Ok(Self::Stream { sender, receiver, progress, reported })
             }
             (SimulatedWork::Echo(spec), Work::Echo(plan)) => {
                 let progress = Rc::<Progress>::default();
@@ -108,20 +121,26 @@ impl Programs {
                         world.host(id).spawn(format!("requester {}", id + 1), work)
                     })
                     .collect();
-                Self::Echo { requesters, answered, refused, progress, reported }
+                Ok(Self::Echo { requesters, answered, refused, progress, reported })
+            }
+            #[cfg(feature = "services")]
+            (SimulatedWork::Copy(copy), Work::Copy(dataset, sizes)) => {
+                super::copy::start(world, machines, &copy.spec, (dataset, sizes)).map(Self::Copy)
             }
             // The check makes the plan of a workload from its own specification.
-            (SimulatedWork::Stream(_), Work::Echo(_))
-            | (SimulatedWork::Echo(_), Work::Stream(_)) => {
-                unreachable!("the plan is that of another workload")
-            }
+            _ => unreachable!("the plan is that of another workload"),
         }
     }
 
     /// Count what has been moved since the last report.
     pub fn report(&self, running: &Running) {
-        let (Self::Stream { progress, reported, .. } | Self::Echo { progress, reported, .. }) =
-            self;
+        let (progress, reported) = match self {
+            Self::Stream { progress, reported, .. } | Self::Echo { progress, reported, .. } => {
+                (progress, reported)
+            }
+            #[cfg(feature = "services")]
+            Self::Copy(copying) => (&copying.progress, &copying.reported),
+        };
         let (messages, bytes) = progress.counted();
         let before = reported.replace((messages, bytes));
         running.count(messages - before.0, bytes - before.1);
@@ -135,7 +154,8 @@ impl Programs {
         &self,
         asked: &Simulate,
         checked: &Checked,
-        world: &World<IpNode>,
+        world: &World<HostNode>,
+        running: &Running,
     ) -> Result<Vec<RoleOutcome>, Failure> {
         match (self, &checked.work) {
             (Self::Stream { sender, receiver, .. }, Work::Stream(plan)) => {
@@ -160,8 +180,28 @@ impl Programs {
                 roles.push(RoleOutcome::EchoResponded(Box::new(responded)));
                 Ok(roles)
             }
+            #[cfg(feature = "services")]
+            (Self::Copy(copying), _) => {
+                let copied = copying.take(running, outcomes::cpu(&world.host(0)))?;
+                Ok(vec![RoleOutcome::Copied(Box::new(copied)), RoleOutcome::FilesServed])
+            }
             _ => unreachable!("the plan is that of another workload"),
         }
+    }
+
+    /// What the store of each machine did.
+    #[cfg(feature = "services")]
+    pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
+        match self {
+            Self::Copy(copying) => copying.store_facts(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Machines of these workloads have no store.
+    #[cfg(not(feature = "services"))]
+    pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
+        Vec::new()
     }
 }
 

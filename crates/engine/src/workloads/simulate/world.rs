@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lanlab_sim::programs::IpNode;
-use lanlab_sim::{Bounds, Ended, World};
+use lanlab_sim::programs::{HostNode, IpNode, Station};
+use lanlab_sim::{Bounds, Ended, HostId, World};
 use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 
@@ -12,7 +12,9 @@ use super::check::Checked;
 use super::machines::world_plan;
 use super::outcomes;
 use super::programs::Programs;
-use crate::messages::{Failure, Outcome, Simulate, Simulated, SimulatedMachine, SimulationEnd};
+use crate::messages::{
+    Failure, Outcome, Simulate, Simulated, SimulatedMachine, SimulatedWork, SimulationEnd,
+};
 use crate::running::{Failed, Measured, Running};
 use crate::workloads::pcap_file::PcapFile;
 
@@ -28,8 +30,10 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
     let machines = &request.world.machines;
     let plan = world_plan(request, checked.medium);
     let hosts = machines.len() as u16;
-    let node =
-        |host: u16, _| IpNode::new(host, hosts, tcp(&machines[usize::from(host)]), request.seed);
+    let node = |host: u16, _| HostNode {
+        ip: IpNode::new(host, hosts, tcp(&machines[usize::from(host)]), request.seed),
+        station: station(&request.work, host, hosts - 1),
+    };
     let bad = |bad: lanlab_sim::BadWorld| Failure::new("request.value", bad.to_string());
     let world = World::new(&plan, request.seed, node).map_err(bad)?;
     let file = request.pcap.as_deref().map(PcapFile::create).transpose()?;
@@ -38,12 +42,13 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
         let file = Rc::clone(file);
         world.record(move |at, frame| file.borrow_mut().add(at.as_nanos(), frame));
     }
-    let programs = Programs::start(request, checked, &world);
+    let programs = Programs::start(request, checked, &world)?;
     let (end, failure) = run_slices(request, checked, &world, &programs, running, file.as_deref());
-    let facts = outcomes::facts(&world, hosts, end);
+    let facts = outcomes::facts(&world, hosts, &programs.stores(), end);
     let done = failure.is_none();
     // Programs that have not ended have no result.
-    let ended = if done { programs.outcomes(request, checked, &world) } else { Ok(Vec::new()) };
+    let ended =
+        if done { programs.outcomes(request, checked, &world, running) } else { Ok(Vec::new()) };
     drop(world);
     let recorded = file.and_then(Rc::into_inner).map_or(Ok(()), |file| file.into_inner().end());
     let outcomes = ended?;
@@ -58,7 +63,7 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
 fn run_slices(
     request: &Simulate,
     checked: &Checked,
-    world: &World<IpNode>,
+    world: &World<HostNode>,
     programs: &Programs,
     running: &Running,
     file: Option<&RefCell<PcapFile>>,
@@ -140,6 +145,15 @@ fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: b
         Next::Slice
     } else {
         Next::NoMoreEvents
+    }
+}
+
+/// Carriers of frames of a machine, where its work asks for one.
+fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> {
+    match work {
+        SimulatedWork::Stream(_) | SimulatedWork::Echo(_) => None,
+        #[cfg(feature = "services")]
+        SimulatedWork::Copy(copy) => super::copy::station(copy, host, last),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::program::Host;
 use crate::programs::connection::{await_bytes, connect, write_all};
 use crate::programs::either::Patience;
 use crate::programs::node::{datagram_key, room_key};
-use crate::programs::{CLIENT_PORT, IpNode};
+use crate::programs::{CLIENT_PORT, HostNode};
 
 /// There is one session in a world; its requesters have addresses of their own.
 const TOKEN: Token = Token([0; 16]);
@@ -23,7 +23,7 @@ pub(super) enum Way {
 
 /// A requester's way to its responder.
 pub(super) struct Channel {
-    host: Host<IpNode>,
+    host: Host<HostNode>,
     echo: Echo,
     pub way: Way,
     request: Vec<u8>,
@@ -33,11 +33,12 @@ pub(super) struct Channel {
 
 impl Channel {
     /// Open the way.
-    pub async fn open(host: &Host<IpNode>, echo: &Echo) -> Result<Self, Refusal> {
+    pub async fn open(host: &Host<HostNode>, echo: &Echo) -> Result<Self, Refusal> {
         let way = match echo.plan.transport {
             Transport::Udp => {
                 let (receive, send) = echo.buffers;
-                let bind = |node: &mut IpNode, _| node.interface.bind(CLIENT_PORT, receive, send);
+                let bind =
+                    |node: &mut HostNode, _| node.ip.interface.bind(CLIENT_PORT, receive, send);
                 let replies = Plan { message_bytes: echo.reply_bytes, ..(*echo.plan).clone() };
                 Way::Datagrams {
                     socket: host.with_node(bind)?,
@@ -64,12 +65,14 @@ impl Channel {
             Way::Datagrams { socket, writer, .. } => {
                 writer.write(sequence, now, &mut self.request);
                 let request = &self.request;
-                let mut send =
-                    |node: &mut IpNode, _| match node.interface.send_datagram(*socket, to, request)
-                    {
-                        Err(Refusal::Full) => None,
-                        done => Some(done),
-                    };
+                let mut send = |node: &mut HostNode, _| match node
+                    .ip
+                    .interface
+                    .send_datagram(*socket, to, request)
+                {
+                    Err(Refusal::Full) => None,
+                    done => Some(done),
+                };
                 let room = host.until(room_key(*socket), "room in its send buffer", &mut send);
                 room.await.map(|()| Handed::Sent)
             }
@@ -84,7 +87,7 @@ impl Channel {
     pub fn has_reply(&self) -> bool {
         match self.way {
             Way::Datagrams { socket, .. } => {
-                self.host.with_node(|node, _| node.interface.datagram_bytes(socket).is_some())
+                self.host.with_node(|node, _| node.ip.interface.datagram_bytes(socket).is_some())
             }
             Way::Connection { .. } => false,
         }
@@ -96,12 +99,13 @@ impl Channel {
         match &mut self.way {
             Way::Datagrams { socket, reader, .. } => {
                 let (socket, reply) = (*socket, &mut self.reply);
-                let look = |node: &mut IpNode, _| node.interface.datagram_bytes(socket);
+                let look = |node: &mut HostNode, _| node.ip.interface.datagram_bytes(socket);
                 let waited =
                     host.until_or(patience, datagram_key(socket), "a reply", Some(until), look);
                 let Some(bytes) = waited.await else { return Heard::Idle };
                 host.call(cost, bytes).await;
-                let take = |node: &mut IpNode, _| node.interface.receive_datagram(socket, reply);
+                let take =
+                    |node: &mut HostNode, _| node.ip.interface.receive_datagram(socket, reply);
                 host.with_node(take);
                 reader.read(&self.reply)
             }
@@ -124,7 +128,7 @@ impl Channel {
                     };
                     host.call(cost, bytes).await;
                     let into = &mut self.reply[..bytes];
-                    let take = |node: &mut IpNode, now| node.interface.receive(now, *id, into);
+                    let take = |node: &mut HostNode, now| node.ip.interface.receive(now, *id, into);
                     if let Received::Bytes(bytes) = host.with_node(take) {
                         *received_bytes += bytes;
                     }

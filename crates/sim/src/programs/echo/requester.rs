@@ -10,14 +10,14 @@ use lanlab_workloads::echo::{
 use super::channel::{Channel, Way};
 use super::{Echo, Requested};
 use crate::program::Host;
-use crate::programs::IpNode;
+use crate::programs::HostNode;
 use crate::programs::connection::tcp_facts;
 
 /// Send the requests of an echo from `host`.
 ///
 /// # Errors
 /// If a request can never be sent.
-pub async fn request(host: Host<IpNode>, echo: Echo) -> Result<Requested, Refusal> {
+pub async fn request(host: Host<HostNode>, echo: Echo) -> Result<Requested, Refusal> {
     let mut channel = Channel::open(&host, &echo).await?;
     let start = host.now();
     let (ended_by, counts) = match echo.plan.pace {
@@ -27,15 +27,15 @@ pub async fn request(host: Host<IpNode>, echo: Echo) -> Result<Requested, Refusa
     let tcp = match channel.way {
         Way::Datagrams { .. } => None,
         Way::Connection { id, .. } => Some(host.with_node(|node, now| {
-            node.interface.close(now, id);
-            tcp_facts(&node.interface.facts(id))
+            node.ip.interface.close(now, id);
+            tcp_facts(&node.ip.interface.facts(id))
         })),
     };
     Ok(Requested { ended_by, counts, tcp })
 }
 
 async fn closed_loop(
-    host: &Host<IpNode>,
+    host: &Host<HostNode>,
     echo: &Echo,
     channel: &mut Channel,
     start: Instant,
@@ -67,7 +67,7 @@ async fn closed_loop(
 
 /// One program sends and listens: on one processor that takes the same turns as two threads do.
 async fn on_schedule(
-    host: &Host<IpNode>,
+    host: &Host<HostNode>,
     echo: &Echo,
     channel: &mut Channel,
     pace: Pace,

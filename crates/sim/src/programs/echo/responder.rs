@@ -9,7 +9,7 @@ use lanlab_wire::probe::Layout;
 
 use super::Echo;
 use crate::program::Host;
-use crate::programs::IpNode;
+use crate::programs::HostNode;
 use crate::programs::connection::{accept, await_bytes, write_all};
 use crate::programs::either::Patience;
 use crate::programs::node::datagram_key;
@@ -34,16 +34,16 @@ fn add_one(count: &Cell<u64>) {
 ///
 /// # Errors
 /// If its port is in use.
-pub fn respond(host: &Host<IpNode>, echo: &Echo, answered: &Rc<Answered>) -> Result<(), Refusal> {
+pub fn respond(host: &Host<HostNode>, echo: &Echo, answered: &Rc<Answered>) -> Result<(), Refusal> {
     let (port, (receive, send)) = (echo.to.port(), echo.buffers);
     let (own, echo, answered) = (host.clone(), echo.clone(), Rc::clone(answered));
     match echo.plan.transport {
         Transport::Udp => {
-            let bound = host.with_node(|node, _| node.interface.bind(port, receive, send))?;
+            let bound = host.with_node(|node, _| node.ip.interface.bind(port, receive, send))?;
             host.spawn_service("responder", answer_datagrams(own, bound, echo, answered));
         }
         Transport::Tcp => {
-            host.with_node(|node, _| node.interface.listen(port));
+            host.with_node(|node, _| node.ip.interface.listen(port));
             host.spawn_service("responder", async move {
                 loop {
                     let connection = accept(&own).await;
@@ -58,7 +58,7 @@ pub fn respond(host: &Host<IpNode>, echo: &Echo, answered: &Rc<Answered>) -> Res
 }
 
 async fn answer_datagrams(
-    host: Host<IpNode>,
+    host: Host<HostNode>,
     socket: SocketId,
     echo: Echo,
     answered: Rc<Answered>,
@@ -69,11 +69,12 @@ async fn answer_datagrams(
     loop {
         let bytes = host
             .until(datagram_key(socket), "a request", |node, _| {
-                node.interface.datagram_bytes(socket)
+                node.ip.interface.datagram_bytes(socket)
             })
             .await;
         host.call(receive_call, bytes).await;
-        let take = |node: &mut IpNode, _| node.interface.receive_datagram(socket, &mut request);
+        let take =
+            |node: &mut HostNode, _| node.ip.interface.receive_datagram(socket, &mut request);
         let Some(Datagram { from, .. }) = host.with_node(take) else { continue };
         let header =
             asked.parse(&request).ok().filter(|_| request.len() == echo.plan.message_bytes);
@@ -84,14 +85,14 @@ async fn answer_datagrams(
         replied.emit(&header, &mut reply);
         host.call(send_call, reply.len()).await;
         // A responder waits for no requester: without room the reply is dropped.
-        let send = |node: &mut IpNode, _| node.interface.send_datagram(socket, from, &reply);
+        let send = |node: &mut HostNode, _| node.ip.interface.send_datagram(socket, from, &reply);
         let is_sent = host.with_node(send).is_ok();
         add_one(if is_sent { &answered.answered } else { &answered.refused });
     }
 }
 
 async fn answer_connection(
-    host: Host<IpNode>,
+    host: Host<HostNode>,
     connection: ConnectionId,
     echo: Echo,
     answered: Rc<Answered>,
@@ -106,12 +107,12 @@ async fn answer_connection(
             let wanted = missing.min(buffer.len());
             let came = await_bytes(&host, connection, wanted, "a request", &endless, None).await;
             let Some(Ok(readable)) = came else {
-                host.with_node(|node, now| node.interface.close(now, connection));
+                host.with_node(|node, now| node.ip.interface.close(now, connection));
                 return;
             };
             host.call(receive_call, readable).await;
             let into = &mut buffer[..readable];
-            let take = |node: &mut IpNode, now| node.interface.receive(now, connection, into);
+            let take = |node: &mut HostNode, now| node.ip.interface.receive(now, connection, into);
             if let Received::Bytes(bytes) = host.with_node(take) {
                 missing -= bytes;
             }

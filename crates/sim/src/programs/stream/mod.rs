@@ -13,7 +13,7 @@ use lanlab_workloads::Progress;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{Counts, Meters, Plan, Sent, SharedMeters};
 
-use super::{HostCpuMeter, IpNode};
+use super::{HostCpuMeter, HostNode};
 use crate::node::Key;
 use crate::program::Host;
 
@@ -88,9 +88,9 @@ pub enum StreamReceived {
 
 impl Stream {
     /// Have the receiver's program look at what both know.
-    fn notify(&self, receiver: &Host<IpNode>) {
+    fn notify(&self, receiver: &Host<HostNode>) {
         if let Some(key) = self.agreement.receiver_waits_for.get() {
-            receiver.with_node(|node, _| node.notify(key));
+            receiver.with_node(|node, _| node.ip.notify(key));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::program::Host;
 use crate::programs::connection::{accept, await_bytes, await_end, connect, tcp_facts, write_all};
 use crate::programs::either::Patience;
 use crate::programs::node::NOTIFIED;
-use crate::programs::{CLIENT_PORT, HostCpuMeter, IpNode};
+use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
 const FLOW: u16 = 0;
 
@@ -19,8 +19,8 @@ const FLOW: u16 = 0;
 /// # Errors
 /// If the connection can never be opened.
 pub async fn send(
-    host: Host<IpNode>,
-    receiver: Host<IpNode>,
+    host: Host<HostNode>,
+    receiver: Host<HostNode>,
     stream: Stream,
     send_buffer_bytes: usize,
 ) -> Result<StreamSent, Refusal> {
@@ -55,7 +55,7 @@ pub async fn send(
         }
     };
     schedule.close(host.now(), &mut meters);
-    host.with_node(|node, now| node.interface.close(now, connection));
+    host.with_node(|node, now| node.ip.interface.close(now, connection));
     if ended_by == EndedBy::Finished && !await_end(&host, connection).await {
         ended_by = EndedBy::Unconfirmed;
     }
@@ -66,16 +66,16 @@ pub async fn send(
 }
 
 /// What a connection counted, as the workload reports it.
-fn facts(host: &Host<IpNode>, connection: ConnectionId) -> TcpFacts {
-    tcp_facts(&host.with_node(|node, _| node.interface.facts(connection)))
+fn facts(host: &Host<HostNode>, connection: ConnectionId) -> TcpFacts {
+    tcp_facts(&host.with_node(|node, _| node.ip.interface.facts(connection)))
 }
 
 /// Take a connection and count what comes until its sender closes it.
-pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
-    host.with_node(|node, _| node.interface.listen(stream.to.port()));
+pub async fn receive(host: Host<HostNode>, stream: Stream) -> StreamReceived {
+    host.with_node(|node, _| node.ip.interface.listen(stream.to.port()));
     stream.agreement.receiver_waits_for.set(Some(NOTIFIED));
     let connection = accept(&host).await;
-    let known = |_: &mut IpNode, _| stream.agreement.start.get();
+    let known = |_: &mut HostNode, _| stream.agreement.start.get();
     let start = host.until(NOTIFIED, "the start", known).await;
     let plan = &*stream.plan;
     let mut counter = ByteCounter::new(plan, start);
@@ -94,7 +94,7 @@ pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
             };
         host.call(cost, readable).await;
         let into = &mut buffer[..readable];
-        let received = host.with_node(|node, now| node.interface.receive(now, connection, into));
+        let received = host.with_node(|node, now| node.ip.interface.receive(now, connection, into));
         if let Received::Bytes(bytes) = received {
             receive_calls += 1;
             if counter.is_measuring(host.now()) {
@@ -106,8 +106,8 @@ pub async fn receive(host: Host<IpNode>, stream: Stream) -> StreamReceived {
     };
     usage.end();
     let window_ns = counter.window_ns(host.now());
-    host.with_node(|node, now| node.interface.close(now, connection));
-    let facts = host.with_node(|node, _| node.interface.facts(connection));
+    host.with_node(|node, now| node.ip.interface.close(now, connection));
+    let facts = host.with_node(|node, _| node.ip.interface.facts(connection));
     StreamReceived::Bytes {
         ended_by,
         total_bytes: counter.total_bytes(),

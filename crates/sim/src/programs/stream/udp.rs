@@ -13,7 +13,7 @@ use super::{Stream, StreamReceived, StreamSent};
 use crate::program::Host;
 use crate::programs::either::Patience;
 use crate::programs::node::{datagram_key, room_key};
-use crate::programs::{CLIENT_PORT, HostCpuMeter, IpNode};
+use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
 /// One clock shows the time at both ends.
 const SAME_CLOCK: ClockRelation = ClockRelation { offset_ns: 0, error_ns: 0 };
@@ -25,13 +25,13 @@ const SESSION: u32 = 0;
 /// # Errors
 /// If a message can never be sent.
 pub async fn send(
-    host: Host<IpNode>,
-    receiver: Host<IpNode>,
+    host: Host<HostNode>,
+    receiver: Host<HostNode>,
     stream: Stream,
     buffers: (usize, usize),
 ) -> Result<StreamSent, Refusal> {
     let socket =
-        host.with_node(|node, _| node.interface.bind(CLIENT_PORT, buffers.0, buffers.1))?;
+        host.with_node(|node, _| node.ip.interface.bind(CLIENT_PORT, buffers.0, buffers.1))?;
     let plan = &*stream.plan;
     let start = host.now();
     let usage = HostCpuMeter::new(&host);
@@ -78,12 +78,12 @@ pub async fn send(
 
 /// Give a message to the socket as soon as it has room.
 async fn hand_over(
-    host: &Host<IpNode>,
+    host: &Host<HostNode>,
     socket: SocketId,
     stream: &Stream,
     message: &[u8],
 ) -> Result<(), Refusal> {
-    let send = |node: &mut IpNode| node.interface.send_datagram(socket, stream.to, message);
+    let send = |node: &mut HostNode| node.ip.interface.send_datagram(socket, stream.to, message);
     match host.with_node(|node, _| send(node)) {
         Err(Refusal::Full) => {}
         done => return done,
@@ -100,12 +100,12 @@ async fn hand_over(
 /// # Errors
 /// If its port is in use.
 pub async fn receive(
-    host: Host<IpNode>,
+    host: Host<HostNode>,
     stream: Stream,
     buffers: (usize, usize),
 ) -> Result<StreamReceived, Refusal> {
     let port = stream.to.port();
-    let socket = host.with_node(|node, _| node.interface.bind(port, buffers.0, buffers.1))?;
+    let socket = host.with_node(|node, _| node.ip.interface.bind(port, buffers.0, buffers.1))?;
     stream.agreement.receiver_waits_for.set(Some(datagram_key(socket)));
     let plan = &*stream.plan;
     let start = host.now();
@@ -118,7 +118,8 @@ pub async fn receive(
     let mut message = Vec::new();
     while let Some(bytes) = next_bytes(&host, socket, &stream, &mut counter, start).await {
         host.call(cost, bytes).await;
-        let taken = host.with_node(|node, _| node.interface.receive_datagram(socket, &mut message));
+        let taken =
+            host.with_node(|node, _| node.ip.interface.receive_datagram(socket, &mut message));
         let Some(Datagram { drops, .. }) = taken else { continue };
         if host.now() >= warmup_end {
             meters.usage.begin();
@@ -146,27 +147,27 @@ pub async fn receive(
         counter.mark(first_measured);
     }
     meters.usage.end();
-    let dropped = host.with_node(|node, _| node.interface.dropped_datagrams() as u32);
+    let dropped = host.with_node(|node, _| node.ip.interface.dropped_datagrams() as u32);
     counter.close(host.now(), Some(dropped), &mut meters);
     Ok(StreamReceived::Datagrams { counts: counter.counts, meters: Box::new(meters) })
 }
 
 /// Wait for a message, and give its size; `None` when the stream is over.
 async fn next_bytes(
-    host: &Host<IpNode>,
+    host: &Host<HostNode>,
     socket: SocketId,
     stream: &Stream,
     counter: &mut Counter<'_>,
     start: Instant,
 ) -> Option<usize> {
     loop {
-        let waiting = host.with_node(|node, _| node.interface.datagram_bytes(socket));
+        let waiting = host.with_node(|node, _| node.ip.interface.datagram_bytes(socket));
         if waiting.is_some() {
             return waiting;
         }
         let Some(sent_messages) = stream.agreement.sent_messages.get() else {
             host.until(datagram_key(socket), "a message", |node, _| {
-                let came = node.interface.has_datagram(socket);
+                let came = node.ip.interface.has_datagram(socket);
                 (came || stream.agreement.sent_messages.get().is_some()).then_some(())
             })
             .await;
@@ -178,7 +179,7 @@ async fn next_bytes(
         if counter.is_complete() || host.now() > latest {
             return None;
         }
-        let look = |node: &mut IpNode, _| node.interface.has_datagram(socket).then_some(());
+        let look = |node: &mut HostNode, _| node.ip.interface.has_datagram(socket).then_some(());
         let latest = Some(latest.plus_nanos(1));
         let patience = Patience::default();
         host.until_or(&patience, datagram_key(socket), "a message", latest, look).await;

@@ -1,0 +1,180 @@
+//! Copies between simulated machines: what comes of them, and what cannot be.
+
+use super::*;
+use crate::messages::{Command, Outcome, Request, RoleOutcome, Simulate, SimulatedFacts};
+use crate::output::Output;
+use crate::workloads::simulate::check::check;
+use crate::workloads::simulate::world;
+
+/// A copy of three files of 20 kB, with `changes` of the request: paths in it, and the JSON there.
+fn request(changes: &[(&str, &str)]) -> Simulate {
+    let mut request = serde_json::json!({
+        "type": "simulate", "seed": 1,
+        "world": {
+            "medium": {"topology": "cable", "rate_bps": 10_000_000},
+            "machines": [{"tcp": {}}, {"tcp": {}}],
+            "bounds": {}
+        },
+        "work": {"workload": "copy", "spec": {
+            "service": {"service": "smb1", "carrier": "nbf", "timeout_ns": 30_000_000_000_u64},
+            "working_name": "00000000.lab", "token": "0".repeat(32),
+            "direction": "upload",
+            "files": {"dataset": {"seed": 1, "groups": [
+                {"count": 3, "least_bytes": 20_000, "most_bytes": 20_000}
+            ]}},
+            "client": "memory", "parallel_files": 1, "depth": 1, "block_bytes": 4096,
+            "sync": "none", "verify": "content", "retries": 0
+        }}
+    });
+    for (path, value) in changes {
+        let (parent, key) = path.rsplit_once('/').unwrap();
+        let parent = request.pointer_mut(parent).unwrap();
+        let value = serde_json::from_str(value).unwrap();
+        match parent {
+            serde_json::Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
+            _ => parent[key] = value,
+        }
+    }
+    let command: Command =
+        serde_json::from_value(serde_json::json!({"id": 1, "request": request})).unwrap();
+    let Request::Simulate(request) = command.request else { panic!("another request") };
+    *request
+}
+
+fn simulated(changes: &[(&str, &str)]) -> (Copied, SimulatedFacts) {
+    let request = request(changes);
+    let checked = check(&request).unwrap();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    let outcome = world::run(&request, &checked, &running);
+    let Ok(Outcome::Simulated(found)) = outcome else { panic!("{:?}", outcome.err()) };
+    let mut outcomes = found.outcomes.into_iter();
+    let Some(RoleOutcome::Copied(copied)) = outcomes.next() else { panic!("no copy") };
+    (*copied, found.world)
+}
+
+fn refused(changes: &[(&str, &str)]) -> String {
+    check(&request(changes)).unwrap_err().message
+}
+
+const CARRIER: &str = "/work/spec/service/carrier";
+const DIRECTION: &str = "/work/spec/direction";
+
+#[test]
+fn files_are_copied_both_ways_over_every_carrier_and_compared() {
+    for carrier in [r#""tcp""#, r#""nbf""#] {
+        for direction in [r#""upload""#, r#""download""#] {
+            let (copied, world) = simulated(&[(CARRIER, carrier), (DIRECTION, direction)]);
+            let counted = (copied.copied_files, copied.copied_bytes, copied.retries);
+            assert_eq!(counted, (3, 60_000, 0), "{carrier} {direction}");
+            let Verified { how, files, bytes } = copied.verified;
+            assert_eq!((how, files, bytes), (CopyVerify::Content, 3, 60_000));
+            // At least the time of the bytes on the wire, and less than four times that.
+            let wire_ns = 60_000 * 8 * 100;
+            assert!((wire_ns..4 * wire_ns).contains(&copied.elapsed_ns), "{}", copied.elapsed_ns);
+            assert!(world.hosts.iter().all(|host| host.store.is_none()));
+            assert!(copied.facts.protocol.contains("NT LM 0.12"), "{}", copied.facts.protocol);
+        }
+    }
+}
+
+#[test]
+fn the_same_request_gives_the_same_copy_to_the_nanosecond() {
+    let run = || {
+        let (copied, world) = simulated(&[(
+            "/world/machines/0",
+            r#"{"jitter_ratio": 0.1,
+            "send_call": {"each_ns": 10000, "per_byte_ps": 100000}}"#,
+        )]);
+        (copied.elapsed_ns, world)
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn lost_frames_are_sent_again_and_the_content_is_right() {
+    for carrier in [r#""tcp""#, r#""nbf""#] {
+        let lossy = ("/world/medium/loss_ratio", "0.05");
+        let (copied, world) = simulated(&[(CARRIER, carrier), lossy]);
+        assert_eq!((copied.copied_files, copied.verified.bytes), (3, 60_000), "{carrier}");
+        assert!(world.medium.iter().any(|port| port.lost_chance_frames > 0));
+    }
+}
+
+/// Every call of the server takes 1 ms: to open, to write each of five blocks, to close.
+#[test]
+fn what_calls_for_files_cost_is_in_the_time_of_the_copy() {
+    let cost = r#"{"each_ns": 1000000}"#;
+    let store = format!(r#"{{"store": {{"open": {cost}, "write": {cost}, "close": {cost}}}}}"#);
+    let (plain, _) = simulated(&[]);
+    let (costly, world) = simulated(&[("/world/machines/1", &store)]);
+    let more_ns = costly.elapsed_ns - plain.elapsed_ns;
+    assert!((21_000_000..23_000_000).contains(&more_ns), "{more_ns}");
+    assert!(world.hosts[1].program_ns >= 21_000_000);
+    let disk = world.hosts[1].store.unwrap();
+    assert_eq!((disk.disk_accesses, disk.disk_sectors), (15, 3 * 40));
+}
+
+#[test]
+fn a_disk_that_turns_is_waited_for_at_both_ends() {
+    let disk = r#"{"turn_ns": 16000000, "cylinders": 600, "heads": 4, "sectors_per_track": 17}"#;
+    let store = format!(r#"{{"store": {{"disk": {disk}}}}}"#);
+    let (plain, _) = simulated(&[]);
+    for (place, other) in [("/world/machines/0", 1), ("/world/machines/1", 0)] {
+        let (slow, world) = simulated(&[(place, &store)]);
+        let facts = world.hosts[1 - other].store.unwrap();
+        assert!(world.hosts[other].store.is_none());
+        assert!(slow.elapsed_ns - plain.elapsed_ns > 15 * 8_000_000, "{facts:?}");
+        assert!(slow.elapsed_ns - plain.elapsed_ns <= facts.disk_busy_ns + 1_000_000);
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
+    let store = |text: &str| format!(r#"{{"store": {text}}}"#);
+    let machine = "/world/machines/1";
+    let cases = [
+        (
+            "/work/spec/service/service",
+            r#""s3""#.to_owned(),
+            "`work.spec.service`: found s3; allowed: smb1 on simulated machines",
+        ),
+        (
+            "/work/profile",
+            r#""os2""#.to_owned(),
+            "`work.profile`: found os2; allowed: ibm, nt, win9x, dos, linux",
+        ),
+        (
+            "/work/spec/files",
+            r#"{"tree": "/tmp"}"#.to_owned(),
+            "`client`: found elsewhere; allowed: where the tree is",
+        ),
+        (
+            machine,
+            store(r#"{"disk": {"sectors_per_track": 0}}"#),
+            "`store.disk`: `sectors_per_track`: found 0; allowed: 1 to 4096",
+        ),
+        (
+            machine,
+            store(r#"{"block_bytes": 1000}"#),
+            "`store.disk`: `block_bytes`: found 1000; allowed: whole sectors of 512",
+        ),
+        (
+            machine,
+            store(r#"{"cache_blocks": 2, "write_behind_blocks": 3}"#),
+            "`store.write_behind_blocks`: found 3; allowed: 0 to 2",
+        ),
+    ];
+    for (path, value, expected) in cases {
+        assert_eq!(refused(&[(path, &value)]), expected);
+    }
+}
+
+#[test]
+fn a_dataset_larger_than_the_disk_is_a_sentence() {
+    let disk = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 100}}}"#;
+    let request = request(&[("/world/machines/1", disk), (DIRECTION, r#""download""#)]);
+    let checked = check(&request).unwrap();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    let failed = world::run(&request, &checked, &running).unwrap_err();
+    assert_eq!(failed.failure.message, "files of 60000 bytes on a disk of 51200 bytes");
+}

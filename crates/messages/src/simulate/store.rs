@@ -1,0 +1,148 @@
+//! Files of a simulated machine: what calls for them cost, its cache and its disk.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SimulatedCost;
+
+/// What calls for files take of a machine's processor, its cache and its disk. Bytes of costs are those read
+/// or written.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SimulatedStore {
+    /// To open or make a file.
+    pub open: SimulatedCost,
+    /// To read.
+    pub read: SimulatedCost,
+    /// To write.
+    pub write: SimulatedCost,
+    /// To close a file.
+    pub close: SimulatedCost,
+    /// For any other call.
+    pub other: SimulatedCost,
+    /// Whether calls of several clients are carried out at the same time; else one after the other.
+    pub overlaps: bool,
+    /// Bytes of a block of the cache, 512 to 1,048,576, whole sectors of 512.
+    pub block_bytes: u32,
+    /// Blocks in the cache, up to 1,048,576; 0: there is none.
+    pub cache_blocks: u32,
+    /// Whether each client has a cache of its own, of that size.
+    pub cache_of_client: bool,
+    /// Blocks that are read beyond those asked for, up to 1,024.
+    pub read_ahead_blocks: u32,
+    /// Blocks that may wait to be written, up to those of the cache; 0: a write is answered when it is on the
+    /// disk.
+    pub write_behind_blocks: u32,
+    /// How long they wait at most, ns, up to 600,000,000,000.
+    pub write_behind_ns: u64,
+    /// Sectors of directories that are read to find a name, up to 1,024.
+    pub name_sectors: u32,
+    /// Sectors of directories that are written when one changes, up to 1,024.
+    pub change_sectors: u32,
+    /// The disk.
+    pub disk: SimulatedDisk,
+}
+
+impl Default for SimulatedStore {
+    /// A store in memory that takes no time.
+    fn default() -> Self {
+        let cost = SimulatedCost::default();
+        Self {
+            open: cost,
+            read: cost,
+            write: cost,
+            close: cost,
+            other: cost,
+            overlaps: true,
+            block_bytes: 4096,
+            cache_blocks: 0,
+            cache_of_client: false,
+            read_ahead_blocks: 0,
+            write_behind_blocks: 0,
+            write_behind_ns: 1_000_000_000,
+            name_sectors: 0,
+            change_sectors: 0,
+            disk: SimulatedDisk::default(),
+        }
+    }
+}
+
+/// A disk. Sectors have 512 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SimulatedDisk {
+    /// Positions of the arm, 1 or more.
+    pub cylinders: u32,
+    /// Tracks of a cylinder, 1 to 65,536.
+    pub heads: u32,
+    /// Sectors of a track, 1 to 4,096; in all up to 4,294,967,296.
+    pub sectors_per_track: u32,
+    /// Places from a sector to the next, from 1 up to the sectors of a track.
+    pub interleave: u32,
+    /// Time of a turn, ns, up to 10,000,000,000; 0: a disk of memory, which has no arm either.
+    pub turn_ns: u64,
+    /// Time to move the arm at all, ns, likewise.
+    pub seek_each_ns: u64,
+    /// Added for the square root of the cylinders that it moves over, ns, likewise.
+    pub seek_per_root_ns: u64,
+    /// Time of the controller before each access, ns, likewise.
+    pub overhead_ns: u64,
+    /// Time of the controller for each byte, ps, up to 1,000,000,000.
+    pub per_byte_ps: u64,
+    /// Which access is next.
+    pub order: SimulatedDiskOrder,
+    /// Whether what was written is read once more.
+    pub verifies: bool,
+}
+
+impl Default for SimulatedDisk {
+    /// Memory of 2 GB that takes no time.
+    fn default() -> Self {
+        Self {
+            cylinders: 1024,
+            heads: 64,
+            sectors_per_track: 64,
+            interleave: 1,
+            turn_ns: 0,
+            seek_each_ns: 0,
+            seek_per_root_ns: 0,
+            overhead_ns: 0,
+            per_byte_ps: 0,
+            order: SimulatedDiskOrder::FirstCome,
+            verifies: false,
+        }
+    }
+}
+
+/// Which of the accesses that wait is the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SimulatedDiskOrder {
+    /// The one that came first.
+    FirstCome,
+    /// The nearest in the direction of the arm.
+    Elevator,
+}
+
+/// What the store of a machine did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SimulatedStoreFacts {
+    /// Accesses of the disk.
+    pub disk_accesses: u64,
+    /// Sectors read and written.
+    pub disk_sectors: u64,
+    /// Time in which the disk worked, ns.
+    pub disk_busy_ns: u64,
+    /// Of that, the arm moved, ns.
+    pub disk_seek_ns: u64,
+    /// Of that, it turned without reading or writing, ns.
+    pub disk_rotation_ns: u64,
+    /// Accesses waited for others, ns in all.
+    pub disk_waited_ns: u64,
+    /// Blocks asked for that were in the cache.
+    pub cache_hits: u64,
+    /// Blocks asked for that were read from the disk.
+    pub cache_misses: u64,
+    /// Blocks that were not on the disk at the end.
+    pub dirty_blocks: u64,
+}

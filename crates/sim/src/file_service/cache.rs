@@ -1,0 +1,192 @@
+//! A cache of blocks: which are in memory, which of them are not on the disk yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A block: number of its file, and its place in it.
+pub type Block = (u64, u64);
+
+/// Blocks in memory, the one used longest ago leaving first.
+#[derive(Debug)]
+pub struct Cache {
+    room: usize,
+    /// When each was used last, and whether it is to be written.
+    blocks: BTreeMap<Block, Held>,
+    by_use: BTreeSet<(u64, Block)>,
+    /// Those to be written, by when they came.
+    dirty: BTreeSet<(u64, Block)>,
+    uses: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    used: u64,
+    dirty_since: Option<u64>,
+}
+
+impl Cache {
+    /// Room for this many blocks, none of which is there.
+    pub fn new(room: u32) -> Self {
+        Self {
+            room: room as usize,
+            blocks: BTreeMap::new(),
+            by_use: BTreeSet::new(),
+            dirty: BTreeSet::new(),
+            uses: 0,
+        }
+    }
+
+    /// Whether a block is there; it is used by that.
+    pub fn takes(&mut self, block: Block) -> bool {
+        let is_there = self.blocks.contains_key(&block);
+        if is_there {
+            self.use_again(block);
+        }
+        is_there
+    }
+
+    /// Put a block; gives those that left for it and are to be written first.
+    pub fn put(&mut self, block: Block, is_dirty: bool) -> Option<Block> {
+        if self.room == 0 {
+            return None;
+        }
+        let mut left = None;
+        if !self.blocks.contains_key(&block) && self.blocks.len() == self.room {
+            left = self.leave();
+        }
+        self.use_again(block);
+        if is_dirty
+            && let Some(held) = self.blocks.get_mut(&block)
+            && held.dirty_since.is_none()
+        {
+            held.dirty_since = Some(held.used);
+            self.dirty.insert((held.used, block));
+        }
+        left
+    }
+
+    /// Blocks that are not on the disk yet.
+    pub fn dirty_blocks(&self) -> usize {
+        self.dirty.len()
+    }
+
+    /// The block that has been waiting longest to be written; it counts as written.
+    pub fn take_dirty(&mut self) -> Option<Block> {
+        let (_, block) = self.dirty.pop_first()?;
+        if let Some(held) = self.blocks.get_mut(&block) {
+            held.dirty_since = None;
+        }
+        Some(block)
+    }
+
+    /// The block of this number, if it is to be written; it counts as written.
+    pub fn take_dirty_block(&mut self, block: Block) -> bool {
+        let Some(held) = self.blocks.get_mut(&block) else { return false };
+        let Some(since) = held.dirty_since.take() else { return false };
+        self.dirty.remove(&(since, block));
+        true
+    }
+
+    /// Blocks of a file that are to be written.
+    pub fn dirty_of(&self, file: u64) -> Vec<Block> {
+        let of_file = self.blocks.range((file, 0)..=(file, u64::MAX));
+        of_file.filter(|(_, held)| held.dirty_since.is_some()).map(|(block, _)| *block).collect()
+    }
+
+    /// Forget a file: nothing of it is to be written any more.
+    pub fn forget(&mut self, file: u64) {
+        let of_file: Vec<Block> =
+            self.blocks.range((file, 0)..=(file, u64::MAX)).map(|(block, _)| *block).collect();
+        for block in of_file {
+            self.remove(block);
+        }
+    }
+
+    fn use_again(&mut self, block: Block) {
+        self.uses += 1;
+        let held = self.blocks.entry(block).or_insert(Held { used: 0, dirty_since: None });
+        self.by_use.remove(&(held.used, block));
+        held.used = self.uses;
+        self.by_use.insert((self.uses, block));
+    }
+
+    /// The block used longest ago leaves; it is given if it is to be written.
+    fn leave(&mut self) -> Option<Block> {
+        let (_, block) = *self.by_use.first()?;
+        let is_dirty = self.blocks.get(&block).is_some_and(|held| held.dirty_since.is_some());
+        self.remove(block);
+        is_dirty.then_some(block)
+    }
+
+    fn remove(&mut self, block: Block) {
+        if let Some(held) = self.blocks.remove(&block) {
+            self.by_use.remove(&(held.used, block));
+            if let Some(since) = held.dirty_since {
+                self.dirty.remove(&(since, block));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_block_used_longest_ago_leaves_first() {
+        let mut cache = Cache::new(2);
+        assert!(!cache.takes((1, 0)));
+        assert_eq!([cache.put((1, 0), false), cache.put((1, 1), true)], [None, None]);
+        assert!(cache.takes((1, 0)));
+        // (1, 1) was used longest ago, and is to be written.
+        assert_eq!(cache.put((1, 2), false), Some((1, 1)));
+        assert!(cache.takes((1, 0)) && !cache.takes((1, 1)));
+        assert_eq!(cache.dirty_blocks(), 0);
+    }
+
+    #[test]
+    fn what_is_dirty_is_written_in_the_order_in_which_it_came() {
+        let mut cache = Cache::new(8);
+        for place in [5, 3, 4] {
+            cache.put((1, place), true);
+        }
+        // Written to again: it waits since before.
+        cache.put((1, 5), true);
+        assert_eq!(cache.dirty_of(1), [(1, 3), (1, 4), (1, 5)]);
+        assert!(cache.take_dirty_block((1, 4)) && !cache.take_dirty_block((1, 4)));
+        assert_eq!(
+            [cache.take_dirty(), cache.take_dirty(), cache.take_dirty()],
+            [Some((1, 5)), Some((1, 3)), None]
+        );
+        assert!(cache.takes((1, 5)));
+        cache.put((1, 5), true);
+        cache.forget(1);
+        assert!(!cache.takes((1, 5)) && cache.dirty_blocks() == 0);
+    }
+
+    proptest! {
+        /// Against a list in which the blocks stand as they were used.
+        #[test]
+        fn it_holds_what_was_used_last(
+            room in 0_u32..6, calls in prop::collection::vec((0_u64..9, any::<bool>()), 0..200),
+        ) {
+            let (mut cache, mut held) = (Cache::new(room), Vec::<(u64, bool)>::new());
+            for (place, is_dirty) in calls {
+                let before = held.iter().position(|(other, _)| *other == place);
+                prop_assert_eq!(cache.takes((0, place)), before.is_some());
+                let was_dirty = before.is_some_and(|before| held.remove(before).1);
+                let mut left = None;
+                if held.len() == room as usize && room > 0 {
+                    let (oldest, is_dirty) = held.remove(0);
+                    left = is_dirty.then_some((0, oldest));
+                }
+                if room > 0 {
+                    held.push((place, was_dirty || is_dirty));
+                }
+                prop_assert_eq!(cache.put((0, place), is_dirty), left);
+                let dirty = held.iter().filter(|(_, is_dirty)| *is_dirty).count();
+                prop_assert_eq!(cache.dirty_blocks(), dirty);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What is stored, against a plain model: bytes in memory.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn names(path: &str) -> Names {
+    path.split('/').map(str::to_owned).collect()
+}
+
+fn pattern() -> Content {
+    Content::new(1, 2, 0.25)
+}
+
+/// Files have the pattern where their name begins with `f`.
+fn contents() -> Contents {
+    let expected = |path: &[String]| path.last()?.starts_with('f').then(pattern);
+    Contents::new(1 << 20, Rc::new(expected))
+}
+
+fn opened(contents: &mut Contents, path: &str, presence: Presence) -> FileAnswer {
+    let path = names(path);
+    let call = FileCall::Open { path, read: true, write: true, presence, truncate: false };
+    contents.carry_out(call, &mut Vec::new())
+}
+
+fn handle(answer: FileAnswer) -> Handle {
+    let FileAnswer::Opened { handle, .. } = answer else { panic!("{answer:?}") };
+    handle
+}
+
+fn write(contents: &mut Contents, handle: Handle, offset: u64, data: &[u8]) -> FileAnswer {
+    let mut data = data.to_vec();
+    contents.carry_out(FileCall::Write { handle, offset, data: 0..data.len() }, &mut data)
+}
+
+fn read(contents: &mut Contents, handle: Handle, offset: u64, count: u32) -> Vec<u8> {
+    let mut data = Vec::new();
+    contents.carry_out(FileCall::Read { handle, offset, count }, &mut data);
+    data
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// From here on, so many bytes, of the pattern or others.
+    Write(u64, usize, bool),
+    Size(u64),
+    Read(u64, u32),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (0_u64..20_000, 0_usize..9_000, any::<bool>())
+            .prop_map(|(at, len, is)| Step::Write(at, len, is)),
+        (0_u64..20_000).prop_map(Step::Size),
+        (0_u64..25_000, 0_u32..9_000).prop_map(|(at, count)| Step::Read(at, count)),
+    ];
+    prop::collection::vec(step, 1..24)
+}
+
+proptest! {
+    #[test]
+    fn a_file_has_the_bytes_that_were_written_whether_expected_or_not(steps in steps(), seed: u8) {
+        let mut contents = contents();
+        let file = handle(opened(&mut contents, "f.dat", Presence::New));
+        let mut model = Vec::<u8>::new();
+        for step in steps {
+            match step {
+                Step::Write(at, len, is_expected) => {
+                    let mut data = vec![seed; len];
+                    if is_expected {
+                        pattern().fill(at, &mut data);
+                    }
+                    prop_assert_eq!(
+                        write(&mut contents, file, at, &data), FileAnswer::Written(len as u32)
+                    );
+                    let end = at as usize + len;
+                    if model.len() < end {
+                        model.resize(end, 0);
+                    }
+                    model[at as usize..end].copy_from_slice(&data);
+                }
+                Step::Size(size_bytes) => {
+                    contents.carry_out(
+                        FileCall::SetSize { handle: file, size_bytes }, &mut Vec::new()
+                    );
+                    model.resize(size_bytes as usize, 0);
+                }
+                Step::Read(at, count) => {
+                    let from = (at as usize).min(model.len());
+                    let to = (at as usize + count as usize).min(model.len());
+                    prop_assert_eq!(read(&mut contents, file, at, count), &model[from..to]);
+                }
+            }
+        }
+        prop_assert_eq!(read(&mut contents, file, 0, 1 << 20), &model[..]);
+        let mut expected = vec![0; model.len()];
+        pattern().fill(0, &mut expected);
+        let size_bytes = model.len() as u64;
+        let is_as_expected = contents.is_as_expected(&names("f.dat"), size_bytes);
+        prop_assert_eq!(is_as_expected, Some(model == expected));
+        prop_assert_eq!(contents.free_bytes, (1 << 20) - size_bytes);
+    }
+}
+
+#[test]
+fn a_file_of_the_expected_content_takes_no_memory() {
+    let mut contents = Contents::new(u64::MAX, Rc::new(|_| Some(pattern())));
+    contents.put(&names("d/big.dat"), 623_000_000).unwrap();
+    let file = handle(opened(&mut contents, "D/BIG.DAT", Presence::Old));
+    let mut expected = vec![0; 5_000];
+    pattern().fill(600_000_001, &mut expected);
+    assert_eq!(read(&mut contents, file, 600_000_001, 5_000), expected);
+    assert_eq!(contents.is_as_expected(&names("d/big.dat"), 623_000_000), Some(true));
+    let bytes = contents.bytes(file).unwrap();
+    assert!(bytes.kept.is_empty() && bytes.as_expected.len() == 1);
+}
+
+#[test]
+fn names_are_found_in_any_case_and_refused_as_file_systems_do() {
+    let mut contents = contents();
+    let mut call = |call| contents.carry_out(call, &mut Vec::new());
+    let refused = FileAnswer::Refused;
+    let make = |path: &str| FileCall::MakeDirectory { path: names(path) };
+    assert_eq!(call(make("a/b")), refused(FileRefusal::NoPath));
+    assert_eq!([call(make("a")), call(make("a/b"))], [FileAnswer::Done, FileAnswer::Done]);
+    assert_eq!(call(make("A")), refused(FileRefusal::Exists));
+    let remove = FileCall::RemoveDirectory { path: names("a") };
+    assert_eq!(call(remove.clone()), refused(FileRefusal::NotEmpty));
+    assert_eq!(call(FileCall::Remove { path: names("a/b") }), refused(FileRefusal::IsDirectory));
+    let rename = FileCall::Rename { from: names("a/b"), to: names("c") };
+    assert_eq!([call(rename), call(remove)], [FileAnswer::Done, FileAnswer::Done]);
+    let FileAnswer::Found(found) = call(FileCall::Look { path: names("C") }) else { panic!() };
+    assert!(found.is_directory && found.name == "c");
+    let listed = call(FileCall::List { path: Vec::new(), after: String::new(), most: 9 });
+    assert_eq!(listed, FileAnswer::Listed(vec![found]));
+    assert_eq!(opened(&mut contents, "c", Presence::Old), refused(FileRefusal::IsDirectory));
+    assert_eq!(opened(&mut contents, "x", Presence::Old), refused(FileRefusal::Missing));
+    let file = handle(opened(&mut contents, "c/x", Presence::New));
+    assert_eq!(opened(&mut contents, "C/X", Presence::New), refused(FileRefusal::Exists));
+    let full = write(&mut contents, file, 1 << 20, &[1]);
+    assert_eq!(full, refused(FileRefusal::NoSpace));
+}

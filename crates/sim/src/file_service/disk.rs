@@ -1,0 +1,361 @@
+//! A disk: where its arm is, how far it has turned, and who waits for it.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use lanlab_units::{Clock as _, Instant};
+use lanlab_workloads::virtual_time::{VirtualTime, Wake};
+
+/// Bytes of a sector.
+pub const SECTOR_BYTES: u64 = 512;
+/// Most sectors of a disk: 2 TiB.
+const MOST_SECTORS: u64 = 1 << 32;
+const MOST_SECTORS_PER_TRACK: u32 = 4096;
+/// Longest turn, and longest time of one step of the arm, ns: 10 s.
+const MOST_NS: u64 = 10_000_000_000;
+
+/// What a disk is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiskPlan {
+    /// Positions of the arm.
+    pub cylinders: u32,
+    /// Tracks of a cylinder.
+    pub heads: u32,
+    /// Sectors of a track.
+    pub sectors_per_track: u32,
+    /// Places of the track from a sector to the next: 1 if they follow each other.
+    pub interleave: u32,
+    /// Time of a turn, ns; 0: a disk of memory, which neither turns nor has an arm.
+    pub turn_ns: u64,
+    /// Time to move the arm at all, ns.
+    pub seek_each_ns: u64,
+    /// Added for the square root of the cylinders that it moves over, ns.
+    pub seek_per_root_ns: u64,
+    /// Time of the controller before each access, ns.
+    pub overhead_ns: u64,
+    /// Time of the controller for each byte, ps; what the disk reads meanwhile is not waited for.
+    pub per_byte_ps: u64,
+    /// Who is next.
+    pub order: DiskOrder,
+    /// Whether what was written is read once more.
+    pub verifies: bool,
+}
+
+/// Which of the accesses that wait is the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskOrder {
+    /// The one that came first.
+    FirstCome,
+    /// The nearest in the direction in which the arm moves, which turns round where there is none.
+    Elevator,
+}
+
+/// A disk that there cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadDisk {
+    /// The value that is not allowed.
+    pub field: &'static str,
+    /// What was found.
+    pub found: u64,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl std::error::Error for BadDisk {}
+
+impl fmt::Display for BadDisk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, found, allowed } = self;
+        write!(f, "`{field}`: found {found}; allowed: {allowed}")
+    }
+}
+
+impl DiskPlan {
+    /// Sectors in all.
+    pub const fn sectors(&self) -> u64 {
+        self.cylinders as u64 * self.heads as u64 * self.sectors_per_track as u64
+    }
+
+    /// Bytes in all.
+    pub const fn bytes(&self) -> u64 {
+        self.sectors() * SECTOR_BYTES
+    }
+
+    /// # Errors
+    /// The first value that is not allowed.
+    pub fn check(&self) -> Result<(), BadDisk> {
+        let of_turn = self.sectors_per_track.min(MOST_SECTORS_PER_TRACK);
+        for (field, found, least, most) in [
+            ("cylinders", self.cylinders.into(), 1, u64::from(u32::MAX)),
+            ("heads", self.heads.into(), 1, 65_536),
+            ("sectors_per_track", self.sectors_per_track.into(), 1, MOST_SECTORS_PER_TRACK.into()),
+            ("interleave", self.interleave.into(), 1, of_turn.max(1).into()),
+            ("turn_ns", self.turn_ns, 0, MOST_NS),
+            ("seek_each_ns", self.seek_each_ns, 0, MOST_NS),
+            ("seek_per_root_ns", self.seek_per_root_ns, 0, MOST_NS),
+            ("overhead_ns", self.overhead_ns, 0, MOST_NS),
+            ("per_byte_ps", self.per_byte_ps, 0, 1_000_000_000),
+            ("sectors", self.sectors(), 1, MOST_SECTORS),
+        ] {
+            if !(least..=most).contains(&found) {
+                return Err(BadDisk { field, found, allowed: format!("{least} to {most}") });
+            }
+        }
+        Ok(())
+    }
+
+    fn cylinder_of(&self, sector: u64) -> u32 {
+        let of_cylinder = u64::from(self.heads) * u64::from(self.sectors_per_track);
+        ((sector / of_cylinder) % u64::from(self.cylinders)) as u32
+    }
+}
+
+/// Sectors to read or write, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The first.
+    pub sector: u64,
+    /// How many.
+    pub count: u32,
+    /// Whether they are written.
+    pub is_write: bool,
+}
+
+/// What a disk has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DiskFacts {
+    /// Accesses.
+    pub accesses: u64,
+    /// Sectors read and written.
+    pub sectors: u64,
+    /// Time in which it worked, ns.
+    pub busy_ns: u64,
+    /// Of that, the arm moved, ns.
+    pub seek_ns: u64,
+    /// Of that, it turned without reading or writing, ns.
+    pub rotation_ns: u64,
+    /// Accesses waited for others, ns in all.
+    pub waited_ns: u64,
+}
+
+/// A disk of a world. Clones are the same disk.
+#[derive(Clone)]
+pub struct Disk {
+    state: Rc<RefCell<State>>,
+    time: VirtualTime,
+}
+
+struct State {
+    plan: DiskPlan,
+    /// Place on the track of each of its sectors.
+    places: Vec<u32>,
+    cylinder: u32,
+    goes_up: bool,
+    /// The access that has the disk, and those that wait, in the order in which they came.
+    working: Option<u64>,
+    waiting: Vec<Waiting>,
+    next: u64,
+    /// When the access that began last ends, even if no one waits for it any more.
+    free_at: Instant,
+    facts: DiskFacts,
+}
+
+struct Waiting {
+    number: u64,
+    cylinder: u32,
+    wake: Option<Wake>,
+}
+
+impl Disk {
+    /// A disk that stands at its first cylinder.
+    ///
+    /// # Errors
+    /// [`BadDisk`] if there can be no such disk.
+    pub fn new(plan: DiskPlan, time: VirtualTime) -> Result<Self, BadDisk> {
+        plan.check()?;
+        let state = State {
+            places: places(plan.sectors_per_track, plan.interleave),
+            plan,
+            cylinder: 0,
+            goes_up: true,
+            working: None,
+            waiting: Vec::new(),
+            next: 0,
+            free_at: Instant::ZERO,
+            facts: DiskFacts::default(),
+        };
+        Ok(Self { state: Rc::new(RefCell::new(state)), time })
+    }
+
+    /// What it has done.
+    pub fn facts(&self) -> DiskFacts {
+        self.state.borrow().facts
+    }
+
+    /// Read or write, in turn with others. If the future is dropped, an access that has begun goes on, and one
+    /// that waits is not made.
+    pub async fn access(&self, access: Access) {
+        let asked = self.time.now();
+        let turn = Turn::take(self, access);
+        poll_fn(|context| turn.poll(|| self.time.waits_for(context, "its turn at the disk"))).await;
+        let until = {
+            let mut state = self.state.borrow_mut();
+            let begins = self.time.now().max(state.free_at);
+            state.facts.waited_ns += begins.nanos_since(asked);
+            state.free_at = state.work(begins, access);
+            state.free_at
+        };
+        self.time.sleep_until(until).await;
+    }
+}
+
+/// A place in the queue, which is left when this is dropped.
+struct Turn<'a> {
+    disk: &'a Disk,
+    number: u64,
+}
+
+impl<'a> Turn<'a> {
+    fn take(disk: &'a Disk, access: Access) -> Self {
+        let mut state = disk.state.borrow_mut();
+        let number = state.next;
+        state.next += 1;
+        if state.working.is_none() {
+            state.working = Some(number);
+        } else {
+            let cylinder = state.plan.cylinder_of(access.sector);
+            state.waiting.push(Waiting { number, cylinder, wake: None });
+        }
+        Self { disk, number }
+    }
+
+    fn poll(&self, wake: impl FnOnce() -> Wake) -> Poll<()> {
+        let mut state = self.disk.state.borrow_mut();
+        if state.working == Some(self.number) {
+            return Poll::Ready(());
+        }
+        if let Some(own) = state.waiting.iter_mut().find(|each| each.number == self.number) {
+            own.wake = Some(wake());
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut state = self.disk.state.borrow_mut();
+        state.waiting.retain(|each| each.number != self.number);
+        if state.working != Some(self.number) {
+            return;
+        }
+        let next = state.take_next();
+        state.working = next.as_ref().map(|next| next.number);
+        if let Some(wake) = next.and_then(|next| next.wake) {
+            self.disk.time.wake(wake);
+        }
+    }
+}
+
+impl State {
+    fn take_next(&mut self) -> Option<Waiting> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let place = match self.plan.order {
+            DiskOrder::FirstCome => 0,
+            DiskOrder::Elevator => self.nearest().or_else(|| {
+                self.goes_up = !self.goes_up;
+                self.nearest()
+            })?,
+        };
+        Some(self.waiting.remove(place))
+    }
+
+    /// Of what waits in the direction of the arm the nearest, of equally near ones the first.
+    fn nearest(&self) -> Option<usize> {
+        let ahead = |waiting: &Waiting| {
+            if self.goes_up {
+                waiting.cylinder.checked_sub(self.cylinder)
+            } else {
+                self.cylinder.checked_sub(waiting.cylinder)
+            }
+        };
+        let places = self.waiting.iter().enumerate();
+        let ahead = places.filter_map(|(place, waiting)| Some((ahead(waiting)?, place)));
+        ahead.min().map(|(_, place)| place)
+    }
+
+    /// Begin an access at `now`; gives when it ends.
+    fn work(&mut self, now: Instant, access: Access) -> Instant {
+        let Access { sector, count, is_write } = access;
+        let plan = self.plan;
+        let bytes_ns = u64::from(count) * SECTOR_BYTES * plan.per_byte_ps / 1000;
+        let ready = now.plus_nanos(plan.overhead_ns);
+        let mut at = ready;
+        if plan.turn_ns > 0 {
+            at = self.pass(at, sector, count);
+            if is_write && plan.verifies {
+                at = self.pass(at, sector, count);
+            }
+        }
+        let end = at.max(ready.plus_nanos(bytes_ns));
+        self.facts.accesses += 1;
+        self.facts.sectors += u64::from(count);
+        self.facts.busy_ns += end.nanos_since(now);
+        end
+    }
+
+    /// Let sectors pass under the head; gives when the last has.
+    fn pass(&mut self, from: Instant, first: u64, count: u32) -> Instant {
+        let mut at = from;
+        let plan = self.plan;
+        let of_track = u64::from(plan.sectors_per_track);
+        for sector in first..first + u64::from(count) {
+            at = self.seek(at, plan.cylinder_of(sector));
+            let place = u64::from(self.places[(sector % of_track) as usize]);
+            let turned_ns = at.as_nanos() % plan.turn_ns;
+            let [begins_ns, ends_ns] =
+                [place, place + 1].map(|place| plan.turn_ns * place / of_track);
+            let wait_ns = (begins_ns + plan.turn_ns - turned_ns) % plan.turn_ns;
+            self.facts.rotation_ns += wait_ns;
+            at = at.plus_nanos(wait_ns + ends_ns - begins_ns);
+        }
+        at
+    }
+
+    fn seek(&mut self, at: Instant, cylinder: u32) -> Instant {
+        let distance = self.cylinder.abs_diff(cylinder);
+        if distance == 0 {
+            return at;
+        }
+        self.cylinder = cylinder;
+        let root_ns = self.plan.seek_per_root_ns as f64 * f64::from(distance).sqrt();
+        let seek_ns = self.plan.seek_each_ns + root_ns.round() as u64;
+        self.facts.seek_ns += seek_ns;
+        at.plus_nanos(seek_ns)
+    }
+}
+
+/// Where the sectors of a track lie on it: each at the first free place from `interleave` behind the one
+/// before on.
+fn places(sectors: u32, interleave: u32) -> Vec<u32> {
+    let mut is_taken = vec![false; sectors as usize];
+    let mut place = 0;
+    (0..sectors)
+        .map(|_| {
+            while is_taken[place as usize] {
+                place = (place + 1) % sectors;
+            }
+            is_taken[place as usize] = true;
+            let found = place;
+            place = (place + interleave) % sectors;
+            found
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

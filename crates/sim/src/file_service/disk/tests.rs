@@ -1,0 +1,264 @@
+//! A disk against the closed forms of its seeks, its turns and its queue.
+
+use std::cell::Cell;
+
+use lanlab_medium::Random;
+
+use super::*;
+
+const TURN_NS: u64 = 16_666_667;
+
+/// A disk of 1985 or so, of 20 MB.
+fn plan() -> DiskPlan {
+    DiskPlan {
+        cylinders: 615,
+        heads: 4,
+        sectors_per_track: 17,
+        interleave: 1,
+        turn_ns: TURN_NS,
+        seek_each_ns: 15_000_000,
+        seek_per_root_ns: 3_000_000,
+        overhead_ns: 0,
+        per_byte_ps: 0,
+        order: DiskOrder::FirstCome,
+        verifies: false,
+    }
+}
+
+fn one(sector: u64) -> Access {
+    Access { sector, count: 1, is_write: false }
+}
+
+/// Do accesses one after the other, each after `pause_ns`; gives the time of each in ns.
+fn timed(plan: DiskPlan, pause_ns: u64, accesses: impl IntoIterator<Item = Access>) -> Vec<u64> {
+    let time = VirtualTime::new();
+    let disk = Disk::new(plan, time.clone()).unwrap();
+    let (clock, accesses) = (time.clone(), Vec::from_iter(accesses));
+    let work = async move {
+        let mut took = Vec::new();
+        for access in accesses {
+            clock.sleep_ns(pause_ns).await;
+            let began = clock.now();
+            disk.access(access).await;
+            took.push(clock.now().nanos_since(began));
+        }
+        took
+    };
+    time.run(work).unwrap()
+}
+
+fn mean(times: &[u64]) -> f64 {
+    times.iter().map(|time| *time as f64).sum::<f64>() / times.len() as f64
+}
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64, ratio: f64) {
+    assert!((found / expected - 1.0).abs() <= ratio, "found {found}, expected {expected}");
+}
+
+#[test]
+fn random_accesses_take_the_mean_seek_and_half_a_turn() {
+    let plan = plan();
+    let mut random = Random::new(1, 0);
+    let sectors = plan.sectors();
+    let accesses: Vec<_> =
+        (0..200_000).map(|_| one((random.unit() * sectors as f64) as u64)).collect();
+    let found = mean(&timed(plan, 0, accesses));
+    // Of two cylinders drawn evenly of n, the distance is d with the probability 2 (n − d) / n².
+    let n = f64::from(plan.cylinders);
+    let seek_ns: f64 = (1..plan.cylinders)
+        .map(f64::from)
+        .map(|d| {
+            let ns = plan.seek_each_ns as f64 + plan.seek_per_root_ns as f64 * d.sqrt();
+            2.0 * (n - d) / (n * n) * ns
+        })
+        .sum();
+    let turn_ns = TURN_NS as f64;
+    assert_near(found, seek_ns + turn_ns / 2.0 + turn_ns / 17.0, 0.005);
+}
+
+#[test]
+fn sectors_that_follow_each_other_take_a_turn_each_once_the_processor_is_late() {
+    // Without a pause the next sector is under the head at once.
+    let one_after_the_other = || (0..17).map(one);
+    let in_time = timed(plan(), 0, one_after_the_other());
+    assert_near(mean(&in_time), TURN_NS as f64 / 17.0, 0.001);
+    // With one it has just passed: a turn less the pause.
+    let pause_ns = 300_000;
+    let late = timed(plan(), pause_ns, one_after_the_other());
+    assert_near(mean(&late[1..]), (TURN_NS - pause_ns) as f64 + TURN_NS as f64 / 17.0, 0.001);
+    // With every second place between them, the next comes after one place.
+    let interleaved = DiskPlan { interleave: 2, ..plan() };
+    let late = timed(interleaved, pause_ns, one_after_the_other());
+    let places_ns = 2.0 * TURN_NS as f64 / 17.0;
+    assert_near(mean(&late[1..8]), places_ns - pause_ns as f64, 0.001);
+}
+
+#[test]
+fn a_track_takes_as_many_turns_as_its_interleave() {
+    for (interleave, turns) in [(1, 1.0), (3, 3.0), (5, 5.0)] {
+        let plan = DiskPlan { interleave, ..plan() };
+        let track = Access { sector: 0, count: 17, is_write: false };
+        // From the first place on, without the way from the last sector to the first.
+        let expected_ns =
+            turns * TURN_NS as f64 - f64::from(interleave - 1) * TURN_NS as f64 / 17.0;
+        assert_near(mean(&timed(plan, 0, [track])), expected_ns, 0.06);
+    }
+}
+
+#[test]
+fn every_sector_of_a_track_has_its_own_place() {
+    for sectors in 1..=64 {
+        for interleave in 1..=sectors {
+            let mut places = places(sectors, interleave);
+            assert_eq!(places[0], 0);
+            places.sort_unstable();
+            assert_eq!(places, Vec::from_iter(0..sectors));
+        }
+    }
+}
+
+#[test]
+fn what_is_verified_is_read_in_the_next_turn() {
+    let write = Access { sector: 3, count: 1, is_write: true };
+    let plain = timed(plan(), 0, [write])[0];
+    let verified = timed(DiskPlan { verifies: true, ..plan() }, 0, [write])[0];
+    assert_eq!(verified, plain + TURN_NS);
+}
+
+#[test]
+fn a_disk_of_memory_takes_the_controllers_time() {
+    let memory =
+        DiskPlan { turn_ns: 0, seek_each_ns: 1, overhead_ns: 1_000, per_byte_ps: 10_000, ..plan() };
+    let took = timed(memory, 0, [Access { sector: 9_999, count: 2, is_write: true }]);
+    assert_eq!(took, [1_000 + 2 * 512 * 10]);
+}
+
+/// The cylinders at which accesses are served that wait while one at cylinder 100 is.
+fn served(order: DiskOrder, cylinders: &[u32]) -> Vec<u32> {
+    let time = VirtualTime::new();
+    let plan = DiskPlan { order, ..plan() };
+    let disk = Disk::new(plan, time.clone()).unwrap();
+    let done = Rc::new(RefCell::new(Vec::new()));
+    let sector = |cylinder: u32| u64::from(cylinder) * 4 * 17;
+    let tasks: Vec<_> = std::iter::once(&100)
+        .chain(cylinders)
+        .map(|cylinder| {
+            let (disk, done, cylinder) = (disk.clone(), Rc::clone(&done), *cylinder);
+            time.spawn(async move {
+                disk.access(one(sector(cylinder))).await;
+                done.borrow_mut().push(cylinder);
+            })
+        })
+        .collect();
+    time.run(async move {
+        for task in tasks {
+            task.await;
+        }
+    })
+    .unwrap();
+    done.take()
+}
+
+#[test]
+fn an_elevator_goes_on_in_its_direction_and_others_serve_who_came_first() {
+    let asked = [50, 300, 120, 50, 99];
+    assert_eq!(served(DiskOrder::FirstCome, &asked), [100, 50, 300, 120, 50, 99]);
+    assert_eq!(served(DiskOrder::Elevator, &asked), [100, 120, 300, 99, 50, 50]);
+}
+
+/// With random arrivals and one cylinder, times of service are independent: the mean wait is that of
+/// Pollaczek and Khinchine.
+#[test]
+fn accesses_wait_as_in_an_m_g_1_queue() {
+    let turn_ns = TURN_NS as f64;
+    // Small sectors: an access that follows another begins where one ends.
+    let plan = DiskPlan { cylinders: 1, heads: 1, sectors_per_track: 1024, ..plan() };
+    let time = VirtualTime::new();
+    let disk = Disk::new(plan, time.clone()).unwrap();
+    let (count, load) = (1_000_000_u64, 0.5);
+    // A wait drawn evenly of the turn, and one place of 1024.
+    let service_ns = turn_ns / 2.0 + turn_ns / 1024.0;
+    let second_moment = service_ns * service_ns + turn_ns * turn_ns / 12.0;
+    let between_ns = service_ns / load;
+    let (clock, arrivals) = (time.clone(), disk.clone());
+    let left = Rc::new(Cell::new(count));
+    let arriving = async move {
+        let mut random = Random::new(7, 0);
+        for _ in 0..count {
+            clock.sleep_ns((-random.unit().max(1e-12).ln() * between_ns) as u64).await;
+            let access = one((random.unit() * 1024.0) as u64);
+            let (disk, left) = (arrivals.clone(), Rc::clone(&left));
+            clock.spawn(async move {
+                disk.access(access).await;
+                left.set(left.get() - 1);
+            });
+        }
+        while left.get() > 0 {
+            clock.sleep_ns(1_000_000_000).await;
+        }
+    };
+    time.run(arriving).unwrap();
+    let facts = disk.facts();
+    assert_eq!(facts.accesses, count);
+    assert_near(facts.busy_ns as f64 / count as f64, service_ns, 0.005);
+    let wait_ns = load / service_ns * second_moment / (2.0 * (1.0 - load));
+    assert_near(facts.waited_ns as f64 / count as f64, wait_ns, 0.005);
+}
+
+#[test]
+fn the_times_of_a_disk_add_up() {
+    let plan = plan();
+    let time = VirtualTime::new();
+    let disk = Disk::new(plan, time.clone()).unwrap();
+    let (clock, used) = (time.clone(), disk.clone());
+    let work = async move {
+        for sector in [0, 5_000, 41_000, 3, 77] {
+            used.access(Access { sector, count: 4, is_write: false }).await;
+        }
+        clock.now()
+    };
+    let end = time.run(work).unwrap();
+    let DiskFacts { accesses, sectors, busy_ns, seek_ns, rotation_ns, waited_ns } = disk.facts();
+    assert_eq!((accesses, sectors, waited_ns), (5, 20, 0));
+    assert_eq!(busy_ns, end.as_nanos());
+    let read_ns = busy_ns - seek_ns - rotation_ns;
+    assert_near(read_ns as f64, 20.0 * TURN_NS as f64 / 17.0, 0.001);
+}
+
+#[test]
+fn an_access_that_is_given_up_makes_room_for_the_next() {
+    let time = VirtualTime::new();
+    let disk = Disk::new(plan(), time.clone()).unwrap();
+    let (clock, used) = (time.clone(), disk.clone());
+    let work = async move {
+        let mut given_up = Box::pin(used.access(one(40_000)));
+        let once = poll_fn(|context| {
+            let _ = given_up.as_mut().poll(context);
+            Poll::Ready(())
+        });
+        once.await;
+        drop(given_up);
+        used.access(one(0)).await;
+        clock.now()
+    };
+    // The arm moves there and back.
+    let end = time.run(work).unwrap();
+    assert!(end.as_nanos() > 2 * 15_000_000, "{end:?}");
+    assert_eq!(disk.facts().accesses, 2);
+}
+
+#[test]
+fn a_disk_that_there_cannot_be_is_refused() {
+    let cases = [
+        (DiskPlan { cylinders: 0, ..plan() }, "`cylinders`: found 0; allowed: 1 to 4294967295"),
+        (DiskPlan { interleave: 18, ..plan() }, "`interleave`: found 18; allowed: 1 to 17"),
+        (
+            DiskPlan { sectors_per_track: 0, ..plan() },
+            "`sectors_per_track`: found 0; allowed: 1 to 4096",
+        ),
+    ];
+    for (plan, expected) in cases {
+        assert_eq!(plan.check().unwrap_err().to_string(), expected);
+    }
+}

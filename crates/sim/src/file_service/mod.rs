@@ -1,0 +1,23 @@
+//! File services on simulated hosts: servers over a processor, a cache and a disk, and their clients.
+//!
+//! A server and a redirector are those that serve and use real files. What is modelled is what lies around
+//! them: the time of a call, the cache, the disk. What is stored is held by [`Contents`], so that a
+//! byte that was written is read again whatever the cache and the disk do.
+
+mod cache;
+mod client_disk;
+mod contents;
+mod disk;
+mod message_port;
+mod served_files;
+mod serving;
+mod store;
+mod turns;
+
+pub use client_disk::{ClientDisk, WithDisk};
+pub use contents::{Contents, Expected};
+pub use disk::{Access, BadDisk, Disk, DiskFacts, DiskOrder, DiskPlan};
+pub use message_port::SimulatedPort;
+pub use served_files::ServedFiles;
+pub use serving::{Carriage, NETBIOS_PORT, Served, connect, serve};
+pub use store::{Store, StoreFacts, StorePlan};
