@@ -58,7 +58,7 @@ def test_a_log_without_either_is_fine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("times", ["22.4 s 5.0 s", "5.1 s 7.4 s"])
 def test_a_file_within_its_budget_is_fine(tmp_path: Path, times: str) -> None:
-    """Five seconds of the processors, half more on a slow machine; beside others it lasts longer."""
+    """Five seconds of the processors, half more on a slow machine; with others it lasts."""
     assert checked(tmp_path, f"FILE {times} tests/b.py")[0] == 0
 
 

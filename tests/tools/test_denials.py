@@ -52,7 +52,9 @@ def names_any(*words: str) -> bool:
 #: else needs a line here; so it is asked once.
 IS_THERE: dict[str, Callable[[], bool]] = {
     r"IPX|NetWare|XNS|historic protocol": lambda: names_any("ipx", "nbipx", "ncp", "xns", "spp"),
-    r"file services in\s+the simulator": lambda: is_simulated("copy") or is_simulated("stations"),
+    r"`stations`\s+and FTP in the simulator": lambda: (
+        is_simulated("stations") or SERVICES["ftp"].is_simulated
+    ),
     r"wireless": lambda: not {"wireless", "wifi", "radio"}.isdisjoint(get_args(JoinedBy)),
     r"conditions of published studies that need": lambda: (
         not any(load_study(name).study.waiting for name in known_studies())

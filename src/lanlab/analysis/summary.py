@@ -196,7 +196,7 @@ def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> fl
         return None
     transport = str(parameters.get("transport", "tcp"))
     size = int(parameters["message_size_bytes"]) if transport == "udp" else None
-    return link.goodput_limit_bps(transport, int(parameters["ip_version"]), size)
+    return link.goodput_limit_bps(transport, int(parameters.get("ip_version", 4)), size)
 
 
 def condition_key(factors: dict[str, Level]) -> str:

@@ -12,6 +12,7 @@ from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    MachinesOption,
     PcapOption,
     SeedOption,
     StoreOption,
@@ -55,6 +56,7 @@ def copy(
     trials: TrialsOption = 5,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    machines: MachinesOption = None,
     pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
@@ -80,12 +82,16 @@ def copy(
     lanlab copy schomer-large sftp://me@nas/tmp --download --json;
     lanlab copy mixed --service smb --to alice@nas;
     sudo lanlab copy mixed smb1+nbf://CNCFILES/DATA --interface eth1;
-    lanlab copy mixed smb://me@nas/share --from bob@pc1
+    lanlab copy mixed smb://me@nas/share --from bob@pc1;
+    lanlab copy 1x6MB --testbed simulated --machines celeron400-w2ksp2,celeron400-w2ksp2 --link 100M
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
     from lanlab.testbeds.registry import is_of_real_hosts
 
+    if machines is not None and given["service"] is None:
+        # Of file services, simulated machines have this one.
+        given["service"] = "smb1"
     found: Endpoints = endpoints(
         source, target or (), given.pop("service"), given.pop("server"), download=download
     )
@@ -100,6 +106,7 @@ def copy(
         trials=trials,
         testbed=found.testbed(testbed, interface, is_office_network=office_network),
         link=None if found.is_users_server else link,
+        machines=machines,
         pcap=pcap,
         seed=seed,
         store=store,

@@ -44,6 +44,16 @@ impl Cache {
         is_there
     }
 
+    /// Whether a block is there; it is not used by that.
+    pub fn holds(&self, block: Block) -> bool {
+        self.blocks.contains_key(&block)
+    }
+
+    /// Whether a block is to be written.
+    pub fn is_dirty(&self, block: Block) -> bool {
+        self.blocks.get(&block).is_some_and(|held| held.dirty_since.is_some())
+    }
+
     /// Put a block; gives those that left for it and are to be written first.
     pub fn put(&mut self, block: Block, is_dirty: bool) -> Option<Block> {
         if self.room == 0 {

@@ -13,7 +13,7 @@ use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
 use crate::machine::Cost;
 use crate::program::{Compute, Host};
 use crate::programs::HostNode;
-use crate::programs::node::{connection_key, session_key};
+use crate::programs::keys::{connection_key, session_key};
 
 /// Most bytes that are taken from a connection at once.
 const READ_BYTES: usize = 64 << 10;

@@ -19,8 +19,8 @@ use super::served_files::ServedFiles;
 use super::store::Store;
 use crate::program::Host;
 use crate::programs::connection;
-use crate::programs::node::{STATION, connection_key, session_key};
-use crate::programs::{CLIENT_PORT, HostNode};
+use crate::programs::keys::{STATION, connection_key, session_key};
+use crate::programs::{CLIENT_PORT, HostNode, Station};
 
 /// Port of `NetBIOS` sessions over TCP (RFC 1002, 4.3).
 pub const NETBIOS_PORT: u16 = 139;
@@ -63,21 +63,21 @@ impl Logins for Anyone {
 }
 
 /// Serve all who come, over TCP and over the carriers of the host's station.
-pub fn serve(host: &Host<HostNode>, server: Rc<dyn FileServer>, served: &Served) {
+pub fn serve(host: &Host<HostNode>, server: Rc<dyn FileServer>, files: &Served) {
     host.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
     let over_tcp = {
-        let (host, server, served) = (host.clone(), Rc::clone(&server), served.clone());
+        let (host, server, files) = (host.clone(), Rc::clone(&server), files.clone());
         async move {
             for client in 0.. {
                 let connection = connection::accept(&host).await;
                 let port =
                     SimulatedPort::of_connection(host.clone(), connection, LONGEST_BYTES, true);
-                serve_client(&host, port, &server, &served, client);
+                serve_client(&host, port, &server, &files, client);
             }
         }
     };
     host.spawn_service("file server", over_tcp);
-    let (host, server, served) = (host.clone(), server, served.clone());
+    let (host, server, files) = (host.clone(), server, files.clone());
     if host.with_node(|node, _| node.station.is_none()) {
         return;
     }
@@ -86,7 +86,7 @@ pub fn serve(host: &Host<HostNode>, server: Rc<dyn FileServer>, served: &Served)
             let accepted = |node: &mut HostNode, _| node.station.as_mut()?.accept();
             let (session, facts) = host.until(STATION, "a client's session", accepted).await;
             let port = SimulatedPort::of_session(host.clone(), session, facts);
-            serve_client(&host, port, &server, &served, client);
+            serve_client(&host, port, &server, &files, client);
         }
     });
 }
@@ -95,15 +95,15 @@ fn serve_client(
     host: &Host<HostNode>,
     mut port: SimulatedPort,
     server: &Rc<dyn FileServer>,
-    served: &Served,
+    files: &Served,
     client: u32,
 ) {
     let mut session = server.session(port.facts(), [0; 8], TIME);
-    let mut files = ServedFiles::new(Rc::clone(&served.contents), served.store.clone(), client);
+    let mut answers = ServedFiles::new(Rc::clone(&files.contents), files.store.clone(), client);
     let clock = host.clock().clone();
     host.spawn_service("file server's session", async move {
         // An error here is the client's, which is gone then.
-        let _ = sessions::serve(&mut session, &mut port, &mut files, &mut Anyone, &clock).await;
+        let _ = sessions::serve(&mut session, &mut port, &mut answers, &mut Anyone, &clock).await;
     });
 }
 
@@ -168,9 +168,8 @@ async fn open_session(
     kind: CarrierKind,
     peer: Peer,
 ) -> Result<SimulatedPort> {
-    let is_ready = |node: &mut HostNode, _| {
-        node.station.as_ref().is_none_or(|station| station.is_ready()).then_some(())
-    };
+    let is_ready =
+        |node: &mut HostNode, _| node.station.as_ref().is_none_or(Station::is_ready).then_some(());
     host.until(STATION, "its name on the network", is_ready).await;
     let opened = host.with_node(|node, now| node.station.as_mut()?.open(now, kind, peer));
     let Some(session) = opened else {

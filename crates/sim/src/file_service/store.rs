@@ -4,7 +4,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::ops::Range;
 use std::rc::Rc;
+use std::task::Poll;
+
+use lanlab_units::Instant;
+use lanlab_workloads::virtual_time::Wake;
 
 use super::cache::{Block, Cache};
 use super::disk::{Access, BadDisk, Disk, DiskFacts, DiskPlan, SECTOR_BYTES};
@@ -12,6 +18,9 @@ use super::turns::{Turn, Turns};
 use crate::machine::Cost;
 use crate::program::Host;
 use crate::programs::HostNode;
+
+/// Most blocks that wait to be written and are written by one access.
+const MOST_WRITTEN_BLOCKS: u32 = 16;
 
 /// What file calls take of a machine's processor, its cache and its disk.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +96,10 @@ struct Shared {
     /// The common one, or one of each client.
     caches: RefCell<BTreeMap<u32, Cache>>,
     layout: RefCell<Layout>,
-    writes_behind: Cell<bool>,
+    /// When what waits begins to be written, or has begun.
+    writes_behind_at: Cell<Option<Instant>>,
+    /// Blocks that are being read for a client, and who waits for them.
+    coming: RefCell<BTreeMap<(u32, Block), Vec<Wake>>>,
     counted: Cell<[u64; 2]>,
 }
 
@@ -134,9 +146,15 @@ impl Store {
             host,
             caches: RefCell::default(),
             layout: RefCell::default(),
-            writes_behind: Cell::new(false),
+            writes_behind_at: Cell::new(None),
+            coming: RefCell::default(),
             counted: Cell::new([0; 2]),
         })))
+    }
+
+    /// The host that it is of.
+    pub fn host(&self) -> &Host<HostNode> {
+        &self.0.host
     }
 
     /// What it has done.
@@ -192,30 +210,76 @@ impl Store {
         let block_bytes = u64::from(self.0.plan.block_bytes);
         let (first, last) = (offset / block_bytes, (offset + count - 1) / block_bytes);
         let end = size_bytes.div_ceil(block_bytes).max(last + 1);
-        let mut block = first;
-        while block <= last {
-            if self.with_cache(client, |cache| cache.takes((file, block))) {
-                self.count(1, 0);
-                block += 1;
-                continue;
+        for block in first..=last {
+            self.await_block(client, (file, block), end).await;
+        }
+        // The blocks behind those are read while the client does something else.
+        let ahead = u64::from(self.0.plan.read_ahead_blocks).min(end - (last + 1));
+        let is_ahead = |block| self.is_coming(client, (file, block));
+        if ahead > 0 && self.0.plan.cache_blocks > 0 && !is_ahead(last + ahead.div_ceil(2)) {
+            let from = (last + 1..=last + ahead).find(|block| !is_ahead(*block));
+            if let Some(from) = from {
+                let (store, blocks) = (self.clone(), from..last + ahead + 1);
+                self.begin_to_read(client, file, &blocks);
+                let reading = async move { store.finish_to_read(client, file, blocks).await };
+                self.0.host.spawn_service("read-ahead", reading);
             }
-            // The blocks that are missing from here on, and those that are read ahead.
-            let mut missing = block + 1;
-            let is_missing = |block| self.with_cache(client, |cache| !cache.takes((file, block)));
-            while missing <= last && is_missing(missing) {
-                missing += 1;
+        }
+    }
+
+    /// Have a block in memory: it is there, or comes, or is read with those that are missing behind it.
+    async fn await_block(&self, client: u32, block: Block, end: u64) {
+        if self.with_cache(client, |cache| cache.takes(block)) {
+            self.count(1, 0);
+            return;
+        }
+        if self.0.coming.borrow().contains_key(&(client, block)) {
+            self.count(1, 0);
+            poll_fn(|context| {
+                let mut coming = self.0.coming.borrow_mut();
+                let Some(waiting) = coming.get_mut(&(client, block)) else {
+                    return Poll::Ready(());
+                };
+                let time = self.0.host.clock();
+                waiting.push(time.waits_for(context, "a block that is read ahead"));
+                Poll::Pending
+            })
+            .await;
+            return;
+        }
+        self.count(0, 1);
+        let (file, first) = block;
+        let most = first + 1 + u64::from(self.0.plan.read_ahead_blocks);
+        let is_there = |block: &u64| self.is_coming(client, (file, *block));
+        let until = (first + 1..most.min(end)).find(is_there).unwrap_or_else(|| most.min(end));
+        let blocks = first..until.max(first + 1);
+        self.begin_to_read(client, file, &blocks);
+        self.finish_to_read(client, file, blocks).await;
+    }
+
+    fn is_coming(&self, client: u32, block: Block) -> bool {
+        self.0.coming.borrow().contains_key(&(client, block))
+            || self.with_cache(client, |cache| cache.holds(block))
+    }
+
+    fn begin_to_read(&self, client: u32, file: u64, blocks: &Range<u64>) {
+        let mut coming = self.0.coming.borrow_mut();
+        for block in blocks.clone() {
+            coming.entry((client, (file, block))).or_default();
+        }
+    }
+
+    async fn finish_to_read(&self, client: u32, file: u64, blocks: Range<u64>) {
+        for (place, count) in self.runs(file, blocks.start, blocks.end) {
+            self.disk_blocks(place, count, false).await;
+        }
+        for block in blocks {
+            let left = self.with_cache(client, |cache| cache.put((file, block), false));
+            let waiting = self.0.coming.borrow_mut().remove(&(client, (file, block)));
+            for wake in waiting.into_iter().flatten() {
+                self.0.host.clock().wake(wake);
             }
-            self.count(0, missing - block);
-            let ahead = u64::from(self.0.plan.read_ahead_blocks);
-            let until = if missing > last { (missing + ahead).min(end) } else { missing };
-            for (place, blocks) in self.runs(file, block, until) {
-                self.disk_blocks(place, blocks, false).await;
-            }
-            for read in block..until {
-                let left = self.with_cache(client, |cache| cache.put((file, read), false));
-                self.write_out(left).await;
-            }
-            block = missing;
+            self.write_out(left).await;
         }
     }
 
@@ -234,8 +298,11 @@ impl Store {
             self.write_out(left).await;
         }
         if is_behind {
-            self.begin_to_write_behind();
-            while self.dirty_blocks(client) > plan.write_behind_blocks as usize {
+            let most = plan.write_behind_blocks as usize;
+            // Half of what may wait is written while the client goes on.
+            let is_much = self.dirty_blocks(client) > most / 2;
+            self.begin_to_write_behind(if is_much { 0 } else { plan.write_behind_ns });
+            while self.dirty_blocks(client) > most {
                 self.write_oldest(client).await;
             }
             return;
@@ -338,28 +405,45 @@ impl Store {
         }
     }
 
+    /// Write the block that has waited longest, and those behind it that wait, too, in one access.
     async fn write_oldest(&self, client: u32) {
-        let oldest = self.with_cache(client, Cache::take_dirty);
-        self.write_out(oldest).await;
+        let Some((file, first)) = self.with_cache(client, Cache::take_dirty) else { return };
+        let place = self.place(file, first);
+        let mut count = 1;
+        while count < u64::from(MOST_WRITTEN_BLOCKS) {
+            let next = (file, first + count);
+            let is_next = self.with_cache(client, |cache| cache.is_dirty(next))
+                && self.place(file, first + count) == place + count;
+            if !is_next {
+                break;
+            }
+            self.with_cache(client, |cache| cache.take_dirty_block(next));
+            count += 1;
+        }
+        self.disk_blocks(place, count, true).await;
     }
 
-    /// Have what waits written once it has waited long enough.
-    fn begin_to_write_behind(&self) {
-        if self.0.writes_behind.replace(true) {
+    /// Have what waits written after this time, unless it is being written or will be before.
+    fn begin_to_write_behind(&self, after_ns: u64) {
+        let at = self.0.host.now().plus_nanos(after_ns);
+        if self.0.writes_behind_at.get().is_some_and(|set| set <= at) {
             return;
         }
+        self.0.writes_behind_at.set(Some(at));
         let store = self.clone();
-        let host = self.0.host.clone();
-        host.spawn_service("write-behind", async move {
-            let until = store.0.host.now().plus_nanos(store.0.plan.write_behind_ns);
-            store.0.host.clock().sleep_until(until).await;
-            store.0.writes_behind.set(false);
+        self.0.host.spawn_service("write-behind", async move {
+            store.0.host.clock().sleep_until(at).await;
+            // One that was to begin later has been overtaken.
+            if store.0.writes_behind_at.get() != Some(at) {
+                return;
+            }
             let clients: Vec<u32> = store.0.caches.borrow().keys().copied().collect();
             for client in clients {
-                for _ in 0..store.dirty_blocks(client) {
+                while store.dirty_blocks(client) > 0 {
                     store.write_oldest(client).await;
                 }
             }
+            store.0.writes_behind_at.set(None);
         });
     }
 }

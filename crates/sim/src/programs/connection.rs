@@ -7,7 +7,7 @@ use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
 use lanlab_units::Instant;
 
 use super::either::Patience;
-use super::node::{ACCEPTED, connection_key};
+use super::keys::{ACCEPTED, connection_key};
 use super::{CLIENT_PORT, HostNode};
 use crate::program::Host;
 

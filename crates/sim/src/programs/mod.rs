@@ -9,13 +9,15 @@ pub(crate) mod connection;
 mod cpu_meter;
 pub mod echo;
 mod either;
-pub(crate) mod node;
-pub(crate) mod station;
+pub(crate) mod keys;
+mod node;
+mod station;
 pub mod stream;
 
 pub use connection::tcp_facts;
 pub use cpu_meter::HostCpuMeter;
-pub use node::{HostNode, IpNode, addresses_of, datagram_key};
+pub use keys::datagram_key;
+pub use node::{HostNode, IpNode, addresses_of};
 pub use station::Station;
 
 /// Port of the end that is sent to.

@@ -3,47 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use lanlab_stack::ip::{Config, ConnectionId, Event, Interface, SocketId, TcpProfile};
-use lanlab_stack::node::SessionId;
+use lanlab_stack::ip::{Config, ConnectionId, Event, Interface, TcpProfile};
 use lanlab_units::Instant;
 
+use super::keys::{ACCEPTED, connection_key, datagram_key, room_key};
 use super::station::Station;
 use crate::address::{HostId, mac_of};
 use crate::node::{Key, Node};
-
-/// Kinds of keys: a key is eight times a socket, connection or session, and its kind.
-const KINDS: Key = 8;
-const DATAGRAM: Key = 0;
-const ROOM: Key = 1;
-const CONNECTION: Key = 2;
-const SESSION: Key = 3;
-
-/// A peer has opened a connection.
-pub(crate) const ACCEPTED: Key = 4;
-/// A program of another host has said something without a frame.
-pub(super) const NOTIFIED: Key = 5;
-/// A station has opened a session, or the host's own is ready for sessions.
-pub(crate) const STATION: Key = 6;
-
-/// The key of datagrams at a socket.
-pub fn datagram_key(socket: SocketId) -> Key {
-    socket.0 as Key * KINDS + DATAGRAM
-}
-
-/// The key of room in a socket's send buffer.
-pub(super) fn room_key(socket: SocketId) -> Key {
-    socket.0 as Key * KINDS + ROOM
-}
-
-/// The key of a connection's changes.
-pub(crate) fn connection_key(connection: ConnectionId) -> Key {
-    connection.0 as Key * KINDS + CONNECTION
-}
-
-/// The key of what comes for a session of a carrier, and of room for more.
-pub(crate) fn session_key(session: SessionId) -> Key {
-    session.0.wrapping_mul(KINDS) + SESSION
-}
 
 /// IPv4 and IPv6 address of a host.
 pub fn addresses_of(host: HostId) -> [IpAddr; 2] {

@@ -7,7 +7,7 @@ use lanlab_stack::node::{CarrierKind, Event, Node as Carriers, NodeConfig, NotSe
 use lanlab_stack::node::{Readiness, SessionId, Why};
 use lanlab_units::Instant;
 
-use super::node::{STATION, session_key};
+use super::keys::{STATION, session_key};
 use crate::node::{Key, Node};
 
 /// Messages that wait for the program of a session, after which its peer is held back.

@@ -3,15 +3,14 @@
 use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_workloads::{echo, stream};
 
-use super::machines::world_plan;
+use super::machines::{check_cost, world_plan};
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 #[cfg(feature = "services")]
 use crate::messages::DatasetSpec;
 use crate::messages::{
-    EchoSpec, Failure, Io, Receive, Simulate, SimulatedCost, SimulatedEcho, SimulatedMachine,
-    SimulatedMedium, SimulatedStream, SimulatedTcp, SimulatedWork, SocketOptions, StreamSpec,
-    Timestamps, Transport,
+    EchoSpec, Failure, Io, Receive, Simulate, SimulatedEcho, SimulatedMachine, SimulatedMedium,
+    SimulatedStream, SimulatedTcp, SimulatedWork, SocketOptions, StreamSpec, Timestamps, Transport,
 };
 use crate::workloads::setup::check_range;
 use crate::workloads::{echo as real_echo, stream as real_stream};
@@ -24,8 +23,6 @@ const MOST_MACHINES: u64 = 256;
 const MOST_PROPAGATION_NS: u64 = 1_000_000;
 const MOST_DELAY_NS: u64 = 10_000_000_000;
 const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
-const MOST_COST_NS: u64 = 10_000_000_000;
-const MOST_COST_PER_BYTE_PS: u64 = 1_000_000_000;
 /// Memory of a file of a copy, bytes: its names, its place, its times, and what a cache knows of it.
 #[cfg(feature = "services")]
 const BYTES_PER_FILE: u64 = 2048;
@@ -186,13 +183,6 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
         super::copy::check_store(store)?;
     }
     check_tcp(&machine.tcp, ip_version)
-}
-
-/// A cost is what a machine may have.
-pub fn check_cost(key: &str, cost: SimulatedCost) -> Result<(), Failure> {
-    let SimulatedCost { each_ns, per_byte_ps } = cost;
-    check_range(&format!("{key}.each_ns"), each_ns, 0, MOST_COST_NS)?;
-    check_range(&format!("{key}.per_byte_ps"), per_byte_ps, 0, MOST_COST_PER_BYTE_PS)
 }
 
 fn check_tcp(tcp: &SimulatedTcp, ip_version: u8) -> Result<(), Failure> {

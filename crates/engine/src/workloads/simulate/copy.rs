@@ -26,8 +26,7 @@ use lanlab_workloads::copy::{self, Simulated, Sink, Site, Source, Totals};
 use lanlab_workloads::dataset::{Content, content, file_name, sizes};
 use lanlab_workloads::virtual_time::{Task, VirtualTime};
 
-use super::check::check_cost;
-use super::machines::store_plan;
+use super::machines::{check_cost, store_plan};
 use crate::messages::{
     Copied, CopiedFiles, CopySpec, CopySync, CopyVerify, CpuTime, DatasetSpec, Direction, Failure,
     SimulatedCopy, SimulatedMachine, SimulatedStore, SimulatedStoreFacts, Verified,

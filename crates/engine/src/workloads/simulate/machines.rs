@@ -4,9 +4,13 @@
 use lanlab_sim::file_service::{DiskOrder, DiskPlan, StorePlan};
 use lanlab_sim::{Cost, Machine, WorldPlan};
 
-use crate::messages::{Simulate, SimulatedCost, SimulatedMachine};
+use crate::messages::{Failure, Simulate, SimulatedCost, SimulatedMachine};
 #[cfg(feature = "services")]
 use crate::messages::{SimulatedDiskOrder, SimulatedStore};
+use crate::workloads::setup::check_range;
+
+const MOST_COST_NS: u64 = 10_000_000_000;
+const MOST_COST_PER_BYTE_PS: u64 = 1_000_000_000;
 
 /// The machines of a request, on its medium.
 pub fn world_plan(request: &Simulate, medium: lanlab_medium::Plan) -> WorldPlan {
@@ -50,6 +54,13 @@ pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
             verifies: disk.verifies,
         },
     }
+}
+
+/// A cost is what a machine may have.
+pub fn check_cost(key: &str, cost: SimulatedCost) -> Result<(), Failure> {
+    let SimulatedCost { each_ns, per_byte_ps } = cost;
+    check_range(&format!("{key}.each_ns"), each_ns, 0, MOST_COST_NS)?;
+    check_range(&format!("{key}.per_byte_ps"), per_byte_ps, 0, MOST_COST_PER_BYTE_PS)
 }
 
 fn cost(cost: SimulatedCost) -> Cost {

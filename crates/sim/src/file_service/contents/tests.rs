@@ -24,9 +24,9 @@ fn opened(contents: &mut Contents, path: &str, presence: Presence) -> FileAnswer
     contents.carry_out(call, &mut Vec::new())
 }
 
-fn handle(answer: FileAnswer) -> Handle {
+fn handle(answer: &FileAnswer) -> Handle {
     let FileAnswer::Opened { handle, .. } = answer else { panic!("{answer:?}") };
-    handle
+    *handle
 }
 
 fn write(contents: &mut Contents, handle: Handle, offset: u64, data: &[u8]) -> FileAnswer {
@@ -62,7 +62,7 @@ proptest! {
     #[test]
     fn a_file_has_the_bytes_that_were_written_whether_expected_or_not(steps in steps(), seed: u8) {
         let mut contents = contents();
-        let file = handle(opened(&mut contents, "f.dat", Presence::New));
+        let file = handle(&opened(&mut contents, "f.dat", Presence::New));
         let mut model = Vec::<u8>::new();
         for step in steps {
             match step {
@@ -107,7 +107,7 @@ proptest! {
 fn a_file_of_the_expected_content_takes_no_memory() {
     let mut contents = Contents::new(u64::MAX, Rc::new(|_| Some(pattern())));
     contents.put(&names("d/big.dat"), 623_000_000).unwrap();
-    let file = handle(opened(&mut contents, "D/BIG.DAT", Presence::Old));
+    let file = handle(&opened(&mut contents, "D/BIG.DAT", Presence::Old));
     let mut expected = vec![0; 5_000];
     pattern().fill(600_000_001, &mut expected);
     assert_eq!(read(&mut contents, file, 600_000_001, 5_000), expected);
@@ -136,7 +136,7 @@ fn names_are_found_in_any_case_and_refused_as_file_systems_do() {
     assert_eq!(listed, FileAnswer::Listed(vec![found]));
     assert_eq!(opened(&mut contents, "c", Presence::Old), refused(FileRefusal::IsDirectory));
     assert_eq!(opened(&mut contents, "x", Presence::Old), refused(FileRefusal::Missing));
-    let file = handle(opened(&mut contents, "c/x", Presence::New));
+    let file = handle(&opened(&mut contents, "c/x", Presence::New));
     assert_eq!(opened(&mut contents, "C/X", Presence::New), refused(FileRefusal::Exists));
     let full = write(&mut contents, file, 1 << 20, &[1]);
     assert_eq!(full, refused(FileRefusal::NoSpace));

@@ -10,7 +10,7 @@ use super::Echo;
 use crate::program::Host;
 use crate::programs::connection::{await_bytes, connect, write_all};
 use crate::programs::either::Patience;
-use crate::programs::node::{datagram_key, room_key};
+use crate::programs::keys::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostNode};
 
 /// There is one session in a world; its requesters have addresses of their own.

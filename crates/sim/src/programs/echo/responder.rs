@@ -12,7 +12,7 @@ use crate::program::Host;
 use crate::programs::HostNode;
 use crate::programs::connection::{accept, await_bytes, write_all};
 use crate::programs::either::Patience;
-use crate::programs::node::datagram_key;
+use crate::programs::keys::datagram_key;
 
 /// What a responder has counted so far.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use super::{Stream, StreamReceived, StreamSent};
 use crate::program::Host;
 use crate::programs::connection::{accept, await_bytes, await_end, connect, tcp_facts, write_all};
 use crate::programs::either::Patience;
-use crate::programs::node::NOTIFIED;
+use crate::programs::keys::NOTIFIED;
 use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
 const FLOW: u16 = 0;

@@ -12,7 +12,7 @@ use lanlab_workloads::stream::{
 use super::{Stream, StreamReceived, StreamSent};
 use crate::program::Host;
 use crate::programs::either::Patience;
-use crate::programs::node::{datagram_key, room_key};
+use crate::programs::keys::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
 /// One clock shows the time at both ends.

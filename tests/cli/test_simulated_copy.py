@@ -1,0 +1,37 @@
+"""`lanlab copy` between simulated machines, judged by its frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Lanlab
+from netbeui_cable import dissected
+from peer_finding import peer_program
+
+PC = "celeron400-w2ksp2"
+SITE = ("--testbed", "simulated", "--machines", f"{PC},{PC}", "--link", "10M:hub")
+
+
+@pytest.mark.parametrize("service", ["smb1", "smb1+nbf"])
+def test_others_read_the_frames_of_a_simulated_copy(
+    lanlab: Lanlab, tmp_path: Path, service: str
+) -> None:
+    """No frame is malformed; every write and every close of a file is there once."""
+    peer_program("tshark")
+    pcap = tmp_path / "frames.pcap"
+    calls = ("--service", service, "--block", "4096", "--depth", "1")
+    said = lanlab("copy", "3x20kB", *SITE, *calls, "--trials", "1", "--pcap", str(pcap))
+    assert said.code == 0, said.err
+    assert "every byte compared" in said.out
+    assert not dissected(pcap, "-Y", "_ws.malformed")
+    assert len(dissected(pcap, "-Y", "smb.cmd == 0x2f && smb.flags.response == 0")) == 3 * 5
+    assert len(dissected(pcap, "-Y", "smb.cmd == 0x04 && smb.flags.response == 1")) == 3
+
+
+def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: Lanlab) -> None:
+    """One sentence, and where it can be measured."""
+    said = lanlab("copy", "3x20kB", *SITE, "--service", "ftp")
+    assert said.code == 2
+    expected = "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf\n"
+    assert said.err == expected + "hint: run it on testbed `virtual`\n"

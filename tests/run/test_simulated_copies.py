@@ -1,0 +1,120 @@
+"""Copies between modelled machines: repeated exactly, over every carrier, and refused in time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_runs import Watching, a_store
+from test_simulated_worlds import SIZES, WHY, record_of
+
+from lanlab.errors import UsageError
+from lanlab.run import RunRequest, new_run
+from lanlab.store import TrialRecord
+from lanlab.studies.load import parse_study
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.testbeds import worlds
+
+#: Of a PC with a disk of 4 ms a turn, at both ends.
+FILES = {
+    "send_call_us": 50,
+    "jitter_ratio": 0.2,
+    "file_open_us": 500,
+    "cache_blocks": 64,
+    "read_ahead_blocks": 4,
+    "write_behind_blocks": 8,
+    "disk_turn_ms": 4,
+    "disk_seek_ms": 1,
+    "disk_cylinders": 1000,
+    "disk_heads": 4,
+    "disk_sectors_per_track": 32,
+}
+SERVICES = ["smb1", "smb1+nbf"]
+
+
+def study(**parameters: Any) -> Any:
+    """Small files to a server and back."""
+    numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
+    numbers |= {name: {"value": value, **WHY} for name, value in (SIZES | FILES).items()}
+    return parse_study(
+        {
+            "schema": 1,
+            "id": "two-machines",
+            "title": "Two machines",
+            "testbed": {"link": "10M:hub"},
+            "experiment": [
+                {
+                    "id": "copies",
+                    "title": "Goodput",
+                    "workload": "copy",
+                    "on": ["simulated"],
+                    "metrics": ["goodput_bps"],
+                    "parameters": {"kind": "slow", "dataset": "3x20kB", "depth": 1, **parameters},
+                    "factors": {"service": SERVICES, "direction": ["upload", "download"]},
+                }
+            ],
+            "simulation": {
+                "machine": [{"id": "pc", "title": "a PC", "numbers": numbers}],
+                "place": [{"when": {"kind": "slow"}, "machines": ["pc", "pc"]}],
+            },
+            "scale": {"quick": {"trials": {"min": 2, "max": 2}}},
+        },
+        "two-machines.toml",
+    )
+
+
+def trials_of(tmp_path: Path, asked: RunRequest) -> list[TrialRecord]:
+    """The trials of a run that was done."""
+    with a_store(tmp_path) as store:
+        run = new_run(asked, store, Watching())
+        assert run.status == "done"
+        return store.trials(run.id)
+
+
+def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after another and side by side: the same record, byte by byte."""
+    found = []
+    for processors in (1, 3):
+        monkeypatch.setattr(worlds, "usable_processors", lambda n=processors: n)
+        trials = trials_of(tmp_path, RunRequest(study(), "quick", "simulated", None, 7))
+        found.append(json.dumps([record_of(trial) for trial in trials], sort_keys=True))
+        for trial in trials:
+            assert trial.metrics["copied_bytes"] == 60_000
+            client = trial.raw["client"]
+            assert client["verified"] == {"how": "content", "files": 3, "bytes": 60_000}
+            assert client["file_times"] == {"series": "client-files"}
+            hosts = trial.raw["setup"]["world"]["hosts"]
+            assert all(host["store"]["disk_accesses"] > 0 for host in hosts)
+            assert trial.metrics["server_cpu_s"] > 0
+    assert found[0] == found[1]
+    assert len(trials) == 2 * 4
+    # Replications have seeds of their own.
+    assert len({trial.metrics["elapsed_ns"] for trial in trials}) == 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"dataset": "dir:/tmp"}, "dataset: found `dir:/tmp`; allowed on testbed `simulated`"),
+        ({"service": "ftp"}, "service: found `ftp`; allowed on testbed `simulated`: smb1, smb1"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
+    tmp_path: Path, changes: dict[str, Any], expected: str
+) -> None:
+    """A directory of this host, and services that simulated machines do not have."""
+    asked = study(**{key: value for key, value in changes.items() if key != "service"})
+    if "service" in changes:
+        (experiment,) = asked.experiment
+        factors = {**experiment.factors, "service": ("smb1", changes["service"])}
+        asked = asked.model_copy(
+            update={"experiment": (experiment.model_copy(update={"factors": factors}),)}
+        )
+    with a_store(tmp_path) as store, pytest.raises(UsageError, match="allowed on testbed") as found:
+        new_run(RunRequest(asked, "quick", "simulated", None, 1), store, Watching())
+    assert found.value.message.startswith(expected)
+    assert not (tmp_path / "store.sqlite").exists()
