@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lanlab_stack::file_server::short_names;
-use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, Found, Handle, Names, Presence};
+use lanlab_stack::files::{
+    FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence,
+};
 use lanlab_workloads::dataset::Content;
 
 /// Bytes that are kept together where a file differs from what is known of it.
@@ -116,22 +118,6 @@ impl Contents {
     pub fn size_bytes(&self, handle: Handle) -> Option<u64> {
         let entry = self.entries.get(self.open.get(&handle)?)?;
         entry.bytes.as_ref().map(|bytes| bytes.size_bytes)
-    }
-
-    /// Carry out a call, in no time.
-    pub fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
-        let done = match call {
-            FileCall::Read { .. } | FileCall::Write { .. } | FileCall::SetSize { .. } => {
-                self.move_bytes(call, data)
-            }
-            FileCall::Flush { handle } => self.bytes(handle).map(|_| FileAnswer::Done),
-            FileCall::Close { handle } => {
-                self.open.remove(&handle);
-                Ok(FileAnswer::Done)
-            }
-            other => self.of_path(other),
-        };
-        done.unwrap_or_else(FileAnswer::Refused)
     }
 
     fn move_bytes(
@@ -362,6 +348,24 @@ impl Contents {
         let key = self.open.get(&handle).ok_or(FileRefusal::Failed)?;
         let entry = self.entries.get_mut(key).and_then(|entry| entry.bytes.as_mut());
         entry.ok_or(FileRefusal::Missing)
+    }
+}
+
+/// In no time: what a call costs is the store's.
+impl FileStore for Contents {
+    fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+        let done = match call {
+            FileCall::Read { .. } | FileCall::Write { .. } | FileCall::SetSize { .. } => {
+                self.move_bytes(call, data)
+            }
+            FileCall::Flush { handle } => self.bytes(handle).map(|_| FileAnswer::Done),
+            FileCall::Close { handle } => {
+                self.open.remove(&handle);
+                Ok(FileAnswer::Done)
+            }
+            other => self.of_path(other),
+        };
+        done.unwrap_or_else(FileAnswer::Refused)
     }
 }
 

@@ -111,9 +111,11 @@ impl SimulatedPort {
     pub fn facts(&self) -> CarrierFacts {
         match &self.way {
             Way::Frames { facts, .. } => *facts,
-            Way::Tcp(stream) => {
-                CarrierFacts { longest_message: stream.longest as u32, keeps_raw: true }
-            }
+            Way::Tcp(stream) => CarrierFacts {
+                longest_message: stream.longest as u32,
+                keeps_raw: true,
+                is_one_at_a_time: false,
+            },
         }
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use lanlab_sessions::FileAnswers;
 use lanlab_stack::file_server::Session;
-use lanlab_stack::files::{FileAnswer, FileCall, Handle};
+use lanlab_stack::files::{FileAnswer, FileCall, FileStore as _, Handle};
 
 use super::contents::Contents;
 use super::store::Store;
