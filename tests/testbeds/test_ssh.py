@@ -10,6 +10,7 @@ import pytest
 from ssh_hosts import SshLan, ssh_lan
 
 from lanlab.performers import Hosts
+from lanlab.performers.program import ProgramThere, wait_listening_there
 from lanlab.testbeds import testbed as open_testbed
 
 #: By how much one clock is ahead of the other.
@@ -138,7 +139,7 @@ def test_the_other_version_of_ip_is_measured_at_the_same_interface(lan: SshLan) 
         (["--to", "nas=10.0.0.1,pc1"], "found address `10.0.0.1,pc1`", None),
         (["--to", "nas", "--link", "10M"], "--link cannot be used", "leave it out"),
         (["--address", "10.0.0.1"], "--address needs --to or --from", "name the host"),
-        (["--to", "nas", "--tool", "iperf3"], "--tool iperf3 cannot be used with nas", "leave"),
+        (["--to", "nas", "--tool", "qperf"], "--tool qperf cannot be used", "use --tool iperf3"),
         (["--to", "nas%eth7"], "nas: no interface named `eth7`; allowed: eth0, lo, mgmt0", None),
         (["--testbed", "ssh"], "testbed `ssh` names no hosts", "ssh:here,alice@nas"),
         (["--testbed", "ssh:nas"], "1 hosts; allowed: 2 or more", "this machine is `here`"),
@@ -271,7 +272,6 @@ def test_a_server_that_shares_no_connection_is_measured_too(tmp_path: Path) -> N
     """Then each engine has a connection of its own."""
     with ssh_lan(tmp_path, more="MaxSessions 1") as lan:
         assert lan.measured("echo", "--to", "nas", "--requests", "10")["replies"] == 10
-        lan.hosts[1].await_nothing_left()
 
 
 def test_hosts_with_clocks_of_their_own_start_together(tmp_path: Path) -> None:
@@ -292,3 +292,38 @@ def test_hosts_with_clocks_of_their_own_start_together(tmp_path: Path) -> None:
         for one in found["trials"]:
             assert one["lost_messages"] == 0
             assert abs(one["one_way_delay_min_ns"]) <= one["clock_error_ns"] + 5_000_000
+
+
+def test_iperf3_of_the_hosts_measures_beside_lanlab(lan: SshLan) -> None:
+    """Each with its own iperf3, in turns with lanlab's engines; nothing of it is left."""
+    found = lan.measured(
+        *("stream", "--to", "nas", "--tool", "lanlab,iperf3", "--transport", "tcp"),
+        *("--time", "1", "--warmup", "0", "--size", "16k", "--trials", "1"),
+    )
+    by_tool = found["tools"]
+    trial = next(one for one in lan.trials(found["run"]) if "asked" in one["setup"])
+
+    assert by_tool.keys() == {"lanlab", "iperf3"}
+    assert all(metrics["goodput_bps"] > 1e6 for metrics in by_tool.values())
+    assert 0 < by_tool["iperf3"]["receiver_cpu_s"] < 5
+    assert trial["setup"]["version at nas"].startswith("iperf 3")
+    assert trial["receiver"]["command"][0].endswith("ssh")
+    for host in lan.hosts:
+        host.await_nothing_left()
+
+
+def test_an_iperf3_whose_lanlab_is_gone_ends(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server without a client waits for ever by itself."""
+    monkeypatch.setenv("PATH", lan.environment["PATH"])
+    pc1, nas = lan.hosts
+    with open_testbed(f"ssh:pc1={pc1.address},nas={nas.address}", 2, "unshaped") as bed:
+        programs = bed.hosts[1].programs_there
+        assert programs is not None
+        server = ["iperf3", "--server", "--port", "29999"]
+        program = ProgramThere("iperf3", programs.started(server))
+        prefix = bed.hosts[1].command_prefix
+        wait_listening_there(program, prefix, "tcp", 29_999, 10)
+        program.end()
+        assert program.cpu_s is None
+        program.close()
+    nas.await_nothing_left()

@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanlab.addresses import AddressFamily
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError, EngineLost, EngineOverdue, LabError
 from lanlab.frozen import dataclass
+
+if TYPE_CHECKING:
+    from lanlab.testbeds.remote.programs import RemotePrograms
 
 #: Time to answer that a request is cancelled, and again to tell what it has measured, seconds. An
 #: engine that takes longer hangs.
@@ -30,6 +33,8 @@ class EngineHost:
     boot_id: str | None
     #: Put before a command, starts it on this host.
     command_prefix: tuple[str, ...] = ()
+    #: See `lanlab.testbeds.base.Host.programs_there`.
+    programs_there: RemotePrograms | None = None
     #: Starts a real file server here: name, service, directory, address, credentials.
     start_server: Callable[..., Any] | None = None
     #: Least time that a frame takes from this host to another, as far as it is known before.

@@ -127,6 +127,7 @@ class Hosts:
             address,
             boot_id,
             command_prefix=host.command_prefix,
+            programs_there=host.programs_there,
             start_server=lambda *given: _servers().start_server(host, *given),
             raw_link=host.raw_link,
             delay_ns=self._testbed.link.delay_ns,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -19,10 +20,13 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.pipes import flood, run_briefly
+
+if TYPE_CHECKING:
+    from lanlab.testbeds.remote.programs import StartedThere
 
 _POLL_S = 0.002
 _END_WITHIN_S = 5.0
@@ -31,6 +35,8 @@ _MOST_FILE_BYTES = 32 * 2**20
 #: Below what Linux and IANA give to connecting ends (32768 and up), so that none takes one in
 #: between; above what services have.
 _PORTS = (20_000, 32_000)
+#: Of `times` in a shell of POSIX, as in `0m1.250s 0m0.310s`: user and system time.
+_TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
 _PROTOCOL_FILES = {"tcp": ("tcp", "tcp6"), "udp": ("udp", "udp6")}
 #: States in /proc/net/tcp and udp (include/net/tcp_states.h in Linux): listening, bound.
 _WAITING_STATE = {"tcp": "0A", "udp": "07"}
@@ -64,8 +70,11 @@ class Program:
     """A running program. Its standard output and errors go to files, so that it never waits, and
     the system ends one that writes more into one than `_MOST_FILE_BYTES` (setrlimit(2))."""
 
-    def __init__(self, name: str, argv: Sequence[str]) -> None:
+    def __init__(self, name: str, argv: Sequence[str], first_line: str = "") -> None:
         """
+        Args:
+            first_line: What it reads first, if anything; it ends when its input does.
+
         Raises:
             RunError: The system cannot start it.
         """
@@ -74,15 +83,13 @@ class Program:
         # Closed by `end`.
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._ended = threading.Event()
-        #: User and system time, seconds, once it has ended.
-        self.cpu_user_s = 0.0
-        self.cpu_system_s = 0.0
+        self._cpu_s = (0.0, 0.0)
         self.began = time.monotonic()
         self.elapsed_s = 0.0
         try:
             self._process = subprocess.Popen(
                 self.argv,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if first_line else subprocess.DEVNULL,
                 stdout=self._out,
                 stderr=self._err,
                 # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
@@ -91,6 +98,11 @@ class Program:
         except OSError as error:
             self._close()
             raise RunError(f"`{name}` cannot be started: {error}") from None
+        if self._process.stdin is not None:
+            # Why it is not taken is seen by what does not come.
+            with contextlib.suppress(OSError):
+                self._process.stdin.write(first_line.encode())
+                self._process.stdin.flush()
         _bound_files(self._process.pid)
         threading.Thread(target=self._reap, daemon=True).start()
 
@@ -98,9 +110,14 @@ class Program:
         # Not by `Popen.wait`, which forgets what the process has used.
         _, status, usage = os.wait4(self._process.pid, 0)
         self.elapsed_s = time.monotonic() - self.began
-        self.cpu_user_s, self.cpu_system_s = usage.ru_utime, usage.ru_stime
+        self._cpu_s = (usage.ru_utime, usage.ru_stime)
         self._process.returncode = os.waitstatus_to_exitcode(status)
         self._ended.set()
+
+    @property
+    def cpu_s(self) -> tuple[float, float] | None:
+        """User and system time, seconds, once it has ended; `None` where that is not known."""
+        return self._cpu_s
 
     @property
     def pid(self) -> int:
@@ -157,8 +174,45 @@ class Program:
         self._close()
 
     def _close(self) -> None:
+        process = getattr(self, "_process", None)
+        if process is not None and process.stdin is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()
         self._out.close()
         self._err.close()
+
+
+class ProgramThere(Program):
+    """A program of another host, over a connection: what runs here is the connection's client."""
+
+    def __init__(self, name: str, there: StartedThere) -> None:
+        """
+        Raises:
+            RunError: The system cannot start the client.
+        """
+        super().__init__(name, there.argv, there.first_line)
+        self._mark = there.mark
+
+    def output(self) -> tuple[str, str]:
+        """See `Program.output`: what login scripts print before it begins is left out."""
+        out, err = super().output()
+        _, mark, own = out.partition(f"{self._mark}\n")
+        return (own if mark else out), "\n".join(self._errors_and_times(err)[0])
+
+    @property
+    def cpu_s(self) -> tuple[float, float] | None:
+        """See `Program.cpu_s`: what the shell there says last; the client's is another's."""
+        return self._errors_and_times(super().output()[1])[1]
+
+    @staticmethod
+    def _errors_and_times(text: str) -> tuple[list[str], tuple[float, float] | None]:
+        """What the program wrote, and the time of `times`, whose first line is of the shell."""
+        lines = text.splitlines()
+        found = _TIMES.fullmatch(lines[-1]) if len(lines) > 1 else None
+        if found is None:
+            return lines, None
+        parts = [float(part) for part in found.groups()]
+        return lines[:-2], (60 * parts[0] + parts[1], 60 * parts[2] + parts[3])
 
 
 def _bound_files(pid: int) -> None:
@@ -238,21 +292,45 @@ def _parsed(text: str) -> list[tuple[int, str, str]]:
     return sockets
 
 
+def _tables_of(prefix: Sequence[str], names: Sequence[str]) -> str:
+    """Tables of a host, by its own `cat`."""
+    # Without IPv6 some are missing; `cat` says so and shows the others.
+    return run_briefly([*prefix, "cat", *(f"/proc/net/{one}" for one in names)], 10).stdout
+
+
+def wait_listening_there(
+    program: Program, prefix: Sequence[str], transport: str, port: int, timeout_s: float
+) -> None:
+    """
+    Wait until a port of a host that is reached over a connection is taken, which was free.
+
+    Raises:
+        RunError: As `wait_listening`.
+    """
+    deadline = time.monotonic() + timeout_s
+    waiting = (port, _WAITING_STATE[transport])
+    while waiting not in (
+        entry[:2] for entry in _parsed(_tables_of(prefix, _PROTOCOL_FILES[transport]))
+    ):
+        if program.exit_code is not None:
+            raise failure(program, "ended before it listened")
+        if time.monotonic() > deadline:
+            raise failure(program, f"does not listen on {transport} port {port}")
+
+
 def free_ports(prefix: Sequence[str], count: int) -> int:
     """The first of `count` consecutive ports that nothing on a host has, over TCP or UDP.
 
     Raises:
         RunError: The host's tables cannot be read, or it has no such ports.
     """
-    tables = [f"/proc/net/{name}" for names in _PROTOCOL_FILES.values() for name in names]
     if prefix:
-        cat = shutil.which("cat") or "cat"
-        # Without IPv6 two of the tables are missing; `cat` says so and shows the others.
-        done = run_briefly([*prefix, cat, *tables], 10)
-        found = _parsed(done.stdout)
-        if not done.stdout:
-            raise RunError(f"the ports of a host cannot be listed: {done.stderr.strip()}")
+        text = _tables_of(prefix, [name for names in _PROTOCOL_FILES.values() for name in names])
+        if not text:
+            raise RunError("the ports of a host cannot be listed: it has no /proc/net/tcp")
+        found = _parsed(text)
     else:
+        tables = [f"/proc/net/{name}" for names in _PROTOCOL_FILES.values() for name in names]
         found = [entry for table in tables for entry in _sockets(Path(table))]
     taken = {port for port, _, _ in found}
     first, last = _PORTS

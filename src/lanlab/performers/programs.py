@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanlab.addresses import seen_from
-from lanlab.errors import LabError, RunError
+from lanlab.errors import LabError, RunError, UnmetNeed
 from lanlab.performers.base import HasHosts, OnProgress
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.program import (
     Program,
+    ProgramThere,
     failure,
     free_ports,
     started_on,
     wait_listening,
+    wait_listening_there,
 )
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
-from lanlab.workloads.drivers.base import Commands, Metrics, Output, Place
+from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.registry import driver
 
 if TYPE_CHECKING:
+    from lanlab.testbeds.remote.programs import RemotePrograms
     from lanlab.workloads.parameters import FlowParameters
 
 _LISTENING_WITHIN_S = 10.0
@@ -28,6 +33,7 @@ _LISTENING_WITHIN_S = 10.0
 _MARGIN_S = 20.0
 #: How long a server may take once its client has ended.
 _SERVER_ENDS_WITHIN_S = 10.0
+_CPU = ("user_ns", "system_ns")
 
 
 class ProgramPerformer:
@@ -93,6 +99,10 @@ def _run(
     entry.check_found(kind.name, parameters)
     first = entry.programs(kind.name, parameters.transport)[0]
     outcome.setup = {"driver": entry.name, "version": entry.version(first)}
+    for host in hosts:
+        if host.programs_there is not None:
+            there = host.programs_there.printed_by(first, *entry.version_arguments) or ""
+            outcome.setup[f"version at {host.programs_there.label}"] = there.partition("\n")[0]
     port = free_ports(server_host.command_prefix, entry.ports)
     address = seen_from(client_host.address, server_host.address)
     place = Place(client_host.address, address, port)
@@ -102,15 +112,17 @@ def _run(
         "client": list(commands.client),
         "processors": os.cpu_count(),
     }
-    server = Program(
-        f"{entry.name} server",
-        started_on(server_host.command_prefix, commands.server, parameters.receiver_processor),
+    server = _started(
+        f"{entry.name} server", server_host, commands.server, parameters.receiver_processor
     )
     programs.append(server)
-    wait_listening(server, *commands.listens_on, _LISTENING_WITHIN_S)
-    client = Program(
-        f"{entry.name} client",
-        started_on(client_host.command_prefix, commands.client, parameters.sender_processor),
+    if server_host.programs_there is None:
+        wait_listening(server, *commands.listens_on, _LISTENING_WITHIN_S)
+    else:
+        prefix = server_host.command_prefix
+        wait_listening_there(server, prefix, *commands.listens_on, _LISTENING_WITHIN_S)
+    client = _started(
+        f"{entry.name} client", client_host, commands.client, parameters.sender_processor
     )
     programs.append(client)
     limit_s = kind.expected_time_s(parameters) + parameters.silence_s + _MARGIN_S
@@ -119,6 +131,33 @@ def _run(
     if client.exit_code != 0:
         raise failure(client, f"failed ({client.exit_code})")
     _end_server(server, commands)
+
+
+def _started(name: str, host: EngineHost, argv: Sequence[str], processor: int | None) -> Program:
+    """A program on a host: one of this machine, or where it is reached over a connection, the
+    host's own of that name."""
+    if host.programs_there is None:
+        return Program(name, started_on(host.command_prefix, argv, processor))
+    own = [Path(argv[0]).name, *argv[1:]]
+    bound = [] if processor is None else ["taskset", "--cpu-list", str(processor)]
+    return ProgramThere(name, host.programs_there.started([*bound, *own]))
+
+
+def check_programs_there(
+    entry: Driver, workload: str, transport: str, host: RemotePrograms
+) -> None:
+    """
+    See that the programs of a driver are on a host that is reached over a connection.
+
+    Raises:
+        UnmetNeed: One is not.
+    """
+    for program in entry.programs(workload, transport):
+        if host.printed_by("which", program) is None:
+            raise UnmetNeed(
+                f"driver `{entry.name}` needs `{program}`, not found on {host.label}",
+                hint=f"on {host.label}: {entry.how_to_get}",
+            )
 
 
 def _end_server(server: Program, commands: Commands) -> None:
@@ -141,10 +180,9 @@ def _record(program: Program) -> dict[str, Any]:
         "command": program.argv,
         "exit_code": program.exit_code,
         "elapsed_ns": round(1e9 * program.elapsed_s),
-        "cpu": {
-            "user_ns": round(1e9 * program.cpu_user_s),
-            "system_ns": round(1e9 * program.cpu_system_s),
-        },
+        "cpu": None
+        if program.cpu_s is None
+        else {key: round(1e9 * spent) for key, spent in zip(_CPU, program.cpu_s, strict=True)},
         "output": out,
         "errors": err,
     }
@@ -152,4 +190,4 @@ def _record(program: Program) -> dict[str, Any]:
 
 def _output(record: dict[str, Any]) -> Output:
     cpu = record["cpu"]
-    return Output(record["output"], (cpu["user_ns"] + cpu["system_ns"]) / 1e9)
+    return Output(record["output"], None if cpu is None else sum(cpu[key] for key in _CPU) / 1e9)

@@ -188,7 +188,7 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
         if bed.name in SIMULATORS:
             continue
         if is_real:
-            _check_programs(parameters, bed)
+            _check_programs(condition.workload, parameters, bed)
         # Before the run is in the store: what is missing now would fail every trial.
         if isinstance(parameters, FlowParameters):
             if not is_real:
@@ -228,9 +228,19 @@ def _paths(conditions: list[Condition], site: Site) -> dict[str, dict[str, Any]]
     return {}
 
 
-def _check_programs(parameters: Any, bed: Testbed) -> None:
+def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
     """Refuse what only engines can do where nothing else can be started."""
-    others = {"--tool": parameters.driver} if parameters.driver != OWN else {}
+    others = {}
+    if parameters.driver != OWN:
+        entry = driver(parameters.driver)
+        there = [one.programs_there for one in bed.hosts if one.programs_there is not None]
+        if there and entry.runs_by_ssh:
+            from lanlab.performers.programs import check_programs_there
+
+            for programs in there:
+                check_programs_there(entry, workload, parameters.transport, programs)
+        else:
+            others["--tool"] = entry.name
     server = getattr(parameters, "server", EMBEDDED)
     if server != EMBEDDED and "://" not in server:
         others["--server"] = server
@@ -239,7 +249,9 @@ def _check_programs(parameters: Any, bed: Testbed) -> None:
         (option, value), *_ = others.items()
         raise UsageError(
             f"{option} {value} cannot be used with {host}: only engines are started there",
-            hint=f"leave {option} out, or measure on testbed `virtual`",
+            hint=f"leave {option} out, use --tool iperf3, or measure on testbed `virtual`"
+            if option == "--tool" and any(one.programs_there for one in bed.hosts)
+            else f"leave {option} out, or measure on testbed `virtual`",
         )
 
 

@@ -18,6 +18,7 @@ from lanlab.engine.command import EngineCommand
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
+    from lanlab.testbeds.remote.programs import RemotePrograms
     from lanlab.testbeds.worlds import Worlds
 
 #: Counters by interface (`host0/eth0`), then by name (`rx_packets`, `qdisc_drops`).
@@ -47,6 +48,8 @@ class Host:
     raw_link: Mapping[str, Any] | None = None
     #: Whether other programs and servers can be started on it by `command_prefix`.
     runs_programs: bool = True
+    #: Its own programs, if they can be started there over a connection.
+    programs_there: RemotePrograms | None = None
 
     @property
     def label(self) -> str:

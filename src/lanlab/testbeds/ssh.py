@@ -47,6 +47,7 @@ from lanlab.testbeds.remote.installed_engine import (
     arrive,
     install,
 )
+from lanlab.testbeds.remote.programs import RemotePrograms
 
 MAX_HOSTS = 64
 #: Prefix of the directory of the connections' sockets. A socket's path has at most 107 bytes
@@ -145,6 +146,9 @@ class SshTestbed:
                     destination.label,
                     None if remote is None else remote.start_engine,
                     runs_programs=remote is None,
+                    programs_there=None
+                    if remote is None
+                    else RemotePrograms(destination.label, remote.connection.command),
                 )
                 for number, (destination, remote) in enumerate(
                     zip(destinations, self._remotes, strict=True)

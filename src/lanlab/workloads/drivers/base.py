@@ -52,8 +52,9 @@ class Output:
     """What a program left."""
 
     text: str
-    #: User and system time of the whole process, its children's included, seconds.
-    cpu_s: float
+    #: User and system time of the whole process, its children's included, seconds; `None` where it
+    #: is not known.
+    cpu_s: float | None
 
 
 class Driver(ABC):
@@ -66,6 +67,8 @@ class Driver(ABC):
     #: What it can measure of each workload; `None`: nothing.
     stream: Abilities | None = None
     echo: Abilities | None = None
+    #: Whether it can be started on hosts that are reached by ssh: its server ends by itself.
+    runs_by_ssh = False
     #: Consecutive ports that a trial takes, at most.
     ports = 2
     #: Prints its version, and what that line looks like is found by `version`.

@@ -53,9 +53,11 @@ class StreamCounts:
 
 
 def _cpu(
-    end: str, cpu_s: float, messages: int | None, all_messages: int | None, size_bytes: int
+    end: str, cpu_s: float | None, messages: int | None, all_messages: int | None, size_bytes: int
 ) -> Metrics:
     """The process's time, and what of it is the measured messages' share."""
+    if cpu_s is None:
+        return {}
     if not messages or not all_messages:
         return {f"{end}_cpu_s": cpu_s}
     return {
@@ -67,10 +69,8 @@ def _cpu(
 
 def echo_cpu(client: Output, server: Output, share: float = 1.0) -> Metrics:
     """Time on the processors of an echo; `share`: of the measured part in all round trips."""
-    return {
-        "requester_cpu_s": client.cpu_s * share,
-        "responder_cpu_s": server.cpu_s * share,
-    }
+    ends = {"requester_cpu_s": client.cpu_s, "responder_cpu_s": server.cpu_s}
+    return {key: cpu_s * share for key, cpu_s in ends.items() if cpu_s is not None}
 
 
 def required(pattern: str, text: str, program: str) -> re.Match[str]:

@@ -24,6 +24,7 @@ class Iperf3(Driver):
 
     name = "iperf3"
     how_to_get = "apt install iperf3"
+    runs_by_ssh = True
     stream = Abilities(
         # Least and most as iperf3 itself allows.
         sizes={"udp": (16, 65_507), "tcp": (1, 2**20)},

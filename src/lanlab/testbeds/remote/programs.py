@@ -1,0 +1,66 @@
+"""Programs of a host that is reached by ssh: found there, started there, and ended with the
+connection."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+
+from lanlab.errors import RunError
+from lanlab.frozen import dataclass
+from lanlab.pipes import run_briefly
+
+_WITHIN_S = 10.0
+#: Reads a script of one line and does that; the words behind it are `$0` and `$@`. The login shell
+#: may be any: `lanlab.testbeds.remote.connection.HOLDER` says why the script does not stand here.
+_READ = """exec sh -c 'read -r script; eval "$script"'"""
+#: Marks where the program's output begins, runs it, ends it when the connection or lanlab ends, and
+#: says last, among the errors, which time it took on the processors (`times` of POSIX).
+_SCRIPT = (
+    'echo "$0"; exec 3<&0; "$@" 3<&- </dev/null & p=$!; '
+    "(read -r x <&3; kill -9 $p) >/dev/null 2>&1 & w=$!; "
+    "wait $p; c=$?; kill $w 2>/dev/null; times >&2; exit $c"
+)
+
+
+@dataclass(frozen=True)
+class StartedThere:
+    """How a program of another host is started."""
+
+    #: A command of this machine.
+    argv: tuple[str, ...]
+    #: What it reads first. It ends when its standard input does.
+    first_line: str
+    #: The line after which its output begins.
+    mark: str
+
+
+@dataclass(frozen=True)
+class RemotePrograms:
+    """The programs of a host."""
+
+    label: str
+    #: Puts words of a command line there behind the client of ssh.
+    command: Callable[..., tuple[str, ...]]
+
+    def started(self, argv: Sequence[str]) -> StartedThere:
+        """What starts a program there, by its name."""
+        mark = f"lanlab-{secrets.token_hex(8)}"
+        words = self.command(_READ, mark, *map(shlex.quote, argv))
+        return StartedThere(words, f"{_SCRIPT}\n", mark)
+
+    def printed_by(self, *argv: str) -> str | None:
+        """
+        What a program there prints that ends at once; `None`: it is not there, or failed.
+
+        Raises:
+            RunError: No answer came.
+        """
+        words = self.command('exec sh -c \'exec "$0" "$@"\'', *map(shlex.quote, argv))
+        try:
+            done = run_briefly(words, _WITHIN_S)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise RunError(f"{self.label}: `{argv[0]}`: {error}", host=self.label) from None
+        return done.stdout if done.returncode == 0 else None
