@@ -188,3 +188,30 @@ def test_sentences_say_by_themselves_what_failed(
     assert sum(line.startswith("Analysis failed: saturation, disturbances") for line in said) == 1
     assert max(map(len, said)) < 400
     assert len(said) > 2
+
+
+#: What of a comparison fails: what computes it, and what says it.
+UNCOMPARED = {
+    "pairs": "lanlab.report.comparison.pair_levels",
+    "sentences": "lanlab.report.comparison.comparison_sentences",
+}
+
+
+@pytest.mark.parametrize("target", UNCOMPARED.values(), ids=UNCOMPARED)
+def test_a_comparison_that_fails_leaves_the_trials(
+    target: str, lanlab: Lanlab, store: str, made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = ("compare", "last", "--by", "message_size_bytes", "--store", store)
+    sound = lanlab(*compared)
+    assert sound.code == 0, sound.err
+    monkeypatch.setattr(target, fails)
+
+    said, as_json = lanlab(*compared), lanlab(*compared, "--json")
+
+    assert (said.code, as_json.code) == (1, 1)
+    assert f"warning: Analysis failed: comparison (ValueError: {MESSAGE})" in said.err
+    numbers = {line.split()[0] for line in said.out.splitlines() if line.split()}
+    assert {str(trial.number) for trial in made.trials} <= numbers
+    found = as_json.json()
+    assert [one["analysis"] for one in found["failed_analyses"]] == ["comparison"]
+    assert len(found["runs"][0]["trials"]) == len(made.trials)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lanlab.cli import complete
 from lanlab.cli.options import JsonOption, StoreOption, path_of
-from lanlab.errors import UsageError
+from lanlab.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from lanlab.analysis.comparison_sides import Run
 
 
 def compare(
@@ -108,17 +113,15 @@ def compare(
     names = runs or []
     if before is not None or after is not None:
         _refuse("--before and --after", {"--by": by, "--base": base, "RUN": names or None})
-        found = _sides(before, after, store, metrics, margin_ratio)
+        found = _sides(before, after, store, metrics, margin_ratio, as_json)
     elif published:
         _refuse("--published", {"--by": by, "--base": base, "--margin": margin})
-        found = _beside_published(names, store, metrics)
+        found = _beside_published(names, store, metrics, as_json)
     elif by is not None:
-        found = _within(names, store, by, base, metrics, margin_ratio)
+        found = _within(names, store, by, base, metrics, margin_ratio, as_json)
     else:
-        found = _between(names, store, base, metrics, margin_ratio)
-    from lanlab.store.shape import reading_records
-
-    with reading_records(found.run_ids):
+        found = _between(names, store, base, metrics, margin_ratio, as_json)
+    with _comparing(found.runs, as_json):
         _answer(found, as_json, as_csv, page)
 
 
@@ -139,6 +142,48 @@ def _share(text: str) -> float:
     return share
 
 
+@contextmanager
+def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
+    """
+    Context of an analysis of runs: one that fails hides none of their trials.
+
+    Raises:
+        Exit: It failed, and the trials were printed.
+    """
+    from lanlab.store.shape import reading_records
+
+    try:
+        with reading_records(", ".join(run.id for run, _ in runs)):
+            yield
+    except StoreError as error:
+        cause = error.__cause__
+        # A page that cannot be written is no analysis.
+        if not isinstance(cause, Exception) or isinstance(cause, OSError):
+            raise
+        _show_trials(runs, cause, as_json)
+        raise typer.Exit(1) from error
+
+
+def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
+    """The trials of runs that could not be compared, and why."""
+    from lanlab.cli.results import run_as_json, warn_of_failed
+    from lanlab.cli.terminal import answer, print_json
+    from lanlab.report.analyses import Analyses, FailedAnalysis
+    from lanlab.report.text import table_of_trials
+
+    analyses = Analyses()
+    analyses.failed.append(FailedAnalysis("comparison", cause))
+    if as_json:
+        found = [run_as_json(run, list(trials), analyses) for run, trials in runs]
+        failed = [one.to_json() for one in analyses.failed]
+        print_json({"comparisons": [], "runs": found, "failed_analyses": failed})
+    else:
+        for run, trials in runs:
+            answer().print(f"run {run.id}")
+            answer(markup=True).print(table_of_trials(run, trials))
+    warn_of_failed(analyses)
+
+
 def _refuse(option: str, others: dict[str, object]) -> None:
     given = [name for name, value in others.items() if value is not None]
     if given:
@@ -153,17 +198,18 @@ def _between(
     base: str | None,
     metrics: list[str] | None,
     margin_ratio: float | None,
+    as_json: bool,
 ) -> Any:
     from lanlab.cli.comparable import compare_series
     from lanlab.report.comparison import between_runs
     from lanlab.report.stored import others_in
     from lanlab.store import open_store
-    from lanlab.store.shape import reading_records
 
     with open_store(store) as records:
         series = _series(names, records)
         if series:
-            with reading_records(", ".join(run.id for run in series)):
+            read = [(run, records.trials(run.id)) for run in series]
+            with _comparing(read, as_json):
                 return compare_series(series, records, metrics, margin_ratio, base)
         found = [records.run(name) for name in names]
         place = 0
@@ -178,7 +224,8 @@ def _between(
             place = ids.index(wanted)
         read = [(run, records.trials(run.id)) for run in found]
         others = others_in(records, found) if len(found) > 1 else ()
-    return between_runs(read, place, metrics, margin_ratio, others)
+    with _comparing(read, as_json):
+        return between_runs(read, place, metrics, margin_ratio, others)
 
 
 def _series(names: list[str], records: Any) -> list[Any]:
@@ -201,6 +248,7 @@ def _sides(
     store: str | None,
     metrics: list[str] | None,
     margin_ratio: float | None,
+    as_json: bool,
 ) -> Any:
     from lanlab.analysis.comparison_runs import check_named_once
     from lanlab.cli.comparable import named_side
@@ -216,7 +264,9 @@ def _sides(
         named = [run for side in sides for run, _ in side.runs]
         check_named_once([run.id for run in named])
         others = others_in(records, named)
-    return between_sides(sides, metrics, margin_ratio, others)
+    runs = [run for side in sides for run in side.runs]
+    with _comparing(runs, as_json):
+        return between_sides(sides, metrics, margin_ratio, others)
 
 
 def _within(
@@ -226,16 +276,23 @@ def _within(
     base: str | None,
     metrics: list[str] | None,
     margin_ratio: float | None,
+    as_json: bool,
 ) -> Any:
     from lanlab.report.comparison import within_run
 
-    return within_run(_only(names, store, "--by"), factor, base, metrics, margin_ratio)
+    run = _only(names, store, "--by")
+    with _comparing([run], as_json):
+        return within_run(run, factor, base, metrics, margin_ratio)
 
 
-def _beside_published(names: list[str], store: str | None, metrics: list[str] | None) -> Any:
+def _beside_published(
+    names: list[str], store: str | None, metrics: list[str] | None, as_json: bool
+) -> Any:
     from lanlab.report.comparison import with_published
 
-    return with_published(_only(names, store, "--published"), metrics)
+    run = _only(names, store, "--published")
+    with _comparing([run], as_json):
+        return with_published(run, metrics)
 
 
 def _only(names: list[str], store: str | None, option: str) -> Any:
@@ -274,8 +331,10 @@ def print_comparison(found: Any) -> None:
     from lanlab.report.fitted import Fitted
 
     console, table_console = answer(), answer(markup=True)
-    for table in found.tables:
+    # All before the first is printed: an analysis that fails leaves no half of an answer.
+    tables, sentences = found.tables, found.sentences
+    for table in tables:
         table_console.print(Fitted(table, table.title))
         console.print()
-    for sentence in found.sentences:
+    for sentence in sentences:
         console.print(sentence)

@@ -69,6 +69,18 @@ class RunComparison:
         return ", ".join(run.id for run, _ in self.runs)
 
     @property
+    def heading(self) -> str:
+        """What is compared with what, by the names that the user gave."""
+        if self.paired is None:
+            return f"{_called(self.runs[0])}, level by level"
+        called = [
+            _called(side.runs[0]) if len(side.runs) == 1 else side.what or side.name
+            for side in self.sides
+        ]
+        base = called.pop(self.base)
+        return f"{', '.join(called)} compared with {base}"
+
+    @property
     def sentences(self) -> list[str]:
         """What was found, and what is to be known of it."""
         said = comparison_sentences(self.study, self.found)
@@ -114,7 +126,13 @@ class RunComparison:
         from lanlab.report.comparison_page import comparison_page
 
         return comparison_page(
-            self.study, self.found, self.sentences, self.runs_table, self.others, home
+            self.heading,
+            self.study,
+            self.found,
+            self.sentences,
+            self.runs_table,
+            self.others,
+            home,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -166,9 +184,9 @@ class PublishedComparison:
     found: tuple[BesidePublished, ...]
 
     @property
-    def run_ids(self) -> str:
-        """Id of the run, for errors."""
-        return self.run[0].id
+    def runs(self) -> tuple[Run, ...]:
+        """The run."""
+        return (self.run,)
 
     @property
     def sentences(self) -> list[str]:
@@ -202,7 +220,8 @@ class PublishedComparison:
         """As HTML."""
         from lanlab.report.comparison_page import published_page
 
-        return published_page(self.study, self.found, self.sentences, self.tables[0])
+        heading = f"{_called(self.run)} compared with what was published"
+        return published_page(heading, self.study, self.found, self.sentences, self.tables[0])
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -314,6 +333,10 @@ def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedC
     with reading_records(run[0].id):
         found = beside_published(*run, published_numbers(run[0]), metrics)
         return PublishedComparison(Study.model_validate(run[0].study), run, found)
+
+
+def _called(run: Run) -> str:
+    return label_of(run[0]).name or f"run {run[0].id}"
 
 
 def _key(name: str) -> str:

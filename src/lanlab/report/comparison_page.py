@@ -25,6 +25,7 @@ class PartOnPage:
 
 
 def comparison_page(
+    heading: str,
     study: Study,
     found: Sequence[Compared],
     answer: Sequence[str],
@@ -36,6 +37,7 @@ def comparison_page(
     Comparisons as a page.
 
     Args:
+        heading: What is compared with what.
         study: Whose units and names are used.
         found: All that was compared.
         answer: The sentences.
@@ -51,11 +53,15 @@ def comparison_page(
         PartOnPage(figure_on_page(ratio_forest(study, group), "", _name(place)), table)
         for place, (group, table) in enumerate(zip(groups.values(), tables, strict=True))
     ]
-    return _page(study, parts, answer, runs, others, home)
+    return _page(heading, study, parts, answer, runs, others, home)
 
 
 def published_page(
-    study: Study, found: Sequence[BesidePublished], answer: Sequence[str], runs: Table
+    heading: str,
+    study: Study,
+    found: Sequence[BesidePublished],
+    answer: Sequence[str],
+    runs: Table,
 ) -> str:
     """What was measured with what was printed, as a page; arguments as `comparison_page`."""
     parts = []
@@ -63,10 +69,11 @@ def published_page(
         own = [one for one in found if one.ours.metric == metric]
         figure = figure_on_page(published_forest(study, own), "", _name(place))
         parts.append(PartOnPage(figure, published_table(study, own)))
-    return _page(study, parts, answer, runs, ())
+    return _page(heading, study, parts, answer, runs, ())
 
 
 def _page(
+    heading: str,
     study: Study,
     parts: Sequence[PartOnPage],
     answer: Sequence[str],
@@ -76,12 +83,12 @@ def _page(
 ) -> str:
     return rendered(
         "comparison",
+        heading=heading,
         study=study,
         parts=parts,
         answer=answer,
         runs=runs,
         others=[table for table in others if table.rows],
-        has_files=False,
         home=home,
     )
 
