@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import typer
 
-from lanlab.cli.command import check_values
+from lanlab.cli.command import Commands, check_values
 from lanlab.cli.parameter_options import with_options
 
 #: Each with the module of `lanlab.cli` that has the function of its name.
@@ -41,6 +41,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """The command line with some of its commands, which are imported."""
     app = typer.Typer(
         name="lanlab",
+        cls=Commands,
         help="Measure how networks perform: run a study, see what holds on yours, and how sure it "
         "is.",
         epilog="Begin with `lanlab tour`. Every command has its own --help with examples.",

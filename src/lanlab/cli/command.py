@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from lanlab.cli.foreign_options import own_option
+from lanlab.cli.foreign_options import own_command, own_option
 from lanlab.cli.help_groups import grouped
 from lanlab.errors import UsageError
 
@@ -25,6 +25,9 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 }
 
 
+_DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+#: Units as people write them behind a blank.
+_UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
 #: A host as ssh takes it.
 _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
 #: Options by their names of before 2026-12, which are still taken.
@@ -36,6 +39,16 @@ _RENAMED = {
     "--think": "--think-time",
     "--when-late": "--on-late",
 }
+
+
+class Commands(TyperGroup):
+    """All commands; those of other programs are answered with lanlab's."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        hint = None if args[0] in self.commands else own_command(args[0])
+        if hint is not None and not ctx.resilient_parsing:
+            raise UsageError(f"no such command: {args[0]}", hint=hint)
+        return super().resolve_command(ctx, args)
 
 
 class Command(TyperCommand):
@@ -57,6 +70,7 @@ class Command(TyperCommand):
                 if hint is None:
                     raise
                 raise UsageError(f"no such option: {option}", hint=hint) from None
+            _refuse_loose_unit(rest, args)
             _refuse_bare_host(rest, known)
             self._check(ctx, given, args)
         return super().parse_args(ctx, args)
@@ -101,6 +115,25 @@ def _take_none_as_it_is(param: Any) -> None:
         return None if value is None else process(ctx, value)
 
     param.process_value = process_given
+
+
+def _short(unit: str) -> str:
+    """A unit as options take it: `M` of `Mbit/s`, `s` of `seconds`."""
+    for word, short in (("sec", "s"), ("min", "min"), ("bit/s", ""), ("bps", "")):
+        begin, found, _ = unit.lower().partition(word)
+        if found:
+            return f"{begin.upper() if begin != 'k' else 'k'}{short}"
+    return unit
+
+
+def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str]) -> None:
+    """Say how a value with a unit is written, where a blank stands between the two."""
+    for number, unit in pairwise(args):
+        if unit in rest and _DIGITS.fullmatch(number) and _UNIT.fullmatch(unit):
+            raise UsageError(
+                f"found `{unit}` apart from `{number}`",
+                hint=f"write a number and its unit together, as in `{number}{_short(unit)}`",
+            )
 
 
 def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:

@@ -134,9 +134,10 @@ class Endpoints:
                 servers.remember_password(named, servers.read_password_file(Path(password_file)))
             elif servers.password_of(url) is None:
                 if not sys.stdin.isatty():
+                    key = ", which may be a private key" if url.service == "sftp" else ""
                     raise UsageError(
                         f"no password for `{named}`",
-                        hint="give it in LANLAB_PASSWORD, or by --password-file",
+                        hint=f"give it in LANLAB_PASSWORD, or by --password-file{key}",
                     )
                 import getpass
 
@@ -272,6 +273,11 @@ def _refuse_other_notations(what: str, place: str) -> None:
     share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
     if not (share or export or place.startswith("\\")) or os.path.lexists(place):
         return
+    if export and export["host"].lower() in schemes():
+        raise UsageError(
+            f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",
+            hint=f"write it as `{export['host']}:/{export['path']}`",
+        )
     if export:
         raise UsageError(
             f"{what}: found `{place}`; allowed: a directory, a dataset or a URL",

@@ -1,4 +1,4 @@
-"""Options of iperf3 and hyperfine that users know, and which option of lanlab does the same."""
+"""Words of other programs that users know, and which option or command of lanlab does the same."""
 
 from __future__ import annotations
 
@@ -65,6 +65,24 @@ _NAMES = {
     "--tos": "-S",
     "--window": "-w",
 }
+
+#: Commands of others.
+_COMMANDS = {
+    "bench": "`lanlab tour` begins; `lanlab --help` lists the commands",
+    "help": "`lanlab --help` lists the commands, `lanlab COMMAND --help` says all of one",
+    "iperf": "`lanlab stream --to HOST` does that; `--tool iperf3` runs iperf3 itself",
+    "list": "`lanlab runs` lists the runs, `lanlab studies` the studies",
+    "netperf": "`lanlab stream --to HOST` does that; `--tool netperf` runs netperf itself",
+    "ping": "`lanlab echo --to HOST` measures round trips",
+    "speedtest": "`lanlab stream --to HOST` measures goodput, `lanlab load --to HOST` also latency",
+    "version": "use --version",
+}
+_COMMANDS |= {"iperf3": _COMMANDS["iperf"], "ls": _COMMANDS["list"], "test": _COMMANDS["bench"]}
+
+
+def own_command(word: str) -> str | None:
+    """What to use instead of a command that lanlab does not have."""
+    return _COMMANDS.get(word)
 
 
 def own_option(option: str, known: Collection[str]) -> str | None:

@@ -36,6 +36,7 @@ PasswordFileOption = Annotated[
     typer.Option(
         "--password-file",
         metavar="FILE",
-        help="File with the password. Default: $LANLAB_PASSWORD, else you are asked.",
+        help="File with the password; for sftp:// also a private key (Ed25519 or ECDSA, without "
+        "passphrase). Default: $LANLAB_PASSWORD, else you are asked.",
     ),
 ]
