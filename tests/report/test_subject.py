@@ -67,7 +67,7 @@ def complete(name: str, **given: Any) -> dict[str, Any]:
             {"load": "up", "message_size_bytes": 16_384},
             ("load",),
             "round trips alone and beside TCP streams, 4 flows in each direction, "
-            "16 KiB writes as fast as possible, 64-byte requests, 5 s, by load",
+            "16 KiB writes as fast as possible, 64-byte requests, 5 s, by direction of the streams",
         ),
         (
             "copy",
@@ -91,7 +91,8 @@ def complete(name: str, **given: Any) -> dict[str, Any]:
             "stations",
             {"service": "smb", "operation": "mix", "time_s": 10},
             ("stations",),
-            "SMB reads and writes of 6000-byte blocks, at lanlab's server, 10 s, by stations",
+            "SMB reads and writes of 6000-byte blocks, at lanlab's server, 10 s, "
+            "by number of stations",
         ),
     ],
 )

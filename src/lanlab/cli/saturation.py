@@ -103,6 +103,7 @@ def saturation(
     from lanlab.cli.checked import checked
     from lanlab.cli.levels import check_commas
     from lanlab.cli.results import print_run
+    from lanlab.report.subject import subject
     from lanlab.units import parse_rate_bps
 
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
@@ -129,7 +130,7 @@ def saturation(
     run, records = single.measure_study(
         {
             "id": "saturation",
-            "title": f"saturation with {parameters['message_size_bytes']}-byte messages",
+            "title": f"saturation of a {subject('stream', parameters, searched='rate_bps')}",
             "workload": "stream",
             "metrics": ["goodput_bps", "received_ratio"],
             "parameters": parameters,

@@ -224,8 +224,7 @@ def _measured(
     if "traffic_direction" in firsts:
         firsts["traffic_direction"] = BOTH
     where = places(opening.wanted[0], opening.wanted[2], {**experiment["parameters"], **firsts})
-    # A search has rows of its own, which begin with its title.
-    if where and "search" not in experiment:
+    if where:
         experiment = {**experiment, "title": f"{experiment['title']}, {where}"}
     drawn = {"figure": figure, "title": experiment["title"], "experiments": [experiment["id"]]}
     study = parse_study(

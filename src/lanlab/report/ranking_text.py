@@ -137,7 +137,7 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
             text += " (no difference shown between them)" if len(group) > 1 else ""
             before = (level for ranked in group for level in ranked.like_before)
             like = list(dict.fromkeys(names[level] for level in before))
-            text += f", not told apart from {joined(like)}" if like else ""
+            text += f", no difference from {joined(like)} shown" if like else ""
         said.append(text)
     text = ", then ".join(said)
     if one.lacking:

@@ -46,12 +46,16 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
         Column("disturbed", "disturbed", "disturbed"),
     )
     titles = {experiment.id: experiment.title for experiment in study.experiment}
+    every = saturations(run, trials)
+    # The title of the only search stands above its rows, once.
+    only = titles.get(every[0].experiment, "") if len(every) == 1 else ""
     rows = []
-    for found in saturations(run, trials):
-        title = titles.get(found.experiment, found.experiment)
+    for found in every:
+        title = "" if only else titles.get(found.experiment, found.experiment)
         for goal in found.goals:
             rows.append(_row(found, goal, title, quantity(study, found.factor)))
-    return Table("saturation", "Saturation, found by search", columns, tuple(rows))
+    said = f"{only[:1].upper()}{only[1:]}" or "Saturation, found by search"
+    return Table("saturation", said, columns, tuple(rows))
 
 
 def goal_text(loss_ratio: float) -> str:

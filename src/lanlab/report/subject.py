@@ -30,10 +30,18 @@ _VARIED = {
     "parallel_files": "files at once",
     "outstanding_requests": "outstanding requests",
     "think_time_s": "think time",
+    "stations": "number of stations",
+    "load": "direction of the streams",
+    "dataset": "files",
 }
 
 
-def subject(workload: str, parameters: Mapping[str, Any], varied: Collection[str] = ()) -> str:
+def subject(
+    workload: str,
+    parameters: Mapping[str, Any],
+    varied: Collection[str] = (),
+    searched: str | None = None,
+) -> str:
     """
     What is measured under a condition, or under several.
 
@@ -41,6 +49,7 @@ def subject(workload: str, parameters: Mapping[str, Any], varied: Collection[str
         workload: Its name.
         parameters: Parameters of the condition, in lanlab's units.
         varied: Those that differ from condition to condition.
+        searched: The one whose value a search is to find.
 
     Examples:
         >>> udp = {"transport": "udp", "message_size_bytes": 1408, "flows": 1, "time_s": 3.0}
@@ -50,10 +59,12 @@ def subject(workload: str, parameters: Mapping[str, Any], varied: Collection[str
         'UDP stream at 5.00 Mbit/s, 1 flow, 3 s, by message size'
     """
 
-    def of(key: str) -> Any:
-        return None if key in varied else parameters.get(key)
+    unsaid = {*varied, *([searched] if searched else [])}
 
-    parts = [part for part in _PARTS[workload](of, set(varied)) if part]
+    def of(key: str) -> Any:
+        return None if key in unsaid else parameters.get(key)
+
+    parts = [part for part in _PARTS[workload](of, unsaid) if part]
     if varied:
         parts.append(f"by {' and '.join(_VARIED.get(key, _plainly(key)) for key in varied)}")
     return ", ".join(parts)
