@@ -187,7 +187,7 @@ def test_shades_are_told_apart_by_lightness_alone_on_paper_and_on_a_dark_page() 
 def test_a_page_has_the_shades_as_colours_that_follow_it() -> None:
     """No colour of the drawing stays as it is."""
     run, trials, _ = scan()
-    page = rendered("report", pages=[run_on_page(run, trials, NOTHING, "x")], has_files=False)
+    page = rendered("report", pages=[run_on_page(run, trials, NOTHING, "x")])
     drawn = re.search(r'<g id="x-figure-\d-wide-shade-6-row2">.*?</g>', page, re.DOTALL)
     assert drawn is not None and "var(--shade-6)" in drawn.group()
     body = page[page.index("<body") :]

@@ -13,7 +13,7 @@ from undrawn import stand_in, stand_in_files
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.registry import build_figure
-from lanlab.figures.render_matplotlib import to_bytes, to_drawing, to_files
+from lanlab.figures.render_matplotlib import FILE_KINDS, to_bytes, to_drawing, to_files
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_the_same_chart_gives_the_same_bytes(chart: Chart, kind: str) -> None:
 
 def test_both_files_for_print_are_those_of_a_drawing_each(chart: Chart) -> None:
     """Laid out once: what is written first leaves no trace in the second."""
-    assert to_files(chart) == {".svg": to_bytes(chart, "svg"), ".pdf": to_bytes(chart, "pdf")}
+    assert to_files(chart) == {f".{kind}": to_bytes(chart, kind) for kind in FILE_KINDS}
 
 
 def test_what_stands_in_for_a_drawing_says_what_is_drawn(chart: Chart) -> None:

@@ -27,7 +27,7 @@ def against_factor(data: FigureData) -> Chart:
         return x.shown(level) if isinstance(level, int | float) else None
 
     found = data.summaries(metric)
-    groups = in_series(found, (factor,), data.study)
+    groups = in_series(found, (factor,), data.study, data.published)
     series = tuple(Series(name, points_of(g, place, y, data.study)) for name, g in groups.items())
     xs = [point.x for one in series for point in one.points]
     ys = [point.y for one in series for point in one.points]

@@ -50,7 +50,7 @@ def size_chart(
 ) -> Chart:
     """A metric against message size, with a limit for each series that is of UDP."""
     x, y = quantity(data.study, SIZE), quantity(data.study, metric)
-    groups = in_series(data.own_summaries(metric), (SIZE,), data.study)
+    groups = in_series(data.own_summaries(metric), (SIZE,), data.study, data.published)
 
     def size(summary: Summary) -> float | None:
         level = summary.parameters.get(SIZE)

@@ -12,6 +12,8 @@ from lanlab.figures.gather import (
     axis,
     caption,
     category_axis,
+    far_apart,
+    in_order,
     in_series,
     points_of,
     published_levels,
@@ -33,20 +35,21 @@ def bars(data: FigureData) -> Chart:
     y = quantity(data.study, metric)
     found = data.own_summaries(metric)
     factor = next(reversed(found[0].factors), "") if found else ""
-    levels = list(dict.fromkeys(s.factors[factor] for s in found if factor in s.factors))
+    levels = in_order(dict.fromkeys(s.factors[factor] for s in found if factor in s.factors))
 
     def place(summary: Summary) -> float:
         level = summary.factors.get(factor)
         return float(levels.index(level)) if level in levels else 0.0
 
-    groups = in_series(found, (factor,), data.study)
+    groups = in_series(found, (factor,), data.study, data.published)
     marks = list(published_of(groups, place, y, data.published))
     if not marks:
         marks = _levels(found, place, data.published, y)
+    means = [y.shown(s.mean) for s in found if s.mean is not None]
     return Chart(
         title=data.figure.title,
-        x=category_axis(data.study, factor, levels),
-        y=axis(data.study, metric),
+        x=category_axis(data.study, data.published, factor, levels),
+        y=axis(data.study, metric, logarithmic=far_apart(means)),
         series=tuple(
             Series(name, points_of(g, place, y, data.study), "bars") for name, g in groups.items()
         ),

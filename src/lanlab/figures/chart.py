@@ -22,6 +22,8 @@ class Axis:
     unit: str
     logarithmic: bool = False
     categories: tuple[str, ...] = ()
+    #: Its ends, where they are chosen.
+    ends: tuple[float, float] | None = None
 
     @property
     def label(self) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 from lanlab.analysis.histogram import Bucket
 from lanlab.analysis.round_trip_times import round_trips_by_condition
@@ -16,6 +18,8 @@ from lanlab.store import Level
 _MOST_POINTS = 160
 #: Lines of a figure; among more, none can be followed.
 _MOST_LINES = 8
+#: Distributions next to each other.
+_MOST_GROUPS = 8
 #: Parts of the range of all violins of a figure.
 _SLICES = 60
 #: Half of the way from one category to the next is 0.5.
@@ -151,6 +155,43 @@ def trial_violins(data: FigureData) -> Chart:
 
 def _point(x: float, y: float, name: str) -> Point:
     return Point(x=x, y=y, low=None, high=None, trials=(), condition=name)
+
+
+def panels(chart: Chart) -> tuple[Chart, ...]:
+    """A figure of distributions in parts of no more than `_MOST_GROUPS` conditions each, with one
+    and the same axis; any other figure as it is."""
+    names = chart.x.categories
+    if not chart.shapes or len(names) <= _MOST_GROUPS:
+        return (chart,)
+    count = -(-len(names) // _MOST_GROUPS)
+    each = -(-len(names) // count)
+    every = [y for shape in chart.shapes for y, _ in shape.outline]
+    every += [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
+    margin = 1.1 if chart.y.logarithmic else 1.0
+    ends = (min(every) / margin if chart.y.logarithmic else 0.0, max(every) * max(margin, 1.06))
+    return tuple(
+        replace(
+            chart,
+            title=f"{chart.title} ({number + 1} of {count})",
+            x=replace(chart.x, categories=names[first : first + each]),
+            y=replace(chart.y, ends=ends),
+            series=tuple(
+                replace(one, points=tuple(_moved(one.points, first, each))) for one in chart.series
+            ),
+            shapes=tuple(_moved(chart.shapes, first, each)),
+        )
+        for number, first in enumerate(range(0, len(names), each))
+    )
+
+
+_Placed = TypeVar("_Placed", Point, Shape)
+
+
+def _moved(placed: Sequence[_Placed], first: int, count: int) -> Iterator[_Placed]:
+    """Those at some places of the axis, counted from the first of them."""
+    for one in placed:
+        if first <= one.x < first + count:
+            yield replace(one, x=one.x - first)
 
 
 Weighted = Sequence[tuple[float, float]]

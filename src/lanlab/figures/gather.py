@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
-from lanlab.figures.published_values import levels_text
+from lanlab.figures.published_values import level_title, levels_text
 from lanlab.figures.wording import (
     BOUNDS,
     Quantity,
@@ -61,18 +61,28 @@ class FigureData:
 
 
 def in_series(
-    summaries: Sequence[Summary], x_factors: Collection[str], study: Study
+    summaries: Sequence[Summary], x_factors: Collection[str], study: Study, published: Published
 ) -> dict[str, list[Summary]]:
     """Conditions by their experiment, where there are several, and by the levels of all factors
-    but those that the x axis shows."""
+    but those that the x axis shows, as the study calls them."""
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     several = len({summary.experiment for summary in summaries}) > 1
     series: dict[str, list[Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
-        words = [titles[summary.experiment] if several else "", condition_text(study, rest)]
+        words = [titles[summary.experiment] if several else "", _called(study, published, rest)]
         series.setdefault(", ".join(filter(None, words)) or "measured", []).append(summary)
     return series
+
+
+def _called(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
+    """A condition in the words of what was published, where that has such levels."""
+    return ", ".join(
+        level_text(study, key, level)
+        if published.named_level(key, level) is None
+        else level_title(published, key, level)
+        for key, level in factors.items()
+    )
 
 
 def points_of(
@@ -181,15 +191,22 @@ def far_apart(values: Collection[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) > _MOST_ON_A_LINEAR_AXIS
 
 
+def in_order(levels: Iterable[Level]) -> list[Level]:
+    """Levels as they stand on an axis: numbers ascending, others as they come."""
+    found = list(levels)
+    numbers = [level for level in found if isinstance(level, int | float)]
+    return sorted(numbers) if len(numbers) == len(found) else found
+
+
 def axis(study: Study, key: str, *, logarithmic: bool = False) -> Axis:
     """An axis that shows a metric or factor as the study does."""
     shown = quantity(study, key)
     return Axis(shown.name, shown.unit, logarithmic)
 
 
-def category_axis(study: Study, key: str, levels: Sequence[Level]) -> Axis:
-    """An axis with a place for each level of a factor."""
-    names = tuple(level_text(study, key, level) for level in levels)
+def category_axis(study: Study, published: Published, key: str, levels: Sequence[Level]) -> Axis:
+    """An axis with a place for each level of a factor, as the study calls it."""
+    names = tuple(_called(study, published, {key: level}) for level in levels)
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 

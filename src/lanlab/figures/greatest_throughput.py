@@ -40,7 +40,7 @@ def greatest_throughput_bars(data: FigureData) -> Chart:
     heights += [mark.y for one in marks for mark in one.marks]
     return Chart(
         title=data.figure.title,
-        x=category_axis(data.study, _SIZE, sizes),
+        x=category_axis(data.study, data.published, _SIZE, sizes),
         y=axis(data.study, "goodput_bps", logarithmic=far_apart(heights)),
         series=tuple(Series(name, tuple(points), "bars") for name, points in groups.items()),
         published=marks,

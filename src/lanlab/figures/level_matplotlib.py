@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 #: What a letter of such a name takes.
 _SMALL_LETTER_IN = 0.07
-_DASHES: tuple[Any, ...] = ((0, (1, 1.5)), (0, (4, 1.5, 1, 1.5)), (0, (2.5, 1.5)))
+#: What was published; neither that of a limit nor that of a guide.
+_DASHES: Any = (0, (4, 2))
 
 
 def draw_level(
@@ -23,7 +24,7 @@ def draw_level(
     line = axes.axhline(
         mark.y,
         color=INK,
-        linestyle=_DASHES[index % len(_DASHES)],
+        linestyle=_DASHES,
         linewidth=0.9,
         zorder=1.6,
         gid=f"published-{index}-{number}",

@@ -26,6 +26,10 @@ HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
 #: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
 HATCH = "#1b1f25"
 MARKERS = ("o", "s", "^", "v")
+#: Each dash means one thing: what cannot be passed, and what only helps the eye.
+LIMIT_LINE: tuple[int, tuple[float, ...]] = (0, (7, 2, 1.5, 2))
+GUIDE_LINE: tuple[int, tuple[float, ...]] = (0, (1, 2))
+#: Of lines without markers.
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
@@ -83,7 +87,9 @@ def legend_names(chart: Chart) -> list[str]:
     """What the legend says: what was measured, limits, what was published."""
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
-    names = series + limits + [published.label for published in chart.published]
+    # A level of the whole figure has its name at its line.
+    marked = [one for one in chart.published if any(mark.x is not None for mark in one.marks)]
+    names = series + limits + [published.label for published in marked]
     names += chart.band_names()
     # What has one name is one entry.
     return list(dict.fromkeys(names))
@@ -166,3 +172,26 @@ def draw_intervals(
     _, caps, bars = drawn.lines
     for number, part in enumerate((*caps, *bars)):
         part.set_gid(f"series-{index}-interval{number}")
+    ends, sides = axes.get_ylim(), axes.get_xlim()
+    if sideways:
+        ends, sides = sides, ends
+    # A mark is not clipped; of a point that is out of sight there is none.
+    seen = [one for one in known if min(sides) <= one[0] <= max(sides)]
+    for name, edge, marks, beyond in (
+        ("under", ends[0], "<v", [place for place, _, low, _ in seen if low < ends[0]]),
+        ("over", ends[1], ">^", [place for place, _, _, high in seen if high > ends[1]]),
+    ):
+        if beyond:
+            edges = [edge] * len(beyond)
+            axes.plot(
+                edges if sideways else beyond,
+                beyond if sideways else edges,
+                linestyle="none",
+                marker=marks[not sideways],
+                markersize=5,
+                color=colour,
+                clip_on=False,
+                zorder=3.9,
+                gid=f"series-{index}-{name}",
+                transform=axes.transData if transform is None else transform,
+            )

@@ -16,7 +16,6 @@ from lanlab.figures.gather import (
     published_levels,
 )
 from lanlab.figures.wording import quantity
-from lanlab.studies import Study
 
 _CURVE_POINTS = 40
 RATES = ("rate_bps", "rate_messages_per_s")
@@ -26,7 +25,7 @@ def received_against_sent(data: FigureData) -> Chart:
     """Goodput at the receiver against the rate asked of the sender."""
     x, y = quantity(data.study, "rate_bps"), quantity(data.study, "goodput_bps")
     found = data.own_summaries("goodput_bps")
-    series = _sweep(found, data.study, "goodput_bps")
+    series = _sweep(data, found, "goodput_bps")
     rates = [point.x for one in series for point in one.points]
     limits = []
     if rates:
@@ -52,7 +51,7 @@ def received_against_sent(data: FigureData) -> Chart:
 def received_ratio_against_sent(data: FigureData) -> Chart:
     """The share of the messages asked for that the receiver counted, against the rate asked for."""
     x, y = quantity(data.study, "rate_bps"), quantity(data.study, "received_ratio")
-    series = _sweep(data.own_summaries("received_ratio"), data.study, "received_ratio")
+    series = _sweep(data, data.own_summaries("received_ratio"), "received_ratio")
     rates = [point.x for one in series for point in one.points]
     limits = []
     speeds = data.own_summaries("goodput_bps")
@@ -79,15 +78,16 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
     )
 
 
-def _sweep(found: Sequence[Summary], study: Study, metric: str) -> tuple[Series, ...]:
+def _sweep(data: FigureData, found: Sequence[Summary], metric: str) -> tuple[Series, ...]:
     """A metric against the rate asked of the sender, a series for each level of other factors."""
+    study = data.study
     x, y = quantity(study, "rate_bps"), quantity(study, metric)
 
     def rate(summary: Summary) -> float | None:
         rate_bps = asked_rate_bps(summary)
         return None if rate_bps is None else x.shown(rate_bps)
 
-    groups = in_series(found, RATES, study)
+    groups = in_series(found, RATES, data.study, data.published)
     return tuple(Series(name, points_of(g, rate, y, study)) for name, g in groups.items())
 
 

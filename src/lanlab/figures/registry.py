@@ -28,6 +28,7 @@ from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
+from lanlab.figures.labels import with_distinct_labels
 from lanlab.figures.lacking import lacking_text
 from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
 from lanlab.figures.losses_against_sent import losses_against_sent
@@ -123,7 +124,7 @@ def build_figure(
     if at:
         # Levels that were left out have nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
-    chart = in_readable_unit(chart)
+    chart = with_distinct_labels(in_readable_unit(chart))
     if chart.is_set_apart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
     lacking = lacking_text(trials, study, figure.experiments)

@@ -12,9 +12,11 @@ from lanlab.figures.look_matplotlib import (
     COLOURS,
     FILLS,
     GRID,
+    GUIDE_LINE,
     HATCH,
     HATCHES,
     INK,
+    LIMIT_LINE,
     LINES,
     MARKERS,
     MUTED,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: Files of a figure: vectors for print, and pixels for slides.
+FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
 _PRINT_WIDTH_IN = 6.4
 _PLOT_HEIGHT_IN = 3.1
 
@@ -63,13 +67,13 @@ def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
 
 
 def to_files(chart: Chart) -> dict[str, bytes]:
-    """A figure for print as `.svg` and as `.pdf`, laid out once; the bytes of `to_bytes`."""
+    """A figure as `.svg`, `.pdf` and `.png`, laid out once; the bytes of `to_bytes`."""
     prepare()
     import matplotlib
 
     with matplotlib.rc_context(style(svg_text="path")):
         figure, _ = _draw(chart, _PRINT_WIDTH_IN)
-        return {f".{kind}": _saved(figure, kind) for kind in ("svg", "pdf")}
+        return {f".{kind}": _saved(figure, kind) for kind in FILE_KINDS}
 
 
 def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
@@ -129,13 +133,10 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         style: dict[str, Any]
         if limit.kind == "guide":
             colour = MUTED if limit.series is None else colour_of(limit.series)
-            dots = (1, 2) if index % 2 == 0 else (4, 2)
-            style = {"color": colour, "linestyle": (0, dots), "linewidth": 1.0}
+            style = {"color": colour, "linestyle": GUIDE_LINE, "linewidth": 1.0}
         else:
             colour = INK if limit.series is None else colour_of(limit.series)
-            # Several of all series have no colours to distinguish them.
-            dashes = (7, 2, 1.5, 2) if limit.series is not None or index % 2 == 0 else (2, 2)
-            style = {"color": colour, "linestyle": (0, dashes), "linewidth": 1.0}
+            style = {"color": colour, "linestyle": LIMIT_LINE, "linewidth": 1.0}
         xs, ys = zip(*limit.with_gaps(), strict=True)
         (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **style)
         entries.append((f"limit-{index}", limit.name, line))
@@ -143,9 +144,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         for number_, mark in enumerate(published.marks):
             if mark.x is None:
                 # A level of the whole figure has no place on it: a line, and its name.
-                line = draw_level(axes, published, mark, index, number_)
-                if number_ == 0:
-                    entries.append((f"published-{index}", published.label, line))
+                draw_level(axes, published, mark, index, number_)
                 continue
             (drawn,) = axes.plot(
                 [mark.x],
@@ -217,7 +216,8 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     # Beyond as many as there are colours, no colour comes with the same marker and line again.
     turn = index + index // len(COLOURS)
     marker = MARKERS[turn % len(MARKERS)]
-    style = LINES[turn % len(LINES)] if series.kind in ("line", "bound") else "none"
+    # Markers distinguish lines of points; what has none is distinguished by its dashes.
+    style = {"line": "-", "bound": LINES[turn % len(LINES)]}.get(series.kind, "none")
     (line,) = axes.plot(
         xs,
         [point.y for point in series.points],

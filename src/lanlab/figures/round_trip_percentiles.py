@@ -28,7 +28,7 @@ def round_trip_percentiles(data: FigureData) -> Chart:
     groups: dict[str, list[Summary]] = {}
     for metric in metrics:
         found = data.summaries(metric)
-        for name, own in in_series(found, (), data.study).items():
+        for name, own in in_series(found, (), data.study, data.published).items():
             groups.setdefault(name, []).extend(own)
     series = tuple(
         Series(name, points_of(own, lambda s: float(metrics.index(s.metric)), shown, data.study))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.analysis.summary import Summary
-from lanlab.figures.chart import Chart, Limit, Series
+from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, caption, points_of
 from lanlab.figures.wording import plain, quantity
 from lanlab.studies import Study
@@ -38,12 +41,34 @@ def saturation_curve(data: FigureData) -> Chart:
     text += "the 95 % interval of the rate, a loss goal is crossed."
     return Chart(
         title=data.figure.title,
-        x=axis(data.study, factor),
-        y=axis(data.study, metric),
+        x=_zoomed(axis(data.study, factor), [p.x for s in series for p in s.points], limits),
+        y=_from_least(axis(data.study, metric), series),
         series=tuple(series),
         limits=tuple(limits),
         caption=caption(data.run, text),
     )
+
+
+def _zoomed(shown: Axis, loads: Sequence[float], limits: Sequence[Limit]) -> Axis:
+    """From the last load before the knee to the next behind it, and a little more; the whole axis
+    where no knee was found."""
+    ends = [x for limit in limits for x, _ in limit.points]
+    if not ends:
+        return shown
+    low = max((load for load in loads if load < min(ends)), default=min(ends))
+    high = min((load for load in loads if load > max(ends)), default=max(ends))
+    margin = max(0.15 * (high - low), 0.01 * high)
+    return replace(shown, ends=(max(0.0, low - margin), high + margin))
+
+
+def _from_least(shown: Axis, series: Sequence[Series]) -> Axis:
+    """Not from zero: what is looked for is a small loss."""
+    every = [y for one in series for point in one.points for y in (point.y, *point.trials)]
+    if not every:
+        return shown
+    low, high = min(every), max(every)
+    margin = max(0.08 * (high - low), 0.002 * high)
+    return replace(shown, ends=(max(0.0, low - margin), high + margin))
 
 
 def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bool) -> list[Limit]:

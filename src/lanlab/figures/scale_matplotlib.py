@@ -40,6 +40,17 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    if chart.y.ends is not None:
+        if chart.y.logarithmic:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+            axes.yaxis.set_minor_formatter(
+                FuncFormatter(lambda value, _: _between_powers(value, axes))
+            )
+        else:
+            axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
+        axes.set_ylim(*chart.y.ends)
+        return
     if any(series.kind == "stack" for series in chart.series):
         axes.set_ylim(0, 1.02 * max(chart.floors(len(chart.series)).values(), default=1.0) or 1.0)
         axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
@@ -116,9 +127,9 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
             axes.set_xticks(xs)
     elif _has_ticks_at_levels(chart, xs):
         axes.set_xticks(xs)
-        axes.tick_params("x", labelrotation=45 if len(xs) > 8 and max(xs) > 99 else 0)
         margin = 0.04 * (max(xs) - min(xs)) or 1
         axes.set_xlim(min(xs) - margin, max(xs) + margin)
+        axes.tick_params("x", labelrotation=0 if _fit_side_by_side(xs, axes) else 45)
     else:
         # A wild interval must not press all points together.
         most = _MOST_BEYOND * max(xs, default=1.0)
@@ -128,15 +139,18 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
             half = stack_width(chart, xs) / 2
             axes.set_xlim(min(0.0, min(xs, default=0.0) - half), max(xs, default=1.0) + 1.5 * half)
         axes.xaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
+    if chart.x.ends is not None:
+        axes.set_xlim(*chart.x.ends)
     axes.xaxis.set_major_formatter(shown)
 
 
 def _fit_side_by_side(xs: Sequence[float], axes: Axes) -> bool:
-    """Whether the numbers of levels on a logarithmic axis do not run into each other."""
-    low, high = (math.log(end) for end in axes.get_xlim())
+    """Whether the numbers of levels do not run into each other."""
+    place = math.log if axes.get_xscale() == "log" else float
+    low, high = (place(end) for end in axes.get_xlim())
     inch = axes.bbox.width / axes.figure.dpi / (high - low)
     return all(
-        (math.log(b) - math.log(a)) * inch > LETTER_IN * (len(plain(a)) + len(plain(b))) / 2
+        (place(b) - place(a)) * inch > LETTER_IN * (len(plain(a)) + len(plain(b))) / 2
         for a, b in itertools.pairwise(xs)
     )
 

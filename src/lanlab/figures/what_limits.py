@@ -31,7 +31,7 @@ def what_limits(data: FigureData) -> Chart:
 
     causes = _causes(data, found)
     series = []
-    for name, group in in_series(found, (factor,), data.study).items():
+    for name, group in in_series(found, (factor,), data.study, data.published).items():
         points = points_of(group, place, y, data.study)
         by_condition = {
             point.condition: causes[condition_key(summary.factors)]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MINUS = "\N{MINUS SIGN}"
 #: An interval that is wider says nothing but that.
 _MOST_FACTOR = 1_000
+#: Most digits of a mean, however narrow its interval is.
+_MOST_DIGITS = 6
 #: Bounds of printed numbers in words.
 BOUNDS = {
     ">=": "at least",
@@ -190,7 +192,9 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
         >>> with_interval(171.0, (60.9, 480.2)), with_interval(98.5, (98.5, 98.5))
         ('171 (61 … 480)', '98.50 ± 0')
         >>> with_interval(0.02, (0.0, 0.0671)), with_interval(50.5, (1e-9, 1e12))
-        ('0.020 (0 … 0.067)', '50.50 (unknown to a factor of 1,000)')
+        ('0.020 (0 … 0.067)', 'about 50 (too few trials for an interval)')
+        >>> with_interval(28.427154, (28.427109, 28.427199))
+        '28.4272 ± 0.0001'
     """
     if ends is None:
         return number(value)
@@ -199,8 +203,13 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
     if not sides:
         return f"{number(value)} ± 0"
     if high > _MOST_FACTOR * value > 0:
-        return f"{number(value)} (unknown to a factor of {_MOST_FACTOR:,})"
+        return f"about {number(value, 2)} (too few trials for an interval)"
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
+    known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals
+    if decimals > known:
+        # A side is not rounded to less than it is.
+        side = math.ceil(max(sides) * 10**known) / 10**known
+        return f"{value:,.{known}f} ± {side:,.{known}f}".replace("-", _MINUS)
     below, above = (f"{side:,.{decimals}f}" for side in (value - low, high - value))
     if below == above:
         return f"{value:,.{decimals}f} ± {above}".replace("-", _MINUS)

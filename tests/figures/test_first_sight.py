@@ -1,0 +1,185 @@
+"""What is seen of a figure at first sight: what differs, what is small, and where the knee is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import matplotlib
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.figures import render_matplotlib
+from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
+from lanlab.figures.distributions import panels
+from lanlab.figures.gather import in_order
+from lanlab.figures.labels import with_distinct_labels
+from lanlab.figures.look_matplotlib import GUIDE_LINE, LIMIT_LINE, legend_names
+from lanlab.figures.overlaid import overlaid
+from lanlab.figures.registry import build_figure
+from lanlab.figures.wording import with_interval
+from lanlab.studies.model import Figure
+
+SIZE, RATE = Axis("message size", "B"), Axis("goodput", "Mbit/s")
+
+
+def point(x: float, y: float, low: float | None = None, high: float | None = None) -> Point:
+    return Point(x, y, low, high, (), f"{x:g}")
+
+
+def line(name: str, *points: Point) -> Series:
+    return Series(name, points)
+
+
+def drawn(name: str, figure: str, metric: str | None = None, scale: str = "tiny") -> Chart:
+    made = synthetic_run(name, scale, link_rate_bps=10_000_000)
+    wanted = Figure(
+        figure=figure, title="t", experiments=(made.study.experiment[0].id,), metric=metric
+    )
+    return build_figure(made.run, made.trials, made.study, made.published, wanted)
+
+
+def test_labels_say_what_differs_and_the_caption_the_rest() -> None:
+    chart = Chart(
+        "t",
+        SIZE,
+        RATE,
+        (line("SMB, IPv4, read", point(1, 2)), line("SMB, IPv4, write", point(1, 3))),
+        limits=(Limit("link limit, IPv4", ((0, 1), (1, 1))),),
+        published=(PublishedSeries("Vista, IPv4, read", (PublishedMark(1, 2, "2"),)),),
+        caption="Means.",
+    )
+    found = with_distinct_labels(chart)
+    assert [one.name for one in found.series] == ["read", "write"]
+    assert found.limits[0].name == "link limit"
+    assert found.published[0].name == "Vista, read"
+    assert found.caption == "Means. SMB, IPv4 throughout."
+
+
+@pytest.mark.parametrize(
+    "names", [("IPv4",), ("a", "b"), ("IPv4, a", "IPv4"), ("x: a, b", "x: a, c")]
+)
+def test_a_label_is_never_left_without_words(names: tuple[str, ...]) -> None:
+    series = tuple(line(name, point(1, 2)) for name in names)
+    assert with_distinct_labels(Chart("t", SIZE, RATE, series)).series == series
+
+
+def test_levels_that_are_numbers_ascend() -> None:
+    assert in_order([1408, 64, 512]) == [64, 512, 1408]
+    assert in_order(["smb", "ftp"]) == ["smb", "ftp"]
+
+
+def test_bars_of_small_values_are_seen_beside_great_ones() -> None:
+    """500-byte messages reach a hundred times what 2-byte messages do."""
+    made = synthetic_run("milanovic-srbljic")
+    figure = Figure(figure="bars", title="t", experiments=("tcp",))
+    chart = build_figure(made.run, made.trials, made.study, made.published, figure)
+    ys = [p.y for one in chart.series for p in one.points]
+    assert chart.y.logarithmic == (max(ys) > 20 * min(ys))
+    far = replace(
+        chart,
+        y=replace(chart.y, logarithmic=True),
+        series=(Series("a", (point(0, 1), point(1, 1000)), "bars"),),
+        limits=(),
+        published=(),
+    )
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+        _, axes = render_matplotlib._draw(far, 6.0)
+        heights = [bar.get_window_extent().height for bar in axes.patches]
+    assert heights[1] > heights[0] > 0.04 * heights[1]
+
+
+def test_a_saturation_is_drawn_around_its_knee() -> None:
+    made = synthetic_run("milanovic-srbljic", "quick")
+    search = next(e for e in made.study.experiment if e.search is not None)
+    figure = Figure(figure="saturation_curve", title="t", experiments=(search.id,))
+    chart = build_figure(made.run, made.trials, made.study, made.published, figure)
+    ends = [x for limit in chart.limits for x, _ in limit.points]
+    assert ends and chart.x.ends is not None and chart.y.ends is not None
+    low, high = chart.x.ends
+    assert low < min(ends) and max(ends) < high
+    assert chart.y.ends[0] > 0.5 * min(p.y for one in chart.series for p in one.points)
+
+
+def test_distributions_stand_in_panels_of_eight_on_one_axis() -> None:
+    chart = drawn("manford-kolahi", "trial_violins", "goodput_bps", "quick")
+    parts = panels(chart)
+    assert len(chart.x.categories) == 22
+    assert [len(part.x.categories) for part in parts] == [8, 8, 6]
+    assert sum((part.x.categories for part in parts), ()) == chart.x.categories
+    assert len({part.y for part in parts}) == 1
+    for part in parts:
+        assert all(0 <= p.x < len(part.x.categories) for one in part.series for p in one.points)
+    points = [p.y for part in parts for one in part.series for p in one.points]
+    assert points == [p.y for one in chart.series for p in one.points]
+    assert panels(replace(chart, shapes=())) == (replace(chart, shapes=()),)
+
+
+def test_runs_with_the_same_axes_are_laid_over_each_other() -> None:
+    first = Chart("t", SIZE, RATE, (line("measured", point(1, 2)),), caption="One.")
+    second = replace(first, series=(line("a", point(1, 3)), line("b", point(1, 4))), caption="Two.")
+    both = overlaid([("run 1", first), ("run 2", second)])
+    assert both is not None
+    assert [one.name for one in both.series] == ["run 1", "a, run 2", "b, run 2"]
+    assert both.caption == "Run 1: One. Run 2: Two."
+    assert overlaid([("run 1", first), ("run 2", replace(second, y=Axis("loss", "%")))]) is None
+    assert overlaid([("run 1", first)]) is None
+
+
+def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
+    """Lines of points are solid, limits and guides each have their dash; a level has its name."""
+    chart = Chart(
+        "t",
+        SIZE,
+        RATE,
+        tuple(line(f"s{n}", point(1, 2 + n), point(2, 3 + n)) for n in range(4)),
+        limits=(
+            Limit("link", ((1, 9), (2, 9))),
+            Limit("other", ((1, 8), (2, 8))),
+            Limit("guide", ((1, 1), (2, 1)), kind="guide"),
+        ),
+        published=(PublishedSeries("printed", (PublishedMark(None, 5, "5"),)),),
+    )
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+        figure, axes = render_matplotlib._draw(chart, 6.0)
+        dashes = {one.get_gid(): one.get_linestyle() for one in axes.lines}
+        patterns = {
+            one.get_gid(): one._unscaled_dash_pattern for one in axes.lines if one.get_gid()
+        }
+        legend = [text.get_text() for one in figure.legends for text in one.get_texts()]
+        texts = [text.get_text() for text in axes.texts]
+    assert {dashes[f"series-{n}-line"] for n in range(4)} == {"-"}
+    assert patterns["limit-0-line"] == patterns["limit-1-line"] == LIMIT_LINE
+    assert patterns["limit-2-line"] == GUIDE_LINE
+    assert "printed" in texts and not any("printed" in name for name in legend)
+    assert legend == legend_names(chart)
+
+
+def test_an_interval_that_leaves_the_axis_ends_in_a_mark() -> None:
+    """Of three wild trials; the others have none."""
+    chart = Chart("t", SIZE, RATE, (line("a", point(1, 2, 1, 1e6), point(2, 3, 2, 4)),))
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+        _, axes = render_matplotlib._draw(chart, 6.0)
+        (over,) = [one for one in axes.lines if one.get_gid() == "series-0-over"]
+        assert list(over.get_xdata()) == [1]
+        assert list(over.get_ydata()) == [axes.get_ylim()[1]]
+        assert over.get_marker() == "^"
+        assert not any(one.get_gid() == "series-0-under" for one in axes.lines)
+
+        _, axes = render_matplotlib._draw(replace(chart, x=replace(SIZE, ends=(1.5, 3))), 6.0)
+        assert not any(one.get_gid() == "series-0-over" for one in axes.lines)
+
+
+@pytest.mark.parametrize(("width_in", "angle"), [(9.0, 0), (3.0, 45)])
+def test_numbers_are_tilted_only_where_they_do_not_fit(width_in: float, angle: float) -> None:
+    sizes = range(128, 1409, 128)
+    chart = Chart("t", SIZE, RATE, (line("a", *(point(size, 1) for size in sizes)),))
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+        figure, axes = render_matplotlib._draw(chart, width_in)
+        figure.draw_without_rendering()
+        assert {label.get_rotation() for label in axes.get_xticklabels()} == {angle}
+
+
+def test_no_digit_is_said_that_is_not_known() -> None:
+    assert with_interval(28.427154, (28.427109, 28.427199)) == "28.4272 ± 0.0001"
+    assert with_interval(1093.42, (1090.2, 1096.64)) == "1,093.4 ± 3.2"
+    assert "too few trials" in with_interval(50.5, (1e-9, 1e12))
