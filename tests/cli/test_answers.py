@@ -69,10 +69,10 @@ def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab
     said = lanlab(*SMALL_SEARCH, "--goals", "0%,5%")
 
     assert said.code == 0
-    beginning = "saturation with 200-byte messages"
-    rows = [line for line in said.out.splitlines() if line.startswith(beginning)]
-    goals = [row.removeprefix(beginning).split()[0] for row in rows]
-    assert goals == ["nothing", "5"]
+    title, _, *rows = said.out.splitlines()
+    wanted = "Saturation of a UDP stream, 200-byte messages, 1 flow, 100 ms, over loopback"
+    assert title.rstrip() == wanted
+    assert [row.split()[0] for row in rows[:2]] == ["nothing", "5"]
     assert "\nWith 200-byte UDP messages, " in said.out
     assert "`lanlab report " in said.out
 
@@ -250,9 +250,16 @@ def test_the_tour_runs_two_studies_and_draws_them(tmp_path: Path) -> None:
 def check_tour(said: Said, folder: Path) -> None:
     assert said.code == 0, said.err
     answer = said.json()
-    assert [run["study"] for run in answer["runs"]] == ["milanovic-srbljic", "manford-kolahi"]
+    assert [run["study"] for run in answer["runs"]] == [
+        *("milanovic-srbljic", "milanovic-srbljic"),
+        *("manford-kolahi", "manford-kolahi"),
+    ]
+    assert [run["testbed"] for run in answer["runs"]] == 2 * ["loopback", "simulated"]
     assert {run["status"] for run in answer["runs"]} == {"done"}
-    assert (folder / answer["html"]).is_file()
+    page = (folder / answer["html"]).read_text()
+    assert page.count("<dt>On machines of their time, simulated</dt>") == 2
+    assert page.index("<dt>The authors found</dt>") < page.index("<dt>Here, today</dt>")
+    assert page.count("statements that no run here could test</summary>") == 2
     assert list((folder / "here").rglob("*.csv"))
 
 

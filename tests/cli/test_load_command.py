@@ -45,7 +45,7 @@ def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folde
     assert said.code == 0, said.err
     assert "round trips under load" in said.out
     text = " ".join(said.out.split())
-    assert "Under load up, the median round trip was " in text
+    assert "Under load up, the median round trip took " in text
     assert len(json.loads((folder / "all.json").read_text())["loads"]) == 1
 
     assert lanlab("report", "last", "--out", "out").code == 0

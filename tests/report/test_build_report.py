@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -69,8 +70,8 @@ def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -
         paths = build_report([synthetic.pair() for synthetic in both], out)
     assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
     # The figures of the studies, and two published tables with what is like them here.
-    assert len(paths.figures) == 2 * (11 + 2)
-    assert {path.suffix for path in paths.figures} == {".svg", ".pdf"}
+    assert len(paths.figures) == 3 * (11 + 2)
+    assert {path.suffix for path in paths.figures} == {".svg", ".pdf", ".png"}
     assert {path.suffix for path in paths.tables} == {".csv"}
     return out
 
@@ -131,8 +132,14 @@ def _leads_somewhere(html: Path) -> None:
     for link in page.links:
         if link.startswith("#"):
             assert link[1:] in page.ids
-        elif not link.startswith("https://doi.org/"):
-            assert (html.parent / link).is_file()
+        elif link.startswith("data:"):
+            found = re.fullmatch("data:(.*?);base64,(.*)", link)
+            assert found is not None
+            kind, content = found.groups()
+            begins = {"image/png": b"\x89PNG", "application/pdf": b"%PDF"}[kind]
+            assert base64.b64decode(content).startswith(begins)
+        else:
+            assert link.startswith("https://doi.org/")
 
 
 def test_headings_never_skip_a_level(page: _Page) -> None:
@@ -188,7 +195,8 @@ def test_a_run_that_was_interrupted_early_has_a_report_too(
 def test_two_runs_of_one_study_keep_their_files_apart(tmp_path: Path) -> None:
     synthetic = synthetic_run("manford-kolahi")
     paths = build_report([synthetic.pair(), synthetic.pair()], tmp_path)
-    assert len(paths.figures) == 2 * 2 * (2 + 2)
+    # Those of each run, and one of both.
+    assert len(paths.figures) == 3 * (2 * (2 + 2) + 1)
     assert _Page(paths.html.read_text(encoding="utf-8")).open == []
 
 

@@ -37,7 +37,11 @@ def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path
     assert "What the study found and whether it holds here" in text
     rows = re.findall(r'"note">(\S+?)</span> (.*?)<br><strong>(.*?)</p>', text, re.DOTALL)
     findings = load_study("manford-kolahi").findings
-    assert [row[0] for row in rows] == [finding.id for finding in findings]
+    assert sorted(row[0] for row in rows) == sorted(finding.id for finding in findings)
+    # What this run says nothing of is one folded line.
+    told, untold = re.split(r"<summary>\d+ not tested in this run</summary>", text)
+    assert "<strong>not tested</strong></p>" not in told.partition('class="findings"')[2]
+    assert 'class="note">f6<' in untold
     verdicts = {name: verdict.replace("</strong>", "") for name, _, verdict in rows}
     assert "17 of them speak of one other system throughout. Of this system, 1 holds, " in text
     assert verdicts["f6"] == "not tested"

@@ -310,7 +310,7 @@ def test_steps_lose_nothing_but_what_is_no_whole_step() -> None:
 def test_a_page_begins_with_the_answer() -> None:
     run, trials, _ = stations()
     page = run_on_page(run, trials, NOTHING, "x")
-    html = rendered("report", pages=[page], has_files=False)
+    html = rendered("report", pages=[page])
 
     assert len(page.experiments[0].figures) == 3
-    assert html.index("7 users") < html.index("What was run") < html.index("<svg")
+    assert html.index("7 users") < html.index("<svg") < html.index("What was run")

@@ -157,11 +157,12 @@ class Browser:
         ]
         self.call("Emulation.setEmulatedMedia", features=features)
 
-    def screenshot(self, path: Path) -> None:
-        """The whole page as PNG."""
+    def screenshot(self, path: Path, *, whole: bool = True) -> None:
+        """The whole page as PNG, or what is seen of it."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        more = {"captureBeyondViewport": True, "clip": clip} if whole else {}
+        shot = self.call("Page.captureScreenshot", **more)
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def violations(self, script: str) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ def undrawn(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def stand_in_files(chart: Chart) -> dict[str, bytes]:
     """In place of `to_files`: the same files, with the chart's words."""
-    return {".svg": _svg(chart, "").encode(), ".pdf": b"%PDF-stand-in"}
+    return {".svg": _svg(chart, "").encode(), ".pdf": b"%PDF-stand-in", ".png": b"\x89PNG"}
 
 
 def stand_in(chart: Chart, prefix: str, width_in: float) -> Drawing:

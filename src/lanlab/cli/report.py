@@ -23,8 +23,8 @@ def report(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a report of runs: one HTML page that opens offline, figures as SVG and PDF, tables as
-    CSV.
+    """Write a report of runs: one HTML page that opens offline, figures as SVG, PDF and PNG,
+    tables as CSV.
 
     Example: lanlab report last --out my-report
     """
@@ -49,5 +49,6 @@ def report(
             }
         )
         return
-    talk().print(f"{len(paths.figures)} figures and {len(paths.tables)} tables in {folder}")
+    figures = {path.stem for path in paths.figures}
+    talk().print(f"{len(figures)} figures and {len(paths.tables)} tables in {folder}")
     typer.echo(paths.html)

@@ -139,7 +139,7 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
     if figures is not None:
         files = figure_files(loaded)
         write_folder(files, figures)
-        say(f"wrote {len(files)} figures to {figures}")
+        say(f"wrote {len({Path(name).stem for name in files})} figures to {figures}")
     if report is not None:
         write_page(study_page(loaded), report)
         say(f"wrote {report}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from typing import TYPE_CHECKING
+
 import typer
 
 from lanlab.cli.options import (
@@ -16,6 +19,10 @@ from lanlab.cli.options import (
     path_of,
 )
 
+if TYPE_CHECKING:
+    from lanlab.report.overview import Overview
+
+_SIMULATED = "simulated"
 _STUDIES = ("milanovic-srbljic", "manford-kolahi")
 
 
@@ -28,12 +35,12 @@ def tour(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run two published studies here and compare the results with the published values.
+    """Run two published studies here and on simulated machines of their time, and say what holds.
 
     Example: lanlab tour
     """
     from lanlab.cli.disturbances import warn
-    from lanlab.cli.results import print_run, run_as_json
+    from lanlab.cli.results import run_as_json
     from lanlab.cli.terminal import print_json, talk
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
@@ -47,22 +54,37 @@ def tour(
     check_report_folder(folder)
     done = []
     with open_store(store) as records:
-        for name in _STUDIES:
-            request = RunRequest(
-                load_study(name).study, scale, testbed, None, seed, command=typed_command()
-            )
+        for name, bed in itertools.product(_STUDIES, (testbed, _SIMULATED)):
+            study = load_study(name).study
+            request = RunRequest(study, scale, bed, None, seed, command=typed_command())
             with RunWatch() as watch:
                 run = new_run(request, records, watch)
             trials = records.trials(run.id)
             done.append((run, trials))
-            if not as_json:
-                print_run(run, trials, as_json=False)
             warn(trials, verbose=verbose, summary=as_json)
     paths = build_report(done, folder)
     if as_json:
         print_json({"runs": [run_as_json(*one) for one in done], "html": str(paths.html)})
     else:
+        for overview in paths.overviews:
+            _print(overview)
         talk().print("report (figures and tables are in the same folder):")
         typer.echo(paths.html)
     if any(run.status != "done" for run, _ in done):
         raise typer.Exit(1)
+
+
+def _print(overview: Overview) -> None:
+    """What each body of evidence answers to the question of a study, and which claims hold."""
+    from lanlab.cli.terminal import answer
+    from lanlab.report.fitted import Fitted
+
+    console = answer()
+    console.print(f"{overview.title}: {overview.question}")
+    for by, sentences in overview.answers:
+        console.print(f"{by}: {' '.join(sentences)}")
+    console.print()
+    answer(markup=True).print(Fitted(overview.evidence, overview.evidence.title))
+    if overview.untested:
+        console.print(f"{len(overview.untested)} more statements could not be tested.")
+    console.print()

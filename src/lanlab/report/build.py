@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lanlab.frozen import dataclass
 from lanlab.report.own_files import check_folder, write_folder
 from lanlab.report.rendering import rendered
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
+
+if TYPE_CHECKING:
+    from lanlab.report.figure_page import FigureOnPage
+    from lanlab.report.overview import Overview
+    from lanlab.report.page import RunOnPage
 
 _PAGE = "report.html"
 
@@ -22,6 +29,8 @@ class ReportPaths:
     html: Path
     figures: tuple[Path, ...]
     tables: tuple[Path, ...]
+    #: Of studies with several runs, in the order of the page.
+    overviews: tuple[Overview, ...]
 
 
 def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: Path) -> ReportPaths:
@@ -40,7 +49,7 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
     """
     check_report_folder(out_dir)
     with reading_records(", ".join(run.id for run, _ in runs)):
-        files = _files(runs)
+        files, overviews = _files(runs)
     # The page last: as long as it is the old one, it links to nothing that is not there.
     page = files.pop(_PAGE)
     write_folder({**files, _PAGE: page}, out_dir)
@@ -49,6 +58,7 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
         html=out_dir / _PAGE,
         figures=tuple(path for path in paths if path.parent.name == "figures"),
         tables=tuple(path for path in paths if path.parent.name == "tables"),
+        overviews=overviews,
     )
 
 
@@ -63,10 +73,27 @@ def check_report_folder(out_dir: Path) -> None:
     check_folder((_PAGE, "figures/figure", "tables/table"), out_dir)
 
 
-def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, bytes]:
-    """The content of every file, by its path in the report."""
+#: Files of a figure that are in the page itself, so that a page that is sent without its folder has
+#: them. SVG is several times as large, and the page draws it.
+_IN_PAGE = {".png": "image/png", ".pdf": "application/pdf"}
+
+
+def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Iterator[FigureOnPage]:
+    """Every figure of a page, once."""
+    found = {one.figure.name: one.figure for one in overviews if one.figure is not None}
+    for page in pages:
+        own = [figure for experiment in page.experiments for figure in experiment.figures]
+        found |= {figure.name: figure for figure in (*own, *page.rereading.figures)}
+    yield from found.values()
+
+
+def _files(
+    runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
+) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
+    """The content of every file, by its path in the report, and what runs of one study say."""
     from lanlab.analysis.published import published_numbers
     from lanlab.figures.render_matplotlib import to_files
+    from lanlab.report.overview import with_overviews
     from lanlab.report.page import run_on_page
 
     pages = []
@@ -75,16 +102,22 @@ def _files(runs: Sequence[tuple[RunRecord, list[TrialRecord]]]) -> dict[str, byt
         ids = [other.study_id for other, _ in runs]
         # The run's place tells apart runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
-        pages.append(run_on_page(run, trials, published_numbers(run), name, runs))
-    files = {_PAGE: rendered("report", pages=pages, has_files=True).encode()}
+        pages.append(run_on_page(run, trials, published_numbers(run), name))
+    pages, overviews = with_overviews(pages)
+    files = {}
+    kept: dict[str, dict[str, str]] = {}
+    for figure in _figures(pages, overviews.values()):
+        for ending, content in to_files(figure.chart).items():
+            files[f"figures/{figure.name}{ending}"] = content
+            if ending in _IN_PAGE:
+                link = f"data:{_IN_PAGE[ending]};base64,{base64.b64encode(content).decode()}"
+                kept.setdefault(figure.name, {})[ending] = link
+    text = rendered("report", pages=pages, overviews=overviews, files=kept)
+    files[_PAGE] = text.encode()
     for page in pages:
-        drawn = [figure for experiment in page.experiments for figure in experiment.figures]
-        for figure in (*drawn, *page.rereading.figures):
-            for ending, content in to_files(figure.chart).items():
-                files[f"figures/{figure.name}{ending}"] = content
         for table in page.tables:
             file_name = (
                 table.name if table.name.startswith(page.name) else f"{page.name}-{table.name}"
             )
             files[f"tables/{file_name}.csv"] = table.to_csv().encode()
-    return files
+    return files, tuple(overviews.values())

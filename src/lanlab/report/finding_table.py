@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lanlab.analysis.findings import Judged, Judgement, Verdicts
 from lanlab.frozen import dataclass
+from lanlab.report.evidence_table import is_tested
 from lanlab.report.finding_text import (
     claim_origin,
     counts,
@@ -75,6 +76,8 @@ class FindingOnPage:
     verdict: str
     #: On this system in place of another; empty where it was judged as it is.
     here: str
+    #: Whether the run says anything of it.
+    is_tested: bool
     #: What it rests on.
     lines: tuple[str, ...]
 
@@ -87,6 +90,7 @@ def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOn
             f"{claim_origin(one.finding)}{one.finding.claim}",
             verdict_text(one),
             "" if one.here is None else here_text(one),
+            is_tested(one),
             tuple(
                 evidence_lines(one, study) if one.here is None else evidence_lines(one.here, study)
             ),

@@ -102,8 +102,9 @@ def _sentence(found: LoadResult, study: Study) -> str:
     if found.median is None or found.p99 is None:
         return f"{of}, there is no trial of the echo alone in the same block to compare with."
     said = (
-        f"{of}, the median round trip was {number(found.median.under_load / _MS, 3)} ms instead "
-        f"of {number(found.median.alone / _MS, 3)} ms: {_grown(found.median)}; "
+        f"{of}, the median round trip took {_grown(found.median)}: "
+        f"{number(found.median.under_load / _MS, 3)} ms instead of "
+        f"{number(found.median.alone / _MS, 3)} ms; "
         f"the 99th percentile was {number(found.p99.under_load / _MS, 3)} ms instead of "
         f"{number(found.p99.alone / _MS, 3)} ms."
     )

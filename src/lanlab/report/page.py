@@ -13,6 +13,7 @@ from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.figures.distributions import panels
 from lanlab.figures.registry import build_figure
 from lanlab.figures.single_figures import (
     figures_of,
@@ -27,10 +28,10 @@ from lanlab.report.accuracy_table import (
     accuracy_table,
 )
 from lanlab.report.analyses import Analyses
-from lanlab.report.answer import sentences
+from lanlab.report.answer import NO_RESULT, remark_sentences, result_sentences
 from lanlab.report.beside_table import beside_table
 from lanlab.report.copy_table import tables_of_copies
-from lanlab.report.evidence_table import evidence_table
+from lanlab.report.evidence_table import evidence_table, tested_by_runs
 from lanlab.report.failure_table import failure_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.finding_table import (
@@ -65,6 +66,7 @@ from lanlab.studies.model import Figure
 
 #: The scale of what commands measure that take no study.
 _SINGLE = "single"
+_SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,20 @@ class RunOnPage:
     study: Study
     #: Name of its places on the page and of its files.
     name: str
+    heading: str
+    #: From where to where, when and how much, in a line.
+    measured: str
     facts: tuple[tuple[str, str], ...]
     answer: tuple[str, ...]
+    #: What is to be known of the trials: what failed, what was disturbed, what is missing.
+    remarks: tuple[str, ...]
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     #: Without rows where conditions are compared one by one.
     beside: Table
     statements: Table
-    #: Verdicts on the findings of the study; empty where it has none.
+    #: On the findings of the study; empty where it has none.
+    verdicts: Verdicts
     findings: Table
     findings_introduction: tuple[str, ...]
     findings_told: tuple[FindingOnPage, ...]
@@ -106,8 +114,8 @@ class RunOnPage:
     accuracy: Table
     accuracy_counts: Table
     accuracy_told: tuple[str, ...]
-    #: Verdicts by what was published and by the runs of the study on this page; without rows where
-    #: there is only one body of evidence.
+    #: Verdicts by what was published and by runs; without rows where there is only one body of
+    #: evidence.
     evidence: Table
     #: What the study printed, held against itself; without sections for a study of one's own.
     rereading: Rereading
@@ -117,6 +125,11 @@ class RunOnPage:
     is_built_in: bool
     #: Whether it is of no study file, but of a command such as `lanlab stream`.
     is_single: bool
+
+    @property
+    def lead(self) -> FigureOnPage | None:
+        """The figure that stands with the answer."""
+        return next((figure for one in self.experiments for figure in one.figures), None)
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -144,18 +157,12 @@ def run_on_page(
     trials: Sequence[TrialRecord],
     published: Published,
     name: str,
-    others: Sequence[tuple[RunRecord, list[TrialRecord]]] = (),
 ) -> RunOnPage:
-    """
-    Gather what the page says of a run.
-
-    Args:
-        name: Unique on the page.
-        others: The other runs on the page.
-    """
+    """Gather what the page says of a run; `name` is unique on the page."""
     study = Study.model_validate(run.study)
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
-    answer = sentences(run, trials, published, parts)
+    answer = tuple(result_sentences(run, trials, published, parts))
+    remarks = remark_sentences(run, trials, parts)
     verdicts = parts.of("findings", lambda: _judged(run, trials), no_verdicts)
     accuracies = parts.each(
         "accuracy of the simulation", lambda: run_accuracies(run, trials, published)
@@ -171,14 +178,18 @@ def run_on_page(
         run=run,
         study=study,
         name=name,
+        heading=study.title,
+        measured=_measured(run, trials),
         facts=tuple(_facts(run, trials, study)),
         answer=(),
+        remarks=(),
         experiments=tuple(_experiments(run, trials, study, published, name, parts)),
         saturation=table("saturation", lambda: saturation_table(run, trials, study)),
         beside=table("published values", lambda: beside_table(run, trials, study, published)),
         statements=table(
             "published statements", lambda: statement_table(run, trials, study, published)
         ),
+        verdicts=verdicts,
         findings=finding_table(verdicts, study),
         findings_introduction=introduction(verdicts),
         findings_told=findings_on_page(verdicts, study),
@@ -188,16 +199,33 @@ def run_on_page(
         accuracy=accuracy_table(accuracies, study),
         accuracy_counts=accuracy_count_table(accuracies, study, published),
         accuracy_told=tuple(accuracy_sentences(accuracies, study)),
-        evidence=table(
-            "bodies of evidence", lambda: evidence_table(_bodies(run, verdicts, others))
-        ),
+        evidence=NO_TABLE,
         rereading=parts.of("published values read again", reread, Rereading(())),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),
         is_built_in=run.study_id in known_studies(),
         is_single=run.scale == _SINGLE,
     )
-    return replace(found, answer=(*answer, *parts.lines()))
+    evidence = table("bodies of evidence", lambda: _evidence(found))
+    if not answer and not remarks and not parts.failed:
+        answer = (NO_RESULT,)
+    return replace(found, evidence=evidence, answer=answer, remarks=(*remarks, *parts.lines()))
+
+
+def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:
+    """The bodies of evidence on the findings of the study of these runs, what was published
+    first."""
+    found = [page.verdicts for page in runs if page.verdicts.judgements]
+    if found and runs[0].is_built_in:
+        from lanlab.analysis.findings import judge_published
+
+        found.insert(0, judge_published(load_study(runs[0].run.study_id)))
+    return found
+
+
+def _evidence(page: RunOnPage) -> Table:
+    bodies = bodies_of([page])
+    return evidence_table(bodies, tested_by_runs(bodies)) if len(bodies) > 1 else NO_TABLE
 
 
 def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
@@ -209,21 +237,6 @@ def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
     from lanlab.analysis.findings import judge_run
 
     return judge_run(findings, run, trials)
-
-
-def _bodies(
-    run: RunRecord, own: Verdicts, others: Sequence[tuple[RunRecord, list[TrialRecord]]]
-) -> list[Verdicts]:
-    """The bodies of evidence on the findings of a run's study; none where it is the only one."""
-    found = []
-    if run.study_id in known_studies() and own.judgements:
-        from lanlab.analysis.findings import judge_published
-
-        found.append(judge_published(load_study(run.study_id)))
-    found.append(own)
-    alike = [one for one in others if one[0].study_id == run.study_id and one[0].id != run.id]
-    found += [_judged(one, trials) for one, trials in alike]
-    return found if len(found) > 1 else []
 
 
 def _experiments(
@@ -245,8 +258,15 @@ def _experiments(
         every += parts.each("choice of figures", of)
 
     def drawn(figure: Figure, number_: int) -> list[FigureOnPage]:
-        chart = build_figure(run, trials, study, published, figure)
-        return [figure_on_page(chart, figure.published or "", f"{name}-figure-{number_}")]
+        charts = panels(build_figure(run, trials, study, published, figure))
+        return [
+            figure_on_page(
+                chart,
+                figure.published or "",
+                f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}",
+            )
+            for place, chart in enumerate(charts, 1)
+        ]
 
     found = []
     for scaled in at_scale(study, run.scale):
@@ -303,6 +323,15 @@ def _tables(
         loss_table(run, trials, study, experiment.id),
     )
     return [*tables, *(table for table in more if table.rows)]
+
+
+def _measured(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    where = measured_where(run)
+    kind = "Simulated" if where.testbed == _SIMULATED else "Measured"
+    return (
+        f"{kind} {run.started_at[:10]}, {where.testbed} ({where.link}), {len(trials)} trials; run "
+        f"{run.id}"
+    )
 
 
 def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +18,20 @@ ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS_PLACE = "SCRIPT-SOURCES"
 
 
-def rendered(template: str, home: str = "", **values: Any) -> str:
+def rendered(
+    template: str,
+    home: str = "",
+    files: Mapping[str, Mapping[str, str]] | None = None,
+    **values: Any,
+) -> str:
     """
     A page as text.
 
     Args:
         template: `report` for `assets/report.html.jinja`.
         home: Address of a list of runs to lead back to; empty for a page that is a file.
-        values: Variables of the template. `has_files`: whether figures are files next to the page.
+        files: By the name of a figure its links by the endings of files; none in a live page.
+        values: Variables of the template.
     """
     page = str(
         environment()
@@ -33,6 +39,7 @@ def rendered(template: str, home: str = "", **values: Any) -> str:
         .render(
             **values,
             home=home,
+            files=files or {},
             css=(ASSETS / "report.css").read_text(encoding="utf-8"),
             script=(ASSETS / "report.js").read_text(encoding="utf-8"),
             themed=_themed,

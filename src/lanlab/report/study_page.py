@@ -11,7 +11,7 @@ from lanlab.studies import LoadedStudy
 def study_page(loaded: LoadedStudy) -> str:
     """One page that opens offline: the chapter *Reading the published data again* by itself."""
     reread = rereading(loaded.study, loaded.published, loaded.study.id)
-    return rendered("study", study=loaded.study, reread=reread, has_files=False)
+    return rendered("study", study=loaded.study, reread=reread)
 
 
 def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:

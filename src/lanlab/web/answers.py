@@ -112,7 +112,7 @@ class Answers:
             trials = trials_for_page(store, run.id)
         with reading_records(run.id):
             page = run_on_page(run, trials, published_numbers(run), "run")
-            text = rendered("report", pages=[page], has_files=False, home=self._home)
+            text = rendered("report", pages=[page], home=self._home)
         return _of_report(text)
 
     def _compare(self, names: list[str]) -> Answer:
