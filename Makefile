@@ -23,7 +23,7 @@ help: ## Print this
 setup: ## Build .venv with the engine, the packages and lanlab
 	@bash tools/setup.sh
 
-tour: setup ## Run two studies on a virtual LAN and write the report
+tour: setup ## Measure two studies on a virtual LAN, simulate them, and write the report
 	@$(BIN)/lanlab tour
 
 test: setup ## Run every test that decides correctness, Rust and Python

@@ -42,7 +42,7 @@ def show(
         typer.Option(
             "--figures",
             metavar="FOLDER",
-            help="Also draw the published values, as SVG and PDF in this folder.",
+            help="Also draw the published values, as SVG, PDF and PNG in this folder.",
         ),
     ] = None,
     report: Annotated[

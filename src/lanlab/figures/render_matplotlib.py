@@ -1,4 +1,4 @@
-"""Charts as SVG and PDF: for print, and to stand in a page."""
+"""Charts as SVG, PDF and PNG: for print, and to stand in a page."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def study_page(loaded: LoadedStudy) -> str:
 
 
 def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:
-    """Every figure of the published numbers as SVG and PDF, by file name."""
+    """Every figure of the published numbers as files, by name."""
     from lanlab.figures.render_matplotlib import to_files
 
     files = {}
