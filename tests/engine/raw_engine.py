@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import queue
+import socket
 import subprocess
 import threading
 import time
@@ -226,6 +227,17 @@ def run_stream(receiver: RawEngine, sender: RawEngine, **spec: Any) -> tuple[int
     sending, _ = sender.ready(stream_send(ports, **spec))
     start_together((receiver, receiving), (sender, sending))
     return receiving, sending
+
+
+def run_peer_stream(engine: RawEngine) -> None:
+    """Send to a peer whose system alone takes what it is sent."""
+    with socket.create_server(("127.0.0.1", 0)) as peer:
+        place = {"peer": "127.0.0.1", "port": peer.getsockname()[1]}
+        spec = {**STREAM_SPEC, "transport": "tcp"}
+        asked = {"type": "peer_stream", "spec": spec, "protocol": "tcp", "direction": "send"}
+        sending, _ = engine.ready({**asked, **place})
+        start_together((engine, sending))
+        engine.wait(sending)
 
 
 def run_echo(responder: RawEngine, requester: RawEngine, **spec: Any) -> tuple[int, int]:

@@ -35,6 +35,14 @@ NEITHER = {
     "messages_per_segment",
     "bytes_per_segment",
     "requests",
+    # Of a stream with a peer: what either end counted, to be compared with the other.
+    "returned_bytes",
+    "total_acknowledged_bytes",
+    "total_received_bytes",
+    "total_received_messages",
+    "total_sent_messages",
+    "peer_sent_bytes",
+    "peer_sent_messages",
     # Of files: how many there were, and parts of the times that are judged.
     "copied_files",
     "copied_bytes",

@@ -15,6 +15,7 @@ from made_up_ends import (
     stream_received,
     stream_sent,
 )
+from made_up_peers import peer_results
 
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.workloads import CounterChanges, workload
@@ -308,7 +309,26 @@ def test_every_metric_that_a_study_can_name_is_computed() -> None:
     )
     # Those of a second direction are the same, behind a prefix.
     of_one_direction = {key for key in Stream.metrics if not key.startswith(REVERSE_PREFIX)}
-    assert of_one_direction <= udp.keys() | tcp.keys()
+    peer = {key.removeprefix(REVERSE_PREFIX) for key in peer_results(transport="udp")}
+    assert of_one_direction <= udp.keys() | tcp.keys() | peer
+
+
+def test_what_a_peer_reports_stands_with_what_was_counted_here() -> None:
+    found = peer_results(transport="udp")
+
+    assert (found["acknowledged_bps"], found["acknowledged_bytes"]) == (4_800_000, 300_000)
+    assert (found["total_acknowledged_bytes"], found["returned_bytes"]) == (440_000, 12)
+    assert (found["peer_received_bytes"], found["peer_goodput_bps"]) == (450_000, 2_400_000)
+    assert (found["peer_received_messages"], found["peer_lost_messages"]) == (900, 100)
+    assert found["peer_jitter_ns"] == 2_000
+    # Of the second direction: what the peer sent, and what of it arrived here.
+    assert (found["reverse_peer_sent_bytes"], found["reverse_peer_sent_messages"]) == (
+        500_000,
+        1000,
+    )
+    assert found["reverse_total_received_bytes"] == 475_000
+    assert (found["reverse_lost_messages"], found["reverse_loss_ratio"]) == (50, 0.05)
+    assert found["reverse_peer_retransmitted_segments"] == 7
 
 
 #: Counts that are all different, in trials whose ends took different times.

@@ -21,6 +21,7 @@ mod listen;
 mod medium;
 mod medium_load;
 mod path_mtu;
+mod peer_stream;
 #[cfg(feature = "services")]
 mod serve;
 mod shared;
@@ -48,6 +49,7 @@ pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
 pub use path_mtu::*;
+pub use peer_stream::*;
 #[cfg(feature = "services")]
 pub use serve::*;
 pub use shared::*;
@@ -104,6 +106,9 @@ pub enum Request {
     /// Send a stream to a receiver that is ready. Ends in `stream_sent`.
     #[schemars(title = "StreamSendRequest")]
     StreamSend(StreamSend),
+    /// Send a stream to a peer that is no engine, or receive one from it. Ends in `peer_streamed`.
+    #[schemars(title = "PeerStreamRequest")]
+    PeerStream(Box<PeerStream>),
     /// Answer echo requests. `ready` names the port; ends in `echo_responded`.
     #[schemars(title = "EchoRespondRequest")]
     EchoRespond(EchoRespond),
@@ -281,6 +286,9 @@ pub enum Outcome {
     /// Of `stream_send`.
     #[schemars(title = "StreamSentOutcome")]
     StreamSent(Box<StreamSent>),
+    /// Of `peer_stream`.
+    #[schemars(title = "PeerStreamedOutcome")]
+    PeerStreamed(Box<PeerStreamed>),
     /// Of `echo_respond`.
     #[schemars(title = "EchoRespondedOutcome")]
     EchoResponded(Box<EchoResponded>),

@@ -62,7 +62,7 @@ pub use system::tcp::{
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use system::virtual_hosts::{read_hosts, set_up_hosts};
 pub use system::wake::Wake;
-pub use tcp_info::{TcpInfo, TcpLimits};
+pub use tcp_info::{TcpInfo, TcpLimits, TcpState};
 pub use usage::Usage;
 pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
 pub use zones::socket_address;

@@ -41,12 +41,24 @@ pub struct TcpInfo {
     pub window_bytes: u64,
     /// Receive window that the peer announces now, octets.
     pub peer_window_bytes: u64,
+    /// Whether the connection is still there.
+    pub state: TcpState,
     /// Whether segments carry timestamps (RFC 7323).
     pub has_timestamps: bool,
     /// Whether selective acknowledgement is agreed on (RFC 2018).
     pub has_selective_acknowledgement: bool,
     /// Whether window scaling is agreed on (RFC 7323).
     pub has_window_scaling: bool,
+}
+
+/// Whether a connection is still there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TcpState {
+    /// At least one end has not closed it.
+    #[default]
+    Open,
+    /// It was reset, or both ends closed it.
+    Gone,
 }
 
 /// Limits of a TCP socket of this end.

@@ -19,6 +19,7 @@ pub mod echo;
 #[cfg(feature = "services")]
 mod guard;
 pub mod handshake;
+pub mod iperf3;
 pub mod listen;
 pub mod measure;
 pub mod path;

@@ -61,10 +61,22 @@ class Scan:
             "id": SCAN,
             "title": self.subject,
             "workload": self.workload,
-            "metrics": [*_METRICS[self.workload], *self._reverse_metrics()],
+            "metrics": [*self._metrics(), *self._reverse_metrics()],
             "parameters": dict(self.parameters),
             "factors": {key: list(levels) for key, levels in self.factors.items()},
         }
+
+    def _metrics(self) -> tuple[str, ...]:
+        """Of streams to a peer what this end could count, in place of what it could not."""
+        from lanlab.workloads.peers import shown_metric
+
+        usual = _METRICS[self.workload]
+        if "peer" not in self.factors and self.parameters.get("peer") is None:
+            return usual
+        known = {"peer": "", **self.parameters}
+        ways = self.factors.get("traffic_direction", (known.get("traffic_direction"),))
+        shown = (shown_metric({**known, "traffic_direction": way}) or usual[0] for way in ways)
+        return tuple(dict.fromkeys(shown))
 
     def _reverse_metrics(self) -> list[str]:
         """Metrics of the second direction, where a condition goes both ways."""

@@ -134,16 +134,18 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
         "id": "single",
         "title": subject(workload_name, complete[0], ["driver"] if len(drivers) > 1 else ()),
         "workload": workload_name,
-        "metrics": shown_metrics(workload_name, str(complete[0].get("traffic_direction")) == BOTH),
+        "metrics": shown_metrics(workload_name, complete[0]),
         **varied,
     }
 
 
-def shown_metrics(workload_name: str, is_both_ways: bool) -> list[str]:
+def shown_metrics(workload_name: str, parameters: Mapping[str, Any]) -> list[str]:
     """What a table of a single condition is of: the workload's first metric, both ways."""
     from lanlab.workloads import workload
+    from lanlab.workloads.peers import shown_metric
 
-    first = next(iter(workload(workload_name).metrics))
+    first = shown_metric(parameters) or next(iter(workload(workload_name).metrics))
+    is_both_ways = str(parameters.get("traffic_direction")) == BOTH
     return [first, f"{REVERSE_PREFIX}{first}"] if is_both_ways else [first]
 
 

@@ -26,7 +26,7 @@ from lanlab.cli.parameter_options import Given, parameters_of
 SIMULATED = "simulated"
 #: As iperf3 writes by default.
 _BULK_BYTES = 128 * 1024
-_FIRST = ("transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
+_FIRST = ("peer", "transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
 
 @with_extras
@@ -68,6 +68,7 @@ def stream(
     lanlab stream --testbed loopback --transport tcp --size 128KiB --json;
     lanlab stream --size 64..1024/x2 --rate 1M,5M --time 1 --trials 5;
     lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2;
+    lanlab stream --peer tcp://old-pc:5001 --size 1460;
     lanlab stream --testbed simulated --machines vista-ipv4,vista-ipv4 --size 128
     """
     from lanlab.cli import single
@@ -78,6 +79,10 @@ def stream(
         from lanlab.cli.flow_rate import of_all_flows
 
         given["rate_bps"] = of_all_flows(flow_rate, given)
+    if given["peer"] is not None:
+        from lanlab.cli.peer_options import with_peer
+
+        testbed = with_peer(given, testbed=testbed, link=link, machines=machines, pcap=pcap)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     is_udp = is_paced or given["io"] is not None

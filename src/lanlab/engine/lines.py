@@ -26,6 +26,7 @@ RESULT_KINDS = {
     "cancel": "cancelled",
     "stream_receive": "stream_received",
     "stream_send": "stream_sent",
+    "peer_stream": "peer_streamed",
     "echo_respond": "echo_responded",
     "echo_request": "echo_requested",
     "path_mtu_answer": "path_mtu_answered",

@@ -14,6 +14,7 @@ from lanlab.analysis.wires import wire_of
 from lanlab.figures.wording import number
 from lanlab.report.medium_text import medium_words
 from lanlab.report.one_way import one_way_text
+from lanlab.report.peer_text import peer_lines
 from lanlab.report.tcp_text import tcp_lines
 from lanlab.roles import REVERSE_PREFIX, ROLES
 from lanlab.store import RunRecord, TrialRecord
@@ -46,6 +47,8 @@ def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
     back = second_direction(trial)
     if back is None:
         return [("", trial)]
+    if trial.parameters.get("peer") is not None:
+        return [("to the peer", trial), ("from the peer, at the same time", back)]
     return [
         ("from the first host to the second", trial),
         ("from the second host to the first, at the same time", back),
@@ -55,7 +58,8 @@ def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
 def second_direction(trial: TrialRecord) -> TrialRecord | None:
     """The second direction of a trial as if it had been the only one; `None`: it had none."""
     ends = {role: trial.raw.get(f"{REVERSE_PREFIX}{role}") for role in ROLES.get("stream", ())}
-    if trial.workload != "stream" or not all(ends.values()):
+    # Of a stream with a peer only one end has a result.
+    if trial.workload != "stream" or not any(ends.values()):
         return None
     metrics = {
         key.removeprefix(REVERSE_PREFIX): value
@@ -70,6 +74,7 @@ def _one_direction(run: RunRecord, trial: TrialRecord) -> list[str]:
     said: list[tuple[str, str]] = []
     if "goodput_bps" in metrics:
         said.append(("goodput", _goodput(run, trial)))
+    said += peer_lines(trial)
     said += tcp_lines(trial) if _is_tcp(trial) else _arrival(trial)
     said += _pacing(trial)
     said += _delays(trial)
@@ -131,10 +136,9 @@ def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
                 hidden = " or ".join(PLACES[place] for place in unseen)
                 text += f" (or {hidden}, which was not counted)"
             yield "the rest", text
-    yield (
-        "order",
-        f"{metrics['reordered_messages']} out of order, {metrics['duplicate_messages']} duplicates",
-    )
+    if "reordered_messages" in metrics:
+        repeated = f"{metrics['duplicate_messages']} duplicates"
+        yield "order", f"{metrics['reordered_messages']} out of order, {repeated}"
 
 
 def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from lanlab.roles import BOTH
+from lanlab.roles import BOTH, REVERSE
 from lanlab.services import EMBEDDED, SERVICES
 from lanlab.units import format_rate, format_time
 
@@ -87,7 +87,7 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
     """
     from lanlab.testbeds.registry import is_of_real_hosts, listed_hosts
 
-    has_url = "://" in str(parameters.get("server", ""))
+    has_url = "://" in str(parameters.get("server") or parameters.get("peer") or "")
     if not is_of_real_hosts(testbed):
         if has_url:
             return ""
@@ -153,6 +153,8 @@ def _messages(of: _Of, varied: set[str]) -> tuple[str, str]:
 def _stream(of: _Of, varied: set[str]) -> list[str]:
     sent, pace = _messages(of, varied)
     named = _protocol(of, "stream")
+    if of("peer") is not None:
+        named += f" {'from' if of('traffic_direction') == REVERSE else 'to'} {of('peer')}"
     # The pace is of the messages, or where their size differs, of the stream.
     begin = [named, f"{sent} {pace}".strip()] if sent else [f"{named} {pace}".strip()]
     amount = _time(of)

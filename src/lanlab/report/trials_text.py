@@ -14,6 +14,7 @@ from lanlab.report.stream_text import directions, line, stream_lines
 from lanlab.report.tcp_text import retransmitted_text, round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
+from lanlab.workloads.peers import shown_metric
 
 #: Blanks between two columns.
 _GAP = "  "
@@ -102,7 +103,8 @@ def _each(trials: Sequence[TrialRecord]) -> list[str]:
         said += [heading] if heading else []
         said += common_copy_lines(own) if own[0].workload == "copy" else []
         said += trial_rows(own)
-        mean = mean_text(_MEANS[own[0].workload], own, len(trials) - len(done))
+        figure = shown_metric(own[0].parameters) or _MEANS[own[0].workload]
+        mean = mean_text(figure, own, len(trials) - len(done))
         said += [line("mean", mean)] if mean else []
     return said
 
@@ -168,12 +170,14 @@ _GOODPUT = _Column("goodput", _rate("goodput_bps"))
 _COLUMNS: Mapping[str, Sequence[_Column]] = {
     "udp": (
         _GOODPUT,
+        _Column("peer's goodput", _rate("peer_goodput_bps")),
         _Column("loss", _loss),
         _Column("jitter", _time("delay_variation_mean_ns")),
         _Column("not sent", _not_sent),
     ),
     "tcp": (
         _GOODPUT,
+        _Column("acknowledged", _rate("acknowledged_bps")),
         _Column("retransmitted", retransmitted_text),
         _Column("round trip", round_trip_text),
         _Column("window", window_text),

@@ -229,6 +229,13 @@ def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
     return columns
 
 
+def joined_samples(part: Told) -> Request:
+    """What the kernel of a part knew of its TCP connections, in columns; nothing if it told
+    nothing."""
+    lines = part.lines.get("tcp_samples")
+    return {"tcp_samples": _joined(lines)} if lines else {}
+
+
 class TwoEnds(Steps):
     """The steps of a workload with one end that listens, and one that connects and begins.
 
@@ -342,6 +349,6 @@ class TwoEnds(Steps):
         """With what the kernels knew of TCP connections, in columns."""
         found = super().collect(told)
         for part in told:
-            if part.role in found and part.lines.get("tcp_samples"):
-                found[part.role]["tcp_samples"] = _joined(part.lines["tcp_samples"])
+            if part.role in found:
+                found[part.role] |= joined_samples(part)
         return found

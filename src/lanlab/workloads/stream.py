@@ -23,6 +23,9 @@ from lanlab.workloads.parameters import (
     SizeBytes,
     nanoseconds,
 )
+from lanlab.workloads.peer_results import peer_metrics
+from lanlab.workloads.peer_steps import PeerSteps
+from lanlab.workloads.peers import check_peer
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
 from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
@@ -68,6 +71,12 @@ class StreamParameters(FlowParameters):
                 "Both ways at once, from one start; each direction has its own results.",
             ),
         ),
+    )
+    peer: str | None = parameter(
+        None,
+        "Measure with a program that listens at the other end, in place of lanlab: an iperf3 "
+        "server, e.g. iperf3://nas, or one that reads (--reverse: writes), e.g. tcp://old-pc:5001.",
+        metavar="URL",
     )
     threads: int | None = parameter(
         None,
@@ -140,6 +149,8 @@ class StreamParameters(FlowParameters):
         if self.io == "segment" and self.transport == "tcp":
             raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
         refuse_without_effect(self, STREAM_NEEDS)
+        if self.peer is not None:
+            check_peer(self)
         self.ports_for(self.listeners)
         return self
 
@@ -191,6 +202,9 @@ class Stream:
         """The receiver listens and counts, the sender connects and sends."""
         spec = engine_spec(parameters)
         expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
+        longest_s = expected_s + parameters.silence_s + MARGIN_S
+        if parameters.peer is not None:
+            return PeerSteps(parameters, spec, longest_s)
         return (BothWays if parameters.traffic_direction == BOTH else TwoEnds)(
             self.roles,
             listen={
@@ -209,7 +223,7 @@ class Stream:
                 "spec": spec,
                 "processor": parameters.sender_processor,
             },
-            longest_s=expected_s + parameters.silence_s + MARGIN_S,
+            longest_s=longest_s,
             tells_clock=True,
         )
 
@@ -233,6 +247,8 @@ class Stream:
         Raises:
             EngineError: Nothing arrived at all.
         """
+        if parameters.peer is not None:
+            return peer_metrics(parameters, outcome)
         size, transport = parameters.message_size_bytes, parameters.transport
         is_both = parameters.traffic_direction == BOTH
         check_stream(size, transport, outcome, changes, " in the first direction" * is_both)

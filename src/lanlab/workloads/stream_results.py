@@ -33,6 +33,26 @@ def stream_metrics(
     """
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     size = parameters.message_size_bytes
+    metrics = sent_metrics(parameters, sent)
+    metrics["receive_calls"] = received["receive_calls"]
+    metrics |= window_metrics(received)
+    if "goodput_bps" in metrics and metrics.get("offered_bps"):
+        metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
+    if parameters.transport == "tcp":
+        metrics |= _tcp_metrics(size, sent, received)
+    else:
+        metrics |= _udp_metrics(size, outcome, changes)
+    metrics |= one_way_metrics(outcome)
+    metrics |= sharing_metrics(parameters.congestion_controls, received["flows"])
+    for role, told in (("sender", sent), ("receiver", received)):
+        metrics |= cpu_metrics(role, told["cpu"], outcome.capabilities(role))
+        metrics |= cost_metrics(role, metrics)
+    return metrics | interrupt_metrics(outcome)
+
+
+def sent_metrics(parameters: StreamParameters, sent: Mapping[str, Any]) -> Metrics:
+    """What the sender counted by itself."""
+    size = parameters.message_size_bytes
     metrics: Metrics = {
         "offered_messages": sent["offered_messages"],
         "offered_bytes": sent["offered_messages"] * size,
@@ -46,7 +66,6 @@ def stream_metrics(
         "start_skew_ns": sent["start_skew_ns"],
         # Messages that a window can miss at either end.
         "burst_messages": sent["burst_messages"],
-        "receive_calls": received["receive_calls"],
     }
     if sent["elapsed_ns"] > 0:
         for name in ("offered", "sent"):
@@ -54,25 +73,17 @@ def stream_metrics(
         # Each flow waits by itself.
         sending_ns = sent["elapsed_ns"] * parameters.flows
         metrics["blocked_ratio"] = min(1.0, sent["blocked_ns"] / sending_ns)
-    if received["window_ns"] > 0:
-        metrics["goodput_bps"] = 8e9 * received["window_bytes"] / received["window_ns"]
-        metrics["received_messages_per_s"] = (
-            1e9 * received["window_messages"] / received["window_ns"]
-        )
-        if metrics.get("offered_bps"):
-            metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
-    if parameters.has_rate:
-        metrics |= _pacing(sent)
-    if parameters.transport == "tcp":
-        metrics |= _tcp_metrics(size, sent, received)
-    else:
-        metrics |= _udp_metrics(size, outcome, changes)
-    metrics |= one_way_metrics(outcome)
-    metrics |= _sharing(parameters.congestion_controls, received["flows"])
-    for role, told in (("sender", sent), ("receiver", received)):
-        metrics |= cpu_metrics(role, told["cpu"], outcome.capabilities(role))
-        metrics |= cost_metrics(role, metrics)
-    return metrics | interrupt_metrics(outcome)
+    return metrics | (_pacing(sent) if parameters.has_rate else {})
+
+
+def window_metrics(received: Mapping[str, Any]) -> Metrics:
+    """The rates at which messages came to the receiver."""
+    if received["window_ns"] <= 0:
+        return {}
+    return {
+        "goodput_bps": 8e9 * received["window_bytes"] / received["window_ns"],
+        "received_messages_per_s": 1e9 * received["window_messages"] / received["window_ns"],
+    }
 
 
 def _pacing(sent: Mapping[str, Any]) -> Metrics:
@@ -87,15 +98,7 @@ def _pacing(sent: Mapping[str, Any]) -> Metrics:
 
 def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> Metrics:
     sent, received = outcome.results["sender"], outcome.results["receiver"]
-    metrics: Metrics = {
-        name: received[name]
-        for name in (
-            "duplicate_messages",
-            "reordered_messages",
-            "stale_messages",
-            "foreign_datagrams",
-        )
-    }
+    metrics = datagram_metrics(received)
     # Without the mark it is not known which messages were measured: no number is better than a
     # wrong one.
     if received["mark_seen"]:
@@ -110,6 +113,20 @@ def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> M
             metrics["loss_ratio"] = 1 - count / sent["sent_messages"]
         if sent["offered_messages"] > 0:
             metrics["received_ratio"] = count / sent["offered_messages"]
+    return metrics
+
+
+def datagram_metrics(received: Mapping[str, Any]) -> Metrics:
+    """In what order and how evenly datagrams came to the receiver."""
+    metrics: Metrics = {
+        name: received[name]
+        for name in (
+            "duplicate_messages",
+            "reordered_messages",
+            "stale_messages",
+            "foreign_datagrams",
+        )
+    }
     variation = received.get("delay_variation")
     if variation is not None:
         for name in ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"):
@@ -144,18 +161,24 @@ def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]
     if total_bytes > 0:
         metrics["received_ratio"] = received["total_bytes"] / total_bytes
         metrics["loss_ratio"] = 1 - metrics["received_ratio"]
+    return metrics | segment_metrics(size, sent)
+
+
+def segment_metrics(size: int, sent: Mapping[str, Any]) -> Metrics:
+    """What the sender's kernel knows of its segments; nothing where it does not tell."""
     facts = [flow["tcp"] for flow in sent["flows"] if flow.get("tcp") is not None]
+    metrics: Metrics = {}
     if facts:
         segments = sum(flow["data_segments_sent"] for flow in facts)
         metrics["retransmitted_segments"] = sum(flow["retransmitted_segments"] for flow in facts)
         metrics["data_segments_sent"] = segments
         if segments > 0:
             metrics["messages_per_segment"] = sent["total_messages"] / segments
-            metrics["bytes_per_segment"] = total_bytes / segments
+            metrics["bytes_per_segment"] = sent["total_messages"] * size / segments
     return metrics
 
 
-def _sharing(controls: Sequence[str], flows: Sequence[Mapping[str, Any]]) -> Metrics:
+def sharing_metrics(controls: Sequence[str], flows: Sequence[Mapping[str, Any]]) -> Metrics:
     """How several flows shared what there was. Flows stand in one order at both ends, and take
     the congestion controls in turn."""
     if len(flows) < 2:

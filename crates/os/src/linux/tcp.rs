@@ -3,7 +3,7 @@ use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 
 use super::{check, set_option};
-use crate::{TcpInfo, TcpLimits};
+use crate::{TcpInfo, TcpLimits, TcpState};
 
 /// `struct tcp_info` of `include/uapi/linux/tcp.h`, as far as lanlab reads it. The kernel only ever
 /// appends to it, and fills what it knows; the rest stays zero.
@@ -103,6 +103,7 @@ pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
         unsent_bytes: raw.notsent_bytes.into(),
         window_bytes: raw.rcv_wnd.into(),
         peer_window_bytes: raw.snd_wnd.into(),
+        state: if raw.states[0] == STATE_CLOSE { TcpState::Gone } else { TcpState::Open },
         has_timestamps: has(OPTION_TIMESTAMPS),
         has_selective_acknowledgement: has(OPTION_SELECTIVE_ACKNOWLEDGEMENT),
         has_window_scaling: has(OPTION_WINDOW_SCALING),
@@ -114,6 +115,8 @@ fn bits(bytes_per_s: u64) -> u64 {
     if bytes_per_s == u64::MAX { 0 } else { bytes_per_s.saturating_mul(8) }
 }
 
+/// `TCP_CLOSE` of the kernel's states (Linux `include/net/tcp_states.h`).
+const STATE_CLOSE: u8 = 7;
 /// Bits of `tcpi_options`.
 const OPTION_TIMESTAMPS: u8 = 1;
 const OPTION_SELECTIVE_ACKNOWLEDGEMENT: u8 = 2;

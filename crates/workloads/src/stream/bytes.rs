@@ -65,6 +65,17 @@ impl<'a> ByteCounter<'a> {
         if is_complete { EndedBy::Finished } else { EndedBy::PeerClosed }
     }
 
+    /// Whether the amount has come, of a sender that does not close its end then.
+    pub fn has_amount(&self, now: Instant) -> bool {
+        match (self.window_end, self.plan.messages()) {
+            (Some(end), _) => now >= end,
+            (None, Some(messages)) => {
+                self.window_bytes >= messages * self.plan.message_bytes as u64
+            }
+            (None, None) => false,
+        }
+    }
+
     /// Bytes in all.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes

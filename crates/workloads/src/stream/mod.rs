@@ -1,5 +1,6 @@
 //! `stream`: messages from a sender to a receiver that counts them.
 
+mod acknowledged;
 mod bytes;
 mod counter;
 pub mod example;
@@ -9,6 +10,7 @@ mod plan;
 mod quiet;
 mod schedule;
 
+pub use acknowledged::AcknowledgedCounter;
 pub use bytes::ByteCounter;
 pub use counter::{Arrival, Counter, Counts, Meters, Run};
 pub use incoming::{Heard, Incoming};

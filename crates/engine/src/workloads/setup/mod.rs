@@ -19,7 +19,7 @@ use crate::running::Running;
 
 pub use datagrams::{Accepted, accept_datagram, bind_datagram, connect_datagram, local_port};
 pub use ports::Ports;
-pub use streams::{accept_streams, connect_stream, listen, tcp_facts};
+pub use streams::{accept_streams, connect_stream, connect_to_peer, listen, tcp_facts};
 
 /// Largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers.
 const MAX_UDP_BYTES: u32 = 65_507;
@@ -145,6 +145,14 @@ pub fn check_addresses(bind: Option<HostAddress>, peer: HostAddress) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+/// Octets that nobody else can know.
+pub fn random_octets<const N: usize>() -> Result<[u8; N], Failure> {
+    let mut octets = [0; N];
+    getrandom::fill(&mut octets)
+        .map_err(|error| Failure::new("system.random", error.to_string()))?;
+    Ok(octets)
 }
 
 fn random_u64() -> Result<u64, Failure> {

@@ -215,17 +215,10 @@ pub fn connect_stream(
     silence_ns: u64,
     running: &Running,
 ) -> Result<(TcpStream, u64), Failure> {
-    let socket = tcp_socket(peer, options, flow)?;
     let (nonce, patience_ns) = (random_u64()?, setup_ns(silence_ns));
-    let bind = bind.map(|address| socket_address(address, 0)).transpose()?;
+    let open = opener((bind, peer), options, flow, patience_ns)?;
     let connect = || -> io::Result<(TcpStream, u64)> {
-        if let Some(bind) = bind {
-            socket.bind(&bind.into())?;
-        }
-        socket.connect_timeout(&peer.into(), Duration::from_nanos(patience_ns))?;
-        let stream = TcpStream::from(socket);
-        stream.set_nodelay(options.nodelay)?;
-        stream.set_read_timeout(Some(TICK))?;
+        let stream = open()?;
         let sent_at = os::monotonic();
         let hello = Message { token, flow, kind: Kind::Hello { nonce } };
         (&stream).write_all(&hello.emit())?;
@@ -253,6 +246,55 @@ pub fn connect_stream(
         )
         .hint(super::NO_ANSWER_HINT)
     })
+}
+
+/// What opens a connection; its failures are left to be worded by what is at the other end.
+fn opener(
+    (bind, peer): (Option<HostAddress>, SocketAddr),
+    options: &SocketOptions,
+    flow: u16,
+    patience_ns: u64,
+) -> Result<impl FnOnce() -> io::Result<TcpStream>, Failure> {
+    let socket = tcp_socket(peer, options, flow)?;
+    let bind = bind.map(|address| socket_address(address, 0)).transpose()?;
+    let nodelay = options.nodelay;
+    Ok(move || {
+        if let Some(bind) = bind {
+            socket.bind(&bind.into())?;
+        }
+        socket.connect_timeout(&peer.into(), Duration::from_nanos(patience_ns))?;
+        let stream = TcpStream::from(socket);
+        stream.set_nodelay(nodelay)?;
+        stream.set_read_timeout(Some(TICK))?;
+        Ok(stream)
+    })
+}
+
+/// Open a connection to a peer that is no engine, and give the time that its handshake took.
+pub fn connect_to_peer(
+    (bind, peer): (Option<HostAddress>, SocketAddr),
+    options: &SocketOptions,
+    flow: u16,
+    silence_ns: u64,
+) -> Result<(TcpStream, u64), Failure> {
+    let open = opener((bind, peer), options, flow, setup_ns(silence_ns))?;
+    let began = os::monotonic();
+    match open() {
+        Ok(stream) => Ok((stream, os::monotonic().nanos_since(began))),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::AddrNotAvailable | io::ErrorKind::NetworkUnreachable
+            ) =>
+        {
+            Err(Failure::system(format!("connect to {peer}"), &error))
+        }
+        Err(error) => {
+            let (port, address) = (peer.port(), peer.ip());
+            Err(Failure::new("peer.no_answer", format!("TCP port {port} of {address}: {error}"))
+                .hint("see whether a program listens there and no firewall is between"))
+        }
+    }
 }
 
 /// Whether an answer is that of the peer to this question.

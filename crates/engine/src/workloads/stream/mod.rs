@@ -1,10 +1,12 @@
 //! `stream`: messages from a sender to a receiver that counts them.
 
+mod acknowledged;
 mod alive;
 mod choice;
 mod flow_threads;
 mod hand_over;
 mod joined;
+mod peer;
 mod sent;
 mod slowness;
 mod tcp_receive;
@@ -31,6 +33,7 @@ use crate::running::conclude;
 use crate::task::Task;
 
 pub(crate) use choice::share as share_ways;
+pub use peer::with_peer;
 pub(crate) use sent::sum_up as sum_up_sent;
 pub(crate) use tcp_receive::{Received as ReceivedBytes, Threads, sum_up as sum_up_bytes};
 pub(crate) use udp_receive::sum_up as sum_up_datagrams;

@@ -15,7 +15,8 @@ use super::turns::is_alone;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
-    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, StreamReceive, StreamReceived, Timestamps,
+    CpuTime, EndedBy, Failure, FlowReceived, HostWindow, ReceiverLoad, StreamReceive,
+    StreamReceived, Timestamps,
 };
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
@@ -44,7 +45,28 @@ pub fn receive(
     running.watch_connections(streams.iter());
     let start = running.wait_for_start(|| Ok(()))?;
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
+    let ends = Ends::ByTheSender;
+    receive_over(plan, request.processor, streams, (ends, request.load), running, start)
+}
 
+/// What ends the flows of a receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// The sender closes its end when it has sent all.
+    ByTheSender,
+    /// This end, once the amount has come: the sender may have no end.
+    ByTheAmount,
+}
+
+/// Receive over connections from `start` on, and count.
+pub fn receive_over(
+    plan: &Plan,
+    processor: Option<u16>,
+    streams: Vec<TcpStream>,
+    (ends, load): (Ends, ReceiverLoad),
+    running: &Running,
+    start: Instant,
+) -> Result<(StreamReceived, Option<Failure>), Failure> {
     let work = |share: Vec<(u16, TcpStream)>| {
         let alone = is_alone(share.len(), plan.receive);
         let mut shared = Shared {
@@ -52,24 +74,23 @@ pub fn receive(
             usage: ThreadUsage::default(),
             receive_calls: 0,
             intervals: IntervalMeter::new(plan.interval_ns),
-            slowness: Slowness::new(request.load)?,
+            slowness: Slowness::new(load)?,
         };
         let mut flows = Vec::with_capacity(share.len());
         for (_, stream) in share {
             stream
                 .set_read_timeout(Some(TICK))
                 .map_err(|error| Failure::system("read time-out", &error))?;
-            flows.push(Receiver::new(plan, stream, alone, running, start));
+            flows.push(Receiver::new(plan, stream, (alone, ends), running, start));
         }
-        shared.slowness.begin(request.processor)?;
+        shared.slowness.begin(processor)?;
         let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         shared.usage.end();
         shared.usage.leave_out(shared.slowness.worked_ns());
         let flows = flows.into_iter().map(Receiver::finish).collect();
         Ok(Driven { flows, meters: shared, failure })
     };
-    let (threads, host) =
-        flow_threads::run(plan, request.processor, streams, running, start, work)?;
+    let (threads, host) = flow_threads::run(plan, processor, streams, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
     let used = meters.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used()));
     let threads = Threads {
@@ -156,6 +177,7 @@ struct Receiver<'a> {
     stream: TcpStream,
     /// Whether the thread has no other flow, and may wait in the system's call.
     alone: bool,
+    ends: Ends,
     running: &'a Running,
     counter: ByteCounter<'a>,
     /// Latest end, even if the sender still sends.
@@ -184,13 +206,19 @@ impl Flow for Receiver<'_> {
                 if now > self.latest_end {
                     return Err(lanlab_workloads::went_on_too_long());
                 }
-                self.running.is_cancelled().then_some(EndedBy::Cancelled)
+                if self.running.is_cancelled() {
+                    Some(EndedBy::Cancelled)
+                } else {
+                    self.has_ended(now).then_some(EndedBy::Finished)
+                }
             }
             Err(error) if is_idle(&error) => {
                 if self.running.is_cancelled() {
                     Some(EndedBy::Cancelled)
                 } else if self.counter.quiet_ns(now) > self.plan.longest_silence_ns() {
                     Some(EndedBy::Silence)
+                } else if self.has_ended(now) {
+                    Some(EndedBy::Finished)
                 } else {
                     return Ok(Turn::Blocked);
                 }
@@ -218,7 +246,7 @@ impl<'a> Receiver<'a> {
     fn new(
         plan: &'a Plan,
         stream: TcpStream,
-        alone: bool,
+        (alone, ends): (bool, Ends),
         running: &'a Running,
         start: Instant,
     ) -> Self {
@@ -226,12 +254,17 @@ impl<'a> Receiver<'a> {
             plan,
             stream,
             alone,
+            ends,
             running,
             counter: ByteCounter::new(plan, start),
             latest_end: plan.latest_end(start),
             // Until it ends otherwise.
             ended_by: EndedBy::Failed,
         }
+    }
+
+    fn has_ended(&self, now: Instant) -> bool {
+        self.ends == Ends::ByTheAmount && self.counter.has_amount(now)
     }
 
     fn count(&mut self, octets: u64, now: Instant, shared: &mut Shared) {

@@ -8,20 +8,22 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
+use super::acknowledged::{self, Acknowledgements, Confirmation, Drained, Over};
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::sent::{cpu_of, sum_up};
 use super::turns::waits_for_room;
 use super::{Plan, Session};
-use crate::messages::{EndedBy, Failure, StreamSend, StreamSent};
+use crate::messages::{AcknowledgedFlow, EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
     TICK, connect_stream, is_closed, is_idle, socket_address, tcp_facts,
 };
+use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
 
 /// A blocked write comes back so often, to look whether the peer is still there.
-const BLOCKED: Duration = Duration::from_millis(50);
+pub const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
 /// How often the receiver's end is looked for once all is sent.
 const END_LOOK_NS: u64 = 500_000;
@@ -51,35 +53,55 @@ pub fn send(
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
+    let by = Confirmation::ByClosing;
+    let over = send_over(plan, request.processor, streams, by, running, start)?;
+    Ok((over.sent, over.failure))
+}
 
+/// Send over connections from `start` on, until the receiver has confirmed the end in its way.
+pub fn send_over(
+    plan: &Plan,
+    processor: Option<u16>,
+    streams: Vec<TcpStream>,
+    confirmation: Confirmation,
+    running: &Running,
+    start: Instant,
+) -> Result<Over, Failure> {
     let work = |share: Vec<(u16, TcpStream)>| {
         let alone = waits_for_room(share.len());
         let mut flows: Vec<_> = share
             .into_iter()
-            .map(|(flow, stream)| Sender::new(plan, flow, stream, alone, running, start))
+            .map(|(flow, stream)| {
+                let confirmed = Acknowledgements::new(confirmation, &stream, start);
+                Sender::new(plan, flow, stream, (alone, confirmed), running, start)
+            })
             .collect();
         let mut shared = Shared {
             message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
             meters: SharedMeters::new(),
+            acknowledged: IntervalMeter::new(plan.interval_ns),
         };
         let (stopped, failure) = flow_threads::send_from(start, &mut flows, &mut shared, running);
         for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
             flow.stop(stopped, os::monotonic(), &mut shared);
         }
         let flows = flows.into_iter().map(Sender::finish).collect();
-        Ok(Driven { flows, meters: shared.meters, failure })
+        Ok(Driven { flows, meters: (shared.meters, shared.acknowledged), failure })
     };
-    let (threads, host) =
-        flow_threads::run(plan, request.processor, streams, running, start, work)?;
+    let (threads, host) = flow_threads::run(plan, processor, streams, running, start, work)?;
     let (flows, meters, failure) = flow_threads::gather(threads);
+    let (flows, acknowledged): (Vec<_>, Vec<_>) = flows.into_iter().unzip();
+    let (meters, intervals): (Vec<_>, Vec<_>) = meters.into_iter().unzip();
     let (sent, ended) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
-    Ok((sent, failure.or(ended)))
+    let acknowledged = acknowledged::sum_up(acknowledged, intervals);
+    Ok(Over { sent, acknowledged, failure: failure.or(ended) })
 }
 
 /// What the flows of one thread have in common.
 struct Shared {
     message: Vec<u8>,
     meters: SharedMeters<ThreadUsage>,
+    acknowledged: IntervalMeter,
 }
 
 /// Where a flow is on its way.
@@ -106,6 +128,7 @@ struct Sender<'a> {
     last_progress: Instant,
     /// As the system reported last.
     acknowledged_bytes: u64,
+    confirmed: Acknowledgements,
     /// Latest end, even if the receiver still reads.
     latest_end: Instant,
     /// Since when the system has taken nothing.
@@ -118,7 +141,10 @@ impl Flow for Sender<'_> {
     fn turn(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         match self.phase {
             Phase::Sending => self.send(now, shared),
-            Phase::Draining => Ok(self.drain(now)),
+            Phase::Draining => {
+                self.look(now, shared);
+                Ok(self.drain(now))
+            }
             Phase::Over => Ok(Turn::Over),
         }
     }
@@ -137,7 +163,7 @@ impl<'a> Sender<'a> {
         plan: &'a Plan,
         flow: u16,
         stream: TcpStream,
-        alone: bool,
+        (alone, confirmed): (bool, Acknowledgements),
         running: &'a Running,
         start: Instant,
     ) -> Self {
@@ -153,17 +179,26 @@ impl<'a> Sender<'a> {
             next_check: start.plus_nanos(CHECK_NS),
             last_progress: start,
             acknowledged_bytes: 0,
+            confirmed,
             latest_end: plan.latest_end(start),
             blocked_since: None,
         }
     }
 
     /// What the flow came to, once it is over.
-    fn finish(mut self) -> Sent {
+    fn finish(mut self) -> (Sent, Option<AcknowledgedFlow>) {
         self.schedule.sent.send_buffer_bytes =
             socket2::SockRef::from(&self.stream).send_buffer_size().unwrap_or(0) as u64;
         self.schedule.sent.tcp = tcp_facts(&self.stream);
-        self.schedule.sent
+        (self.schedule.sent, self.confirmed.finish())
+    }
+
+    /// Look at what the peer has acknowledged, where that is counted.
+    fn look(&mut self, now: Instant, shared: &mut Shared) {
+        let size = self.plan.message_bytes;
+        let begun = self.writing.map_or(0, |(messages, _, left)| messages as usize * size - left);
+        let written_bytes = self.schedule.sent.total_messages * size as u64 + begun as u64;
+        self.confirmed.look(&self.stream, written_bytes, now, &mut shared.acknowledged);
     }
 
     fn over(&mut self, ended_by: EndedBy) -> Turn {
@@ -175,6 +210,8 @@ impl<'a> Sender<'a> {
     /// Stop before the amount is reached.
     fn stop(&mut self, ended_by: EndedBy, now: Instant, shared: &mut Shared) -> Turn {
         self.schedule.close(now, &mut shared.meters);
+        self.look(now, shared);
+        self.confirmed.end();
         self.over(ended_by)
     }
 
@@ -190,16 +227,25 @@ impl<'a> Sender<'a> {
             if now > self.latest_end {
                 return Err(lanlab_workloads::went_on_too_long());
             }
+            self.look(now, shared);
         }
         if self.writing.is_some() {
             return self.write(now, shared);
         }
         match self.schedule.next(now, &mut shared.meters) {
-            Step::Measure => Ok(Turn::Again),
+            Step::Measure => {
+                self.look(now, shared);
+                self.confirmed.begin();
+                Ok(Turn::Again)
+            }
             Step::Over => {
                 self.schedule.close(now, &mut shared.meters);
+                self.look(now, shared);
+                if self.plan.end(now).is_some() {
+                    self.confirmed.end();
+                }
                 // This is all: the receiver shall take it and close its end.
-                if self.stream.shutdown(Shutdown::Write).is_err() {
+                if self.confirmed.closes() && self.stream.shutdown(Shutdown::Write).is_err() {
                     return Ok(self.over(EndedBy::PeerClosed));
                 }
                 self.last_progress = now;
@@ -314,8 +360,23 @@ impl<'a> Sender<'a> {
         now.nanos_since(self.last_progress) > self.plan.longest_silence_ns()
     }
 
-    /// Wait until the receiver has taken all and closed its end.
+    /// Wait until the receiver has taken all and closed its end, or its TCP has acknowledged all.
     fn drain(&mut self, now: Instant) -> Turn {
+        match self.confirmed.drained(&self.stream) {
+            Drained::ByClosing => {}
+            Drained::All => {
+                self.confirmed.end();
+                return self.over(EndedBy::Finished);
+            }
+            Drained::Gone => return self.over(EndedBy::PeerClosed),
+            Drained::NotYet if self.running.is_cancelled() => return self.over(EndedBy::Cancelled),
+            Drained::NotYet if self.is_quiet(now) || now > self.latest_end => {
+                return self.over(EndedBy::Silence);
+            }
+            Drained::NotYet => {
+                return Turn::Wait { until: now.plus_nanos(END_LOOK_NS), exact: false };
+            }
+        }
         match os::receive_now(&self.stream, &mut [0; 64]) {
             Ok(0) => self.over(EndedBy::Finished),
             // A receiver has nothing to say: this is none of ours.

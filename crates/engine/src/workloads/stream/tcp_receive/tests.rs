@@ -41,7 +41,8 @@ fn what_is_read_is_counted_to_the_octet() {
     let plan = of(|s| s.amount = Amount::Messages(6));
     let (running, (near, mut far)) = (running(), pair());
     let mut shared = shared(&plan);
-    let mut flow = Receiver::new(&plan, near, false, &running, os::monotonic());
+    let mut flow =
+        Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, os::monotonic());
     for (octets, messages) in [(250, 2), (300, 5), (50, 6)] {
         far.write_all(&vec![7; octets]).unwrap();
         assert_eq!(turn(&mut flow, &mut shared).unwrap(), Turn::Again);
@@ -61,7 +62,7 @@ fn what_is_read_is_counted_to_the_octet() {
 /// Why a flow ends whose other end does `far`.
 fn ended_by(start: Instant, far: impl FnOnce(&Running, TcpStream) -> Option<TcpStream>) -> EndedBy {
     let (plan, running, (near, stream)) = (of(|_| ()), running(), pair());
-    let mut receiver = Receiver::new(&plan, near, false, &running, start);
+    let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, start);
     let _kept = far(&running, stream);
     assert_eq!(turn(&mut receiver, &mut shared(&plan)).unwrap(), Turn::Over);
     receiver.ended_by
@@ -94,7 +95,7 @@ fn a_flow_says_why_it_ends() {
 fn a_sender_may_be_silent_for_so_long_and_no_longer() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let (start, mut shared) = (os::monotonic(), shared(&plan));
-    let mut receiver = Receiver::new(&plan, near, false, &running, start);
+    let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, start);
     let last = start.plus_nanos(100_000_000);
     assert_eq!(receiver.turn(last, &mut shared).unwrap(), Turn::Blocked);
     assert_eq!(receiver.turn(last.plus_nanos(1), &mut shared).unwrap(), Turn::Over);
@@ -105,14 +106,16 @@ fn a_sender_may_be_silent_for_so_long_and_no_longer() {
 fn a_sender_that_goes_on_too_long_and_another_error_are_failures() {
     let (plan, running, (near, mut far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
-    let mut receiver = Receiver::new(&plan, near, false, &running, os::monotonic());
+    let mut receiver =
+        Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, os::monotonic());
     receiver.latest_end = Instant::ZERO;
     far.write_all(b"octets").unwrap();
     let failure = turn(&mut receiver, &mut shared).unwrap_err();
     assert_eq!(failure.code, "peer.too_long");
     let unconnected = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
     let stream = unconnected.unwrap().into();
-    let mut receiver = Receiver::new(&plan, stream, false, &running, os::monotonic());
+    let mut receiver =
+        Receiver::new(&plan, stream, (false, Ends::ByTheSender), &running, os::monotonic());
     assert!(receiver.turn(os::monotonic(), &mut shared).is_err());
 }
 
@@ -120,7 +123,8 @@ fn a_sender_that_goes_on_too_long_and_another_error_are_failures() {
 fn a_flow_with_octets_is_watched_until_it_is_forgotten() {
     let (plan, running, (near, mut far)) = (of(|_| ()), running(), pair());
     far.write_all(b"octets").unwrap();
-    let receiver = Receiver::new(&plan, near, false, &running, os::monotonic());
+    let receiver =
+        Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, os::monotonic());
     assert_watched_until_forgotten(&receiver);
 }
 
@@ -152,4 +156,29 @@ fn octets_of_all_flows_add_up_and_the_longest_window_counts() {
     assert_eq!((all.window_ns, all.receive_buffer_bytes), (9_000, 15_000));
     assert_eq!((all.read_bytes, all.flows.len(), all.flows[1].window_bytes), (4_000, 2, 170));
     assert!(all.mark_seen && all.delay_variation.is_none() && all.one_way_delay.is_none());
+}
+
+#[test]
+fn a_sender_without_an_end_is_left_once_the_amount_has_come() {
+    for (amount, wanted) in [(Amount::Messages(3), 300), (Amount::Messages(2), 200)] {
+        let plan = of(|s| s.amount = amount);
+        let (running, (near, mut far)) = (running(), pair());
+        let (start, mut shared) = (os::monotonic(), shared(&plan));
+        let ends = (false, Ends::ByTheAmount);
+        let mut receiver = Receiver::new(&plan, near, ends, &running, start);
+        far.write_all(&vec![7; wanted - 1]).unwrap();
+        assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Again);
+        far.write_all(&[7]).unwrap();
+        assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Over);
+        assert_eq!(receiver.ended_by, EndedBy::Finished);
+    }
+    // After its time, whether something comes then or not.
+    let plan = of(|_| ());
+    let (running, (near, _far)) = (running(), pair());
+    let (start, mut shared) = (os::monotonic(), shared(&plan));
+    let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheAmount), &running, start);
+    receiver.counter.count(1, start.plus_nanos(999_000_000), &mut shared.intervals);
+    assert_eq!(receiver.turn(start.plus_nanos(999_999_999), &mut shared).unwrap(), Turn::Blocked);
+    assert_eq!(receiver.turn(start.plus_nanos(1_000_000_000), &mut shared).unwrap(), Turn::Over);
+    assert_eq!(receiver.ended_by, EndedBy::Finished);
 }

@@ -19,7 +19,8 @@ fn of(change: impl Fn(&mut StreamSpec)) -> Plan {
 /// Messages whose octets tell their place.
 fn shared(plan: &Plan) -> Shared {
     let message = (0..plan.message_bytes).map(|place| (place % 251) as u8).collect();
-    Shared { message, meters: SharedMeters::new() }
+    let acknowledged = IntervalMeter::new(plan.interval_ns);
+    Shared { message, meters: SharedMeters::new(), acknowledged }
 }
 
 /// A flow that begins to measure at the start.
@@ -29,7 +30,8 @@ fn begun<'a>(
     running: &'a Running,
     shared: &mut Shared,
 ) -> Sender<'a> {
-    let mut sender = Sender::new(plan, 0, stream, alone, running, START);
+    let confirmed = Acknowledgements::new(Confirmation::ByClosing, &stream, START);
+    let mut sender = Sender::new(plan, 0, stream, (alone, confirmed), running, START);
     assert_eq!(sender.turn(START, shared).unwrap(), Turn::Again);
     assert!(sender.schedule.is_measuring());
     sender
@@ -46,7 +48,7 @@ fn one_flow_alone_writes_sixteen_small_messages_in_a_turn() {
         let mut shared = shared(&plan);
         let mut sender = begun(&plan, (near, alone), &running, &mut shared);
         assert_eq!(sender.turn(START, &mut shared).unwrap(), Turn::Again);
-        let sent = sender.finish();
+        let sent = sender.finish().0;
         assert_eq!((sent.total_messages, sent.sent_messages), (messages, messages));
         assert_eq!(running.progress.counted(), (messages, 100 * messages));
         assert!(sent.send_buffer_bytes > 0);
@@ -106,7 +108,7 @@ fn messages_that_go_in_parts_arrive_whole() {
                 _ => thread::sleep(Duration::from_millis(1)),
             }
         }
-        let sent = sender.finish();
+        let sent = sender.finish().0;
         assert_eq!((sent.total_messages, sent.ended_by), (3, EndedBy::Finished), "{io:?} {alone}");
         assert!(reader.join().unwrap() == shared.message.repeat(3), "{io:?} {alone}");
     }
@@ -126,7 +128,7 @@ fn the_time_in_which_nothing_is_taken_is_counted() {
     assert_eq!(blocked(&mut sender, after_ns(2_000_000), &mut shared), Turn::Blocked);
     assert_eq!(sender.turn(after_ns(5_000_000), &mut shared).unwrap(), Turn::Again);
     assert_eq!(sender.turn(after_ns(6_000_000), &mut shared).unwrap(), Turn::Again);
-    assert_eq!(sender.finish().blocked_ns, 3_000_000);
+    assert_eq!(sender.finish().0.blocked_ns, 3_000_000);
 }
 
 #[test]
@@ -172,13 +174,13 @@ fn a_flow_that_is_blocked_or_not_sees_that_it_shall_stop() {
     // It looks every 10 ms.
     assert_eq!(sender.turn(after_ns(9_999_999), &mut shared).unwrap(), Turn::Again);
     assert_eq!(sender.turn(after_ns(10_000_000), &mut shared).unwrap(), Turn::Over);
-    let sent = sender.finish();
+    let sent = sender.finish().0;
     assert_eq!((sent.ended_by, sent.elapsed_ns), (EndedBy::Cancelled, 10_000_000));
     // At once where it is blocked.
     let (near, _far) = pair();
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
     assert_eq!(blocked(&mut sender, after_ns(1), &mut shared), Turn::Over);
-    assert_eq!(sender.finish().ended_by, EndedBy::Cancelled);
+    assert_eq!(sender.finish().0.ended_by, EndedBy::Cancelled);
 }
 
 #[test]
@@ -220,7 +222,7 @@ fn a_connection_that_is_closed_ends_the_flow_and_another_error_is_a_failure() {
     reset(far);
     let mut turns = (0..1_000).map(|_| sender.turn(START, &mut shared).unwrap());
     assert_eq!(turns.find(|turn| *turn != Turn::Again), Some(Turn::Over));
-    assert_eq!(sender.finish().ended_by, EndedBy::PeerClosed);
+    assert_eq!(sender.finish().0.ended_by, EndedBy::PeerClosed);
 
     let (near, _far) = pair();
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
@@ -228,7 +230,7 @@ fn a_connection_that_is_closed_ends_the_flow_and_another_error_is_a_failure() {
     let denied = io::ErrorKind::PermissionDenied.into();
     assert!(sender.take(Err(denied), START, &mut shared).is_err());
     assert_eq!(sender.take(Ok(0), START, &mut shared).unwrap(), Turn::Over);
-    assert_eq!(sender.finish().ended_by, EndedBy::PeerClosed);
+    assert_eq!(sender.finish().0.ended_by, EndedBy::PeerClosed);
 }
 
 /// A flow that has sent all, and hears of no acknowledgement.
@@ -252,7 +254,7 @@ fn drained_by(far: impl FnOnce(TcpStream, &Running) -> Option<TcpStream>) -> End
         while sender.drain(after_ns(1_000_000_000)) != Turn::Over {
             assert!(os::monotonic().nanos_since(began) < 10_000_000_000, "it does not end");
         }
-        ended_by = Some(sender.finish().ended_by);
+        ended_by = Some(sender.finish().0.ended_by);
     });
     ended_by.unwrap()
 }
@@ -284,7 +286,7 @@ fn a_receiver_that_does_not_close_its_end_is_waited_for_in_bounds() {
         let again = Turn::Wait { until: quiet_at.plus_nanos(500_000), exact: false };
         assert_eq!(sender.drain(quiet_at), again);
         assert_eq!(sender.drain(quiet_at.plus_nanos(1)), Turn::Over);
-        assert_eq!(sender.finish().ended_by, EndedBy::Unconfirmed);
+        assert_eq!(sender.finish().0.ended_by, EndedBy::Unconfirmed);
     });
     with_draining(|mut sender, plan, _, _far| {
         let end = plan.latest_end(START);
@@ -292,7 +294,7 @@ fn a_receiver_that_does_not_close_its_end_is_waited_for_in_bounds() {
         sender.last_progress = end;
         assert_eq!(sender.drain(end), Turn::Wait { until: end.plus_nanos(500_000), exact: false });
         assert_eq!(sender.drain(end.plus_nanos(1)), Turn::Over);
-        assert_eq!(sender.finish().ended_by, EndedBy::Unconfirmed);
+        assert_eq!(sender.finish().0.ended_by, EndedBy::Unconfirmed);
     });
 }
 
@@ -300,4 +302,37 @@ fn a_receiver_that_does_not_close_its_end_is_waited_for_in_bounds() {
 fn a_flow_with_room_is_watched_until_it_is_forgotten() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     assert_watched_until_forgotten(&begun(&plan, (near, false), &running, &mut shared(&plan)));
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn by(closes: bool) -> Confirmation {
+    Confirmation::ByAcknowledgement { closes }
+}
+
+/// A flow whose peer's TCP confirms the end, and what it acknowledged.
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn to_a_peer(far_does: impl FnOnce(TcpStream) -> Option<TcpStream>) -> (EndedBy, AcknowledgedFlow) {
+    let plan = of(|s| (s.amount, s.silence_ns) = (Amount::Messages(3), 10_000_000_000));
+    let (running, (near, far)) = (running(), pair());
+    let confirmed = Acknowledgements::new(by(true), &near, START);
+    let mut shared = shared(&plan);
+    let mut sender = Sender::new(&plan, 0, near, (false, confirmed), &running, START);
+    while sender.phase == Phase::Sending {
+        sender.turn(START, &mut shared).unwrap();
+    }
+    let _kept = far_does(far);
+    let began = os::monotonic();
+    while sender.turn(START, &mut shared).unwrap() != Turn::Over {
+        assert!(os::monotonic().nanos_since(began) < 10_000_000_000, "it does not end");
+    }
+    let (sent, acknowledged) = sender.finish();
+    (sent.ended_by, acknowledged.unwrap())
+}
+
+#[test]
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+fn what_a_peer_acknowledged_is_all_though_it_neither_reads_nor_closes() {
+    let (ended_by, acknowledged) = to_a_peer(Some);
+    assert_eq!(ended_by, EndedBy::Finished);
+    assert_eq!((acknowledged.window_bytes, acknowledged.total_bytes), (300, 300));
 }

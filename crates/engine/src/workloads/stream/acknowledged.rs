@@ -1,0 +1,135 @@
+//! How a sender over TCP learns that all has arrived, and what it counts where its peer counts nothing.
+
+use std::net::TcpStream;
+
+use lanlab_os as os;
+use lanlab_units::Instant;
+use lanlab_workloads::measure::IntervalMeter;
+use lanlab_workloads::stream::AcknowledgedCounter;
+
+use crate::messages::{Acknowledged, AcknowledgedFlow, Failure, StreamSent};
+
+/// How a sender learns that all has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmation {
+    /// The receiver, an engine, closes its end once it has read all.
+    ByClosing,
+    /// The peer's TCP has acknowledged all; `closes`: whether this end is closed before that.
+    ByAcknowledgement { closes: bool },
+}
+
+/// What came of sending.
+pub struct Over {
+    pub sent: StreamSent,
+    /// What the peer's TCP acknowledged, where that was counted and the system tells.
+    pub acknowledged: Option<Acknowledged>,
+    pub failure: Option<Failure>,
+}
+
+/// Whether what was sent has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drained {
+    /// Only the receiver can say.
+    ByClosing,
+    All,
+    NotYet,
+    /// The connection is gone, and not all was acknowledged.
+    Gone,
+}
+
+/// The acknowledgements of one flow.
+pub struct Acknowledgements {
+    confirmation: Confirmation,
+    /// `None`: not counted, or the system does not tell.
+    counter: Option<AcknowledgedCounter>,
+    written_bytes: u64,
+}
+
+impl Acknowledgements {
+    /// Of a connection over which nothing was sent yet.
+    pub fn new(confirmation: Confirmation, stream: &TcpStream, start: Instant) -> Self {
+        let is_counted = confirmation != Confirmation::ByClosing;
+        let before = is_counted.then(|| os::tcp_info(stream).ok()).flatten();
+        Self {
+            confirmation,
+            counter: before.map(|info| AcknowledgedCounter::new(start, info.acknowledged_bytes)),
+            written_bytes: 0,
+        }
+    }
+
+    /// Take in what the system knows of `stream`, over which `written_bytes` were written.
+    pub fn look(
+        &mut self,
+        stream: &TcpStream,
+        written_bytes: u64,
+        now: Instant,
+        intervals: &mut IntervalMeter,
+    ) {
+        self.written_bytes = written_bytes;
+        if let Some(counter) = &mut self.counter
+            && let Ok(info) = os::tcp_info(stream)
+        {
+            counter.look(info.acknowledged_bytes, written_bytes, now, intervals);
+        }
+    }
+
+    /// The measured part begins with the last look.
+    pub fn begin(&mut self) {
+        if let Some(counter) = &mut self.counter {
+            counter.begin();
+        }
+    }
+
+    /// It ends with the last look.
+    pub fn end(&mut self) {
+        if let Some(counter) = &mut self.counter {
+            counter.end();
+        }
+    }
+
+    /// Whether this end is closed when all is sent.
+    pub fn closes(&self) -> bool {
+        self.confirmation != Confirmation::ByAcknowledgement { closes: false }
+    }
+
+    /// Whether all has arrived, as of the last look.
+    pub fn drained(&self, stream: &TcpStream) -> Drained {
+        if self.confirmation == Confirmation::ByClosing {
+            return Drained::ByClosing;
+        }
+        // Where the system tells nothing, all is handed over and no more can be known.
+        let Some(counter) = &self.counter else { return Drained::All };
+        if counter.total_bytes() >= self.written_bytes {
+            return Drained::All;
+        }
+        // A connection that was reset has nothing on its way any more.
+        match os::tcp_info(stream) {
+            Ok(info) if info.unacknowledged_segments > 0 || info.unsent_bytes > 0 => {
+                Drained::NotYet
+            }
+            // Acknowledged since the last look, or gone: the next look tells.
+            Ok(info) if info.state == os::TcpState::Open => Drained::NotYet,
+            _ => Drained::Gone,
+        }
+    }
+
+    /// What was counted.
+    pub fn finish(&self) -> Option<AcknowledgedFlow> {
+        self.counter.as_ref().map(AcknowledgedCounter::finish)
+    }
+}
+
+/// All flows together; `None` if one was not counted.
+pub fn sum_up(
+    flows: Vec<Option<AcknowledgedFlow>>,
+    intervals: Vec<IntervalMeter>,
+) -> Option<Acknowledged> {
+    let flows = flows.into_iter().collect::<Option<Vec<_>>>()?;
+    Some(Acknowledged {
+        window_ns: flows.iter().map(|flow| flow.window_ns).max().unwrap_or(0),
+        window_bytes: flows.iter().map(|flow| flow.window_bytes).sum(),
+        total_bytes: flows.iter().map(|flow| flow.total_bytes).sum(),
+        intervals: IntervalMeter::merge(intervals, false),
+        flows,
+    })
+}

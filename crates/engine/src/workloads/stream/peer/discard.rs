@@ -1,0 +1,103 @@
+//! Reads what a peer sends back while a stream goes to it, and discards it: a peer that repeats all it gets
+//! reads nothing more once its own answers are not read.
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, Readiness};
+
+use crate::background::{Work, with_background};
+use crate::messages::Failure;
+use crate::workloads::setup::is_idle;
+
+/// Octets that one read asks for.
+pub const BUFFER_BYTES: usize = 256 * 1024;
+/// Reads of a connection in a row, so that others have their turn.
+const READS_IN_A_ROW: usize = 16;
+/// How often the end of the work is looked for.
+const LOOK: Duration = Duration::from_millis(5);
+/// What comes back after the work is waited for until this time has brought nothing.
+const LAST_WORDS_NS: u64 = 200_000_000;
+/// The same in all: a peer that never stops is not waited for.
+const MOST_LAST_WORDS_NS: u64 = 2_000_000_000;
+
+/// Do `work`, which sends over `streams`, and give with its result the octets that came back.
+pub fn discarding<T>(streams: &[TcpStream], work: impl FnOnce() -> T) -> Result<(T, u64), Failure> {
+    let failed = |error| Failure::system("reading what the peer sends back", &error);
+    let readiness = Readiness::new(streams.len()).map_err(failed)?;
+    for (key, stream) in streams.iter().enumerate() {
+        readiness.watch(stream, key, Interest::Read).map_err(failed)?;
+    }
+    let (result, read) = with_background(|work| read_back(streams, readiness, work), work);
+    Ok((result, read.unwrap_or_default()))
+}
+
+/// Read until the work is over and nothing more comes; gives the octets.
+fn read_back(streams: &[TcpStream], mut readiness: Readiness, work: &Work) -> u64 {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let (mut total, mut open) = (0, streams.len());
+    let mut over_since = None;
+    let mut last = os::monotonic();
+    while open > 0 {
+        let now = os::monotonic();
+        if work.is_over() {
+            let since = *over_since.get_or_insert(now);
+            let quiet_ns = now.nanos_since(last.max(since));
+            if quiet_ns > LAST_WORDS_NS || now.nanos_since(since) > MOST_LAST_WORDS_NS {
+                break;
+            }
+        }
+        // A wait that fails is one that brings nothing.
+        let ready: Vec<_> = readiness.wait(LOOK).map(Iterator::collect).unwrap_or_default();
+        for key in ready {
+            let (octets, is_open) = read_some(&streams[key], &mut buffer);
+            total += octets;
+            if octets > 0 {
+                last = os::monotonic();
+            }
+            if !is_open {
+                open -= 1;
+                // What cannot be forgotten is reported again, and read again to no effect.
+                let _ = readiness.forget(&streams[key]);
+            }
+        }
+    }
+    total
+}
+
+/// Read what is there; gives the octets, and whether there may be more later.
+fn read_some(stream: &TcpStream, buffer: &mut [u8]) -> (u64, bool) {
+    let mut total = 0;
+    for _ in 0..READS_IN_A_ROW {
+        match os::receive_now(stream, buffer) {
+            Ok(0) => return (total, false),
+            Ok(octets) => total += octets as u64,
+            Err(error) => return (total, is_idle(&error)),
+        }
+    }
+    (total, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{Shutdown, TcpListener};
+
+    use super::*;
+
+    #[test]
+    fn what_comes_back_is_counted_to_its_end_and_a_closed_peer_ends_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let far = listener.accept().unwrap().0;
+        let streams = [near];
+        let (answer, octets) = discarding(&streams, || {
+            (&far).write_all(&vec![7; 1_000_000]).unwrap();
+            far.shutdown(Shutdown::Both).unwrap();
+            42
+        })
+        .unwrap();
+        assert_eq!((answer, octets), (42, 1_000_000));
+    }
+}

@@ -1,0 +1,196 @@
+//! A test under way: its flows, and the dialogue that ends it, in which both ends exchange what they
+//! counted.
+
+use std::sync::OnceLock;
+use std::thread;
+
+use lanlab_os as os;
+use lanlab_units::Instant;
+use lanlab_workloads::iperf3::flow_number;
+
+use super::control::Control;
+use crate::messages::{
+    EndedBy, Failure, FlowSent, PeerReport, PeerReportFlow, PeerStreamed, StreamReceived,
+};
+use crate::workloads::stream::Plan;
+use crate::workloads::stream::acknowledged::Over;
+use crate::workloads::stream::peer::plain::by_the_system;
+
+/// How often it is looked at whether the amount is reached.
+const LOOK_NS: u64 = 1_000_000;
+/// What has left this end the server's program has read within this time and a round trip, or it does not
+/// read at all.
+const READ_NS: u64 = 100_000_000;
+/// All has come that was on its way when nothing more has come for this time, or after this time in all.
+const SETTLED_NS: u64 = 50_000_000;
+const MOST_SETTLING_NS: u64 = 3_000_000_000;
+/// After the dialogue the server closes its connections within this time.
+const CLOSES_NS: u64 = 500_000_000;
+
+pub type Sending = Result<Over, Failure>;
+pub type Receiving = Result<(StreamReceived, Option<Failure>), Failure>;
+
+/// What moves the messages of a test.
+pub struct Flows<'a, S, R> {
+    /// Sends until the amount is reached; `None`: nothing is to be sent.
+    pub send: Option<S>,
+    /// Receives until `close` is called, or the server ends; `None`: nothing is to be received.
+    pub receive: Option<R>,
+    /// What has come over each flow so far, in the words of the protocol.
+    pub received: &'a dyn Fn() -> Vec<PeerReportFlow>,
+    /// The test is over.
+    pub close: &'a dyn Fn(),
+}
+
+/// Move messages until the amount is reached in all directions, then exchange results.
+pub fn run<S, R>(
+    control: &mut Control,
+    (plan, start): (&Plan, Instant),
+    flows: Flows<S, R>,
+) -> Result<(PeerStreamed, Option<Failure>), Failure>
+where
+    S: FnOnce() -> Sending + Send,
+    R: FnOnce() -> Receiving + Send,
+{
+    let Flows { send, receive, received, close } = flows;
+    let (sends, receives) = (send.is_some(), receive.is_some());
+    let (sent, taken) = (OnceLock::<Sending>::new(), OnceLock::<Receiving>::new());
+    let report = thread::scope(|scope| {
+        if let Some(send) = send {
+            scope.spawn(|| sent.get_or_init(send).is_ok());
+        }
+        if let Some(receive) = receive {
+            scope.spawn(|| taken.get_or_init(receive).is_ok());
+        }
+        let test = Test { plan, start, sends, receives, sent: &sent, taken: &taken, received };
+        let report = test.converse(control);
+        let closed_by = os::monotonic().plus_nanos(CLOSES_NS);
+        while report.is_ok() && test.still_receives() && os::monotonic() < closed_by {
+            os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
+        }
+        close();
+        report
+    });
+    let sent = sent.into_inner().transpose()?;
+    let taken = taken.into_inner().transpose()?;
+    let (report, mut failure) = match report {
+        Ok(report) => (Some(report), None),
+        Err(failure) => (None, Some(failure)),
+    };
+    let mut streamed = PeerStreamed { report, ..PeerStreamed::default() };
+    if let Some(sent) = sent {
+        failure = by_the_system(sent.failure).or(failure);
+        (streamed.sent, streamed.acknowledged) = (Some(sent.sent), sent.acknowledged);
+    }
+    if let Some((received, ended)) = taken {
+        failure = by_the_system(ended).or(failure);
+        streamed.received = Some(received);
+    }
+    Ok((streamed, failure))
+}
+
+/// A test under way, as the dialogue sees it.
+struct Test<'a> {
+    plan: &'a Plan,
+    start: Instant,
+    sends: bool,
+    receives: bool,
+    /// What became of sending and receiving, once they have ended.
+    sent: &'a OnceLock<Sending>,
+    taken: &'a OnceLock<Receiving>,
+    received: &'a dyn Fn() -> Vec<PeerReportFlow>,
+}
+
+impl Test<'_> {
+    fn still_receives(&self) -> bool {
+        self.receives && self.taken.get().is_none()
+    }
+
+    /// Wait until the amount is reached in all directions, and exchange results.
+    fn converse(&self, control: &mut Control) -> Result<PeerReport, Failure> {
+        let closed = || Failure::new("peer.closed", "the peer closed a flow before its end");
+        while !self.is_reached() {
+            if control.running.is_cancelled() {
+                return Err(Failure::cancelled());
+            }
+            if self.receives && self.taken.get().is_some() {
+                return Err(closed());
+            }
+            os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
+        }
+        let mut ours = match self.sent.get() {
+            Some(Ok(over)) if over.sent.ended_by == EndedBy::Finished => {
+                os::sleep_until(os::monotonic().plus_nanos(READ_NS + self.plan.round_trip_ns));
+                sent_flows(over, self.plan)
+            }
+            Some(Ok(_)) => return Err(closed()),
+            Some(Err(failure)) => return Err(failure.clone()),
+            None => Vec::new(),
+        };
+        control.exchange(|| {
+            if self.receives {
+                ours.extend(self.settled());
+            }
+            let end_time = os::monotonic().nanos_since(self.start) as f64 / 1e9;
+            let numbered = ours.into_iter().enumerate().map(|(place, flow)| PeerReportFlow {
+                id: flow_number(place),
+                end_time,
+                retransmits: -1,
+                ..flow
+            });
+            PeerReport {
+                sender_has_retransmits: -1,
+                streams: numbered.collect(),
+                ..PeerReport::default()
+            }
+        })
+    }
+
+    fn is_reached(&self) -> bool {
+        (!self.sends || self.sent.get().is_some()) && (!self.receives || self.has_come())
+    }
+
+    /// Whether the amount has come.
+    fn has_come(&self) -> bool {
+        let plan = self.plan;
+        match (plan.end(plan.arrivals_from(self.start)), plan.messages()) {
+            (Some(end), _) => os::monotonic() >= end,
+            (None, Some(messages)) => {
+                let wanted = messages * plan.message_bytes as u64;
+                (self.received)().iter().all(|flow| flow.bytes >= wanted)
+            }
+            (None, None) => true,
+        }
+    }
+
+    /// What has come when nothing more comes.
+    fn settled(&self) -> Vec<PeerReportFlow> {
+        let began = os::monotonic();
+        let (mut last, mut since) = ((self.received)(), began);
+        loop {
+            os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
+            let (now, found) = (os::monotonic(), (self.received)());
+            if found != last {
+                (last, since) = (found, now);
+            }
+            if now.nanos_since(since) > SETTLED_NS || now.nanos_since(began) > MOST_SETTLING_NS {
+                return last;
+            }
+        }
+    }
+}
+
+/// What each flow has sent, warm-up included: where TCP carries it, what was acknowledged.
+fn sent_flows(over: &Over, plan: &Plan) -> Vec<PeerReportFlow> {
+    let acknowledged = over.acknowledged.as_ref();
+    let of = |(place, flow): (usize, &FlowSent)| {
+        let messages = flow.first_measured + flow.sent_messages;
+        let acknowledged = acknowledged.map(|all| all.flows[place].total_bytes);
+        PeerReportFlow {
+            bytes: acknowledged.unwrap_or(messages * plan.message_bytes as u64),
+            packets: messages.cast_signed(),
+            ..PeerReportFlow::default()
+        }
+    };
+    over.sent.flows.iter().enumerate().map(of).collect()
+}

@@ -1,0 +1,105 @@
+//! The flows of a test over UDP: each opens with a datagram that the server answers.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use lanlab_os::{DatagramOptions, DatagramSocket};
+use lanlab_units::Instant;
+use lanlab_wire::iperf3::{HELLO, HELLO_ANSWER, HELLO_BYTES, Head};
+
+use super::control::Control;
+use super::dialogue::{self, Flows};
+use super::udp_receive::{Watched, receive_over};
+use super::udp_send::send_over;
+use crate::messages::{Failure, PeerDirection, PeerReportFlow, PeerStream, PeerStreamed};
+use crate::workloads::setup::{is_idle, socket_address};
+use crate::workloads::stream::Plan;
+
+/// To answer the datagram that opens a flow.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// Whether numbers have 64 bits, as the client asks for.
+const IS_WIDE: bool = true;
+
+/// Open all flows, one after the other; in both directions those that send to the server are first.
+pub fn open(request: &PeerStream, plan: &Plan) -> Result<Vec<DatagramSocket>, Failure> {
+    let least = Head::octets(IS_WIDE);
+    if plan.message_bytes < least {
+        let allowed = format!("{least} or more, which the number of a datagram takes");
+        return Err(Failure::value("message_size_bytes", plan.message_bytes, allowed));
+    }
+    let directions = if request.direction == PeerDirection::Both { 2 } else { 1 };
+    let peer = socket_address(request.peer, request.port)?;
+    (0..directions * usize::from(plan.flows)).map(|_| open_one(request, peer)).collect()
+}
+
+fn open_one(request: &PeerStream, peer: SocketAddr) -> Result<DatagramSocket, Failure> {
+    let any = if peer.is_ipv6() { "::" } else { "0.0.0.0" };
+    let any = any.parse().map_err(|_| Failure::value("bind", any, "an address"))?;
+    let bind = socket_address(request.bind.unwrap_or(any), 0)?;
+    let options = &request.spec.socket;
+    let options = DatagramOptions {
+        send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
+        receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
+        dscp: options.dscp,
+    };
+    let failed =
+        |error| Failure::system(format!("UDP port {} of {}", peer.port(), peer.ip()), &error);
+    let socket = DatagramSocket::bind(bind, &options).map_err(failed)?;
+    let plain = socket.plain();
+    plain.connect(peer).map_err(failed)?;
+    plain.set_read_timeout(Some(ANSWER_WITHIN)).map_err(failed)?;
+    plain.send(&HELLO).map_err(failed)?;
+    let mut answer = [0; HELLO_BYTES + 1];
+    match plain.recv(&mut answer) {
+        Ok(HELLO_BYTES) if answer[..HELLO_BYTES] == HELLO_ANSWER => {}
+        Ok(_) => {
+            return Err(Failure::new("peer.protocol", "another answer to an opened flow over UDP"));
+        }
+        Err(error) if is_idle(&error) || error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            let found = format!("UDP port {} of {}: no answer", peer.port(), peer.ip());
+            return Err(Failure::new("peer.no_answer", found)
+                .hint("see whether a firewall lets UDP pass to that port"));
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    socket.enable_local_drop_reports().map_err(failed)?;
+    Ok(socket)
+}
+
+/// Run the test over `sockets`, and exchange results.
+pub fn stream(
+    request: &PeerStream,
+    plan: &Plan,
+    mut sockets: Vec<DatagramSocket>,
+    control: &mut Control,
+    start: Instant,
+) -> Result<(PeerStreamed, Option<Failure>), Failure> {
+    let (running, processor) = (control.running, request.processor);
+    let receives_only = request.direction == PeerDirection::Receive;
+    let sent_first = if receives_only { 0 } else { usize::from(plan.flows) };
+    let receiving = sockets.split_off(sent_first);
+    let messages = receiving.iter().map(|_| AtomicU64::new(0)).collect();
+    let watched = Watched { messages, ..Watched::default() };
+    let of = (plan, IS_WIDE);
+    let flows = Flows {
+        send: (!sockets.is_empty())
+            .then_some(|| send_over(of, processor, &sockets, running, start)),
+        receive: (!receiving.is_empty())
+            .then_some(|| receive_over(of, processor, &receiving, &watched, running, start)),
+        received: &|| watched.messages.iter().map(|count| received(count, plan)).collect(),
+        close: &|| watched.is_over.store(true, Ordering::Release),
+    };
+    dialogue::run(control, (plan, start), flows)
+}
+
+/// What has come of a flow.
+fn received(messages: &AtomicU64, plan: &Plan) -> PeerReportFlow {
+    let messages = messages.load(Ordering::Relaxed);
+    PeerReportFlow {
+        bytes: messages * plan.message_bytes as u64,
+        packets: messages.cast_signed(),
+        ..PeerReportFlow::default()
+    }
+}

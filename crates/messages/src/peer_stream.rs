@@ -1,0 +1,153 @@
+//! A stream whose other end is no engine.
+
+use lanlab_files::HostAddress;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Intervals, StreamReceived, StreamSent, StreamSpec};
+
+/// Send a stream to a peer that is no engine, or receive one from it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PeerStream {
+    /// What the stream is.
+    pub spec: StreamSpec,
+    /// What the peer speaks.
+    pub protocol: PeerProtocol,
+    /// Which way the stream goes.
+    pub direction: PeerDirection,
+    /// Address to connect from; absent: the system's choice.
+    #[serde(default)]
+    pub bind: Option<HostAddress>,
+    /// The peer's address.
+    pub peer: HostAddress,
+    /// The port that it listens on.
+    pub port: u16,
+    /// The processor that the threads of the flows are bound to; absent: any.
+    #[serde(default)]
+    pub processor: Option<u16>,
+}
+
+/// What a peer that is no engine speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PeerProtocol {
+    /// Nothing beyond TCP: it reads, writes or does both.
+    Tcp,
+    /// iperf3's protocol: it is an iperf3 server.
+    Iperf3,
+}
+
+/// Which way a stream goes, as this end sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PeerDirection {
+    /// To the peer.
+    Send,
+    /// From the peer.
+    Receive,
+    /// Both at once.
+    Both,
+}
+
+/// What this end counted of a stream whose other end is no engine.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct PeerStreamed {
+    /// What this end sent, if it did.
+    pub sent: Option<StreamSent>,
+    /// What of it the peer's TCP acknowledged, where the system tells. That its program has read it is
+    /// not known.
+    pub acknowledged: Option<Acknowledged>,
+    /// Octets that the peer sent back meanwhile, warm-up included; they were read and discarded.
+    pub returned_bytes: Option<u64>,
+    /// What this end received, if it did.
+    pub received: Option<StreamReceived>,
+    /// What the peer counted, if it says so; warm-up included.
+    pub report: Option<PeerReport>,
+}
+
+/// What the TCP of a peer acknowledged, as this end's kernel knows it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Acknowledged {
+    /// For an amount of time from the first measured message to the end of sending; else to the last
+    /// acknowledgement. The longest of all flows.
+    pub window_ns: u64,
+    /// Octets of payload that were acknowledged in it.
+    pub window_bytes: u64,
+    /// Octets of payload in all, warm-up included.
+    pub total_bytes: u64,
+    /// Acknowledgements over time, warm-up included.
+    pub intervals: Intervals,
+    /// Each flow by itself.
+    pub flows: Vec<AcknowledgedFlow>,
+}
+
+/// One flow of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AcknowledgedFlow {
+    /// Length of the flow's window.
+    pub window_ns: u64,
+    /// Octets of payload that were acknowledged in it.
+    pub window_bytes: u64,
+    /// Octets of payload in all, warm-up included.
+    pub total_bytes: u64,
+}
+
+/// What an iperf3 server reported of a test, by the names that it uses. What it left out is 0.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct PeerReport {
+    /// Its processor time, per cent of one.
+    pub cpu_util_total: f64,
+    /// The part of its program.
+    pub cpu_util_user: f64,
+    /// The part of its system.
+    pub cpu_util_system: f64,
+    /// Whether `retransmits` is known: 1; 0 or -1: it is not.
+    #[serde(deserialize_with = "signed")]
+    pub sender_has_retransmits: i64,
+    /// Congestion control of its connections. Servers were seen to crash on one that is `null`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_used: Option<String>,
+    /// Each flow.
+    pub streams: Vec<PeerReportFlow>,
+}
+
+/// One flow of these.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub struct PeerReportFlow {
+    /// Its number: 1, 3, 4 and so on.
+    pub id: i64,
+    /// Octets of payload that it received, or sent.
+    #[serde(deserialize_with = "whole")]
+    pub bytes: u64,
+    /// Segments sent again; -1: it does not know.
+    #[serde(deserialize_with = "signed")]
+    pub retransmits: i64,
+    /// Jitter as in RFC 1889, seconds (UDP).
+    pub jitter: f64,
+    /// Datagrams that did not arrive (UDP).
+    pub errors: i64,
+    /// Those before the measured part.
+    pub omitted_errors: i64,
+    /// Datagrams sent or, by their numbers, expected (UDP).
+    pub packets: i64,
+    /// Those before the measured part.
+    pub omitted_packets: i64,
+    /// When it began, seconds.
+    pub start_time: f64,
+    /// When it ended, seconds.
+    pub end_time: f64,
+}
+
+/// A count in which some versions write -1 as the largest number of 64 bits.
+fn signed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    Ok(if number >= i64::MAX as f64 { -1 } else { number as i64 })
+}
+
+/// A count, which libraries for JSON may write as a number with an exponent.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    f64::deserialize(deserializer).map(|number| number as u64)
+}

@@ -1,0 +1,235 @@
+//! The client's side of a control connection.
+
+use lanlab_wire::iperf3::{COOKIE_BYTES, LENGTH_BYTES, State};
+use serde_json::json;
+
+use super::inbox::{Inbox, not_iperf3};
+use crate::messages::{Failure, PeerReport};
+
+/// What a client asks a server for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Test {
+    /// Over UDP, else over TCP.
+    pub is_udp: bool,
+    /// Whether the server sends, and whether the client does.
+    pub directions: (bool, bool),
+    /// Time that messages go for, whole seconds; the client ends the test, earlier or later.
+    pub time_s: u64,
+    /// Flows in each direction.
+    pub flows: u16,
+    /// Octets of a message, or of a read and a write.
+    pub message_bytes: usize,
+    /// Bit/s of each flow; 0: as fast as possible.
+    pub rate_bps: u64,
+    /// Whether small segments are sent at once.
+    pub nodelay: bool,
+    /// Octets of both socket buffers.
+    pub buffer_bytes: Option<u32>,
+    /// Congestion control.
+    pub congestion: Option<String>,
+}
+
+impl Test {
+    /// As the server reads it.
+    fn text(&self) -> String {
+        let (server_sends, client_sends) = self.directions;
+        let mut asked = json!({
+            (if self.is_udp { "udp" } else { "tcp" }): true,
+            "omit": 0,
+            "time": self.time_s,
+            "num": 0,
+            "blockcount": 0,
+            "parallel": self.flows,
+            "len": self.message_bytes,
+            "pacing_timer": 1000,
+            "client_version": "lanlab",
+        });
+        let mut add = |key: &str, value: serde_json::Value| asked[key] = value;
+        if server_sends && client_sends {
+            add("bidirectional", json!(true));
+        } else if server_sends {
+            add("reverse", json!(true));
+        }
+        if self.is_udp {
+            add("udp_counters_64bit", json!(1));
+        }
+        if self.rate_bps > 0 {
+            add("bandwidth", json!(self.rate_bps));
+        }
+        if self.nodelay {
+            add("nodelay", json!(true));
+        }
+        if let Some(octets) = self.buffer_bytes {
+            add("window", json!(octets));
+        }
+        if let Some(name) = &self.congestion {
+            add("congestion", json!(name));
+        }
+        asked.to_string()
+    }
+}
+
+/// What has happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The server has taken the parameters: the flows are to be opened.
+    OpenFlows,
+    /// Messages may go, in both directions.
+    Running,
+    /// The server waits for what the client counted: [`Client::give_results`].
+    WantResults,
+    /// What the server counted.
+    Report(Box<PeerReport>),
+    /// The dialogue is over.
+    Over,
+}
+
+/// What the server says next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Parameters,
+    Opening,
+    Starting,
+    Running,
+    Results,
+    Report,
+    Showing,
+    Over,
+}
+
+/// One control connection, from its first octet on.
+#[derive(Debug)]
+pub struct Client {
+    test: Test,
+    phase: Phase,
+    /// The two numbers of an error are awaited.
+    has_failed: bool,
+    inbox: Inbox,
+    outbox: Vec<u8>,
+}
+
+impl Client {
+    /// The connection is open: the cookie goes first.
+    pub fn new(test: Test, cookie: &[u8; COOKIE_BYTES]) -> Self {
+        Self {
+            test,
+            phase: Phase::Parameters,
+            has_failed: false,
+            inbox: Inbox::default(),
+            outbox: cookie.to_vec(),
+        }
+    }
+
+    /// Octets have come from the server. [`Self::poll_event`] is to be asked before more are given.
+    pub fn handle(&mut self, octets: &[u8]) {
+        self.inbox.put(octets);
+    }
+
+    /// What to send to the server.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// The amount is reached: the server shall stop, and exchange results.
+    pub fn end(&mut self) {
+        if self.phase == Phase::Running {
+            self.outbox.push(State::TestEnd as u8);
+            self.phase = Phase::Results;
+        }
+    }
+
+    /// What this end counted, for the server.
+    pub fn give_results(&mut self, results: &PeerReport) {
+        self.put_text(&json!(results).to_string());
+    }
+
+    /// End a test that cannot go on.
+    pub fn give_up(&mut self) {
+        self.outbox.push(State::ClientTerminate as u8);
+        self.phase = Phase::Over;
+    }
+
+    /// The server closed the connection.
+    pub fn closed(&self) -> Failure {
+        Failure::new("peer.closed", "the iperf3 server closed its control connection")
+            .hint("see what it says at its end")
+    }
+
+    /// What has happened since; `None`: nothing until more comes.
+    pub fn poll_event(&mut self) -> Result<Option<Event>, Failure> {
+        if self.has_failed {
+            return self.inbox.error_numbers().map_or(Ok(None), |numbers| Err(failed(numbers)));
+        }
+        if self.phase == Phase::Report {
+            let Some(report) = self.inbox.json::<PeerReport>()? else { return Ok(None) };
+            if report.streams.len() > usize::from(u16::MAX) {
+                return Err(not_iperf3(format!("results of {} flows", report.streams.len())));
+            }
+            self.phase = Phase::Showing;
+            return Ok(Some(Event::Report(Box::new(report))));
+        }
+        let Some(state) = self.inbox.state()? else { return Ok(None) };
+        match (state, self.phase) {
+            (State::ParameterExchange, Phase::Parameters) => {
+                let text = self.test.text();
+                self.put_text(&text);
+                self.phase = Phase::Opening;
+                self.poll_event()
+            }
+            (State::CreateStreams, Phase::Opening) => {
+                self.phase = Phase::Starting;
+                Ok(Some(Event::OpenFlows))
+            }
+            (State::TestStart, Phase::Starting) => self.poll_event(),
+            (State::TestRunning, Phase::Starting) => {
+                self.phase = Phase::Running;
+                Ok(Some(Event::Running))
+            }
+            (State::ExchangeResults, Phase::Results) => {
+                self.phase = Phase::Report;
+                Ok(Some(Event::WantResults))
+            }
+            (State::DisplayResults, Phase::Showing) => {
+                self.outbox.push(State::Done as u8);
+                self.phase = Phase::Over;
+                Ok(Some(Event::Over))
+            }
+            (State::ServerError, _) => {
+                self.has_failed = true;
+                self.poll_event()
+            }
+            (State::AccessDenied, _) => {
+                Err(Failure::new("peer.busy", "the iperf3 server is busy with another client")
+                    .hint(
+                        "an iperf3 server takes one client at a time; wait, or name another port",
+                    ))
+            }
+            (State::ServerTerminate, _) => {
+                Err(Failure::new("peer.closed", "the iperf3 server was ended at its end"))
+            }
+            (state, phase) => Err(not_iperf3(format!("{state:?} where {phase:?} was due"))),
+        }
+    }
+
+    fn put_text(&mut self, text: &str) {
+        let length = (text.len() as u32).to_be_bytes();
+        debug_assert_eq!(length.len(), LENGTH_BYTES);
+        self.outbox.extend_from_slice(&length);
+        self.outbox.extend_from_slice(text.as_bytes());
+    }
+}
+
+/// What a server said of its failure.
+fn failed((own, system): (i32, i32)) -> Failure {
+    Failure::new(
+        "peer.failed",
+        format!("the iperf3 server failed with its error {own} and the system's {system}"),
+    )
+    .hint("see what it says at its end; older servers do not take every option")
+}
+
+/// The number of a flow in reports: 1, 3, 4 and so on.
+pub fn flow_number(place: usize) -> i64 {
+    let place = i64::try_from(place).unwrap_or(i64::MAX - 2);
+    if place == 0 { 1 } else { place + 2 }
+}

@@ -1,0 +1,62 @@
+//! What has come over a control connection and is not read yet.
+
+use lanlab_wire::iperf3::{LENGTH_BYTES, State};
+use serde::de::DeserializeOwned;
+
+use crate::messages::Failure;
+
+/// Longest text of JSON that is taken: the results of 128 flows have 40 kB.
+const MOST_TEXT_BYTES: usize = 1 << 20;
+
+/// Octets that have come. It holds no more than a text and what was handed over with its end.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    octets: Vec<u8>,
+}
+
+impl Inbox {
+    /// Octets have come.
+    pub fn put(&mut self, octets: &[u8]) {
+        self.octets.extend_from_slice(octets);
+    }
+
+    /// The next octet as a state; `None`: it has not come yet.
+    pub fn state(&mut self) -> Result<Option<State>, Failure> {
+        let Some(octet) = self.octets.first().copied() else { return Ok(None) };
+        self.octets.remove(0);
+        State::parse(octet).map(Some).map_err(|error| not_iperf3(error.to_string()))
+    }
+
+    /// The two numbers behind [`State::ServerError`]; `None`: they have not come yet.
+    pub fn error_numbers(&mut self) -> Option<(i32, i32)> {
+        let numbers: [u8; 8] = self.octets.get(..8)?.try_into().ok()?;
+        self.octets.drain(..8);
+        let (own, system) = numbers.split_at(4);
+        let number = |octets: &[u8]| octets.iter().fold(0, |all: i32, o| all << 8 | i32::from(*o));
+        Some((number(own), number(system)))
+    }
+
+    /// The next text, read as JSON; `None`: it has not come yet.
+    pub fn json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Failure> {
+        let Some(length) = self.octets.get(..LENGTH_BYTES) else { return Ok(None) };
+        let length = length.iter().fold(0_usize, |all, octet| all << 8 | usize::from(*octet));
+        if length > MOST_TEXT_BYTES {
+            return Err(not_iperf3(format!(
+                "a text of {length} bytes is announced; allowed: {MOST_TEXT_BYTES}"
+            )));
+        }
+        let Some(text) = self.octets.get(LENGTH_BYTES..LENGTH_BYTES + length) else {
+            return Ok(None);
+        };
+        let value = serde_json::from_slice(text)
+            .map_err(|error| not_iperf3(format!("a text that is not its JSON: {error}")))?;
+        self.octets.drain(..LENGTH_BYTES + length);
+        Ok(Some(value))
+    }
+}
+
+/// The peer says what no iperf3 says.
+pub fn not_iperf3(found: impl std::fmt::Display) -> Failure {
+    Failure::new("peer.protocol", format!("the peer does not speak iperf3's protocol: {found}"))
+        .hint("see what listens on that port; `iperf3 -s` listens on 5201")
+}

@@ -1,0 +1,132 @@
+"""
+The results of a stream with a peer, from what this end counted, and what the peer reported: where
+they differ both stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import EngineError
+from lanlab.roles import REVERSE_PREFIX
+from lanlab.workloads.outcome import TrialOutcome
+from lanlab.workloads.peer_steps import REPORT
+from lanlab.workloads.processor_time import cost_metrics, cpu_metrics
+from lanlab.workloads.stream_results import (
+    Metrics,
+    datagram_metrics,
+    segment_metrics,
+    sent_metrics,
+    sharing_metrics,
+    window_metrics,
+)
+
+if TYPE_CHECKING:
+    from lanlab.workloads.stream import StreamParameters
+
+
+def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics:
+    """
+    A trial's results.
+
+    Args:
+        outcome: Outcome of a trial that did not fail.
+
+    Returns:
+        Values by the keys of `Stream.metrics`. What only the peer could count is not there.
+
+    Raises:
+        EngineError: Nothing came, or nothing was acknowledged.
+    """
+    report = outcome.results.get(REPORT)
+    flows = [] if report is None else report["streams"]
+    metrics: Metrics = {}
+    if (sent := outcome.results.get("sender")) is not None:
+        metrics = _sent(parameters, outcome, sent)
+        metrics |= _reported_received(flows[: parameters.flows])
+    for prefix in ("", REVERSE_PREFIX):
+        received = outcome.results.get(f"{prefix}receiver")
+        if received is None:
+            continue
+        role = f"{prefix}receiver"
+        back = _received(parameters, received, outcome.capabilities(role))
+        back |= _reported_sent(report, flows[-parameters.flows :])
+        if "peer_sent_messages" in back:
+            lost = back["peer_sent_messages"] - back["total_received_messages"]
+            back["lost_messages"] = lost
+            back["loss_ratio"] = lost / max(1, back["peer_sent_messages"])
+        metrics |= {f"{prefix}{key}": value for key, value in back.items()}
+    return metrics
+
+
+def _received(
+    parameters: StreamParameters, received: Mapping[str, Any], capabilities: Mapping[str, bool]
+) -> Metrics:
+    if received["total_bytes"] == 0:
+        raise EngineError("stream.nothing_arrived", "the peer sent nothing")
+    is_udp = parameters.transport == "udp"
+    metrics: Metrics = {
+        **window_metrics(received),
+        **(datagram_metrics(received) if is_udp else {}),
+        "received_messages": received["window_messages"],
+        "received_bytes": received["window_bytes"],
+        "total_received_messages": received["total_messages"],
+        "total_received_bytes": received["total_bytes"],
+        **sharing_metrics(parameters.congestion_controls, received["flows"]),
+    }
+    metrics |= cpu_metrics("receiver", received["cpu"], capabilities)
+    return metrics | cost_metrics("receiver", metrics)
+
+
+def _reported_received(flows: Sequence[Mapping[str, Any]]) -> Metrics:
+    """What the peer says that it received, warm-up included."""
+    if not flows:
+        return {}
+    metrics: Metrics = {"peer_received_bytes": sum(flow["bytes"] for flow in flows)}
+    if any(flow["packets"] for flow in flows):
+        metrics["peer_lost_messages"] = sum(flow["errors"] for flow in flows)
+        packets = sum(flow["packets"] for flow in flows)
+        metrics["peer_received_messages"] = packets - metrics["peer_lost_messages"]
+        metrics["peer_jitter_ns"] = round(1e9 * max(flow["jitter"] for flow in flows))
+    lasted_s = max(flow["end_time"] - flow["start_time"] for flow in flows)
+    if lasted_s > 0:
+        metrics["peer_goodput_bps"] = 8 * metrics["peer_received_bytes"] / lasted_s
+    return metrics
+
+
+def _reported_sent(report: Mapping[str, Any] | None, flows: Sequence[Mapping[str, Any]]) -> Metrics:
+    """What the peer says that it sent, warm-up included."""
+    if report is None:
+        return {}
+    metrics: Metrics = {"peer_sent_bytes": sum(flow["bytes"] for flow in flows)}
+    if any(flow["packets"] for flow in flows):
+        metrics["peer_sent_messages"] = sum(flow["packets"] for flow in flows)
+    if report["sender_has_retransmits"] == 1:
+        metrics["peer_retransmitted_segments"] = sum(flow["retransmits"] for flow in flows)
+    return metrics
+
+
+def _sent(parameters: StreamParameters, outcome: TrialOutcome, sent: Mapping[str, Any]) -> Metrics:
+    metrics = sent_metrics(parameters, sent) | segment_metrics(parameters.message_size_bytes, sent)
+    metrics |= _acknowledged(sent.get("acknowledged"))
+    metrics["total_sent_messages"] = sent["total_messages"]
+    if sent.get("returned_bytes"):
+        metrics["returned_bytes"] = sent["returned_bytes"]
+    return metrics | cpu_metrics("sender", sent["cpu"], outcome.capabilities("sender"))
+
+
+def _acknowledged(acknowledged: Mapping[str, Any] | None) -> Metrics:
+    """What the peer's TCP took; nothing where this end's kernel does not tell."""
+    if acknowledged is None:
+        return {}
+    if acknowledged["total_bytes"] == 0:
+        raise EngineError("stream.nothing_arrived", "the peer's TCP acknowledged nothing")
+    metrics: Metrics = {
+        "acknowledged_bytes": acknowledged["window_bytes"],
+        "total_acknowledged_bytes": acknowledged["total_bytes"],
+    }
+    if acknowledged["window_ns"] > 0:
+        window_s = acknowledged["window_ns"] / 1e9
+        metrics["acknowledged_bps"] = 8 * acknowledged["window_bytes"] / window_s
+    return metrics

@@ -1,0 +1,102 @@
+"""The one step of a stream with a peer, which only this end takes part in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lanlab.roles import REVERSE, REVERSE_PREFIX, ROLES
+from lanlab.workloads.outcome import Progress
+from lanlab.workloads.peers import parse_peer
+from lanlab.workloads.steps import Before, Line, Part, Request, Stage, Steps, Told, joined_samples
+
+#: Resolvers ask several servers several times (resolv.conf(5)).
+_RESOLVE_S = 60.0
+_DIRECTIONS = {"forward": "send", "reverse": "receive", "both": "both"}
+#: What the record calls a peer's own report.
+REPORT = "peer"
+
+
+class PeerSteps(Steps):
+    """
+    The steps of a stream whose other end is a peer.
+
+    Args:
+        parameters: Parameters of the condition.
+        spec: The stream, as engines take it.
+        longest_s: As `Steps.longest_s`.
+    """
+
+    def __init__(self, parameters: Any, spec: dict[str, object], longest_s: float) -> None:
+        sender, receiver = ROLES["stream"]
+        is_reverse = parameters.traffic_direction == REVERSE
+        self._role = receiver if is_reverse else sender
+        self._peer = parse_peer(parameters.peer)
+        self._family = parameters.address_family
+        self._longest_s = longest_s
+        processors = (parameters.sender_processor, parameters.receiver_processor)
+        self._request: Request = {
+            "type": "peer_stream",
+            "spec": spec,
+            "protocol": self._peer.protocol,
+            "direction": _DIRECTIONS[parameters.traffic_direction],
+            "peer": self._peer.host,
+            "port": self._peer.port,
+            "processor": processors[is_reverse],
+        }
+
+    def open(self, stage: Stage) -> None:
+        """Look the peer's name up, on the host that measures."""
+        if self._peer.ip_version is None:
+            asked = {"type": "resolve", "name": self._peer.host, "family": self._family}
+            self._request["peer"] = stage.ask(self._role, asked, _RESOLVE_S)["address"]
+
+    def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
+        """This end alone."""
+
+        def request(before: Before) -> Request:
+            return self._request
+
+        return [[Part(self._role, request)]]
+
+    def longest_s(self) -> float:
+        """The time given to the constructor."""
+        return self._longest_s
+
+    def progress(self, lines: Sequence[Line | None]) -> Progress:
+        """What this end has sent or received."""
+        line = lines[0]
+        assert line is not None
+        elapsed_s = line["elapsed_ns"] / 1e9
+        return Progress(elapsed_s, line["messages"], line["bytes"], None, tcp=line.get("tcp"))
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """What this end sent or received, as an engine at an end of a stream reports it. A sender
+        has in addition what the peer's TCP acknowledged, over time as its intervals."""
+        part = told[0] if told else None
+        streamed = None if part is None else part.result
+        if part is None or streamed is None:
+            return {}
+        found = {}
+        sender, receiver = ROLES["stream"]
+        if streamed["sent"] is not None:
+            found[sender] = _sent(streamed) | joined_samples(part)
+        if streamed["received"] is not None:
+            is_second = streamed["sent"] is not None
+            role = f"{REVERSE_PREFIX}{receiver}" if is_second else receiver
+            found[role] = streamed["received"] | ({} if is_second else joined_samples(part))
+        if streamed["report"] is not None:
+            found[REPORT] = streamed["report"]
+        return found
+
+
+def _sent(streamed: Request) -> Request:
+    """What this end sent, with what the peer's TCP acknowledged of it."""
+    own = dict(streamed["sent"])
+    acknowledged = streamed["acknowledged"]
+    if acknowledged is not None:
+        own["acknowledged"] = {k: v for k, v in acknowledged.items() if k != "intervals"}
+        own["intervals"] = acknowledged["intervals"]
+    if streamed["returned_bytes"] is not None:
+        own["returned_bytes"] = streamed["returned_bytes"]
+    return own

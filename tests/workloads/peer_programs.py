@@ -1,0 +1,124 @@
+"""Programs at the other end of a stream that are not lanlab's, each on a port of loopback."""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+#: What a program does with a connection.
+Does = Callable[[socket.socket], object]
+
+
+@dataclass
+class Program:
+    """A program that listens, and what it has read."""
+
+    port: int
+    read_bytes: list[int] = field(default_factory=list)
+
+    @property
+    def tcp(self) -> str:
+        return f"tcp://127.0.0.1:{self.port}"
+
+    @property
+    def iperf3(self) -> str:
+        return f"iperf3://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def listening(does: Does) -> Iterator[Program]:
+    """A program that does something with each connection; all end with the block."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        program = Program(listener.getsockname()[1])
+        connections: list[socket.socket] = []
+        threads: list[threading.Thread] = []
+
+        def serve(connection: socket.socket) -> None:
+            with suppress(OSError), connection:
+                read = does(connection)
+                if isinstance(read, int):
+                    program.read_bytes.append(read)
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    connections.append(listener.accept()[0])
+                    threads.append(threading.Thread(target=serve, args=(connections[-1],)))
+                    threads[-1].start()
+
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield program
+        finally:
+            # A thread that waits for a connection, or for octets, is woken by these.
+            for one in (listener, *connections):
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+            for thread in (accepting, *threads):
+                thread.join(10)
+
+
+def discard(connection: socket.socket) -> int:
+    """RFC 863."""
+    total = 0
+    while octets := connection.recv(1 << 20):
+        total += len(octets)
+    return total
+
+
+def echo(connection: socket.socket) -> int:
+    """RFC 862."""
+    total = 0
+    while octets := connection.recv(1 << 16):
+        connection.sendall(octets)
+        total += len(octets)
+    return total
+
+
+def chargen(connection: socket.socket) -> None:
+    """RFC 864."""
+    line = bytes(range(32, 127)) * 100
+    while True:
+        connection.sendall(line)
+
+
+def closes_early(connection: socket.socket) -> None:
+    connection.recv(1000)
+
+
+def never_reads(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    # Only that the connection is gone.
+    gone = select.poll()
+    gone.register(connection, 0)
+    gone.poll(8_000)
+
+
+def says(answers: bytes) -> Does:
+    """A program that answers the first octets with these, and without any closes the connection."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.recv(37)
+        if not answers:
+            return
+        connection.sendall(answers)
+        connection.recv(1)
+        connection.recv(1 << 16)
+
+    return talk
+
+
+def endless_results(connection: socket.socket) -> None:
+    """An iperf3 server whose results never end; its flows are read by nobody."""
+    connection.sendall(b"\x09\x0a\x01\x02")
+    while b"\x04" not in connection.recv(1 << 16)[-1:]:
+        pass
+    connection.sendall(b"\x0d" + struct.pack(">I", 1 << 31))
+    while True:
+        connection.sendall(b"[" * 65536)

@@ -1,0 +1,249 @@
+"""Streams whose other end is a program that is not lanlab's, and what only one end can know."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from missing import missing
+from peer_programs import (
+    chargen,
+    closes_early,
+    discard,
+    echo,
+    endless_results,
+    listening,
+    never_reads,
+    says,
+)
+from pydantic import ValidationError
+from trial_running import Pair, opened_pair
+
+from lanlab.errors import EngineError, LabError
+from lanlab.performers import metrics_of
+from lanlab.performers.program import Program, free_ports, wait_listening
+from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
+from lanlab.workloads.peers import parse_peer
+from lanlab.workloads.stream import StreamParameters
+
+TCP = {"transport": "tcp", "message_size_bytes": 16_384}
+UDP = {"transport": "udp", "message_size_bytes": 1_000, "rate_bps": "4M"}
+SHORT = {"time_s": 0.3, "silence_s": 1}
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with opened_pair() as pair:
+        yield pair
+
+
+def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:
+    """A stream with a peer that must not fail, and its results."""
+    given = {**TCP, **SHORT, "peer": peer, "warmup_s": 0.1, **given}
+    outcome = pair.exchange("stream", **given)
+    if outcome.error is not None:
+        raise outcome.error
+    kind = WORKLOADS["stream"]
+    parameters = kind.Parameters.model_validate(given)
+    return outcome, metrics_of(kind, parameters, outcome, CounterChanges())
+
+
+def failed(pair: Pair, peer: str, **given: Any) -> LabError:
+    outcome = pair.exchange("stream", **{**TCP, **SHORT, "peer": peer, **given})
+    assert outcome.error is not None
+    return outcome.error
+
+
+def test_what_a_peers_tcp_acknowledged_is_what_its_program_read(pair: Pair) -> None:
+    with listening(discard) as program:
+        outcome, metrics = measured(pair, program.tcp, flows=2)
+
+    sent = outcome.results["sender"]["total_messages"] * TCP["message_size_bytes"]
+    assert metrics["total_acknowledged_bytes"] == sent == sum(program.read_bytes) > 0
+    assert 0 < metrics["acknowledged_bytes"] <= sent
+    assert metrics["acknowledged_bps"] > 0
+    # That anything was received, and by what time, is not known.
+    assert not {"goodput_bps", "received_bytes", "received_ratio", "loss_ratio"} & set(metrics)
+    assert set(outcome.results) == {"sender"}
+    assert sum(outcome.results["sender"]["intervals"]["bytes"]) == sent
+
+
+def test_an_amount_is_sent_to_the_byte_at_its_rate(pair: Pair) -> None:
+    with listening(discard) as program:
+        _, metrics = measured(
+            pair, program.tcp, time_s=None, bytes=163_840, rate_bps="8M", warmup_s=0
+        )
+
+    assert program.read_bytes == [163_840]
+    assert metrics["acknowledged_bytes"] == 163_840
+
+
+def test_a_peer_that_repeats_all_it_gets_is_read_and_does_not_stop_the_stream(pair: Pair) -> None:
+    with listening(echo) as program:
+        _, metrics = measured(pair, program.tcp)
+
+    # Far beyond what the buffers of both ends hold.
+    assert metrics["total_acknowledged_bytes"] == program.read_bytes[0] > 10_000_000
+    assert metrics["returned_bytes"] == program.read_bytes[0]
+
+
+def test_what_a_peer_sends_is_counted_until_its_time_is_over(pair: Pair) -> None:
+    with listening(chargen) as program:
+        outcome, metrics = measured(pair, program.tcp, traffic_direction="reverse")
+
+    assert set(outcome.results) == {"receiver"}
+    received = outcome.results["receiver"]
+    assert received["window_ns"] == 300_000_000
+    assert metrics["goodput_bps"] == 8e9 * received["window_bytes"] / 300_000_000 > 0
+    assert not {"sent_bps", "acknowledged_bps", "loss_ratio"} & set(metrics)
+
+
+@pytest.mark.parametrize(
+    ("does", "given", "code", "words"),
+    [
+        (closes_early, {}, "peer.closed", "closed the connection before the end"),
+        (never_reads, {"time_s": 5}, "peer.takes_nothing", "acknowledged nothing more for 1.0 s"),
+        (discard, {"traffic_direction": "reverse", "time_s": 5}, "peer.sends_nothing", "for 1.0 s"),
+    ],
+)
+def test_a_peer_that_does_not_do_its_part_ends_the_trial_with_a_sentence(
+    pair: Pair, does: Any, given: dict[str, Any], code: str, words: str
+) -> None:
+    with listening(does) as program:
+        error = failed(pair, program.tcp, **given)
+
+    assert isinstance(error, EngineError)
+    assert error.code == code
+    assert words in error.message
+    assert error.hint
+
+
+def test_a_peer_that_is_not_there_is_named(pair: Pair) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        error = failed(pair, f"tcp://127.0.0.1:{port}")
+
+    assert f"TCP port {port} of 127.0.0.1: Connection refused" in error.message
+
+
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        (says(b"SSH-2.0-OpenSSH_9.2\r\n"), "does not speak iperf3's protocol"),
+        (says(b"\xff"), "busy with another client"),
+        (says(b"\xfe\0\0\0\x7e\0\0\0\x16"), "failed with its error 126 and the system's 22"),
+        (says(b""), "closed its control connection"),
+        (endless_results, "a text of 2147483648 bytes is announced"),
+    ],
+)
+def test_what_is_no_iperf3_server_is_said_so(pair: Pair, does: Any, words: str) -> None:
+    began = time.monotonic()
+    with listening(does) as program:
+        error = failed(pair, program.iperf3, time_s=0.1)
+
+    assert words in error.message
+    assert time.monotonic() - began < 30
+
+
+@contextmanager
+def iperf3_server() -> Iterator[int]:
+    """A stock iperf3 server on a free port, for the block."""
+    found = shutil.which("iperf3") or missing("need `iperf3`")
+    port = free_ports((), 1)
+    server = Program("iperf3 server", [found, "-s", "-p", str(port)])
+    try:
+        wait_listening(server, "tcp", port, 10)
+        yield port
+    finally:
+        server.end()
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    with iperf3_server() as port:
+        yield port
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+@pytest.mark.parametrize("flows", [1, 4])
+@pytest.mark.parametrize("direction", ["forward", "reverse", "both"])
+@pytest.mark.parametrize("transport", [TCP, UDP], ids=["tcp", "udp"])
+def test_both_ends_count_the_same_bytes_with_a_stock_server(
+    pair: Pair, server: int, transport: dict[str, Any], direction: str, flows: int, host: str
+) -> None:
+    if host == "[::1]" and not pair.has_ipv6():
+        missing("need IPv6")
+    _, metrics = measured(
+        pair,
+        f"iperf3://{host}:{server}",
+        **transport,
+        traffic_direction=direction,
+        flows=flows,
+        ip_version=6 if host == "[::1]" else 4,
+    )
+
+    if direction != "reverse":
+        if transport is TCP:
+            assert metrics["peer_received_bytes"] == metrics["total_acknowledged_bytes"] > 0
+        else:
+            sent = metrics["total_sent_messages"]
+            assert metrics["peer_received_messages"] * 1_000 == metrics["peer_received_bytes"] > 0
+            # A datagram that comes after the last that arrived is not seen to be missing.
+            lost = sent - metrics["peer_received_messages"]
+            assert lost >= metrics["peer_lost_messages"] >= 0
+    prefix = {"reverse": "", "both": "reverse_"}.get(direction)
+    if prefix is not None:
+        received, sent = (
+            metrics[f"{prefix}{key}"] for key in ("total_received_bytes", "peer_sent_bytes")
+        )
+        if transport is TCP:
+            assert received == sent > 0
+        else:
+            assert sent - received == 1_000 * metrics[f"{prefix}lost_messages"] >= 0 < received
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("nas", "allowed: a URL with tcp:// or iperf3://"),
+        ("ftp://nas", "allowed: a URL with"),
+        ("tcp://nas", "found no port"),
+        ("tcp://nas:0", "found port 0"),
+        ("tcp://nas:65536", "found port 65536"),
+        ("tcp://me@nas:9", "allowed: a URL"),
+        (f"tcp://{'a' * 300}:9", "a name of 300 characters"),
+    ],
+)
+def test_what_is_no_url_of_a_peer_is_refused(url: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as raised:
+        parse_peer(url)
+    assert "write it as in" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"transport": "udp"}, "transport: found udp"),
+        ({"traffic_direction": "both"}, "traffic_direction: found both"),
+        ({"flows": 129}, "flows: found 129"),
+        ({"ip_version": 6}, "an IPv4 address of the peer"),
+        ({"receiver_processor": 0}, "receiver_processor: found 0, which has no effect"),
+        ({"port": 9}, "port: found 9, which has no effect"),
+        ({"traffic_direction": "reverse", "rate_bps": "1M"}, "rate_bps: found 1000000"),
+        ({"driver": "iperf3", "warmup_s": 0}, "driver `iperf3`: found peer"),
+    ],
+)
+def test_a_condition_that_no_plain_peer_can_have_is_refused(
+    given: dict[str, Any], words: str
+) -> None:
+    plain = {"peer": "tcp://127.0.0.1:9", "transport": "tcp", "time_s": 1}
+    StreamParameters.model_validate(plain)
+    with pytest.raises(ValidationError, match=words):
+        StreamParameters.model_validate({**plain, **given})
