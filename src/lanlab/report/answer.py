@@ -88,3 +88,272 @@ def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analy
     study = Study.model_validate(run.study)
     said = parts.each("how conditions ended", lambda: ending_sentences(run, trials, study))
     said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
+    said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
+    said += parts.each("disturbances", lambda: pollution_sentences(trials))
+    if run.status != "done":
+        said.append(f"The run is {run.status}: only the trials that had ended are shown.")
+    return said
+
+
+def _searches(study: Study, run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
+    return [saturation_sentence(study, found) for found in saturations(run, trials)]
+
+
+def _experiment(
+    study: Study,
+    run: RunRecord,
+    scaled: ExperimentAtScale,
+    trials: Sequence[TrialRecord],
+    published: Published,
+) -> list[str]:
+    experiment = scaled.experiment
+    if experiment.workload == "load":
+        return load_sentences(trials, study, experiment.id)
+    metric = experiment.metrics[0]
+    summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
+    if not summaries:
+        return []
+    said = station_sentences(study, experiment.id, trials)
+    if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
+        said += _greatest(study, summaries, trials)
+    else:
+        numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
+        is_copy = experiment.workload == "copy"
+        usual = "dataset" if is_copy else "message_size_bytes"
+        if experiment.workload == "stations" and "stations" in experiment.factors:
+            numbers = ["stations"]
+        said += _ranges(study, summaries, numbers[-1] if numbers and not is_copy else usual)
+    if "ip_version" in experiment.factors:
+        said += _versions(study, summaries, trials)
+    said += _beside_published(study, summaries, published)
+    remarks = (
+        above_limit_remark(run, study, summaries),
+        round_trip_remark(run, study, trials),
+        one_way_remark(experiment.title, trials),
+    )
+    return said + [remark for remark in remarks if remark]
+
+
+def _greatest(
+    study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> list[str]:
+    """The highest speed of each sweep, and what was left of the highest that was sent in it.
+
+    Of many sweeps, the one that reached most and the one that reached least.
+    """
+    rate = next(rate for rate in RATES if rate in summaries[0].factors)
+    sweeps: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        # A size is said with the messages.
+        rest = {
+            key: level
+            for key, level in summary.factors.items()
+            if key not in (rate, "message_size_bytes", "transport")
+        }
+        named = f"{messages_text(summary.parameters)}{_at(condition_text(study, rest))}"
+        sweeps.setdefault(named, []).append(summary)
+    ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
+    chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
+    return [_greatest_of(study, named, sweep, trials) for named, sweep in chosen]
+
+
+def _best(sweep: Sequence[Summary]) -> float:
+    return max(summary.mean or 0.0 for summary in sweep)
+
+
+def _at(condition: str) -> str:
+    return f" at {condition}" if condition else ""
+
+
+def _greatest_of(
+    study: Study, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> str:
+    """The highest speed of one sweep."""
+    best = max(sweep, key=lambda summary: summary.mean or 0.0)
+    if study.is_simulated:
+        best = _peak(best, sweep)
+    shown = quantity(study, best.metric)
+    text = f"The highest {shown.name} of {named} was {_mean(study, best)}{_share(best)}"
+    rate = next(rate for rate in RATES if rate in best.factors)
+    top = max(sweep, key=lambda summary: float(summary.factors[rate]))
+    ratios = [
+        float(trial.metrics["received_ratio"])
+        for trial in counting(trials)
+        if trial.factors == top.factors and "received_ratio" in trial.metrics
+    ]
+    if ratios:
+        level = quantity(study, rate)
+        at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
+        share = percent(sum(ratios) / len(ratios))
+        text += f"; at {at}, the highest sending speed, {share} of the messages arrived"
+    return text + "."
+
+
+def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
+    """The greatest over all loads, not only over those of the sweep; `best` where that is not
+    known."""
+    if best.metric != PEAKED or LOAD not in best.factors:
+        return best
+    loads = [float(summary.factors[LOAD]) for summary in sweep]
+    trials = zip(*(summary.values for summary in sweep), strict=False)
+    found = [peak_of(zip(loads, values, strict=True)) for values in trials]
+    tops = [one.throughput for one in found if one is not None]
+    if not tops or len(tops) < len(found):
+        return best
+    low, high = interval_of_mean(PEAKED, tops) or (None, None)
+    mean = sum(tops) / len(tops)
+    return replace(best, values=tuple(tops), mean=mean, ci_low=low, ci_high=high)
+
+
+def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]:
+    """Least and greatest mean of each series along a numeric factor."""
+    shown = quantity(study, summaries[0].metric)
+    name = shown.name[0].upper() + shown.name[1:]
+    groups: dict[str, list[Summary]] = {}
+    is_copy = summaries[0].workload == "copy"
+    is_stations = summaries[0].workload == "stations"
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k != along}
+        # A factor names itself.
+        fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
+        carrier = str(fixed).upper()
+        if is_copy and "service" not in rest:
+            service = {"service": summary.parameters["service"]}
+            carrier = f"{condition_text(study, service)}{',' * bool(rest)}"
+        if is_stations:
+            carrier = carrier_of_stations(study, summary.parameters)
+            rest = {key: level for key, level in rest.items() if key not in IN_CARRIER}
+        condition = condition_text(study, rest)
+        series = " ".join(filter(None, ["over", carrier, condition]))
+        if summary.workload in ("stream", "echo"):
+            # One size of several experiments is what tells their sentences apart.
+            if "message_size_bytes" not in summary.factors:
+                series = f"of {messages_text(summary.parameters)}"
+                rest.pop("transport", None)
+                series += f", {condition_text(study, rest)}," if rest else ""
+            elif carrier and rest.keys() - {"ip_version"}:
+                series = f"over {carrier}, {condition},"
+        groups.setdefault(series, []).append(summary)
+    said = []
+    for series, group in groups.items():
+        least = min(group, key=lambda summary: summary.mean or 0.0)
+        most = max(group, key=lambda summary: summary.mean or 0.0)
+        at_that_size = " at that size" if along == "message_size_bytes" else ""
+        if least is most:
+            text = f"{name} {series} was {_mean(study, most)}{_share(most)}"
+        elif is_copy:
+            # Files of other sizes are other conditions: no range goes over them.
+            each = [
+                f"{_mean(study, one)} ({_level(study, one, along)}{_share(one)})" for one in group
+            ]
+            text = f"{name} {series} was {joined(each)}"
+        else:
+            text = (
+                f"{name} {series} was between {_mean(study, least)} "
+                f"({_level(study, least, along)}) and {_mean(study, most)} "
+                f"({_level(study, most, along)})"
+            )
+            shares = [s.mean / s.limit for s in group if s.mean is not None and s.limit]
+            if shares:
+                text += (
+                    f", from {percent(min(shares))} to {percent(max(shares))} of what this "
+                    f"Ethernet can carry{at_that_size}"
+                )
+        said.append(text + ".")
+    return said
+
+
+def _versions(
+    study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> list[str]:
+    """IPv4 compared with IPv6 at the first and the last condition that has both."""
+    pairs: dict[str, dict[Level, Summary]] = {}
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
+        pairs.setdefault(condition_text(study, rest), {})[summary.factors["ip_version"]] = summary
+    both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
+    said = []
+    for where, four, six in both if len(both) < 3 else (both[0], both[-1]):
+        found = contrast(four, six, trials)
+        if found is not None:
+            name = quantity(study, four.metric).name
+            said.append(_difference(where, name, four.workload == "echo", found))
+    return said
+
+
+def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
+    """How IPv4 differs from IPv6, if it does."""
+    more, less = ("longer", "shorter") if is_time else ("higher", "lower")
+    at = f" at {where}" if where else ""
+    gain, blocks = found.ratio - 1, _count(found.blocks, "block")
+    size = f"{number(100 * abs(gain), 3)} %"
+    direction = more if gain >= 0 else less
+    if found.interval is None:
+        return f"The {name} over IPv4 was {size} {direction} than over IPv6{at}, seen once."
+    low, high = found.interval
+    if high > _TOO_WIDE * low:
+        return f"{blocks} cannot show whether the {name} over IPv4 and IPv6 differs{at}."
+    if not found.differs:
+        spread = f"{_signed(low - 1)} … {_signed(high - 1)}"
+        return (
+            f"No difference in {name} between IPv4 and IPv6 was shown{at}: "
+            f"IPv4 beyond IPv6 by {_signed(gain)} ({spread})."
+        )
+    ends = " … ".join(number(100 * end, 3) for end in sorted((abs(low - 1), abs(high - 1))))
+    return f"The {name} over IPv4 was {size} ({ends} %) {direction} than over IPv6{at}."
+
+
+def _beside_published(
+    study: Study, summaries: Sequence[Summary], published: Published
+) -> list[str]:
+    """How far ours are from the means that the study printed at the same conditions."""
+    ratios = [
+        summary.mean / point.value.si
+        for summary in summaries
+        for point in points_for(summary, published)
+        if point.value.statistic == "mean" and summary.mean is not None and point.value.si > 0
+    ]
+    if not ratios:
+        return []
+    name = quantity(study, summaries[0].metric).name
+    if len(ratios) == 1:
+        return [
+            f"The study published one mean {name} at these conditions; ours is {_times(ratios)} it."
+        ]
+    return [
+        f"The study published {len(ratios)} means of {name} at these conditions; ours are "
+        f"{_times(ratios)} these."
+    ]
+
+
+def _times(ratios: Sequence[float]) -> str:
+    """The range of some ratios, to be followed by what they are of."""
+    ends = sorted({min(ratios), max(ratios)})
+    if ends[-1] < 0.1:
+        return " to ".join(number(100 * end, 2) for end in ends) + " % of"
+    return " to ".join(number(end, 3) for end in ends) + " times"
+
+
+def _signed(ratio: float) -> str:
+    return f"{'+' if ratio > 0 else ''}{number(100 * ratio, 2)} %"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _mean(study: Study, summary: Summary) -> str:
+    assert summary.mean is not None
+    shown = quantity(study, summary.metric)
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    return f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".strip()
+
+
+def _share(summary: Summary) -> str:
+    if not summary.limit or summary.mean is None:
+        return ""
+    return f", {percent(summary.mean / summary.limit)} of what this Ethernet can carry"
+
+
+def _level(study: Study, summary: Summary, factor: str) -> str:
+    return condition_text(study, {factor: summary.parameters.get(factor, 0)})
