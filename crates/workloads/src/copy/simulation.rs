@@ -1,6 +1,7 @@
 //! A copy on a virtual clock: workers connected, started together, and their result.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::AtomicUsize;
 
 use super::{
@@ -27,10 +28,10 @@ pub async fn simulate<S: Site>(
     time: VirtualTime,
     spec: CopySpec,
     site: S,
-    progress: &Progress,
+    progress: Rc<Progress>,
     start_ns: u64,
 ) -> Result<Simulated<S>, Failure> {
-    let guard = Guard::bounded(time.clone(), progress, &spec);
+    let guard = Guard::bounded(time.clone(), &progress, &spec);
     let next = AtomicUsize::new(0);
     let mut connected = Vec::new();
     for _ in 0..spec.parallel_files {

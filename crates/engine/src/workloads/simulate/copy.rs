@@ -218,10 +218,8 @@ pub fn start(
         names,
     };
     let progress = Rc::<Progress>::default();
-    let work = {
-        let (time, spec, progress) = (client.clock().clone(), spec.clone(), Rc::clone(&progress));
-        async move { copy::simulate(time, spec, site, &progress, START_NS).await }
-    };
+    let work =
+        copy::simulate(client.clock().clone(), spec.clone(), site, Rc::clone(&progress), START_NS);
     Ok(Copying {
         task: client.spawn("copy", work),
         contents,
