@@ -35,3 +35,12 @@ def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: 
     assert said.code == 2
     expected = "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf\n"
     assert said.err == expected + "hint: run it on testbed `virtual`\n"
+
+
+def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lanlab) -> None:
+    """A ten-thousandth of the files takes no ten-thousandth of the time: files cost, too."""
+    ran = lanlab("run", "schomer-claason", "--testbed", "simulated", "--scale", "tiny")
+    assert ran.code == 0, ran.err
+    said = lanlab("show", "last")
+    assert "another amount" in said.out
+    assert "Simulated values beside the published ones" not in said.out

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.published import amount_of
 from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, fitted_names
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import Wire, wire_at
@@ -36,15 +38,26 @@ def fitted_conditions(evidence: RunEvidence, published: Published) -> frozenset[
 def simulated_cells(
     evidence: RunEvidence, published: Published
 ) -> Mapping[str, Sequence[SimulatedCell]]:
-    """By metric that something is printed of, the conditions of a run that have it."""
+    """By metric that something is printed of, the conditions of a run that have it; of copies those
+    that move the amount that was published: costs of files and of bytes make no constant rate."""
     metrics = dict.fromkeys(value.metric for value in published.value)
+    moved_bytes = {cell.name: cell for cell in evidence.cells("copied_bytes")}
+    others = {name for name, cell in moved_bytes.items() if _is_of_another_amount(cell, published)}
     return {
         metric: [
             simulated_cell(metric, cell, wire_at(evidence.run, cell.levels))
             for cell in evidence.cells(metric)
+            if cell.name not in others
         ]
         for metric in metrics
     }
+
+
+def _is_of_another_amount(cell: Cell, published: Published) -> bool:
+    """Whether a condition, with the bytes that it moved, moves less or more than was published."""
+    assert isinstance(cell.sample, Trials)
+    amount = amount_of(published, cell.levels)
+    return amount is not None and not math.isclose(amount, cell.sample.mean, rel_tol=0.01)
 
 
 def simulated_cell(metric: str, cell: Cell, wire: Wire | None) -> SimulatedCell:
