@@ -33,7 +33,9 @@ def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: 
     """One sentence, and where it can be measured."""
     said = lanlab("copy", "3x20kB", *SITE, "--service", "ftp")
     assert said.code == 2
-    expected = "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf\n"
+    expected = (
+        "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf, smb1+ipx\n"
+    )
     assert said.err == expected + "hint: run it on testbed `virtual`\n"
 
 

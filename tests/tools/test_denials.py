@@ -51,7 +51,8 @@ def names_any(*words: str) -> bool:
 #: What a page may say that lanlab lacks, and how to see that it has it. A page that denies anything
 #: else needs a line here; so it is asked once.
 IS_THERE: dict[str, Callable[[], bool]] = {
-    r"IPX|NetWare|XNS|historic protocol": lambda: names_any("ipx", "nbipx", "ncp", "xns", "spp"),
+    r"NetBIOS over IPX": lambda: names_any("nbipx"),
+    r"NetWare|XNS": lambda: names_any("ncp", "xns", "spp"),
     r"`stations`\s+and FTP in the simulator": lambda: (
         is_simulated("stations") or SERVICES["ftp"].is_simulated
     ),
