@@ -29,7 +29,7 @@ pub struct Turn {
 }
 
 impl Turns {
-    /// Nobody has it.
+    /// One that is free.
     pub fn new(time: VirtualTime) -> Self {
         Self { state: Rc::default(), time }
     }

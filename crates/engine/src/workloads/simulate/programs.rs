@@ -150,6 +150,10 @@ impl Programs {
     ///
     /// # Errors
     /// If one of them could not do its work.
+    #[cfg_attr(
+        not(feature = "services"),
+        expect(unused_variables, reason = "a copy says of files")
+    )]
     pub fn outcomes(
         &self,
         asked: &Simulate,

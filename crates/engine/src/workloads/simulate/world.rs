@@ -149,12 +149,18 @@ fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: b
 }
 
 /// Carriers of frames of a machine, where its work asks for one.
+#[cfg(feature = "services")]
 fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> {
     match work {
         SimulatedWork::Stream(_) | SimulatedWork::Echo(_) => None,
-        #[cfg(feature = "services")]
         SimulatedWork::Copy(copy) => super::copy::station(copy, host, last),
     }
+}
+
+/// Without file services no work asks for one.
+#[cfg(not(feature = "services"))]
+const fn station(_: &SimulatedWork, _: HostId, _: HostId) -> Option<Station> {
+    None
 }
 
 fn tcp(asked: &SimulatedMachine) -> TcpProfile {
