@@ -99,7 +99,7 @@ def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"dataset": "dir:/tmp"}, "dataset: found `dir:/tmp`; allowed on testbed `simulated`"),
+        ({"dataset": "dir:HERE"}, "dataset: found `dir:HERE`; allowed on testbed `simulated`"),
         ({"service": "ftp"}, "service: found `ftp`; allowed on testbed `simulated`: smb1, smb1"),
     ],
 )
@@ -107,6 +107,7 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
     tmp_path: Path, changes: dict[str, Any], expected: str
 ) -> None:
     """A directory of this host, and services that simulated machines do not have."""
+    changes = {key: value.replace("HERE", str(tmp_path)) for key, value in changes.items()}
     asked = study(**{key: value for key, value in changes.items() if key != "service"})
     if "service" in changes:
         (experiment,) = asked.experiment
@@ -116,5 +117,5 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
         )
     with a_store(tmp_path) as store, pytest.raises(UsageError, match="allowed on testbed") as found:
         new_run(RunRequest(asked, "quick", "simulated", None, 1), store, Watching())
-    assert found.value.message.startswith(expected)
+    assert found.value.message.startswith(expected.replace("HERE", str(tmp_path)))
     assert not (tmp_path / "store.sqlite").exists()
