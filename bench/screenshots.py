@@ -1,5 +1,5 @@
 """
-Screenshots of lanlab's pages at two widths, light and dark, to be looked at.
+Screenshots of lanlab's pages at two widths, light and dark.
 
     .venv/bin/python bench/screenshots.py shots              # all, whole pages
     .venv/bin/python bench/screenshots.py shots --first      # what is seen before scrolling

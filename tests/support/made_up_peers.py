@@ -1,4 +1,4 @@
-"""What an engine could have told of a stream with an iperf3 server that never was."""
+"""An engine's results of a stream with an iperf3 server, made up."""
 
 from __future__ import annotations
 

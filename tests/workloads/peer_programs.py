@@ -115,7 +115,7 @@ def says(answers: bytes) -> Does:
 
 
 def endless_results(connection: socket.socket) -> None:
-    """An iperf3 server whose results never end; its flows are read by nobody."""
+    """An iperf3 server whose results never end, and which reads no flow."""
     connection.sendall(b"\x09\x0a\x01\x02")
     while b"\x04" not in connection.recv(1 << 16)[-1:]:
         pass

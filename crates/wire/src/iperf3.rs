@@ -33,15 +33,15 @@ pub enum State {
     TestRunning = 2,
     /// The amount is reached, says the client.
     TestEnd = 4,
-    /// The client shall send its parameters.
+    /// The client is to send its parameters.
     ParameterExchange = 9,
-    /// The client shall open its flows.
+    /// The client is to open its flows.
     CreateStreams = 10,
     /// The server ends.
     ServerTerminate = 11,
     /// The client ends.
     ClientTerminate = 12,
-    /// Both shall send their results, the client first.
+    /// Both are to send their results, the client first.
     ExchangeResults = 13,
     /// The client may show them.
     DisplayResults = 14,

@@ -51,7 +51,7 @@ class MachineNumber(Origin):
 
     value: float
     #: Why one that was fitted was so by hand, and is left by `bench/fit.py` as it is. A number that
-    #: was chosen with printed values in view is fitted to them, whoever chose it.
+    #: was chosen with printed values in view is fitted to them, also if by hand.
     by_hand: str | None = Field(default=None, min_length=8)
 
 

@@ -2,7 +2,7 @@
 //!
 //! A server and a redirector are those that serve and use real files. What is modelled is what lies around
 //! them: the time of a call, the cache, the disk. What is stored is held by [`Contents`], so that a
-//! byte that was written is read again whatever the cache and the disk do.
+//! byte that was written is read again with any cache and disk.
 
 mod cache;
 mod client_disk;

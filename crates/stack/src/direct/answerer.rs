@@ -23,7 +23,7 @@ const MOST_KEPT: usize = 4;
 const LONGEST_SILENCE_NS: u64 = 600_000_000_000;
 /// The same after it has taken leave.
 const LEAVING_NS: u64 = 10_000_000_000;
-/// A first request that comes again so long after the second one is that of a client that has begun anew, ns.
+/// Time after a second request from which on a first one is that of a client that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
 /// Process and number of a request, which its answer has.

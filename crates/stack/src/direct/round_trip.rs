@@ -14,7 +14,7 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// An answer has come so long after its request, which was sent once.
+    /// An answer has come this time after its request, which was sent once.
     pub(super) fn measure(&mut self, took_ns: u64) {
         self.smoothed = Some(match self.smoothed {
             None => (took_ns, took_ns / 2),

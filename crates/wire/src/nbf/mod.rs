@@ -31,9 +31,9 @@ const DELIMITER: u16 = 0xefff;
 codes! {
     /// What a frame of names and datagrams is for.
     NameCommand {
-        /// Does somebody object to this group name?
+        /// Whether a station objects to this group name.
         AddGroupNameQuery = 0x00,
-        /// Does somebody object to this name?
+        /// Whether a station objects to this name.
         AddNameQuery = 0x01,
         /// Two stations have the name.
         NameInConflict = 0x02,

@@ -130,7 +130,7 @@ impl Client {
         std::mem::take(&mut self.outbox)
     }
 
-    /// The amount is reached: the server shall stop, and exchange results.
+    /// The amount is reached: the server is to stop, and exchange results.
     pub fn end(&mut self) {
         if self.phase == Phase::Running {
             self.outbox.push(State::TestEnd as u8);

@@ -147,7 +147,7 @@ pub fn check_addresses(bind: Option<HostAddress>, peer: HostAddress) -> Result<(
     }
 }
 
-/// Octets that nobody else can know.
+/// Random octets.
 pub fn random_octets<const N: usize>() -> Result<[u8; N], Failure> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets)

@@ -42,7 +42,7 @@ fn read(contents: &mut Contents, handle: Handle, offset: u64, count: u32) -> Vec
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// From here on, so many bytes, of the pattern or others.
+    /// Offset and number of bytes, and whether they are those of the pattern.
     Write(u64, usize, bool),
     Size(u64),
     Read(u64, u32),

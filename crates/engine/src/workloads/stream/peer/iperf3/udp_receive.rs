@@ -20,7 +20,7 @@ use crate::workloads::stream::turns::is_alone;
 use crate::workloads::stream::udp_receive::{buffer_bytes, sum_up};
 use crate::workloads::stream::{Plan, worst_end};
 
-/// How often a flow looks whether it shall stop.
+/// Time between two looks of a flow whether it is to stop.
 const CHECK_NS: u64 = 10_000_000;
 
 /// No flow has as many messages; numbers below can be added up.

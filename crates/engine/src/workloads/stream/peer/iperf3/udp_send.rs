@@ -20,7 +20,7 @@ use crate::workloads::stream::hand_over::hand_over;
 use crate::workloads::stream::sent::{cpu_of, sum_up};
 use crate::workloads::stream::turns::waits_for_room;
 
-/// Waiting for room comes back so often, to look whether it shall stop.
+/// Longest wait for room, after which it is looked whether to stop.
 const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
 /// A queue of this host that is full has room again.
