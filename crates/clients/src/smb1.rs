@@ -4,9 +4,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lanlab_connections::{MessageTransport, SessionClock};
-use lanlab_files::{Carrier, Class, Dialect, Fault, Result, Target};
+use lanlab_files::{Carrier, Class, Fault, Result, Target};
 use lanlab_sessions::{Agreed, Redirected};
-use lanlab_stack::smb;
 use lanlab_stack::smb::client::{Client, Plan, User};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
@@ -40,7 +39,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
     };
     let plan = Plan {
-        dialect: target.dialect.map(dialect),
+        dialect: target.dialect.map(Into::into),
         server: server_name(target)?,
         share,
         user,
@@ -65,13 +64,4 @@ pub async fn connect(target: &Target) -> Result<Session> {
         &target.directory,
     )
     .await
-}
-
-fn dialect(dialect: Dialect) -> smb::Dialect {
-    match dialect {
-        Dialect::Core => smb::Dialect::Core,
-        Dialect::Lanman1 => smb::Dialect::LanMan1,
-        Dialect::Lm12x002 => smb::Dialect::LanMan2,
-        Dialect::Nt1 => smb::Dialect::Nt,
-    }
 }

@@ -67,6 +67,17 @@ impl Dialect {
     pub const ALL: (Self, Self) = (Self::Core, Self::Nt1);
 }
 
+impl From<Dialect> for lanlab_stack::smb::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Core => Self::Core,
+            Dialect::Lanman1 => Self::LanMan1,
+            Dialect::Lm12x002 => Self::LanMan2,
+            Dialect::Nt1 => Self::Nt,
+        }
+    }
+}
+
 /// How TCP of a system of the time is set, as far as a socket of today can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -7,8 +7,10 @@
 mod message_port;
 mod redirected;
 mod served;
+mod why_ended;
 mod within;
 
 pub use message_port::MessagePort;
 pub use redirected::{Agreed, File, Redirected};
 pub use served::{FileAnswers, Logins, serve};
+pub use why_ended::why_ended;

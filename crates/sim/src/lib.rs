@@ -20,7 +20,6 @@
 //! where it was. Within a level the order is that of arrival. A cost of zero takes no time, and still
 //! waits for its turn. Costs are charged around the node, never inside it.
 #![deny(missing_docs)]
-#![cfg_attr(not(feature = "services"), allow(dead_code, reason = "what file services alone use"))]
 #![allow(clippy::missing_panics_doc, reason = "shared with the engine only")]
 
 mod adapter;

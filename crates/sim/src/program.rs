@@ -135,6 +135,7 @@ impl<N: Node + 'static> Host<N> {
     }
 
     /// Use the node from a `drop`, in which the world itself may be coming to its end: then not at all.
+    #[cfg(feature = "services")]
     pub(crate) fn with_node_of_drop(&self, using: impl FnOnce(&mut N, Instant)) {
         if let Ok(mut state) = self.shared.state.try_borrow_mut() {
             using(&mut state.host(self.id).node, self.shared.time.now());

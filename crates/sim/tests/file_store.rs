@@ -6,7 +6,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use lanlab_medium::{LossPlan, Plan, Topology};
-use lanlab_sim::file_service::{DiskOrder, DiskPlan, Store, StoreFacts, StorePlan};
+use lanlab_sim::file_service::{DiskPlan, Order, Store, StoreFacts, StorePlan};
 use lanlab_sim::programs::{HostNode, IpNode};
 use lanlab_sim::{Bounds, Cost, Ended, Machine, World, WorldPlan};
 use lanlab_stack::ip::TcpProfile;
@@ -45,7 +45,7 @@ fn plan() -> StorePlan {
             seek_per_root_ns: 0,
             overhead_ns: MS,
             per_byte_ps: 0,
-            order: DiskOrder::FirstCome,
+            order: Order::FirstCome,
             verifies: false,
         },
     }

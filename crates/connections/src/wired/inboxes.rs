@@ -1,9 +1,10 @@
 //! What has come for each session, and who waits for it.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::task::{Context, Poll, Waker};
 
+use lanlab_sessions::why_ended;
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{Event, SessionId, Why};
 use lanlab_wire::ethernet::Mac;
@@ -190,27 +191,4 @@ impl Inboxes {
 
 fn gone() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "the session is closed")
-}
-
-/// Why a session ended, as the system says it of a connection.
-fn why_ended(why: Why) -> io::Error {
-    let (kind, message) = match why {
-        Why::AddressFamily => {
-            (ErrorKind::AddrNotAvailable, "the carrier has no addresses of this family")
-        }
-        Why::NameNotFound => (ErrorKind::HostUnreachable, "no station answers for this name"),
-        Why::NotListening => (ErrorKind::ConnectionRefused, "the station takes no calls for it"),
-        Why::NoResources => (ErrorKind::ConnectionRefused, "the station has no session left"),
-        Why::NoAnswer => (ErrorKind::TimedOut, "the station did not go on with the session"),
-        Why::Closed => (ErrorKind::NotConnected, "the session is closed"),
-        Why::ByPeer => (ErrorKind::UnexpectedEof, "the other end has closed the session"),
-        Why::ByPeerAbnormally => (ErrorKind::ConnectionReset, "the other end ended the session"),
-        Why::NameInConflict => (ErrorKind::AddrInUse, "another station has our name"),
-        Why::Link(ended) => {
-            let message = format!("the link to the station ended: {ended:?}");
-            return io::Error::new(ErrorKind::ConnectionReset, message);
-        }
-        Why::Protocol => (ErrorKind::InvalidData, "what the other end sent makes no sense"),
-    };
-    io::Error::new(kind, message)
 }

@@ -15,7 +15,6 @@ use lanlab_served::{Files, Served};
 use lanlab_sessions::{self as sessions, FileAnswers, Logins};
 use lanlab_stack::file_server::{FileServer, Session};
 use lanlab_stack::files::{FileCall, FileStore};
-use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_wire::nbss::Framing;
@@ -62,7 +61,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         read_only: offer.read_only,
         // As the client takes it.
         code_page: CodePage::Cp850,
-        dialects: dialect(offer.dialects.0)..=dialect(offer.dialects.1),
+        dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
     });
     let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
     let accepted = Arc::new(AtomicU64::new(0));
@@ -91,15 +90,6 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     }));
     Ok(Serving { port, share: Some(share), trust_sha256: None, accepted, station: None, task })
-}
-
-fn dialect(dialect: lanlab_files::Dialect) -> Dialect {
-    match dialect {
-        lanlab_files::Dialect::Core => Dialect::Core,
-        lanlab_files::Dialect::Lanman1 => Dialect::LanMan1,
-        lanlab_files::Dialect::Lm12x002 => Dialect::LanMan2,
-        lanlab_files::Dialect::Nt1 => Dialect::Nt,
-    }
 }
 
 /// Serve a client until it has gone.

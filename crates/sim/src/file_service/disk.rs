@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::Poll;
 
 use lanlab_units::{Clock as _, Instant};
-use lanlab_workloads::virtual_time::{VirtualTime, Wake};
+use lanlab_workloads::virtual_time::VirtualTime;
+
+use super::turns::{Order, Turns};
 
 /// Bytes of a sector.
 pub const SECTOR_BYTES: u64 = 512;
@@ -39,18 +39,9 @@ pub struct DiskPlan {
     /// Time of the controller for each byte, ps; what the disk reads meanwhile is not waited for.
     pub per_byte_ps: u64,
     /// Who is next.
-    pub order: DiskOrder,
+    pub order: Order,
     /// Whether what was written is read once more.
     pub verifies: bool,
-}
-
-/// Which of the accesses that wait is the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskOrder {
-    /// The one that came first.
-    FirstCome,
-    /// The nearest in the direction in which the arm moves, which turns round where there is none.
-    Elevator,
 }
 
 /// A disk that there cannot be.
@@ -145,6 +136,7 @@ pub struct DiskFacts {
 #[derive(Clone)]
 pub struct Disk {
     state: Rc<RefCell<State>>,
+    turns: Turns,
     time: VirtualTime,
 }
 
@@ -153,20 +145,9 @@ struct State {
     /// Place on the track of each of its sectors.
     places: Vec<u32>,
     cylinder: u32,
-    goes_up: bool,
-    /// The access that has the disk, and those that wait, in the order in which they came.
-    working: Option<u64>,
-    waiting: Vec<Waiting>,
-    next: u64,
     /// When the access that began last ends, even if no one waits for it any more.
     free_at: Instant,
     facts: DiskFacts,
-}
-
-struct Waiting {
-    number: u64,
-    cylinder: u32,
-    wake: Option<Wake>,
 }
 
 impl Disk {
@@ -180,14 +161,11 @@ impl Disk {
             places: places(plan.sectors_per_track, plan.interleave),
             plan,
             cylinder: 0,
-            goes_up: true,
-            working: None,
-            waiting: Vec::new(),
-            next: 0,
             free_at: Instant::ZERO,
             facts: DiskFacts::default(),
         };
-        Ok(Self { state: Rc::new(RefCell::new(state)), time })
+        let turns = Turns::new(plan.order, time.clone());
+        Ok(Self { state: Rc::new(RefCell::new(state)), turns, time })
     }
 
     /// What it has done.
@@ -199,95 +177,21 @@ impl Disk {
     /// that waits is not made.
     pub async fn access(&self, access: Access) {
         let asked = self.time.now();
-        let turn = Turn::take(self, access);
-        poll_fn(|context| turn.poll(|| self.time.waits_for(context, "its turn at the disk"))).await;
+        let cylinder = self.state.borrow().plan.cylinder_of(access.sector);
+        let _turn = self.turns.take(cylinder, "its turn at the disk").await;
         let until = {
             let mut state = self.state.borrow_mut();
             let begins = self.time.now().max(state.free_at);
             state.facts.waited_ns += begins.nanos_since(asked);
             state.free_at = state.work(begins, access);
+            self.turns.move_to(state.cylinder);
             state.free_at
         };
         self.time.sleep_until(until).await;
     }
 }
 
-/// A place in the queue, which is left when this is dropped.
-struct Turn<'a> {
-    disk: &'a Disk,
-    number: u64,
-}
-
-impl<'a> Turn<'a> {
-    fn take(disk: &'a Disk, access: Access) -> Self {
-        let mut state = disk.state.borrow_mut();
-        let number = state.next;
-        state.next += 1;
-        if state.working.is_none() {
-            state.working = Some(number);
-        } else {
-            let cylinder = state.plan.cylinder_of(access.sector);
-            state.waiting.push(Waiting { number, cylinder, wake: None });
-        }
-        Self { disk, number }
-    }
-
-    fn poll(&self, wake: impl FnOnce() -> Wake) -> Poll<()> {
-        let mut state = self.disk.state.borrow_mut();
-        if state.working == Some(self.number) {
-            return Poll::Ready(());
-        }
-        if let Some(own) = state.waiting.iter_mut().find(|each| each.number == self.number) {
-            own.wake = Some(wake());
-        }
-        Poll::Pending
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        let mut state = self.disk.state.borrow_mut();
-        state.waiting.retain(|each| each.number != self.number);
-        if state.working != Some(self.number) {
-            return;
-        }
-        let next = state.take_next();
-        state.working = next.as_ref().map(|next| next.number);
-        if let Some(wake) = next.and_then(|next| next.wake) {
-            self.disk.time.wake(wake);
-        }
-    }
-}
-
 impl State {
-    fn take_next(&mut self) -> Option<Waiting> {
-        if self.waiting.is_empty() {
-            return None;
-        }
-        let place = match self.plan.order {
-            DiskOrder::FirstCome => 0,
-            DiskOrder::Elevator => self.nearest().or_else(|| {
-                self.goes_up = !self.goes_up;
-                self.nearest()
-            })?,
-        };
-        Some(self.waiting.remove(place))
-    }
-
-    /// Of what waits in the direction of the arm the nearest, of equally near ones the first.
-    fn nearest(&self) -> Option<usize> {
-        let ahead = |waiting: &Waiting| {
-            if self.goes_up {
-                waiting.cylinder.checked_sub(self.cylinder)
-            } else {
-                self.cylinder.checked_sub(waiting.cylinder)
-            }
-        };
-        let places = self.waiting.iter().enumerate();
-        let ahead = places.filter_map(|(place, waiting)| Some((ahead(waiting)?, place)));
-        ahead.min().map(|(_, place)| place)
-    }
-
     /// Begin an access at `now`; gives when it ends.
     fn work(&mut self, now: Instant, access: Access) -> Instant {
         let Access { sector, count, is_write } = access;

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use lanlab_sessions::MessagePort;
+use lanlab_sessions::{MessagePort, why_ended};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::ip::{ConnectionId, Received};
 use lanlab_stack::node::{NotSent, SessionId, Why};
@@ -185,7 +185,7 @@ impl SimulatedPort {
                 });
                 match taken {
                     Some(Ok(())) => Poll::Ready(Ok(())),
-                    Some(Err(why)) => Poll::Ready(Err(ended(why))),
+                    Some(Err(why)) => Poll::Ready(Err(why_ended(why))),
                     None => {
                         self.host.wait(cx, session_key(session), WAITS_TO_RECEIVE);
                         Poll::Pending
@@ -312,17 +312,4 @@ impl Drop for SimulatedPort {
             Way::Tcp(stream) => node.ip.interface.close(now, stream.connection),
         });
     }
-}
-
-/// Why a session ended, as the system says it of a connection.
-fn ended(why: Why) -> io::Error {
-    let kind = match why {
-        Why::ByPeer => ErrorKind::UnexpectedEof,
-        Why::NoAnswer => ErrorKind::TimedOut,
-        Why::NameNotFound => ErrorKind::HostUnreachable,
-        Why::NotListening | Why::NoResources => ErrorKind::ConnectionRefused,
-        Why::Closed => ErrorKind::NotConnected,
-        _ => ErrorKind::ConnectionReset,
-    };
-    io::Error::new(kind, format!("the session has ended: {why:?}"))
 }

@@ -16,8 +16,9 @@ mod turns;
 
 pub use client_disk::{ClientDisk, WithDisk};
 pub use contents::{Contents, Expected};
-pub use disk::{Access, BadDisk, Disk, DiskFacts, DiskOrder, DiskPlan};
+pub use disk::{Access, BadDisk, Disk, DiskFacts, DiskPlan};
 pub use message_port::SimulatedPort;
 pub use served_files::ServedFiles;
 pub use serving::{Carriage, NETBIOS_PORT, Served, connect, serve};
 pub use store::{Store, StoreFacts, StorePlan};
+pub use turns::Order;

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use lanlab_files::{Class, Fault, Result};
-use lanlab_sessions::{self as sessions, Logins};
+use lanlab_sessions::{self as sessions, Logins, why_ended};
 use lanlab_stack::file_server::FileServer;
 use lanlab_stack::ip::Refusal;
 use lanlab_stack::node::{CarrierKind, Peer};
@@ -178,8 +178,7 @@ async fn open_session(
     };
     let look = |node: &mut HostNode, _| node.station.as_ref()?.opened(session);
     let opened = host.until(session_key(session), "its session to open", look).await;
-    let facts = opened.map_err(|why| {
-        Fault::new(Class::Refused, format!("{peer}: the session did not open: {why:?}"))
-    })?;
+    let facts =
+        opened.map_err(|why| Fault::new(Class::Refused, format!("{peer}: {}", why_ended(why))))?;
     Ok(SimulatedPort::of_session(host.clone(), session, facts))
 }

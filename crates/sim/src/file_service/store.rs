@@ -14,7 +14,7 @@ use lanlab_workloads::virtual_time::Wake;
 
 use super::cache::{Block, Cache};
 use super::disk::{Access, BadDisk, Disk, DiskFacts, DiskPlan, SECTOR_BYTES};
-use super::turns::{Turn, Turns};
+use super::turns::{Order, Turn, Turns};
 use crate::machine::Cost;
 use crate::program::Host;
 use crate::programs::HostNode;
@@ -141,7 +141,7 @@ impl Store {
         let time = host.clock().clone();
         Ok(Self(Rc::new(Shared {
             disk: Disk::new(plan.disk, time.clone())?,
-            turns: Turns::new(time),
+            turns: Turns::new(Order::FirstCome, time),
             plan,
             host,
             caches: RefCell::default(),
@@ -169,7 +169,7 @@ impl Store {
         if self.0.plan.overlaps {
             return None;
         }
-        Some(self.0.turns.take("its turn at the file server").await)
+        Some(self.0.turns.take(0, "its turn at the file server").await)
     }
 
     /// Look for a name.

@@ -1,7 +1,6 @@
-//! One after the other: a right that one holder has at a time, in the order of asking.
+//! One after the other: a right that one holder has at a time, in the order of asking or of their places.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
@@ -15,11 +14,30 @@ pub struct Turns {
     time: VirtualTime,
 }
 
-#[derive(Default)]
+/// Which of those that wait is the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The one that came first.
+    FirstCome,
+    /// The nearest in the direction of the moves, which turns round where there is none.
+    Elevator,
+}
+
 struct State {
+    order: Order,
     holder: Option<u64>,
-    waiting: VecDeque<(u64, Option<Wake>)>,
+    /// In the order in which they came.
+    waiting: Vec<Waiting>,
     next: u64,
+    /// Where the holder is, or the last one was.
+    place: u32,
+    goes_up: bool,
+}
+
+struct Waiting {
+    number: u64,
+    place: u32,
+    wake: Option<Wake>,
 }
 
 /// The right, which is given up when this is dropped; or a place in the queue.
@@ -30,12 +48,14 @@ pub struct Turn {
 
 impl Turns {
     /// One that is free.
-    pub fn new(time: VirtualTime) -> Self {
-        Self { state: Rc::default(), time }
+    pub fn new(order: Order, time: VirtualTime) -> Self {
+        let waiting = Vec::new();
+        let state = State { order, holder: None, waiting, next: 0, place: 0, goes_up: true };
+        Self { state: Rc::new(RefCell::new(state)), time }
     }
 
     /// Wait for it; `what` is what a deadlock says that is waited for.
-    pub async fn take(&self, what: &'static str) -> Turn {
+    pub async fn take(&self, place: u32, what: &'static str) -> Turn {
         let turn = {
             let mut state = self.state.borrow_mut();
             let number = state.next;
@@ -43,7 +63,7 @@ impl Turns {
             if state.holder.is_none() {
                 state.holder = Some(number);
             } else {
-                state.waiting.push_back((number, None));
+                state.waiting.push(Waiting { number, place, wake: None });
             }
             Turn { turns: self.clone(), number }
         };
@@ -52,27 +72,61 @@ impl Turns {
             if state.holder == Some(turn.number) {
                 return Poll::Ready(());
             }
-            let own = state.waiting.iter_mut().find(|(number, _)| *number == turn.number);
-            if let Some((_, wake)) = own {
-                *wake = Some(self.time.waits_for(context, what));
+            if let Some(own) = state.waiting.iter_mut().find(|each| each.number == turn.number) {
+                own.wake = Some(self.time.waits_for(context, what));
             }
             Poll::Pending
         })
         .await;
         turn
     }
+
+    /// The holder is at another place now.
+    pub fn move_to(&self, place: u32) {
+        self.state.borrow_mut().place = place;
+    }
+}
+
+impl State {
+    fn take_next(&mut self) -> Option<Waiting> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let next = match self.order {
+            Order::FirstCome => 0,
+            Order::Elevator => self.nearest().or_else(|| {
+                self.goes_up = !self.goes_up;
+                self.nearest()
+            })?,
+        };
+        Some(self.waiting.remove(next))
+    }
+
+    /// Of what waits in the direction of the moves the nearest, of equally near ones the first.
+    fn nearest(&self) -> Option<usize> {
+        let ahead = |waiting: &Waiting| {
+            if self.goes_up {
+                waiting.place.checked_sub(self.place)
+            } else {
+                self.place.checked_sub(waiting.place)
+            }
+        };
+        let waiting = self.waiting.iter().enumerate();
+        let ahead = waiting.filter_map(|(index, waiting)| Some((ahead(waiting)?, index)));
+        ahead.min().map(|(_, index)| index)
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut state = self.turns.state.borrow_mut();
-        state.waiting.retain(|(number, _)| *number != self.number);
+        state.waiting.retain(|each| each.number != self.number);
         if state.holder != Some(self.number) {
             return;
         }
-        let next = state.waiting.pop_front();
-        state.holder = next.as_ref().map(|(number, _)| *number);
-        if let Some(wake) = next.and_then(|(_, wake)| wake) {
+        let next = state.take_next();
+        state.holder = next.as_ref().map(|next| next.number);
+        if let Some(wake) = next.and_then(|next| next.wake) {
             self.turns.time.wake(wake);
         }
     }

@@ -53,19 +53,19 @@ impl Station {
     }
 
     /// Whether sessions can be opened; a change has the key of stations.
-    pub(crate) fn is_ready(&self) -> bool {
+    pub fn is_ready(&self) -> bool {
         self.node.readiness() == Readiness::Ready
     }
 
     /// Call another station; `None` without that carrier.
-    pub(crate) fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
+    pub fn open(&mut self, now: Instant, kind: CarrierKind, to: Peer) -> Option<SessionId> {
         let session = self.node.open(now, kind, to)?;
         self.sessions.insert(session, Inbox::default());
         Some(session)
     }
 
     /// What a session that is open can do, or why it has ended.
-    pub(crate) fn opened(&self, session: SessionId) -> Option<Result<CarrierFacts, Why>> {
+    pub fn opened(&self, session: SessionId) -> Option<Result<CarrierFacts, Why>> {
         let inbox = self.sessions.get(&session)?;
         match (inbox.ended, inbox.facts) {
             (Some(why), _) => Some(Err(why)),
@@ -74,11 +74,15 @@ impl Station {
     }
 
     /// The oldest session that another station has opened and no program has taken.
-    pub(crate) fn accept(&mut self) -> Option<(SessionId, CarrierFacts)> {
+    pub fn accept(&mut self) -> Option<(SessionId, CarrierFacts)> {
         self.accepted.pop_front()
     }
 
-    pub(crate) fn send(
+    /// Send a whole message.
+    ///
+    /// # Errors
+    /// [`NotSent`] says why it cannot be taken; a change of room has the key of the session.
+    pub fn send(
         &mut self,
         now: Instant,
         session: SessionId,
@@ -88,11 +92,7 @@ impl Station {
     }
 
     /// The next message of a session, in place of what `into` holds; or why no more will come.
-    pub(crate) fn receive(
-        &mut self,
-        session: SessionId,
-        into: &mut Vec<u8>,
-    ) -> Option<Result<(), Why>> {
+    pub fn receive(&mut self, session: SessionId, into: &mut Vec<u8>) -> Option<Result<(), Why>> {
         let inbox = self.sessions.get_mut(&session)?;
         let Some(message) = inbox.messages.pop_front() else {
             return inbox.ended.map(Err);
@@ -104,7 +104,8 @@ impl Station {
         Some(Ok(()))
     }
 
-    pub(crate) fn close(&mut self, now: Instant, session: SessionId) {
+    /// End a session; what has come for it is dropped.
+    pub fn close(&mut self, now: Instant, session: SessionId) {
         self.sessions.remove(&session);
         self.node.close(now, session);
     }

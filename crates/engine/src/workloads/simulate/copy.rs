@@ -233,15 +233,6 @@ fn path(name: String) -> Result<ServicePath, Failure> {
     ServicePath::new(name).map_err(|bad| Failure::new("copy.name", bad.message))
 }
 
-fn dialect(dialect: lanlab_files::Dialect) -> Dialect {
-    match dialect {
-        lanlab_files::Dialect::Core => Dialect::Core,
-        lanlab_files::Dialect::Lanman1 => Dialect::LanMan1,
-        lanlab_files::Dialect::Lm12x002 => Dialect::LanMan2,
-        lanlab_files::Dialect::Nt1 => Dialect::Nt,
-    }
-}
-
 impl Copying {
     /// What it came to, with what was compared. The times of files are said before.
     ///
@@ -311,7 +302,7 @@ impl Site for SimulatedSite {
     async fn connect(&self) -> lanlab_files::Result<Self::Session> {
         let port = connect_port(&self.host, self.carriage, SERVER, self.server).await?;
         let client = Client::new(Plan {
-            dialect: self.spec.service.dialect.map(dialect),
+            dialect: self.spec.service.dialect.map(Into::into),
             server: SERVER.into(),
             share: SHARE.into(),
             user: None,

@@ -1,7 +1,7 @@
 //! The machines of a request as the simulator takes them.
 
 #[cfg(feature = "services")]
-use lanlab_sim::file_service::{DiskOrder, DiskPlan, StorePlan};
+use lanlab_sim::file_service::{DiskPlan, Order, StorePlan};
 use lanlab_sim::{Cost, Machine, WorldPlan};
 
 use crate::messages::{Failure, Simulate, SimulatedCost, SimulatedMachine};
@@ -48,8 +48,8 @@ pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
             overhead_ns: disk.overhead_ns,
             per_byte_ps: disk.per_byte_ps,
             order: match disk.order {
-                SimulatedDiskOrder::FirstCome => DiskOrder::FirstCome,
-                SimulatedDiskOrder::Elevator => DiskOrder::Elevator,
+                SimulatedDiskOrder::FirstCome => Order::FirstCome,
+                SimulatedDiskOrder::Elevator => Order::Elevator,
             },
             verifies: disk.verifies,
         },

@@ -1,6 +1,8 @@
 //! A disk against the closed forms of its seeks, its turns and its queue.
 
 use std::cell::Cell;
+use std::future::poll_fn;
+use std::task::Poll;
 
 use lanlab_medium::Random;
 
@@ -20,7 +22,7 @@ fn plan() -> DiskPlan {
         seek_per_root_ns: 3_000_000,
         overhead_ns: 0,
         per_byte_ps: 0,
-        order: DiskOrder::FirstCome,
+        order: Order::FirstCome,
         verifies: false,
     }
 }
@@ -135,7 +137,7 @@ fn a_disk_of_memory_takes_the_controllers_time() {
 }
 
 /// The cylinders at which accesses are served that wait while one at cylinder 100 is.
-fn served(order: DiskOrder, cylinders: &[u32]) -> Vec<u32> {
+fn served(order: Order, cylinders: &[u32]) -> Vec<u32> {
     let time = VirtualTime::new();
     let plan = DiskPlan { order, ..plan() };
     let disk = Disk::new(plan, time.clone()).unwrap();
@@ -163,8 +165,8 @@ fn served(order: DiskOrder, cylinders: &[u32]) -> Vec<u32> {
 #[test]
 fn an_elevator_goes_on_in_its_direction_and_others_serve_who_came_first() {
     let asked = [50, 300, 120, 50, 99];
-    assert_eq!(served(DiskOrder::FirstCome, &asked), [100, 50, 300, 120, 50, 99]);
-    assert_eq!(served(DiskOrder::Elevator, &asked), [100, 120, 300, 99, 50, 50]);
+    assert_eq!(served(Order::FirstCome, &asked), [100, 50, 300, 120, 50, 99]);
+    assert_eq!(served(Order::Elevator, &asked), [100, 120, 300, 99, 50, 50]);
 }
 
 /// With random arrivals and one cylinder, times of service are independent: the mean wait is that of

@@ -3,7 +3,7 @@ use crate::messages::{Command, Request};
 
 /// A request with `changes` of its values: paths in it, and the JSON there.
 pub fn request(changes: &[(&str, &str)]) -> Simulate {
-    let mut request = serde_json::json!({
+    let request = serde_json::json!({
         "type": "simulate", "seed": 1,
         "world": {
             "medium": {"topology": "cable", "rate_bps": 10_000_000},
@@ -15,6 +15,11 @@ pub fn request(changes: &[(&str, &str)]) -> Simulate {
             "amount": {"time_ns": 1_000_000_000_u64}, "warmup_ns": 0, "interval_ns": 100_000_000
         }
     });
+    changed(request, changes)
+}
+
+/// The request of a text, with `changes` of its values: paths in it, and the JSON there.
+pub fn changed(mut request: serde_json::Value, changes: &[(&str, &str)]) -> Simulate {
     for (path, value) in changes {
         let (parent, key) = path.rsplit_once('/').unwrap();
         let parent = request.pointer_mut(parent).unwrap();

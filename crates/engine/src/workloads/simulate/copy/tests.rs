@@ -1,14 +1,15 @@
 //! Copies between simulated machines: what comes of them, and what cannot be.
 
 use super::*;
-use crate::messages::{Command, Outcome, Request, RoleOutcome, Simulate, SimulatedFacts};
+use crate::messages::{Outcome, RoleOutcome, Simulate, SimulatedFacts};
 use crate::output::Output;
 use crate::workloads::simulate::check::check;
+use crate::workloads::simulate::check::tests::changed;
 use crate::workloads::simulate::world;
 
 /// A copy of three files of 20 kB, with `changes` of the request: paths in it, and the JSON there.
 fn request(changes: &[(&str, &str)]) -> Simulate {
-    let mut request = serde_json::json!({
+    let request = serde_json::json!({
         "type": "simulate", "seed": 1,
         "world": {
             "medium": {"topology": "cable", "rate_bps": 10_000_000},
@@ -26,19 +27,7 @@ fn request(changes: &[(&str, &str)]) -> Simulate {
             "sync": "none", "verify": "content", "retries": 0
         }}
     });
-    for (path, value) in changes {
-        let (parent, key) = path.rsplit_once('/').unwrap();
-        let parent = request.pointer_mut(parent).unwrap();
-        let value = serde_json::from_str(value).unwrap();
-        match parent {
-            serde_json::Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
-            _ => parent[key] = value,
-        }
-    }
-    let command: Command =
-        serde_json::from_value(serde_json::json!({"id": 1, "request": request})).unwrap();
-    let Request::Simulate(request) = command.request else { panic!("another request") };
-    *request
+    changed(request, changes)
 }
 
 fn simulated(changes: &[(&str, &str)]) -> (Copied, SimulatedFacts) {
