@@ -15,20 +15,18 @@ written into machines.toml as [[range]], from where tables take it.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laboratory import Free, Laboratory, allowed, with_values
+from laboratory import Free, allowed, opened, study_parser, with_values
 
 from lanlab.analysis.findings.printed import number_of, ratio_of
 from lanlab.analysis.simulated import Accuracy
-from lanlab.studies import Published, load_study
+from lanlab.studies import Published
 from lanlab.studies.machines import Simulation
-from lanlab.testbeds.simulated import SimulatedTestbed
 
 _MEMBERS = 200
 #: Steps of the walk between two members.
@@ -103,23 +101,14 @@ def write(path: Path, ranges: Mapping[str, tuple[float, float]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("study", help="name of a study, or path of a study file")
-    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    parser = study_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument(
         "--metric", default="", help="only values of this metric; ranges of others stay"
     )
     parser.add_argument("--simulated", type=int, default=4, help="members that are simulated")
     given = parser.parse_args()
-    loaded = load_study(given.study)
-    simulation = loaded.study.simulation
-    if simulation is None:
-        sys.exit(f"{given.study}: no machines.toml")
-    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
-        lab = Laboratory(loaded, given.scale, bed)
+    with opened(given.study, given.scale) as (lab, simulation):
         found = lab.accuracy(simulation, metric=given.metric)
         at = np.log([one.simulated for one in found])
         known = {one.value.id for one in found}
@@ -136,7 +125,7 @@ def main() -> None:
         named = frozenset().union(*(one.fitted for one in free))
         fitted = [place for place in fitted if found[place].value.id in named]
         off = at[fitted] - np.log([found[place].published for place in fitted])
-        ends = np.array([interval_of(found[place], loaded.published) for place in fitted])
+        ends = np.array([interval_of(found[place], lab.loaded.published) for place in fitted])
         # A value that the fit misses may stay as far off, and come no further.
         low, high = np.minimum(ends[:, 0] - off, 0.0), np.maximum(ends[:, 1] - off, 0.0)
         members = walk(whole[fitted], low, high, np.random.default_rng(_SEED))
@@ -165,7 +154,7 @@ def main() -> None:
             )
         print(f"{lab.simulated} trials were simulated")
         if not given.check:
-            write(loaded.path.with_name("machines.toml"), ranges)
+            write(lab.loaded.path.with_name("machines.toml"), ranges)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ beside the simulated ones.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Sequence
@@ -23,13 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laboratory import Free, Laboratory, allowed, with_values
+from laboratory import Free, Laboratory, allowed, opened, study_parser, with_values
 from scipy.optimize import least_squares
 
 from lanlab.analysis.simulated import WITHIN_RATIOS, Accuracy, counts, read_off
-from lanlab.studies import load_study
 from lanlab.studies.machines import Simulation
-from lanlab.testbeds.simulated import SimulatedTestbed
 
 #: Step of the derivatives, as a share of each number: wide enough that a packet more or less is
 #: not taken for a slope.
@@ -188,11 +185,7 @@ def _skill_text(one: Accuracy) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("study", help="name of a study, or path of a study file")
-    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    parser = study_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument(
         "--only", default="", metavar="PREFIX", help="simulate only printed values named so"
@@ -203,13 +196,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.only and not given.check:
         parser.error("--only needs --check: a fit takes all values")
-    loaded = load_study(given.study)
-    if loaded.study.simulation is None:
-        sys.exit(f"{given.study}: no machines.toml")
-    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
-        lab = Laboratory(loaded, given.scale, bed, given.finer)
-        simulation = lab.study.simulation
-        assert simulation is not None
+    with opened(given.study, given.scale, is_finer=given.finer) as (lab, simulation):
         if not given.check:
             before = simulation
             simulation = fit(lab)
@@ -217,7 +204,7 @@ def main() -> None:
             for one in free:
                 old, new = _value(before, one), _value(simulation, one)
                 print(f"{one!s:40} {old:10.5g} -> {new:10.5g}")
-            write(loaded.path.with_name("machines.toml"), simulation, free)
+            write(lab.loaded.path.with_name("machines.toml"), simulation, free)
         print_accuracy(lab.accuracy(simulation, given.only))
         print(f"{lab.simulated} trials were simulated")
 

@@ -1,11 +1,14 @@
-"""What `fit.py` and `sensitivity.py` simulate: the conditions of a study, on machines of any
-numbers."""
+"""What `fit.py`, `sensitivity.py` and `ensemble.py` simulate: conditions of a study, on machines of
+any numbers."""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,10 +22,11 @@ from lanlab.performers import SimulatedTrial, trial_seed
 from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand
 from lanlab.run.simulated import trial_on
-from lanlab.studies import LoadedStudy, Study
+from lanlab.studies import LoadedStudy, Study, load_study
 from lanlab.studies.machine_numbers import NUMBERS
 from lanlab.studies.machines import Simulation, known_machine, place_of
 from lanlab.studies.whereabouts import study_on
+from lanlab.testbeds.simulated import SimulatedTestbed
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import CounterChanges, workload
 
@@ -187,3 +191,27 @@ def touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bo
         if reading.value == value.id:
             wanted |= {key: one for key, one in reading.at.items() if key != "rate_bps"}
     return all(key in levels and levels[key] == one for key, one in wanted.items())
+
+
+def study_parser(description: str | None) -> argparse.ArgumentParser:
+    """Options of every program that simulates a study."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("study", help="name of a study, or path of a study file")
+    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    return parser
+
+
+@contextlib.contextmanager
+def opened(
+    name: str, scale: str, *, is_finer: bool = False
+) -> Iterator[tuple[Laboratory, Simulation]]:
+    """A study to simulate, and its machines; an end of the program where it has none."""
+    loaded = load_study(name)
+    if loaded.study.simulation is None:
+        sys.exit(f"{name}: no machines.toml")
+    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
+        lab = Laboratory(loaded, scale, bed, is_finer)
+        assert lab.study.simulation is not None
+        yield lab, lab.study.simulation

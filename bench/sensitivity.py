@@ -12,16 +12,12 @@ as they are, so that a number which a fit would make up for is marked, too.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Mapping
 
-from laboratory import Free, Laboratory, allowed, with_values
+from laboratory import Free, allowed, opened, study_parser, with_values
 
 from lanlab.analysis.simulated import Accuracy
-from lanlab.studies import load_study
 from lanlab.studies.machines import Simulation
-from lanlab.testbeds.simulated import SimulatedTestbed
 
 _VARIED_RATIO = 0.3
 #: The error that is claimed.
@@ -49,11 +45,7 @@ def moved(before: Mapping[str, Accuracy], after: Mapping[str, Accuracy]) -> tupl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("study", help="name of a study, or path of a study file")
-    parser.add_argument("--scale", default="quick", help="scale that is simulated")
+    parser = study_parser(__doc__)
     parser.add_argument(
         "--only", default="", metavar="PREFIX", help="compare only printed values named so"
     )
@@ -61,12 +53,7 @@ def main() -> None:
         "--number", default="", metavar="PREFIX", help="vary only numbers named so, as `sender.`"
     )
     given = parser.parse_args()
-    loaded = load_study(given.study)
-    simulation = loaded.study.simulation
-    if simulation is None:
-        sys.exit(f"{given.study}: no machines.toml")
-    with SimulatedTestbed(2, loaded.study.testbed.link) as bed:
-        lab = Laboratory(loaded, given.scale, bed)
+    with opened(given.study, given.scale) as (lab, simulation):
 
         def compared(machines: Simulation) -> dict[str, Accuracy]:
             return {one.value.id: one for one in lab.accuracy(machines, given.only)}
