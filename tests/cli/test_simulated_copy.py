@@ -46,3 +46,18 @@ def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lan
     said = lanlab("show", "last")
     assert "another amount" in said.out
     assert "Simulated values beside the published ones" not in said.out
+
+
+def test_stations_read_on_machines_of_their_own_and_others_can_read_their_frames(
+    lanlab: Lanlab, tmp_path: Path
+) -> None:
+    """Every read of every station is there once, and no frame is malformed."""
+    peer_program("tshark")
+    pcap = tmp_path / "frames.pcap"
+    asked = ("--stations", "3", "--readings", "10", "--size", "750", "--service", "smb1+nbf")
+    dialect = ("--dialect", "core", "--trials", "1", "--pcap", str(pcap))
+    said = lanlab("stations", *SITE, *asked, *dialect)
+    assert said.code == 0, said.err
+    assert "by SMB 1, PC NETWORK PROGRAM 1.0, no login" in said.out
+    assert not dissected(pcap, "-Y", "_ws.malformed")
+    assert len(dissected(pcap, "-Y", "smb.cmd == 0x0a && smb.flags.response == 0")) == 3 * 10

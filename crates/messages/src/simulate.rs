@@ -6,9 +6,9 @@ mod store;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "services")]
-use crate::CopySpec;
 use crate::{Amount, EchoAmount, MediumTopology, Rate, Transport, WhenLate};
+#[cfg(feature = "services")]
+use crate::{CopySpec, StationsSpec};
 
 pub use outcomes::*;
 pub use store::*;
@@ -191,6 +191,23 @@ pub enum SimulatedWork {
     #[cfg(feature = "services")]
     #[schemars(title = "SimulatedCopyWork")]
     Copy(Box<SimulatedCopy>),
+    /// Stations, as the workload asks for them, by SMB 1: over TCP or a carrier of frames.
+    #[cfg(feature = "services")]
+    #[schemars(title = "SimulatedStationsWork")]
+    Stations(Box<SimulatedStations>),
+}
+
+/// Stations, each on a machine of its own, and a server, the last.
+#[cfg(feature = "services")]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedStations {
+    /// The trial, all of whose stations are this host's. Of the service count the dialect, the carrier, and
+    /// the time for an answer.
+    pub spec: StationsSpec,
+    /// Whose timers and windows carriers of frames have, by name; absent: those of Windows NT.
+    #[serde(default)]
+    pub profile: Option<String>,
 }
 
 /// A copy between a client, the first machine, and a server, the last.

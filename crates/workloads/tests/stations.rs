@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use lanlab_messages::{OwnStations, Stationed, StationsEnd, StationsSpec, StationsUntil};
 use lanlab_units::Instant;
 use lanlab_workloads::stations::example::spec;
@@ -56,7 +58,7 @@ fn late_trial(
         }
         server.put(&format!("{}/files/s{station:05}.dat", spec.working_name), content);
     }
-    let work = simulate(time.clone(), spec.clone(), server.clone(), start_ns);
+    let work = simulate(time.clone(), spec.clone(), server.clone(), Arc::default(), start_ns);
     let (stationed, kept) = time.run(work).expect("no deadlock").expect("a trial");
     let lines = kept.iter().flat_map(|thread| readings::lines(&thread.all));
     let bytes = lines.flat_map(|(_, bytes)| bytes).collect();

@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use lanlab_messages::{
     Arrivals, BlockAccess, OpenLoop, OwnStations, StationOperation, StationSync, Stationed,
     StationsEnd, StationsSpec, StationsUntil,
@@ -50,7 +52,7 @@ fn trial_at(
         }
         server.put(&format!("lanlab-test/files/s{station:05}.dat"), content);
     }
-    let work = simulate(time.clone(), spec.clone(), server.clone(), 1_000 * MS);
+    let work = simulate(time.clone(), spec.clone(), server.clone(), Arc::default(), 1_000 * MS);
     let (stationed, kept) =
         time.run(work).expect("no deadlock").map_err(|failure| failure.message)?;
     let readings = kept.into_iter().flat_map(|thread| thread.all).collect();

@@ -163,6 +163,7 @@ def measure_study(
     exactly: bool = False,
     meanwhile: Callable[[], object] | None = None,
     hosts: int = _HOSTS,
+    machines: str | None = None,
     extras: Extras = NO_EXTRAS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
@@ -177,17 +178,31 @@ def measure_study(
         exactly: Whether neither disturbed trials are repeated nor failed ones tried again.
         meanwhile: Imports what the answer takes, while the testbed is made.
         hosts: Number of hosts of the testbed.
+        machines: On the simulated testbed, that of each role.
         extras: Commands around the trials, and files for the results.
     """
     from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
 
+    simulation: dict[str, Any] | None = None
+    if testbed == _SIMULATED or machines is not None:
+        simulation, link = _simulation(experiment["workload"], testbed, machines, link)
+        experiment = {**experiment, "on": [_SIMULATED]}
     with Opening(testbed, hosts, link or "unshaped", path_of(pcap)) as opening:
         if meanwhile is not None:
             check_for_a_run()
             meanwhile()
         return _measured(
-            experiment, trials, opening, seed, store, figure, figures, exactly, extras=extras
+            experiment,
+            trials,
+            opening,
+            seed,
+            store,
+            figure,
+            figures,
+            exactly,
+            simulation=simulation,
+            extras=extras,
         )
 
 

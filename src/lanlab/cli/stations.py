@@ -13,6 +13,7 @@ from lanlab.cli.options import (
     DEFAULT_TESTBED,
     JsonOption,
     LinkOption,
+    MachinesOption,
     PcapOption,
     SeedOption,
     StoreOption,
@@ -80,6 +81,7 @@ def stations(
     ] = 3,
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
+    machines: MachinesOption = None,
     pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
@@ -96,7 +98,8 @@ def stations(
     Examples: lanlab stations smb://me@nas/share --stations 1,2,4,8,15 --size 6k --read;
     lanlab stations --service smb --link 100M --write --limit 20ms;
     lanlab stations smb://me@nas/share --from bob@pc1 --from carol@pc2;
-    lanlab stations /mnt/nas --read-ratio 0.7 --access random --time 10s --statistic p99
+    lanlab stations /mnt/nas --read-ratio 0.7 --access random --time 10s --statistic p99;
+    lanlab stations --testbed simulated --machines celeron400-w98se,celeron400-w2ksp2 --link 10M:hub
     """
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
@@ -124,6 +127,9 @@ def stations(
     if read + write + mixed > 1:
         raise UsageError("--read, --write and --read-ratio exclude each other: give one")
     numbers = level_list(stations)
+    if machines is not None and given["service"] is None:
+        # Of file services, simulated machines have this one.
+        given["service"] = "smb1"
     place = station_place(target, given.pop("service"), given.pop("server"))
     is_real = is_of_real_hosts(testbed)
     if is_real:
@@ -171,6 +177,7 @@ def stations(
         exactly=True,
         meanwhile=partial(_load_models, several=trials * len(numbers) > 1),
         hosts=host_count(testbed, client_hosts),
+        machines=machines,
         extras=extras,
     )
     if is_scan(run):

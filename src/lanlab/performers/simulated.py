@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lanlab.errors import LabError, UsageError
@@ -60,7 +60,7 @@ class SimulatedPerformer:
             told = self._bed.worlds.result(request)
             outcome.setup["world"] = told["world"]
             assert isinstance(kind, Simulates)
-            outcome.results = kind.simulated_results(told)
+            outcome.results = kind.simulated_results(parameters, told)
         except LabError as error:
             outcome.error = error
         return outcome
@@ -88,7 +88,7 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         "seed": trial.seed,
         "world": {
             "medium": medium_request(parse_link(trial.link)),
-            "machines": [_with_options(one, parameters) for one in trial.machines],
+            "machines": [_with_options(one, parameters) for one in _machines(trial, parameters)],
             "bounds": {"events": MAX_EVENTS, "virtual_time_ns": None},
         },
         "work": {
@@ -96,6 +96,12 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
             **kind.simulated_work(parameters, trial.outstanding_requests),
         },
     }
+
+
+def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, Any]]:
+    """The machines of a world: of stations each has its own."""
+    client, server = trial.machines
+    return [*[client] * getattr(parameters, "stations", 1), server]
 
 
 def check_workload(name: str) -> None:
@@ -175,15 +181,29 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
 
 def world_changes(kind: Workload, world: Mapping[str, Any]) -> CounterChanges:
     """What the world counted, under the names that a testbed's interfaces count by."""
-    by_role = {}
-    for role, host, port in zip(kind.roles, world["hosts"], world["medium"], strict=True):
-        by_role[role] = {
-            "qdisc_drops": 0,
-            "tx_drops": 0,
-            "rx_drops": host["ring_dropped_frames"] + host["queue_dropped_frames"],
-            "medium_frames": port["offered_frames"],
-            "medium_lost_chance": port["lost_chance_frames"],
-            "medium_lost_excessive_collisions": port["lost_excessive_collisions_frames"],
-            "medium_lost_switch_queue": port["lost_switch_queue_frames"],
+    # All machines but the last are of the first role.
+    first, last = kind.roles
+    return CounterChanges(
+        {
+            first: _counts(world["hosts"][:-1], world["medium"][:-1]),
+            last: _counts(world["hosts"][-1:], world["medium"][-1:]),
         }
-    return CounterChanges(by_role)
+    )
+
+
+def _counts(
+    hosts: Sequence[Mapping[str, int]], ports: Sequence[Mapping[str, int]]
+) -> dict[str, int]:
+    return {
+        "qdisc_drops": 0,
+        "tx_drops": 0,
+        "rx_drops": sum(
+            host["ring_dropped_frames"] + host["queue_dropped_frames"] for host in hosts
+        ),
+        "medium_frames": sum(port["offered_frames"] for port in ports),
+        "medium_lost_chance": sum(port["lost_chance_frames"] for port in ports),
+        "medium_lost_excessive_collisions": sum(
+            port["lost_excessive_collisions_frames"] for port in ports
+        ),
+        "medium_lost_switch_queue": sum(port["lost_switch_queue_frames"] for port in ports),
+    }

@@ -18,6 +18,7 @@ from lanlab.workloads.metrics import COPY
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.workloads.simulated_service import simulated_server_cpu_s
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
@@ -153,27 +154,14 @@ class Copy:
         self, parameters: CopyParameters, outstanding_requests: int
     ) -> dict[str, Any]:
         """See `lanlab.workloads.registry.Simulates`."""
-        service = SERVICES[parameters.service]
-        if not service.is_simulated:
-            allowed = ", ".join(name for name, one in SERVICES.items() if one.is_simulated)
-            raise UsageError(
-                f"service: found `{service.name}`; allowed on testbed `simulated`: {allowed}",
-                hint="run it on testbed `virtual`",
-            )
-        target = {
-            "service": service.engine_name,
-            "carrier": service.carrier,
-            "dialect": parameters.dialect,
-            "raw": parameters.raw,
-        }
-        return {"spec": simulated_spec(parameters, target)}
+        return {"spec": simulated_spec(parameters)}
 
-    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def simulated_results(
+        self, parameters: CopyParameters, told: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
         client = with_file_times(told["outcomes"][0], told["lines"])
-        busy = told["world"]["hosts"][-1]
-        busy_ns = busy["interrupt_ns"] + busy["protocol_ns"] + busy["program_ns"]
-        return {"client": client, "server": {"cpu_s": busy_ns / 1e9}}
+        return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(told)}}
 
     def summarise(
         self, parameters: CopyParameters, outcome: TrialOutcome, changes: CounterChanges

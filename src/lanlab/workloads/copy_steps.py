@@ -11,6 +11,7 @@ from lanlab.errors import UsageError
 from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.service_parameters import working_name
+from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
 from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Server, Stage, Steps, Told
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ _SLOWEST_BPS = 40e3
 _BEYOND_S = 60.0
 #: A server that was cut off learns of it within a round trip and a turn of its processor.
 _CUT_NOTICED_S = 0.3
-#: The directory of a copy between modelled machines, which may know short names only.
-_SIMULATED_NAME = "00000000.lab"
 #: Values that are reported for each file.
 _FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "retries")
 
@@ -111,21 +110,19 @@ def with_file_times(
     return {**result, "file_times": columns}
 
 
-def simulated_spec(parameters: CopyParameters, target: Request) -> Request:
+def simulated_spec(parameters: CopyParameters) -> Request:
     """
     A copy between modelled machines: the client's files are those of its machine.
 
     Raises:
-        UsageError: A directory of this host is to be copied.
+        UsageError: A directory of this host is to be copied, or the service cannot be simulated.
     """
     if parameters.tree is not None:
         raise UsageError(
             f"dataset: found `{parameters.dataset}`; allowed on testbed `simulated`: a dataset",
             hint="name one, such as `1000x6kB`",
         )
-    spec = _spec(parameters, target, None)
-    # The same for every trial: a world has no other.
-    return {**spec, "working_name": _SIMULATED_NAME, "token": "0" * 32}
+    return {**_spec(parameters, simulated_target(parameters), None), **SIMULATED_DIRECTORY}
 
 
 def _longest_s(parameters: CopyParameters) -> float:

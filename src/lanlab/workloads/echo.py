@@ -190,7 +190,9 @@ class Echo:
         spec = engine_spec(asked)
         return {"ip_version": asked.ip_version, **{key: spec[key] for key in _SIMULATED}}
 
-    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def simulated_results(
+        self, parameters: EchoParameters, told: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
         return dict(zip(self.roles, told["outcomes"], strict=True))
 

@@ -66,7 +66,9 @@ class Simulates(Protocol):
             UsageError: The condition cannot be simulated.
         """
 
-    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def simulated_results(
+        self, parameters: Any, told: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
         """What each role came to, of a simulator's result."""
 
 

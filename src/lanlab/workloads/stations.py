@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import model_validator
 
@@ -13,8 +14,14 @@ from lanlab.workloads.metrics import STATIONS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
+from lanlab.workloads.simulated_service import simulated_server_cpu_s
 from lanlab.workloads.stations_results import stations_metrics
-from lanlab.workloads.stations_steps import MOST_READINGS, StationsSteps
+from lanlab.workloads.stations_steps import (
+    MOST_READINGS,
+    StationsSteps,
+    simulated_spec,
+    with_readings,
+)
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
 
@@ -217,6 +224,19 @@ class Stations:
     def steps(self, parameters: StationsParameters) -> Steps:
         """Stations in a loop of operations on one server."""
         return StationsSteps(parameters)
+
+    def simulated_work(
+        self, parameters: StationsParameters, outstanding_requests: int
+    ) -> dict[str, Any]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        return {"spec": simulated_spec(parameters)}
+
+    def simulated_results(
+        self, parameters: StationsParameters, told: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
+        """See `lanlab.workloads.registry.Simulates`."""
+        client = with_readings(parameters, dict(told["outcomes"][0]), [told["lines"]])
+        return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(told)}}
 
     def summarise(
         self, parameters: StationsParameters, outcome: TrialOutcome, changes: CounterChanges

@@ -6,13 +6,14 @@ host or on several, and what was written is removed, also after a failure.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import EngineError, UnmetNeed
+from lanlab.errors import EngineError, UnmetNeed, UsageError
 from lanlab.services import SERVICES
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.service_parameters import working_name
+from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, start_skew_ns, thinned, within
 from lanlab.workloads.stations_results import summed
@@ -30,6 +31,8 @@ _SLOWEST_BPS = 1e6
 _SLOWEST_PER_S = 1.0
 #: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
 MOST_READINGS = 250_000
+#: Modelled stations at most: of the machines of a world, one is the server.
+_MOST_SIMULATED = 255
 #: Time between the announcement of a start and the start, for each station: to be woken and wait
 #: for it, on a thread of its own (of a directory) or with others on one.
 _LEAD_ALONE_S = 2e-4
@@ -101,29 +104,62 @@ class StationsSteps(Steps):
         if not known:
             return {}
         joined = merged([result for _, result in known], [host for host, _ in known])
-        how, stations = joined["thinned"], self._parameters.stations
-        lines = [line for part in told for line in part.lines.get("station_readings", ())]
-        readings = columns_of(lines, self._parameters.message_size_bytes)
-        if not within(readings, joined["outcomes"], stations):
-            raise EngineError("engine.defect", "readings that cannot be")
-        if "hosts" in joined and self._parameters.loop == "closed":
-            joined["start_skew_ns"] = max(joined["start_skew_ns"], start_skew_ns(readings))
-        slices = None
-        if how is not None:
-            from lanlab.workloads.station_slices import slices_of
-
-            lines = [line for part in told for line in part.lines.get("station_slices", ())]
-            slices = slices_of(lines, readings, how["slice_ns"], stations)
-        joined["readings_count"] = joined["readings"]
-        joined["readings"] = thinned(readings, 1 if how is None else how["every"])
-        if how is not None:
-            how["kept"] = len(joined["readings"]["station"])
-        summed(self._parameters, joined, slices)
-        return {"client": joined}
+        return {"client": with_readings(self._parameters, joined, [part.lines for part in told])}
 
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
         """The files of all stations."""
         self._remove(failed)
+
+
+def with_readings(
+    parameters: StationsParameters,
+    joined: dict[str, Any],
+    lines: Sequence[Mapping[str, Sequence[Mapping[str, Any]]]],
+) -> dict[str, Any]:
+    """
+    Results of all hosts together, with their readings and the metrics of these.
+
+    Args:
+        lines: What each host reported before its result, by its kind.
+    """
+    how, stations = joined["thinned"], parameters.stations
+    readings = columns_of(_all(lines, "station_readings"), parameters.message_size_bytes)
+    if not within(readings, joined["outcomes"], stations):
+        raise EngineError("engine.defect", "readings that cannot be")
+    if "hosts" in joined and parameters.loop == "closed":
+        joined["start_skew_ns"] = max(joined["start_skew_ns"], start_skew_ns(readings))
+    slices = None
+    if how is not None:
+        from lanlab.workloads.station_slices import slices_of
+
+        slices = slices_of(_all(lines, "station_slices"), readings, how["slice_ns"], stations)
+    joined["readings_count"] = joined["readings"]
+    joined["readings"] = thinned(readings, 1 if how is None else how["every"])
+    if how is not None:
+        how["kept"] = len(joined["readings"]["station"])
+    summed(parameters, joined, slices)
+    return joined
+
+
+def _all(
+    lines: Sequence[Mapping[str, Sequence[Mapping[str, Any]]]], kind: str
+) -> list[Mapping[str, Any]]:
+    return [line for of_host in lines for line in of_host.get(kind, ())]
+
+
+def simulated_spec(parameters: StationsParameters) -> Request:
+    """
+    Stations on modelled machines, each on its own.
+
+    Raises:
+        UsageError: There are more than machines, or the service cannot be simulated.
+    """
+    if parameters.stations > _MOST_SIMULATED:
+        raise UsageError(
+            f"stations: found {parameters.stations}; allowed on testbed `simulated`: 1 to "
+            f"{_MOST_SIMULATED}, each on a machine of its own"
+        )
+    return {**_spec(parameters, simulated_target(parameters)), **SIMULATED_DIRECTORY}
 
 
 def lead_beyond_s(parameters: StationsParameters) -> float:

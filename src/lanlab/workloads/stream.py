@@ -234,7 +234,9 @@ class Stream:
         spec = engine_spec(parameters)
         return {"ip_version": parameters.ip_version, **{key: spec[key] for key in _SIMULATED}}
 
-    def simulated_results(self, told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def simulated_results(
+        self, parameters: StreamParameters, told: Mapping[str, Any]
+    ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
         return dict(zip(self.roles, told["outcomes"], strict=True))
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::SimulatedStoreFacts;
 
 #[cfg(feature = "services")]
-use crate::Copied;
+use crate::{Copied, Stationed};
 use crate::{EchoRequested, EchoResponded, StreamReceived, StreamSent};
 
 /// What came of a simulated world.
@@ -39,6 +39,10 @@ pub enum RoleOutcome {
     #[cfg(feature = "services")]
     #[schemars(title = "CopiedRole")]
     Copied(Box<Copied>),
+    /// Of all stations together.
+    #[cfg(feature = "services")]
+    #[schemars(title = "StationedRole")]
+    Stationed(Box<Stationed>),
     /// Of a file server: what it counted is with its machine.
     #[schemars(title = "FilesServedRole")]
     FilesServed,

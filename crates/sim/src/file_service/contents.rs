@@ -89,6 +89,20 @@ impl Contents {
         Ok(())
     }
 
+    /// Put a file with these bytes, and its directories.
+    ///
+    /// # Errors
+    /// The disk has no room for it.
+    pub fn put_bytes(&mut self, path: &[String], data: &[u8]) -> Result<(), FileRefusal> {
+        self.put_directory(&path[..path.len().saturating_sub(1)]);
+        self.take_room(data.len() as u64)?;
+        let mut bytes = self.new_bytes(path);
+        bytes.set_size(data.len() as u64);
+        bytes.write(0, data);
+        self.insert(path, Some(bytes));
+        Ok(())
+    }
+
     /// Put a directory, and those that it is in.
     pub fn put_directory(&mut self, path: &[String]) {
         for length in 1..=path.len() {

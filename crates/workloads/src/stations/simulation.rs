@@ -12,15 +12,16 @@ use crate::messages::{CpuTime, Failure, Stationed, StationsSpec};
 use crate::virtual_time::VirtualTime;
 use lanlab_units::Clock;
 
-/// Run a trial; `start_ns` is the time from all connections being there to the start.
+/// Run a trial; `start_ns` is the time from all connections being there to the start, `totals` what others
+/// read of it meanwhile.
 pub async fn simulate<C: Connector>(
     time: VirtualTime,
     spec: StationsSpec,
     connector: C,
+    totals: Arc<ThreadTotals>,
     start_ns: u64,
 ) -> Result<(Stationed, Vec<KeptReadings>), Failure> {
     let job = Arc::new(Job::new(&spec));
-    let totals = Arc::new(ThreadTotals::default());
     let slices = may_be_thinned(&spec)
         .then(|| Slices::new(spec.own.first, 1, spec.own.count as usize, spec.until.time_ns));
     let readings = Readings::new(room(&spec) as usize, slices);

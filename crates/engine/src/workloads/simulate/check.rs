@@ -30,10 +30,10 @@ const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
 const MOST_WINDOW_BYTES: u64 = 1 << 20;
 const MOST_ACK_DELAY_NS: u64 = 500_000_000;
-/// When a copy that has not come to its end is given up: after 30 days, if the bound of events does not come
-/// before.
+/// When work with files that has not come to its end is given up: after 30 days, if the bound of events does
+/// not come before.
 #[cfg(feature = "services")]
-const LONGEST_COPY_NS: u64 = 30 * 86_400 * 1_000_000_000;
+const LONGEST_NS: u64 = 30 * 86_400 * 1_000_000_000;
 /// Silence that ends no program: in a world nothing is lost in silence, and its bounds end it.
 const SILENCE_NS: u64 = 600_000_000_000;
 
@@ -58,13 +58,21 @@ pub enum Work {
     /// The sizes of the files.
     #[cfg(feature = "services")]
     Copy(DatasetSpec, Vec<u64>),
+    /// What all stations take of the host's memory, bytes.
+    #[cfg(feature = "services")]
+    Stations(u64),
 }
 
 /// Check all of a request.
 pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let world = &request.world;
     let machines = world.machines.len() as u64;
-    let most = if matches!(request.work, SimulatedWork::Echo(_)) { MOST_MACHINES } else { 2 };
+    let most = match request.work {
+        SimulatedWork::Echo(_) => MOST_MACHINES,
+        #[cfg(feature = "services")]
+        SimulatedWork::Stations(_) => MOST_MACHINES,
+        _ => 2,
+    };
     check_range("world.machines", machines, 2, most)?;
     let medium = medium(&world.medium, world.machines.len() as u16)?;
     check_range("world.bounds.events", world.bounds.events, 1, u64::MAX)?;
@@ -72,7 +80,7 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
         SimulatedWork::Stream(stream) => (stream.transport, stream.ip_version),
         SimulatedWork::Echo(echo) => (echo.transport, echo.ip_version),
         #[cfg(feature = "services")]
-        SimulatedWork::Copy(_) => (Transport::Tcp, 4),
+        SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => (Transport::Tcp, 4),
     };
     if ![4, 6].contains(&ip_version) {
         return Err(Failure::value("work.ip_version", ip_version, "4 or 6"));
@@ -110,13 +118,17 @@ pub fn check(request: &Simulate) -> Result<Checked, Failure> {
             let (dataset, sizes) = super::copy::check(copy)?;
             (Work::Copy(dataset, sizes), 0)
         }
+        #[cfg(feature = "services")]
+        SimulatedWork::Stations(stations) => {
+            (Work::Stations(super::stations::check(stations, world.machines.len())?), 0)
+        }
     };
     let zero = lanlab_units::Instant::ZERO;
     let longest = match &work {
         Work::Stream(plan) => plan.latest_end(zero),
         Work::Echo(plan) => plan.latest_end(zero),
         #[cfg(feature = "services")]
-        Work::Copy(..) => zero.plus_nanos(LONGEST_COPY_NS),
+        Work::Copy(..) | Work::Stations(_) => zero.plus_nanos(LONGEST_NS),
     };
     let latest_end_ns = world.bounds.virtual_time_ns.unwrap_or(longest.as_nanos());
     check_range("world.bounds.virtual_time_ns", latest_end_ns, 1, u64::MAX / 4)?;
@@ -180,7 +192,7 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
     }
     #[cfg(feature = "services")]
     if let Some(store) = &machine.store {
-        super::copy::check_store(store)?;
+        super::service::check_store(store)?;
     }
     check_tcp(&machine.tcp, ip_version)
 }
@@ -289,7 +301,7 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
         SimulatedWork::Stream(_) => 0,
         SimulatedWork::Echo(echo) => u64::from(echo.outstanding_requests),
         #[cfg(feature = "services")]
-        SimulatedWork::Copy(_) => 0,
+        SimulatedWork::Copy(_) | SimulatedWork::Stations(_) => 0,
     };
     let of_node = |machine: &SimulatedMachine| {
         let buffers = u64::from(machine.receive_buffer_bytes)
@@ -304,6 +316,8 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
     let files = match work {
         #[cfg(feature = "services")]
         Work::Copy(_, sizes) => sizes.len() as u64 * BYTES_PER_FILE,
+        #[cfg(feature = "services")]
+        Work::Stations(bytes) => *bytes,
         _ => 0,
     };
     world_plan(request, medium).memory_bytes().saturating_add(nodes).saturating_add(files)

@@ -6,6 +6,10 @@ mod copy;
 mod machines;
 mod outcomes;
 mod programs;
+#[cfg(feature = "services")]
+mod service;
+#[cfg(feature = "services")]
+mod stations;
 mod world;
 
 use lanlab_os as os;

@@ -18,6 +18,8 @@ use super::check::{Checked, Work};
 #[cfg(feature = "services")]
 use super::copy::Copying;
 use super::outcomes;
+#[cfg(feature = "services")]
+use super::stations::Stationing;
 use crate::messages::{
     Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedStoreFacts, SimulatedWork, Transport,
 };
@@ -41,6 +43,8 @@ pub enum Programs {
     },
     #[cfg(feature = "services")]
     Copy(Copying),
+    #[cfg(feature = "services")]
+    Stations(Stationing),
 }
 
 /// Receive and send buffer of a UDP socket.
@@ -127,6 +131,10 @@ impl Programs {
             (SimulatedWork::Copy(copy), Work::Copy(dataset, sizes)) => {
                 super::copy::start(world, machines, &copy.spec, (dataset, sizes)).map(Self::Copy)
             }
+            #[cfg(feature = "services")]
+            (SimulatedWork::Stations(stations), Work::Stations(_)) => {
+                super::stations::start(world, machines, &stations.spec).map(Self::Stations)
+            }
             // The check makes the plan of a workload from its own specification.
             _ => unreachable!("the plan is that of another workload"),
         }
@@ -134,14 +142,15 @@ impl Programs {
 
     /// Count what has been moved since the last report.
     pub fn report(&self, running: &Running) {
-        let (progress, reported) = match self {
+        let ((messages, bytes), reported) = match self {
             Self::Stream { progress, reported, .. } | Self::Echo { progress, reported, .. } => {
-                (progress, reported)
+                (progress.counted(), reported)
             }
             #[cfg(feature = "services")]
-            Self::Copy(copying) => (&copying.progress, &copying.reported),
+            Self::Copy(copying) => (copying.progress.counted(), &copying.reported),
+            #[cfg(feature = "services")]
+            Self::Stations(stationing) => (stationing.counted(), &stationing.reported),
         };
-        let (messages, bytes) = progress.counted();
         let before = reported.replace((messages, bytes));
         running.count(messages - before.0, bytes - before.1);
     }
@@ -152,7 +161,7 @@ impl Programs {
     /// If one of them could not do its work.
     #[cfg_attr(
         not(feature = "services"),
-        expect(unused_variables, reason = "a copy says of files")
+        expect(unused_variables, reason = "work with files says of them")
     )]
     pub fn outcomes(
         &self,
@@ -189,6 +198,11 @@ impl Programs {
                 let copied = copying.take(running, outcomes::cpu(&world.host(0)))?;
                 Ok(vec![RoleOutcome::Copied(Box::new(copied)), RoleOutcome::FilesServed])
             }
+            #[cfg(feature = "services")]
+            (Self::Stations(stationing), _) => {
+                let stationed = stationing.take(running, world)?;
+                Ok(vec![RoleOutcome::Stationed(Box::new(stationed)), RoleOutcome::FilesServed])
+            }
             _ => unreachable!("the plan is that of another workload"),
         }
     }
@@ -197,7 +211,8 @@ impl Programs {
     #[cfg(feature = "services")]
     pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
         match self {
-            Self::Copy(copying) => copying.store_facts(),
+            Self::Copy(copying) => copying.files.facts(),
+            Self::Stations(stationing) => stationing.files.facts(),
             _ => Vec::new(),
         }
     }

@@ -12,6 +12,8 @@ use super::check::Checked;
 use super::machines::world_plan;
 use super::outcomes;
 use super::programs::Programs;
+#[cfg(feature = "services")]
+use super::service;
 use crate::messages::{
     Failure, Outcome, Simulate, Simulated, SimulatedMachine, SimulatedWork, SimulationEnd,
 };
@@ -153,7 +155,12 @@ fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: b
 fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> {
     match work {
         SimulatedWork::Stream(_) | SimulatedWork::Echo(_) => None,
-        SimulatedWork::Copy(copy) => super::copy::station(copy, host, last),
+        SimulatedWork::Copy(copy) => {
+            service::station(&copy.spec.service, copy.profile.as_deref(), host, last)
+        }
+        SimulatedWork::Stations(stations) => {
+            service::station(&stations.spec.service, stations.profile.as_deref(), host, last)
+        }
     }
 }
 

@@ -29,7 +29,7 @@ use crate::running::{Measured, Running};
 use crate::task::Task;
 
 pub use preparation::{empty, prepare};
-pub use trial::work;
+pub use trial::{failure, tell, work};
 
 /// Stations of a trial at most.
 const MOST_STATIONS: u32 = 10_000;
@@ -49,7 +49,7 @@ pub fn task(
 }
 
 /// Check all that can be checked without a file or socket, and say what it may take.
-fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
+pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     let stations = u64::from(spec.stations);
     check_range("stations", stations, 1, MOST_STATIONS.into())?;
     recorded::begin_any(spec.service.link.as_ref())?;

@@ -10,11 +10,13 @@ use lanlab_clients::{AnySession, CarriedSince, connect};
 use lanlab_files::{Credentials, Target};
 use lanlab_os as os;
 use lanlab_units::Instant;
-use lanlab_workloads::stations::{Connector, Job, ThreadTotals, Times, Watch, Worked, joined};
+use lanlab_workloads::stations::{
+    Connector, Job, KeptReadings, ThreadTotals, Times, Watch, Worked, joined,
+};
 
 use super::workers::{Worker, station_is_gone};
 use super::{is_alone, limits, readings, room, slices, threads};
-use crate::messages::{Failure, HostWindow, Outcome, StationsEnd, StationsSpec};
+use crate::messages::{Failure, HostWindow, Outcome, Stationed, StationsEnd, StationsSpec};
 use crate::running::conclude;
 use crate::running::{Measured, Running};
 
@@ -70,6 +72,13 @@ pub fn work_with<C: Connector + Clone + Send>(
     let timed = run(&job, running, connector)?;
     let (mut stationed, kept) = joined(&job, timed.0, timed.1);
     stationed.carrier = frames.counts();
+    tell(&stationed, kept, running);
+    let failure = failure(&stationed);
+    conclude(Outcome::Stationed(Box::new(stationed)), failure)
+}
+
+/// Tell the driver of all readings, by threads.
+pub fn tell(stationed: &Stationed, kept: Vec<KeptReadings>, running: &Running) {
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {
             running.tell_readings(count, &octets);
@@ -80,12 +89,15 @@ pub fn work_with<C: Connector + Clone + Send>(
             }
         }
     }
-    let failure = match stationed.ended_by {
+}
+
+/// Why a trial failed, if it did.
+pub fn failure(stationed: &Stationed) -> Option<Failure> {
+    match stationed.ended_by {
         StationsEnd::Cancelled => Some(Failure::cancelled()),
         StationsEnd::NoStation => Some(none_left(&stationed.ended)),
         _ => None,
-    };
-    conclude(Outcome::Stationed(Box::new(stationed)), failure)
+    }
 }
 
 /// The cells of a thread, by lines: how many, and their octets.

@@ -1,0 +1,215 @@
+//! File services in a world: a server with what it stores on the last machine, clients on the others.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use lanlab_files::{Carrier, ServiceKind, Target};
+use lanlab_sessions::{Agreed, Redirected};
+use lanlab_sim::file_service::{
+    BadDisk, Carriage, ClientDisk, Contents, NETBIOS_PORT, Served, SimulatedPort, Store,
+    StoreFacts, connect as connect_port, serve,
+};
+use lanlab_sim::programs::{HostNode, Station, addresses_of};
+use lanlab_sim::{Host, HostId, World, mac_of};
+use lanlab_stack::node::{CarrierKinds, NodeConfig};
+use lanlab_stack::profile;
+use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::client::{Client, Plan};
+use lanlab_stack::smb::server::{self, Server};
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::smb1::strings::CodePage;
+use lanlab_workloads::virtual_time::VirtualTime;
+
+use super::machines::{check_cost, store_plan};
+use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreFacts};
+use crate::workloads::setup::check_range;
+
+/// Time from the last connection to the start.
+pub const START_NS: u64 = 10_000_000;
+/// Bytes that a machine without a disk holds.
+const MEMORY_BYTES: u64 = 1 << 40;
+/// The server's `NetBIOS` name, and that of its share.
+pub const SERVER: &str = "SERVER";
+const SHARE: &str = "LANLAB";
+
+/// A session of a client.
+pub type ClientSession = Redirected<Client, SimulatedPort, VirtualTime>;
+
+/// What machines can serve, over what, and whose timers they have.
+///
+/// # Errors
+/// What they cannot, with what they can.
+pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Failure> {
+    if service.service != ServiceKind::Smb1 {
+        let found = format!("{:?}", service.service).to_lowercase();
+        return Err(Failure::value("work.spec.service", found, "smb1 on simulated machines"));
+    }
+    if let Some(name) = profile
+        && profile::by_name(name).is_none()
+    {
+        let allowed = profile::ALL.map(|profile| profile.name).join(", ");
+        return Err(Failure::value("work.profile", name, allowed));
+    }
+    Ok(())
+}
+
+/// What a machine's store may be.
+///
+/// # Errors
+/// The first value that is not allowed.
+pub fn check_store(store: &SimulatedStore) -> Result<(), Failure> {
+    for (key, cost) in [
+        ("store.open", store.open),
+        ("store.read", store.read),
+        ("store.write", store.write),
+        ("store.close", store.close),
+        ("store.other", store.other),
+    ] {
+        check_cost(key, cost)?;
+    }
+    for (key, found, least, most) in [
+        ("store.block_bytes", u64::from(store.block_bytes), 512, 1 << 20),
+        ("store.cache_blocks", store.cache_blocks.into(), 0, 1 << 20),
+        ("store.read_ahead_blocks", store.read_ahead_blocks.into(), 0, 1024),
+        (
+            "store.write_behind_blocks",
+            store.write_behind_blocks.into(),
+            0,
+            store.cache_blocks.into(),
+        ),
+        ("store.write_behind_ns", store.write_behind_ns, 0, 600_000_000_000),
+        ("store.name_sectors", store.name_sectors.into(), 0, 1024),
+        ("store.change_sectors", store.change_sectors.into(), 0, 1024),
+    ] {
+        check_range(key, found, least, most)?;
+    }
+    let refused = |bad: BadDisk| Failure::new("request.value", format!("`store.disk`: {bad}"));
+    store_plan(store).check().map_err(refused)
+}
+
+/// The station of a machine, by its number, on a carrier of frames.
+pub fn station(
+    service: &Target,
+    profile: Option<&str>,
+    host: HostId,
+    last: HostId,
+) -> Option<Station> {
+    let Carrier::Frames(kind) = service.carrier else { return None };
+    let is_server = host == last;
+    let name = if is_server { SERVER.to_owned() } else { format!("PC{host}") };
+    let suffix = if is_server { suffix::SERVER } else { suffix::WORKSTATION };
+    let name = Name::new(&name, suffix).ok()?;
+    let profile = profile.and_then(profile::by_name).unwrap_or(profile::WINDOWS_NT);
+    let config = NodeConfig::new(Mac(mac_of(host)), name, profile, CarrierKinds::only(kind));
+    Some(Station::new(&config, is_server))
+}
+
+/// Bytes that the server's machine, the last, has room for.
+pub fn room_bytes(machines: &[SimulatedMachine]) -> u64 {
+    let store = machines.last().and_then(|server| server.store);
+    store.map_or(MEMORY_BYTES, |store| store_plan(&store).disk.bytes())
+}
+
+/// What machines have of files.
+pub struct FileMachines {
+    /// Of each machine that has one.
+    stores: Vec<Option<Store>>,
+    /// What the server stores.
+    pub contents: Rc<RefCell<Contents>>,
+}
+
+impl FileMachines {
+    /// Begin to serve `contents` on the last machine.
+    ///
+    /// # Errors
+    /// A machine cannot be as asked for.
+    pub fn serve(
+        world: &World<HostNode>,
+        machines: &[SimulatedMachine],
+        contents: Contents,
+    ) -> Result<Self, Failure> {
+        let mut stores = Vec::with_capacity(machines.len());
+        for (id, machine) in (0..).zip(machines) {
+            let store = machine.store.map(|asked| Store::new(world.host(id), store_plan(&asked)));
+            let bad = |bad: BadDisk| Failure::new("request.value", format!("`store.disk`: {bad}"));
+            stores.push(store.transpose().map_err(bad)?);
+        }
+        let host = world.host(machines.len() as u16 - 1);
+        let store = match stores.last().cloned().flatten() {
+            Some(store) => store,
+            None => Store::new(host.clone(), store_plan(&SimulatedStore::default()))
+                .map_err(|bad| Failure::new("engine.defect", bad.to_string()))?,
+        };
+        let server = Server::new(server::Offer {
+            name: SERVER.into(),
+            share: SHARE.into(),
+            user: None,
+            read_only: false,
+            code_page: CodePage::Cp850,
+            dialects: Dialect::Core..=Dialect::Nt,
+        });
+        let contents = Rc::new(RefCell::new(contents));
+        serve(&host, Rc::new(server), &Served { contents: Rc::clone(&contents), store });
+        Ok(Self { stores, contents })
+    }
+
+    /// The disk of a machine, if it has one.
+    pub fn disk(&self, host: HostId) -> Option<ClientDisk> {
+        self.stores[usize::from(host)].clone().map(ClientDisk::new)
+    }
+
+    /// What the store of each machine did.
+    pub fn facts(&self) -> Vec<Option<SimulatedStoreFacts>> {
+        let facts = |store: &Store| {
+            let StoreFacts { disk, hits, misses, dirty_blocks } = store.facts();
+            SimulatedStoreFacts {
+                disk_accesses: disk.accesses,
+                disk_sectors: disk.sectors,
+                disk_busy_ns: disk.busy_ns,
+                disk_seek_ns: disk.seek_ns,
+                disk_rotation_ns: disk.rotation_ns,
+                disk_waited_ns: disk.waited_ns,
+                cache_hits: hits,
+                cache_misses: misses,
+                dirty_blocks,
+            }
+        };
+        self.stores.iter().map(|store| store.as_ref().map(facts)).collect()
+    }
+}
+
+/// Connect a client's machine to the server, the last.
+///
+/// # Errors
+/// The server cannot be reached, or refuses.
+pub async fn connect(
+    host: &Host<HostNode>,
+    service: &Target,
+    last: HostId,
+) -> lanlab_files::Result<ClientSession> {
+    let carriage = match service.carrier {
+        Carrier::Tcp => Carriage::Tcp,
+        Carrier::Frames(kind) => Carriage::Frames(kind),
+    };
+    let address = SocketAddr::new(addresses_of(last)[0], NETBIOS_PORT);
+    let port = connect_port(host, carriage, SERVER, address).await?;
+    let client = Client::new(Plan {
+        dialect: service.dialect.map(Into::into),
+        server: SERVER.into(),
+        share: SHARE.into(),
+        user: None,
+        code_page: CodePage::Cp850,
+        nonce: [0; 8],
+        time: 0,
+        raw: service.raw,
+        requires_signatures: false,
+        carrier: port.facts(),
+    });
+    let clock = host.clock().clone();
+    let patience = Duration::from_nanos(service.timeout_ns);
+    let port = (port, Agreed::default());
+    Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "").await
+}

@@ -1,0 +1,150 @@
+//! Stations in a world: each on a machine of its own, and a server with their files on the last.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use lanlab_sim::file_service::Contents;
+use lanlab_sim::programs::HostNode;
+use lanlab_sim::{Host, HostId, World};
+use lanlab_workloads::stations::pattern::{Pattern, Place};
+use lanlab_workloads::stations::{self, Connector, KeptReadings, ThreadTotals, blocks, paths};
+use lanlab_workloads::virtual_time::Task;
+
+use super::outcomes;
+use super::service::{ClientSession, FileMachines, START_NS, check_service, connect, room_bytes};
+use crate::messages::{
+    CpuTime, Failure, SimulatedMachine, SimulatedStations, Stationed, StationsSpec,
+};
+use crate::running::Running;
+use crate::workloads::stations as real_stations;
+
+/// What stations came to.
+type Outcome = Result<(Stationed, Vec<KeptReadings>), Failure>;
+
+/// Stations that work.
+pub struct Stationing {
+    task: Task<Outcome>,
+    /// What machines have of files.
+    pub files: FileMachines,
+    totals: Arc<ThreadTotals>,
+    /// What of these was reported: operations and bytes.
+    pub reported: Cell<(u64, u64)>,
+    /// The machines of the stations.
+    machines: u16,
+}
+
+/// Connects each station from its own machine.
+struct MachineConnector {
+    hosts: Vec<Host<HostNode>>,
+    spec: StationsSpec,
+    server: HostId,
+}
+
+impl Connector for MachineConnector {
+    type Session = ClientSession;
+
+    async fn connect(&self, station: u32) -> lanlab_files::Result<ClientSession> {
+        connect(&self.hosts[station as usize], &self.spec.service, self.server).await
+    }
+}
+
+/// What stations can do in a world: gives what they take of the host's memory, their files included, bytes.
+///
+/// # Errors
+/// What they cannot, with what they can.
+pub fn check(asked: &SimulatedStations, machines: usize) -> Result<u64, Failure> {
+    let spec = &asked.spec;
+    check_service(&spec.service, asked.profile.as_deref())?;
+    let others = machines as u64 - 1;
+    for (key, found) in
+        [("work.spec.stations", spec.stations), ("work.spec.own.count", spec.own.count)]
+    {
+        if u64::from(found) != others {
+            let allowed = format!("{others}, one for each machine but the server");
+            return Err(Failure::value(key, found, allowed));
+        }
+    }
+    let files = u64::from(spec.stations).saturating_mul(spec.file_size_bytes);
+    Ok(real_stations::check(spec)?.memory_bytes.saturating_add(files))
+}
+
+/// Start a server with the files of all stations, and the stations.
+///
+/// # Errors
+/// A machine cannot be as asked for, or the server has no room for the files.
+pub fn start(
+    world: &World<HostNode>,
+    machines: &[SimulatedMachine],
+    spec: &StationsSpec,
+) -> Result<Stationing, Failure> {
+    let server = machines.len() as u16 - 1;
+    let contents = written(spec, room_bytes(machines))?;
+    let files = FileMachines::serve(world, machines, contents)?;
+    let hosts: Vec<_> = (0..server).map(|id| world.host(id)).collect();
+    let totals = Arc::new(ThreadTotals::default());
+    let first = hosts[0].clone();
+    let connector = MachineConnector { hosts, spec: spec.clone(), server };
+    let time = first.clock().clone();
+    let work = stations::simulate(time, spec.clone(), connector, Arc::clone(&totals), START_NS);
+    Ok(Stationing {
+        task: first.spawn("stations", work),
+        files,
+        totals,
+        reported: Cell::new((0, 0)),
+        machines: server,
+    })
+}
+
+/// What the server stores before the first operation: the files of all stations, each block as it is
+/// expected to be read.
+fn written(spec: &StationsSpec, room: u64) -> Result<Contents, Failure> {
+    let mut contents = Contents::new(room, Rc::new(|_: &[String]| None));
+    let pattern = Pattern::new(spec.seed);
+    let message = spec.message_size_bytes as usize;
+    let count = blocks(spec, false);
+    let mut bytes = vec![0; count as usize * message];
+    for station in 0..spec.stations {
+        for (block, part) in (0..).zip(bytes.chunks_exact_mut(message)) {
+            pattern.fill(Place { station, block, generation: 0 }, part);
+        }
+        let full = |_| {
+            let total = u64::from(spec.stations) * bytes.len() as u64;
+            let message = format!("files of {total} bytes on a disk of {room} bytes");
+            Failure::new("request.value", message)
+                .hint("ask for smaller files, as by `--file-size`, or fewer stations")
+        };
+        for path in paths(spec, station, false, count)? {
+            let names: Vec<String> = path.names().map(str::to_owned).collect();
+            contents.put_bytes(&names, &bytes).map_err(full)?;
+        }
+    }
+    Ok(contents)
+}
+
+impl Stationing {
+    /// Operations and bytes so far.
+    pub fn counted(&self) -> (u64, u64) {
+        let [operations, bytes, _] = self.totals.load();
+        (operations, bytes)
+    }
+
+    /// What they came to; readings are told before.
+    ///
+    /// # Errors
+    /// They could not connect, or none was left.
+    pub fn take(&self, running: &Running, world: &World<HostNode>) -> Result<Stationed, Failure> {
+        let defect = || Failure::new("engine.defect", "a program ended without a result");
+        let (mut stationed, kept) = self.task.take().ok_or_else(defect)??;
+        real_stations::tell(&stationed, kept, running);
+        if let Some(failure) = real_stations::failure(&stationed) {
+            return Err(failure);
+        }
+        let cpu = (0..self.machines).map(|id| outcomes::cpu(&world.host(id)));
+        stationed.cpu = cpu.fold(CpuTime::default(), CpuTime::plus);
+        Ok(stationed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! Stations on simulated machines: what comes of them, and what cannot be.
+
+use super::*;
+use crate::messages::{Outcome, RoleOutcome, Simulate, SimulatedFacts};
+use crate::output::Output;
+use crate::workloads::simulate::check::check;
+use crate::workloads::simulate::check::tests::changed;
+use crate::workloads::simulate::world;
+
+/// Two stations that read 20 blocks of 750 bytes each, with `changes` of the request.
+fn request(changes: &[(&str, &str)]) -> Simulate {
+    let request = serde_json::json!({
+        "type": "simulate", "seed": 1,
+        "world": {
+            "medium": {"topology": "bus", "rate_bps": 10_000_000},
+            "machines": [{}, {}, {}],
+            "bounds": {}
+        },
+        "work": {"workload": "stations", "spec": {
+            "service": {
+                "service": "smb1", "carrier": "nbf", "dialect": "core",
+                "timeout_ns": 30_000_000_000_u64
+            },
+            "working_name": "00000000.lab", "token": "0".repeat(32),
+            "stations": 2, "own": {"first": 0, "count": 2},
+            "operation": "read", "read_ratio": 0.5, "access": "sequential",
+            "message_size_bytes": 750, "file_size_bytes": 7_500, "think_ns": 0,
+            "sync": "none", "until": {"readings_per_station": 20},
+            "most_readings": 1_000, "retries": 0, "seed": 1, "verify": true,
+            "connects_at_once": 2
+        }}
+    });
+    changed(request, changes)
+}
+
+fn simulated(changes: &[(&str, &str)]) -> (Stationed, SimulatedFacts) {
+    let request = request(changes);
+    let checked = check(&request).unwrap();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    let outcome = world::run(&request, &checked, &running);
+    let Ok(Outcome::Simulated(found)) = outcome else { panic!("{:?}", outcome.err()) };
+    let mut outcomes = found.outcomes.into_iter();
+    let Some(RoleOutcome::Stationed(stationed)) = outcomes.next() else { panic!("no stations") };
+    (*stationed, found.world)
+}
+
+fn refused(changes: &[(&str, &str)]) -> String {
+    check(&request(changes)).unwrap_err().message
+}
+
+const CARRIER: &str = "/work/spec/service/carrier";
+const OPERATION: &str = "/work/spec/operation";
+const SERVER: &str = "/world/machines/2";
+
+#[test]
+fn stations_read_and_write_over_every_carrier_and_all_is_compared() {
+    for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#] {
+        for (operation, blocks) in [(r#""read""#, 40), (r#""write""#, 8)] {
+            let (stationed, world) = simulated(&[(CARRIER, carrier), (OPERATION, operation)]);
+            let what = format!("{carrier} {operation}");
+            assert_eq!((stationed.readings, stationed.bytes), (40, 30_000), "{what}");
+            assert_eq!((stationed.checked.blocks, stationed.errors.len()), (blocks, 0), "{what}");
+            let read_back = if blocks == 8 { 8 } else { 0 };
+            assert_eq!(stationed.checked.read_back, read_back, "{what}");
+            assert_eq!(stationed.checked.read_back_wrong, 0, "{what}");
+            // At least the time of the bytes on the bus, and less than four times that.
+            let wire_ns = 30_000 * 8 * 100;
+            let elapsed_ns = stationed.elapsed_ns;
+            assert!((wire_ns..4 * wire_ns).contains(&elapsed_ns), "{what} {elapsed_ns}");
+            assert_eq!(world.hosts.len(), 3);
+        }
+    }
+}
+
+#[test]
+fn the_same_request_gives_the_same_readings_to_the_nanosecond() {
+    let run = || {
+        let (stationed, world) = simulated(&[(
+            SERVER,
+            r#"{"jitter_ratio": 0.1,
+            "send_call": {"each_ns": 10000, "per_byte_ps": 100000}}"#,
+        )]);
+        (stationed.elapsed_ns, stationed.response.max_ns, world)
+    };
+    assert_eq!(run(), run());
+}
+
+/// A server that takes 10 ms for each read and does one thing at a time serves two stations no faster than
+/// one: 40 reads are 400 ms.
+#[test]
+fn a_server_that_does_one_thing_at_a_time_is_waited_for() {
+    let store = |overlaps: bool| {
+        format!(r#"{{"store": {{"read": {{"each_ns": 10000000}}, "overlaps": {overlaps}}}}}"#)
+    };
+    let (stationed, world) = simulated(&[(SERVER, &store(false))]);
+    assert!((400_000_000..450_000_000).contains(&stationed.elapsed_ns), "{stationed:?}");
+    assert!(stationed.response.mean_ns > 18_000_000, "{}", stationed.response.mean_ns);
+    let facts = world.hosts[2].store.unwrap();
+    assert!(facts.disk_accesses >= 40, "{facts:?}");
+}
+
+#[test]
+fn a_lossy_bus_delays_stations_and_damages_nothing() {
+    let (plain, _) = simulated(&[]);
+    let (stationed, world) = simulated(&[("/world/medium/loss_ratio", "0.05")]);
+    assert_eq!((stationed.readings, stationed.checked.blocks), (40, 40));
+    assert!(world.medium.iter().any(|port| port.lost_chance_frames > 0));
+    assert!(stationed.elapsed_ns > plain.elapsed_ns);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_runs() {
+    let full = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 17}}}"#;
+    for (changes, message) in [
+        (
+            [("/work/spec/service/service", r#""ftp""#)],
+            "`work.spec.service`: found ftp; allowed: smb1 on simulated machines",
+        ),
+        (
+            [("/work/spec/stations", "3")],
+            "`work.spec.stations`: found 3; allowed: 2, one for each machine but the server",
+        ),
+        (
+            [("/work/profile", r#""os2""#)],
+            "`work.profile`: found os2; allowed: ibm, nt, win9x, dos, linux",
+        ),
+    ] {
+        assert_eq!(refused(&changes), message);
+    }
+    let request = request(&[(SERVER, full), ("/work/spec/file_size_bytes", "7500")]);
+    let checked = check(&request).unwrap();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    let failed = world::run(&request, &checked, &running).unwrap_err();
+    assert_eq!(failed.failure.message, "files of 15000 bytes on a disk of 8704 bytes");
+}

@@ -1,0 +1,46 @@
+"""A file service between modelled machines: which there are, and what its server used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import UsageError
+from lanlab.services import SERVICES
+from lanlab.workloads.steps import Request
+
+if TYPE_CHECKING:
+    from lanlab.workloads.service_parameters import ServiceParameters
+
+#: The directory of a trial, the same for all, as a world has no other. Machines may know short
+#: names only.
+SIMULATED_DIRECTORY = {"working_name": "00000000.lab", "token": "0" * 32}
+
+
+def simulated_target(parameters: ServiceParameters) -> Request:
+    """
+    The service of a condition, as an engine simulates it.
+
+    Raises:
+        UsageError: It cannot be simulated.
+    """
+    service = SERVICES[parameters.service]
+    if not service.is_simulated:
+        allowed = ", ".join(name for name, one in SERVICES.items() if one.is_simulated)
+        raise UsageError(
+            f"service: found `{service.name}`; allowed on testbed `simulated`: {allowed}",
+            hint="run it on testbed `virtual`",
+        )
+    return {
+        "service": service.engine_name,
+        "carrier": service.carrier,
+        "dialect": parameters.dialect,
+        "raw": parameters.raw,
+    }
+
+
+def simulated_server_cpu_s(told: Mapping[str, Any]) -> float:
+    """Processor time of the server's machine, the last, seconds."""
+    busy = told["world"]["hosts"][-1]
+    busy_ns = busy["interrupt_ns"] + busy["protocol_ns"] + busy["program_ns"]
+    return float(busy_ns / 1e9)

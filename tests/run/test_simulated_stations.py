@@ -1,0 +1,124 @@
+"""Stations on modelled machines, each on its own: all is compared, and seeds decide all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_runs import Watching, a_store
+from test_simulated_copies import FILES, trials_of
+from test_simulated_worlds import SIZES, WHY, record_of
+
+from lanlab.errors import UsageError
+from lanlab.run import RunRequest, new_run
+from lanlab.studies.load import parse_study
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.testbeds import worlds
+
+BLOCK_BYTES = 750
+READINGS = 12
+
+
+def study(**parameters: Any) -> Any:
+    """One and three stations that read or write at a server with a disk."""
+    numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
+    numbers |= {name: {"value": value, **WHY} for name, value in (SIZES | FILES).items()}
+    return parse_study(
+        {
+            "schema": 1,
+            "id": "some-stations",
+            "title": "Some stations",
+            "testbed": {"link": "10M:hub"},
+            "experiment": [
+                {
+                    "id": "stations",
+                    "title": "Response times",
+                    "workload": "stations",
+                    "on": ["simulated"],
+                    "metrics": ["response_mean_ns"],
+                    "parameters": {
+                        "kind": "slow",
+                        "service": "smb1+nbf",
+                        "message_size_bytes": BLOCK_BYTES,
+                        "file_size_bytes": 10 * BLOCK_BYTES,
+                        "readings_per_station": READINGS,
+                        **parameters,
+                    },
+                    "factors": {"stations": [1, 3], "operation": ["read", "write"]},
+                }
+            ],
+            "simulation": {
+                "machine": [{"id": "pc", "title": "a PC", "numbers": numbers}],
+                "place": [{"when": {"kind": "slow"}, "machines": ["pc", "pc"]}],
+            },
+            "scale": {"quick": {"trials": {"min": 2, "max": 2}}},
+        },
+        "some-stations.toml",
+    )
+
+
+def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after another and side by side: the same record, byte by byte."""
+    found = []
+    for processors in (1, 3):
+        monkeypatch.setattr(worlds, "usable_processors", lambda n=processors: n)
+        trials = trials_of(tmp_path, RunRequest(study(), "quick", "simulated", None, 7))
+        found.append(json.dumps([record_of(trial) for trial in trials], sort_keys=True))
+    assert found[0] == found[1]
+    assert len(trials) == 2 * 4
+    for trial in trials:
+        stations = int(trial.factors["stations"])
+        client, world = trial.raw["client"], trial.raw["setup"]["world"]
+        assert client["readings_count"] == stations * READINGS
+        assert client["bytes"] == stations * READINGS * BLOCK_BYTES
+        is_read = trial.factors["operation"] == "read"
+        compared = READINGS if is_read else min(READINGS, 4)
+        assert client["checked"]["blocks"] == stations * compared
+        assert trial.metrics["wrong_data"] == 0 and client["errors"] == {}
+        # Each station's machine has sent requests, and the server's answered all of them.
+        assert len(world["hosts"]) == stations + 1
+        assert all(host["sent_frames"] > READINGS for host in world["hosts"])
+        # What is written may lie in the cache still.
+        assert (world["hosts"][-1]["store"]["disk_accesses"] > 0) or not is_read
+    # Of a server with one disk and a bus, three stations each wait longer than one does.
+    means = {
+        stations: min(
+            trial.metrics["response_mean_ns"]
+            for trial in trials
+            if (trial.factors["stations"], trial.factors["operation"]) == (stations, "read")
+        )
+        for stations in (1, 3)
+    }
+    assert means[3] > means[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            {"service": "memory"},
+            "service: found `memory`; allowed on testbed `simulated`: smb1, smb1",
+        ),
+        ({"levels": 256}, "stations: found 256; allowed on testbed `simulated`: 1 to 255, each on"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
+    tmp_path: Path, changes: dict[str, Any], expected: str
+) -> None:
+    """Services that simulated machines do not have, and more stations than machines."""
+    levels = changes.pop("levels", None)
+    asked = study(**changes)
+    if levels is not None:
+        (experiment,) = asked.experiment
+        factors = {**experiment.factors, "stations": (levels,)}
+        asked = asked.model_copy(
+            update={"experiment": (experiment.model_copy(update={"factors": factors}),)}
+        )
+    with a_store(tmp_path) as store, pytest.raises(UsageError) as found:
+        new_run(RunRequest(asked, "quick", "simulated", None, 1), store, Watching())
+    assert found.value.message.startswith(expected)
+    assert not (tmp_path / "store.sqlite").exists()
