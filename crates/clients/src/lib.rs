@@ -3,7 +3,7 @@
 mod any;
 mod below;
 mod directory;
-mod ftp;
+pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;
 mod http;

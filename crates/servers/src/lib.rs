@@ -20,7 +20,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 mod admission;
-mod ftp;
+pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;
 mod http;

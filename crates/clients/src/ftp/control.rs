@@ -1,13 +1,13 @@
 //! The control connection: commands, and the answers to them in their order.
 
 use std::io;
+use std::sync::Arc;
 
-use lanlab_connections::{Lines, Wire};
-use lanlab_files::{Class, Fault, Result, Target};
+use lanlab_connections::Lines;
+use lanlab_files::{Class, Fault, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::transport;
-
+use super::network::Network;
 use super::reply::{self, Reply};
 
 /// Lines of one answer at most.
@@ -15,29 +15,29 @@ const MAX_REPLY_LINES: usize = 512;
 
 /// The dialogue of one session.
 #[derive(Debug)]
-pub struct Control {
+pub struct Control<N: Network> {
     /// For its patience.
-    target: Target,
-    lines: Lines,
+    network: Arc<N>,
+    lines: Lines<N::Wire>,
     /// Answers that are still to come.
     awaited: u32,
     /// Why none of them will.
     lost: Option<Fault>,
 }
 
-impl Control {
+impl<N: Network> Control<N> {
     /// A dialogue on a connection whose server speaks first, if it `greets`.
-    pub fn new(target: Target, wire: Wire, greets: bool) -> Self {
-        Self { target, lines: Lines::new(wire), awaited: u32::from(greets), lost: None }
+    pub fn new(network: Arc<N>, wire: N::Wire, greets: bool) -> Self {
+        Self { network, lines: Lines::new(wire), awaited: u32::from(greets), lost: None }
     }
 
     /// The connection.
-    pub fn wire(&self) -> &Wire {
+    pub fn wire(&self) -> &N::Wire {
         self.lines.wire()
     }
 
     /// The connection again, after an answer and before anything else.
-    pub fn into_wire(self) -> Result<Wire> {
+    pub fn into_wire(self) -> Result<N::Wire> {
         self.lines.into_wire().map_err(|error| Fault::of_connection("AUTH TLS", &error))
     }
 
@@ -59,18 +59,18 @@ impl Control {
         self.awaited = commands.len() as u32;
         let mut text = commands.join("\r\n");
         text.push_str("\r\n");
-        let Self { target, lines, .. } = self;
+        let Self { network, lines, .. } = self;
         let sending =
             async { lines.send(&text).await.map_err(|error| Fault::of_connection(what, &error)) };
-        transport::within(target, what, sending).await.inspect_err(|lost| {
+        network.within(what, sending).await.inspect_err(|lost| {
             self.lost = Some(lost.clone());
         })
     }
 
     /// The next answer.
     pub async fn reply(&mut self, what: &str) -> Result<Reply> {
-        let Self { target, lines, .. } = self;
-        let reply = match transport::within(target, what, read_reply(what, lines)).await {
+        let Self { network, lines, .. } = self;
+        let reply = match network.within(what, read_reply(what, lines)).await {
             Ok(reply) => reply,
             Err(lost) => {
                 self.lost = Some(lost.clone());

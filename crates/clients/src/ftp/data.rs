@@ -4,28 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanlab_connections::Wire;
-use lanlab_files::{Class, Fault, Result, Target};
-use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
-use tokio::net::TcpStream;
-use tokio_rustls::{TlsConnector, TlsStream};
-
-use crate::transport;
-use crate::trust;
+use lanlab_files::{Class, Fault, Result};
 
 use super::control::Control;
+use super::network::Network;
 use super::reply::{self, Reply};
 use super::transfer::{Beginning, Transfer, preliminary};
-
-/// How TLS is spoken.
-#[derive(Debug)]
-pub struct Tls {
-    /// With what resumes it.
-    pub config: Arc<ClientConfig>,
-    /// To whom.
-    pub name: ServerName<'static>,
-}
 
 /// When the command that fills or empties a data connection is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,22 +22,21 @@ pub enum Asked {
 
 /// How data connections are made.
 #[derive(Debug)]
-pub struct DataConnections {
-    target: Arc<Target>,
+pub struct DataConnections<N> {
+    network: Arc<N>,
     /// With its port for commands.
     server: SocketAddr,
-    tls: Option<Tls>,
     /// EPSV (RFC 2428) until the server turned out not to know it, then PASV.
     extended: AtomicBool,
     /// Whether one has been used to its end.
     has_worked: Arc<AtomicBool>,
 }
 
-impl DataConnections {
+impl<N: Network> DataConnections<N> {
     /// Connections to a server.
-    pub fn new(target: Arc<Target>, server: SocketAddr, tls: Option<Tls>) -> Self {
+    pub fn new(network: Arc<N>, server: SocketAddr) -> Self {
         let has_worked = Arc::new(AtomicBool::new(false));
-        Self { target, server, tls, extended: AtomicBool::new(true), has_worked }
+        Self { network, server, extended: AtomicBool::new(true), has_worked }
     }
 
     /// Whether one has been used to its end: the server then knows what [`Self::command`] asks for.
@@ -69,7 +52,7 @@ impl DataConnections {
     /// Where the server listens, from its answer.
     pub async fn peer(
         &self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         mut answer: Reply,
     ) -> Result<SocketAddr> {
@@ -109,25 +92,26 @@ impl DataConnections {
     /// to write does not wait for the answer, unless TLS is to be agreed on.
     pub async fn begin(
         &self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         peer: SocketAddr,
         asked: Asked,
         length: Option<u64>,
         may_begin: bool,
-    ) -> Result<Transfer> {
+    ) -> Result<Transfer<N>> {
         let commands = [what];
-        let connecting = transport::connect_to(&self.target, peer);
-        let stream = match asked {
+        let connecting = self.network.connect(peer);
+        let wire = match asked {
             Asked::Already => connecting.await?,
             Asked::Meanwhile => tokio::try_join!(connecting, control.send(what, &commands))?.0,
         };
-        if may_begin && self.tls.is_none() {
-            return Ok(self.transfer(Wire::Plain(stream), length, Beginning::Unheard));
+        if may_begin && !self.network.has_tls() {
+            return Ok(self.transfer(wire, length, Beginning::Unheard));
         }
         let (answer, wire) = {
             let answer = preliminary(control, what, &self.has_worked);
-            let handshake = self.secure(what, stream);
+            let tls = format!("{what}: TLS for data");
+            let handshake = self.network.secure(&tls, wire);
             tokio::pin!(answer, handshake);
             tokio::select! {
                 biased;
@@ -139,19 +123,8 @@ impl DataConnections {
         Ok(self.transfer(wire, length, Beginning::of(answer)))
     }
 
-    fn transfer(&self, wire: Wire, length: Option<u64>, beginning: Beginning) -> Transfer {
-        let (target, has_worked) = (Arc::clone(&self.target), Arc::clone(&self.has_worked));
-        Transfer::new(target, wire, length, beginning, has_worked)
-    }
-
-    async fn secure(&self, what: &str, stream: TcpStream) -> Result<Wire> {
-        let Some(tls) = &self.tls else { return Ok(Wire::Plain(stream)) };
-        let connector = TlsConnector::from(Arc::clone(&tls.config));
-        let handshake = async {
-            let shaken = connector.connect(tls.name.clone(), stream).await;
-            shaken.map_err(|error| trust::tls_fault(&format!("{what}: TLS for data"), &error))
-        };
-        let stream = transport::within(&self.target, what, handshake).await?;
-        Ok(Wire::Tls(Box::new(TlsStream::Client(stream))))
+    fn transfer(&self, wire: N::Wire, length: Option<u64>, beginning: Beginning) -> Transfer<N> {
+        let (network, has_worked) = (Arc::clone(&self.network), Arc::clone(&self.has_worked));
+        Transfer::new(network, wire, length, beginning, has_worked)
     }
 }

@@ -1,19 +1,17 @@
 //! From a connection to a session: TLS, name and password, binary, what the server can do, where.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use lanlab_connections::Wire;
 use lanlab_files::{Class, Facts, Fault, Result, ServiceKind, Target};
-use rustls::ClientConfig;
-use rustls::client::TicketRequest;
 use tokio::sync::Mutex;
-use tokio_rustls::{TlsConnector, TlsStream};
 
-use crate::{transport, trust};
+use crate::transport;
 
 use super::control::Control;
-use super::data::{DataConnections, Tls};
+use super::data::DataConnections;
+use super::network::{Network, Sockets};
 use super::{Abilities, Session};
 
 const USUAL_PORT: u16 = 21;
@@ -21,8 +19,24 @@ const USUAL_PORT: u16 = 21;
 /// User and password of anonymous logins (RFC 1635).
 const ANONYMOUS: (&str, &str) = ("anonymous", "anonymous@");
 
-/// Connect and log in.
+/// Connect and log in by sockets of this host.
 pub async fn connect(target: &Target) -> Result<Session> {
+    let server = transport::peer(target, target.port.unwrap_or(USUAL_PORT))?;
+    // The kept target needs no password.
+    let kept = Target { credentials: None, ..target.clone() };
+    let network = Sockets::new(kept, target.service == ServiceKind::Ftps)?;
+    begin(network, server, target).await
+}
+
+/// Connect to the control port of a server and log in, as a target has it.
+///
+/// # Errors
+/// It cannot be reached, or does not let this client in.
+pub async fn begin<N: Network>(
+    network: N,
+    server: SocketAddr,
+    target: &Target,
+) -> Result<Session<N>> {
     let (user, secret) = match &target.credentials {
         Some(of) => (of.user.as_str(), of.secret.as_str()),
         None => ANONYMOUS,
@@ -34,11 +48,9 @@ pub async fn connect(target: &Target) -> Result<Session> {
     let base = lanlab_files::beginning(&target.directory)
         .map_err(|bad| Fault::new(Class::Name, bad.message))?;
 
-    let stream = transport::connect(target, USUAL_PORT).await?;
-    let server = stream.peer_addr().map_err(|error| Fault::of_connection("FTP", &error))?;
-    // The kept target needs no password.
-    let kept = Target { credentials: None, ..target.clone() };
-    let mut control = Control::new(kept.clone(), Wire::Plain(stream), true);
+    let network = Arc::new(network);
+    let wire = network.connect(server).await?;
+    let mut control = Control::new(Arc::clone(&network), wire, true);
     let mut greeting = control.reply("FTP greeting").await?;
     while greeting.is_preliminary() {
         greeting = control.reply("FTP greeting").await?; // 120: ready in nnn minutes
@@ -51,14 +63,11 @@ pub async fn connect(target: &Target) -> Result<Session> {
         });
     }
 
-    let mut tls = None;
-    if target.service == ServiceKind::Ftps {
-        let over = secure(&kept, control).await?;
-        control = over.0;
-        tls = Some(over.1);
+    if network.has_tls() {
+        control = secure(&network, control).await?;
     }
     log_in(&mut control, user, secret).await?;
-    if tls.is_some() {
+    if network.has_tls() {
         control.demand("PBSZ 0", "PBSZ 0", Class::Protocol).await?;
         control.demand("PROT P", "PROT P", Class::Protocol).await?;
     }
@@ -73,53 +82,31 @@ pub async fn connect(target: &Target) -> Result<Session> {
         control.demand(&command, &command, Class::Missing).await?;
     }
     let base = working_directory(&mut control).await?;
+    let (protection, no_delay) = network.facts(control.wire());
     let facts = Facts {
         protocol: "FTP".to_owned(),
-        protection: match control.wire() {
-            Wire::Plain(_) => "none".to_owned(),
-            Wire::Tls(stream) => transport::tls_words(stream.get_ref().1),
-        },
+        protection,
         server: greeting.lines.first().map(|line| {
             line.chars().filter(|c| !c.is_control()).take(100).collect::<String>().trim().to_owned()
         }),
-        no_delay: control.wire().socket().nodelay().ok(),
+        no_delay,
         tcp: None,
     };
-    let data = DataConnections::new(Arc::new(kept), server, tls);
+    let data = DataConnections::new(network, server);
     let has_mlsd = AtomicBool::new(abilities.mlsd);
     Ok(Session { control: Mutex::new(control), data, facts, abilities, has_mlsd, base })
 }
 
-/// How TLS is spoken: each connection uses up one ticket, and asks for the next. Servers that know
-/// RFC 9149 give it on connections where they only receive, too.
-fn asking_for_tickets(target: &Target) -> Result<Arc<ClientConfig>> {
-    let mut config = ClientConfig::clone(&*transport::tls_client(target)?);
-    config.send_ticket_request = Some(TicketRequest { new_session_count: 2, resumption_count: 1 });
-    Ok(Arc::new(config))
-}
-
 /// Go on over TLS (RFC 4217 section 4).
-async fn secure(target: &Target, mut control: Control) -> Result<(Control, Tls)> {
+async fn secure<N: Network>(network: &Arc<N>, mut control: Control<N>) -> Result<Control<N>> {
     let reply = control.ask("AUTH TLS", "AUTH TLS").await?;
     if reply.code != 234 {
         let fault = reply.fault("AUTH TLS", Class::Unsupported);
         return Err(Fault { class: Class::Unsupported, ..fault }
             .hint("this server speaks no TLS: use another, or plain FTP"));
     }
-    let Wire::Plain(stream) = control.into_wire()? else {
-        return Err(Fault::new(Class::Protocol, "AUTH TLS: TLS is spoken already"));
-    };
-    // One configuration for all connections of a session: it keeps what resumes TLS, which some
-    // servers demand of a data connection as a sign that it is from the same client.
-    let tls = Tls { config: asking_for_tickets(target)?, name: transport::tls_name(target)? };
-    let connector = TlsConnector::from(Arc::clone(&tls.config));
-    let handshake = async {
-        let shaken = connector.connect(tls.name.clone(), stream).await;
-        shaken.map_err(|error| trust::tls_fault("FTP over TLS", &error))
-    };
-    let stream = transport::within(target, "FTP over TLS", handshake).await?;
-    let wire = Wire::Tls(Box::new(TlsStream::Client(stream)));
-    Ok((Control::new(target.clone(), wire, false), tls))
+    let wire = network.secure("FTP over TLS", control.into_wire()?).await?;
+    Ok(Control::new(Arc::clone(network), wire, false))
 }
 
 /// What a server says that takes no session now (421, RFC 959 section 4.2.1).
@@ -128,7 +115,7 @@ fn full(fault: Fault) -> Fault {
         .hint("it takes no further session now: try later, or copy fewer files at a time")
 }
 
-async fn log_in(control: &mut Control, user: &str, secret: &str) -> Result<()> {
+async fn log_in(control: &mut Control<impl Network>, user: &str, secret: &str) -> Result<()> {
     let what = format!("FTP login of `{user}`");
     let refused = |reply: &super::reply::Reply| {
         let fault = reply.fault(&what, Class::Login);
@@ -154,7 +141,7 @@ async fn log_in(control: &mut Control, user: &str, secret: &str) -> Result<()> {
     if reply.is_done() { Ok(()) } else { Err(refused(&reply)) }
 }
 
-async fn abilities(control: &mut Control) -> Result<Abilities> {
+async fn abilities(control: &mut Control<impl Network>) -> Result<Abilities> {
     let reply = control.ask("FEAT", "FEAT").await?;
     let mut abilities = Abilities::default();
     if reply.is_done() {
@@ -173,7 +160,7 @@ async fn abilities(control: &mut Control) -> Result<Abilities> {
 }
 
 /// Where it is: within quotation marks, one of them in the name doubled (RFC 959 appendix II).
-async fn working_directory(control: &mut Control) -> Result<String> {
+async fn working_directory(control: &mut Control<impl Network>) -> Result<String> {
     let reply = control.demand("PWD", "PWD", Class::Protocol).await?;
     let name = quoted(reply.words()).ok_or_else(|| {
         let fault = reply.fault("PWD", Class::Protocol);

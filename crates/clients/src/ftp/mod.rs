@@ -9,6 +9,7 @@ pub mod control;
 mod data;
 pub mod listing;
 pub mod login;
+mod network;
 pub mod reply;
 mod transfer;
 mod unix_listing;
@@ -25,7 +26,8 @@ use data::{Asked, DataConnections};
 use reply::Reply;
 use transfer::Transfer;
 
-pub use login::connect;
+pub use login::{begin, connect};
+pub use network::{Network, Sockets};
 
 /// Octets of a call when a whole file is moved: enough that the call costs nothing compared with
 /// the copying.
@@ -36,9 +38,9 @@ const MAX_LISTING_OCTETS: usize = 1 << 26;
 
 /// One control connection.
 #[derive(Debug)]
-pub struct Session {
-    control: Mutex<Control>,
-    data: DataConnections,
+pub struct Session<N: Network = Sockets> {
+    control: Mutex<Control<N>>,
+    data: DataConnections<N>,
     facts: Facts,
     abilities: Abilities,
     /// Whether MLSD lists: until the server shows that it does not know it.
@@ -57,13 +59,13 @@ struct Abilities {
 
 /// An open file.
 #[derive(Debug)]
-pub struct File {
+pub struct File<N: Network = Sockets> {
     path: ServicePath,
-    transfer: Mutex<Transfer>,
+    transfer: Mutex<Transfer<N>>,
     access: Access,
 }
 
-impl Session {
+impl<N: Network> Session<N> {
     /// What the command of a path, and its name in errors, are.
     fn command(verb: &str, path: &ServicePath) -> String {
         format!("{verb} {path}")
@@ -73,7 +75,7 @@ impl Session {
     /// is; behind it, if `at_once`, to move it. What the server says to the first two.
     async fn ask_for_port(
         &self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         sized: Option<&ServicePath>,
         at_once: bool,
@@ -94,7 +96,7 @@ impl Session {
     /// Where a data connection is to be made, and how long a file is, if that is asked.
     async fn prepare(
         &self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         sized: Option<&ServicePath>,
     ) -> Result<(Option<u64>, SocketAddr)> {
@@ -106,11 +108,11 @@ impl Session {
     /// each; not before the server has shown that it knows how a data connection is asked for.
     async fn begin_at_once(
         &self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         sized: Option<&ServicePath>,
         may_begin: bool,
-    ) -> Result<Transfer> {
+    ) -> Result<Transfer<N>> {
         let (length, port) = self.ask_for_port(control, what, sized, true).await?;
         if !port.is_done() {
             // Nothing is moved then, which the server says next, if it says anything more.
@@ -121,7 +123,11 @@ impl Session {
         self.data.begin(control, what, peer, Asked::Already, length, may_begin).await
     }
 
-    async fn directory_is_there(&self, control: &mut Control, path: &ServicePath) -> Result<bool> {
+    async fn directory_is_there(
+        &self,
+        control: &mut Control<N>,
+        path: &ServicePath,
+    ) -> Result<bool> {
         let command = Self::command("CWD", path);
         if !control.ask(&command, &command).await?.is_done() {
             return Ok(false);
@@ -130,7 +136,7 @@ impl Session {
         Ok(true)
     }
 
-    async fn go_back(&self, control: &mut Control) -> Result<()> {
+    async fn go_back(&self, control: &mut Control<N>) -> Result<()> {
         let command = format!("CWD {}", self.base);
         control.demand(&command, &command, Class::Missing).await.map(drop)
     }
@@ -156,7 +162,7 @@ impl Session {
         Err(Fault { class, ..fault })
     }
 
-    async fn read_listing(&self, control: &mut Control, command: &str) -> Result<String> {
+    async fn read_listing(&self, control: &mut Control<N>, command: &str) -> Result<String> {
         let (_, peer) = self.prepare(control, command, None).await?;
         let mut transfer =
             self.data.begin(control, command, peer, Asked::Meanwhile, None, false).await?;
@@ -166,8 +172,8 @@ impl Session {
     }
 }
 
-impl files::Session for Session {
-    type File = File;
+impl<N: Network> files::Session for Session<N> {
+    type File = File<N>;
 
     fn capabilities(&self) -> TransferCapabilities {
         TransferCapabilities::stream(BLOCK_BYTES, false)
@@ -177,7 +183,7 @@ impl files::Session for Session {
         self.facts.clone()
     }
 
-    async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
+    async fn open(&self, path: &ServicePath, access: Access) -> Result<File<N>> {
         let verb = match access {
             Access::Read => "RETR",
             Access::Create { .. } | Access::Replace { .. } => "STOR",
@@ -204,7 +210,7 @@ impl files::Session for Session {
         Ok(File { path: path.clone(), transfer: Mutex::new(transfer), access })
     }
 
-    async fn read_at(&self, file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+    async fn read_at(&self, file: &File<N>, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let what = Self::command("RETR", &file.path);
         if file.access != Access::Read {
             return Err(Fault::new(Class::Unsupported, format!("{what}: it is open for writing")));
@@ -227,7 +233,7 @@ impl files::Session for Session {
         transfer.read(&mut control, &what, buffer).await
     }
 
-    async fn write_at(&self, file: &File, offset: u64, data: &[u8]) -> Result<()> {
+    async fn write_at(&self, file: &File<N>, offset: u64, data: &[u8]) -> Result<()> {
         let what = Self::command("STOR", &file.path);
         let mut transfer = file.transfer.lock().await;
         if file.access == Access::Read || offset != transfer.position {
@@ -239,12 +245,12 @@ impl files::Session for Session {
         transfer.write(&mut control, &what, data).await
     }
 
-    async fn sync(&self, file: &File) -> Result<()> {
+    async fn sync(&self, file: &File<N>) -> Result<()> {
         let message = format!("sync {}: FTP has no word for that", file.path);
         Err(Fault::new(Class::Unsupported, message))
     }
 
-    async fn close(&self, file: File) -> Result<()> {
+    async fn close(&self, file: File<N>) -> Result<()> {
         let mut transfer = file.transfer.into_inner();
         let mut control = self.control.lock().await;
         if file.access == Access::Read {

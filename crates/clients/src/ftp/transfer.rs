@@ -3,13 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lanlab_connections::Wire;
-use lanlab_files::{Class, Fault, MinimumRate, Result, Target};
+use lanlab_files::{Class, Fault, MinimumRate, Result};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::transport;
-
 use super::control::Control;
+use super::network::Network;
 use super::reply::Reply;
 
 /// Octets that may still come on a connection for writing: TLS's tickets and farewell.
@@ -25,7 +23,7 @@ const NOT_RESUMED: u16 = 522;
 
 /// The answer that data comes or is awaited; a server may call so little done already.
 pub async fn preliminary(
-    control: &mut Control,
+    control: &mut Control<impl Network>,
     what: &str,
     has_worked: &AtomicBool,
 ) -> Result<Reply> {
@@ -67,10 +65,10 @@ impl Beginning {
 
 /// A file or listing on its way.
 #[derive(Debug)]
-pub struct Transfer {
-    target: Arc<Target>,
+pub struct Transfer<N: Network> {
+    network: Arc<N>,
     /// `None` once it has ended.
-    wire: Option<Wire>,
+    wire: Option<N::Wire>,
     /// Octets from the beginning of the file to where it is.
     pub position: u64,
     /// Octets that the file has, as the server said.
@@ -80,23 +78,23 @@ pub struct Transfer {
     pace: MinimumRate,
 }
 
-impl Transfer {
+impl<N: Network> Transfer<N> {
     /// Of a connection that has just been made.
     pub fn new(
-        target: Arc<Target>,
-        wire: Wire,
+        network: Arc<N>,
+        wire: N::Wire,
         length: Option<u64>,
         beginning: Beginning,
         has_worked: Arc<AtomicBool>,
     ) -> Self {
         let pace = MinimumRate::default();
-        Self { target, wire: Some(wire), position: 0, length, beginning, has_worked, pace }
+        Self { network, wire: Some(wire), position: 0, length, beginning, has_worked, pace }
     }
 
     /// Read what comes next; zero where the file ends, which the server has confirmed then.
     pub async fn read(
         &mut self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         buffer: &mut [u8],
     ) -> Result<usize> {
@@ -106,7 +104,7 @@ impl Transfer {
         }
         let reading =
             async { wire.read(buffer).await.map_err(|error| Fault::of_connection(what, &error)) };
-        let count = transport::moving(&self.target, what, &mut self.pace, reading).await?;
+        let count = self.network.moving(what, &mut self.pace, reading).await?;
         self.position += count as u64;
         let (position, length) = (self.position, self.length);
         let differs =
@@ -132,7 +130,7 @@ impl Transfer {
     /// Read all that comes, if it is no more than `limit`.
     pub async fn read_to_end(
         &mut self,
-        control: &mut Control,
+        control: &mut Control<N>,
         what: &str,
         limit: usize,
     ) -> Result<Vec<u8>> {
@@ -151,7 +149,7 @@ impl Transfer {
     }
 
     /// Write what comes next.
-    pub async fn write(&mut self, control: &mut Control, what: &str, data: &[u8]) -> Result<()> {
+    pub async fn write(&mut self, control: &mut Control<N>, what: &str, data: &[u8]) -> Result<()> {
         if self.position > 0 || data.len() > MAX_UNHEARD_OCTETS {
             // A server that has refused the transfer may read no more: a write would block.
             self.hear(control, what).await?;
@@ -162,7 +160,7 @@ impl Transfer {
         let writing = async {
             wire.write_all(data).await.map_err(|error| Fault::of_connection(what, &error))
         };
-        match transport::within(&self.target, what, writing).await {
+        match self.network.within(what, writing).await {
             Ok(()) => {
                 self.position += data.len() as u64;
                 Ok(())
@@ -172,7 +170,7 @@ impl Transfer {
     }
 
     /// End reading, at the end of the file or before it.
-    pub async fn end_reading(&mut self, control: &mut Control, what: &str) -> Result<()> {
+    pub async fn end_reading(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         if self.wire.is_none() {
             return Ok(());
         }
@@ -186,9 +184,9 @@ impl Transfer {
 
     /// Stop reading. What the server says to that is of no interest, but must not be taken for the
     /// answer to something else.
-    pub async fn give_up(&mut self, control: &mut Control, what: &str) -> Result<()> {
+    pub async fn give_up(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         let Some(mut wire) = self.wire.take() else { return Ok(()) };
-        if wire.is_tls() {
+        if self.network.has_tls() {
             // Each connection uses up one of TLS's tickets, and brings one before the first octet: a
             // server that demands that TLS is resumed would refuse a client that had none left.
             let ticket = async {
@@ -196,7 +194,7 @@ impl Transfer {
                 let _ = wire.read(&mut [0; 1]).await;
                 Ok(())
             };
-            transport::within(&self.target, what, ticket).await?;
+            self.network.within(what, ticket).await?;
         }
         drop(wire);
         if matches!(self.beginning, Beginning::Announced) {
@@ -206,7 +204,7 @@ impl Transfer {
     }
 
     /// End writing, and have the server confirm that it has all.
-    pub async fn end_writing(&mut self, control: &mut Control, what: &str) -> Result<()> {
+    pub async fn end_writing(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         let Some(mut wire) = self.wire.take() else {
             return Err(Fault::new(Class::Reset, format!("{what}: the connection has ended")));
         };
@@ -214,11 +212,11 @@ impl Transfer {
             // TLS holds back what it has not yet sent.
             wire.shutdown().await.map_err(|error| Fault::of_connection(what, &error))
         };
-        if let Err(fault) = transport::within(&self.target, what, ending).await {
+        if let Err(fault) = self.network.within(what, ending).await {
             return Err(self.reason(control, what, fault).await);
         }
         self.confirm(control, what).await?;
-        if wire.is_tls() {
+        if self.network.has_tls() {
             // A ticket that is not read could resume no later connection, and a connection closed
             // with something unread is reset.
             let farewell = async {
@@ -231,13 +229,13 @@ impl Transfer {
                 }
                 Ok(())
             };
-            transport::within(&self.target, what, farewell).await?;
+            self.network.within(what, farewell).await?;
         }
         Ok(())
     }
 
     /// See what the server says before anything else of a transfer.
-    async fn hear(&mut self, control: &mut Control, what: &str) -> Result<()> {
+    async fn hear(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         if matches!(self.beginning, Beginning::Unheard) {
             // The server answers once, whether this succeeds or fails.
             self.beginning = Beginning::Announced;
@@ -247,7 +245,7 @@ impl Transfer {
         Ok(())
     }
 
-    async fn confirm(&mut self, control: &mut Control, what: &str) -> Result<()> {
+    async fn confirm(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         self.hear(control, what).await?;
         let last = match std::mem::replace(&mut self.beginning, Beginning::Announced) {
             Beginning::Done(last) => last,
@@ -261,7 +259,7 @@ impl Transfer {
     }
 
     /// Why writing failed: what the server says of it, if it says something, else what was seen.
-    async fn reason(&mut self, control: &mut Control, what: &str, seen: Fault) -> Fault {
+    async fn reason(&mut self, control: &mut Control<N>, what: &str, seen: Fault) -> Fault {
         self.wire = None;
         if seen.class == Class::TimedOut {
             return seen;

@@ -1,30 +1,20 @@
 //! Data connections, which the client makes.
 
-use std::fs::File;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use lanlab_connections::Wire;
 use lanlab_files::Result as Done;
-use lanlab_os::positioned;
 use rustls::ServerConfig;
 use socket2::SockRef;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
 use crate::identity::Identity;
 
-/// Octets of a file that are moved at once, and held by a connection.
-const BLOCK_BYTES: usize = 1 << 18;
-
 /// Connections that the system holds until they are taken: there should be one.
 const BACKLOG: u32 = 4;
-
-/// A data connection must be made, and go on, within this time.
-const PATIENCE: Duration = Duration::from_mins(5);
 
 /// Most TLS tickets for a client that asks for them on a connection where it only writes.
 const MAX_ASKED_TICKETS: usize = 2;
@@ -74,85 +64,18 @@ pub fn turn_away(listener: &TcpListener) {
 }
 
 /// Accept a data connection from the client only (RFC 2577 section 4).
-pub async fn accept(
-    listener: &TcpListener,
-    client: IpAddr,
-    tls: Option<&Arc<ServerConfig>>,
-) -> io::Result<Wire> {
-    let stream = patient(async {
-        loop {
-            let (stream, peer) = listener.accept().await?;
-            if peer.ip() == client {
-                return Ok(stream);
-            }
+pub async fn accept(listener: &TcpListener, client: IpAddr) -> io::Result<TcpStream> {
+    loop {
+        let (stream, peer) = listener.accept().await?;
+        if peer.ip() == client {
+            stream.set_nodelay(true)?;
+            return Ok(stream);
         }
-    })
-    .await?;
-    stream.set_nodelay(true)?;
-    match tls {
-        None => Ok(Wire::Plain(stream)),
-        Some(config) => secure(config, stream).await,
     }
 }
 
 /// Speak TLS on a connection.
 pub async fn secure(config: &Arc<ServerConfig>, stream: TcpStream) -> io::Result<Wire> {
-    let acceptor = TlsAcceptor::from(Arc::clone(config));
-    let stream = patient(acceptor.accept(stream)).await?;
+    let stream = TlsAcceptor::from(Arc::clone(config)).accept(stream).await?;
     Ok(Wire::Tls(Box::new(TlsStream::Server(stream))))
-}
-
-/// Why a file was not moved.
-#[derive(Debug)]
-pub enum Broken {
-    /// The data connection.
-    Connection,
-    /// The file.
-    File(io::Error),
-}
-
-/// Send a file from an offset to its end.
-pub async fn send(wire: &mut Wire, file: &File, mut offset: u64) -> Result<(), Broken> {
-    let mut block = vec![0; BLOCK_BYTES];
-    loop {
-        // The system's calls for files take no time compared with those for connections: what is
-        // served is in its cache, or it is the disk that is measured.
-        let count = positioned::read_at(file, &mut block, offset).map_err(Broken::File)?;
-        if count == 0 {
-            break;
-        }
-        send_octets(wire, &block[..count]).await?;
-        offset += count as u64;
-    }
-    end(wire).await
-}
-
-/// Send some octets.
-pub async fn send_octets(wire: &mut Wire, octets: &[u8]) -> Result<(), Broken> {
-    patient(wire.write_all(octets)).await.map_err(|_| Broken::Connection)
-}
-
-/// Say that no more is sent.
-pub async fn end(wire: &mut Wire) -> Result<(), Broken> {
-    patient(wire.shutdown()).await.map_err(|_| Broken::Connection)
-}
-
-/// Take a file, from an offset on, to the end of the connection.
-pub async fn receive(wire: &mut Wire, file: &File, mut offset: u64) -> Result<(), Broken> {
-    let mut block = vec![0; BLOCK_BYTES];
-    loop {
-        let count = patient(wire.read(&mut block)).await.map_err(|_| Broken::Connection)?;
-        if count == 0 {
-            return Ok(());
-        }
-        positioned::write_all_at(file, &block[..count], offset).map_err(Broken::File)?;
-        offset += count as u64;
-    }
-}
-
-async fn patient<T>(work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    match tokio::time::timeout(PATIENCE, work).await {
-        Ok(done) => done,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
 }

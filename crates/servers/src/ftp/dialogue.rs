@@ -2,20 +2,14 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use cap_std::fs::OpenOptions;
-use lanlab_connections::{Lines, Wire};
-use lanlab_wire::calendar;
-use tokio::net::{TcpListener, TcpStream};
-
-use crate::admission::Proof;
-use crate::login;
+use lanlab_connections::Lines;
 use lanlab_served::{Confined, Names};
+use lanlab_wire::calendar;
 
-use super::Shared;
-use super::data::{self, Broken};
 use super::files::{self, Form};
+use super::moving::{self, Broken};
+use super::system::{System, Way};
 
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
@@ -26,25 +20,17 @@ const LISTING_BLOCK: usize = 1 << 16;
 /// What a command comes to.
 type Answer = io::Result<(u16, String)>;
 
-/// Which way data go.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    Out,
-    In,
-}
-
 /// One control connection.
-pub struct Dialogue {
-    shared: Arc<Shared>,
-    proof: Proof,
-    lines: Option<Lines>,
+pub struct Dialogue<S: System> {
+    system: S,
+    lines: Option<Lines<S::Wire>>,
     client: SocketAddr,
     user: String,
     known: bool,
     wrong_logins: u32,
     directory: Names,
     /// Where data connections come to, once one was asked for.
-    passive: Option<TcpListener>,
+    passive: Option<(S::Listener, u16)>,
     /// Whether one was asked for that has not been used.
     is_awaited: bool,
     restart: u64,
@@ -57,13 +43,12 @@ fn say(code: u16, words: impl Into<String>) -> Answer {
     Ok((code, words.into()))
 }
 
-impl Dialogue {
+impl<S: System> Dialogue<S> {
     /// With a client.
-    pub fn new(shared: Arc<Shared>, stream: TcpStream, client: SocketAddr, proof: Proof) -> Self {
+    pub fn new(system: S, wire: S::Wire, client: SocketAddr) -> Self {
         Self {
-            shared,
-            proof,
-            lines: Some(Lines::new(Wire::Plain(stream))),
+            system,
+            lines: Some(Lines::new(wire)),
             client,
             user: String::new(),
             known: false,
@@ -97,7 +82,7 @@ impl Dialogue {
         }
     }
 
-    fn lines(&mut self) -> io::Result<&mut Lines> {
+    fn lines(&mut self) -> io::Result<&mut Lines<S::Wire>> {
         self.lines.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
@@ -112,13 +97,8 @@ impl Dialogue {
     }
 
     async fn secure(&mut self) -> io::Result<()> {
-        let tls = self.shared.tls.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        let config = Arc::clone(&tls.usual);
         let lines = self.lines.take().ok_or(io::ErrorKind::NotConnected)?;
-        let Wire::Plain(stream) = lines.into_wire()? else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        self.lines = Some(Lines::new(data::secure(&config, stream).await?));
+        self.lines = Some(Lines::new(self.system.secure(lines.into_wire()?).await?));
         Ok(())
     }
 
@@ -135,12 +115,12 @@ impl Dialogue {
             "OPTS" if argument.to_ascii_uppercase().starts_with("UTF8") => {
                 return say(200, "Names are UTF-8");
             }
-            "PBSZ" if self.shared.tls.is_some() => return say(200, "PBSZ=0"),
+            "PBSZ" if self.system.has_tls() => return say(200, "PBSZ=0"),
             _ if !self.known => return say(530, "Log in first"),
             _ => {}
         }
         match verb {
-            "PROT" if self.shared.tls.is_some() => {
+            "PROT" if self.system.has_tls() => {
                 self.protected = argument.eq_ignore_ascii_case("P");
                 if self.protected {
                     say(200, "Data goes over TLS")
@@ -159,8 +139,8 @@ impl Dialogue {
                 let path = format!("/{}", self.directory.join("/")).replace('"', "\"\"");
                 say(257, format!("\"{path}\" is where you are"))
             }
-            "CWD" | "XCWD" => self.change_directory(argument),
-            "CDUP" => self.change_directory(".."),
+            "CWD" | "XCWD" => self.change_directory(argument).await,
+            "CDUP" => self.change_directory("..").await,
             "EPSV" | "PASV" => self.listen(verb, argument),
             "REST" => match argument.parse() {
                 Ok(offset) => {
@@ -170,20 +150,20 @@ impl Dialogue {
                 Err(_) => say(501, "REST takes octets from the beginning"),
             },
             "SIZE" => {
-                let found = self.shared.confined.look(&self.names(argument)?)?;
+                let found = self.system.look(&self.names(argument)?).await?;
                 if found.is_directory {
                     return say(550, "Not a plain file");
                 }
                 say(213, found.size_bytes.to_string())
             }
             "MDTM" => {
-                let found = self.shared.confined.look(&self.names(argument)?)?;
+                let found = self.system.look(&self.names(argument)?).await?;
                 say(213, calendar::time_val(found.modified_s))
             }
-            "MFMT" | "SITE" => self.adjust(verb, argument),
+            "MFMT" | "SITE" => self.adjust(verb, argument).await,
             "MLST" => {
                 let names = self.names(argument)?;
-                let facts = files::facts(&self.shared.confined.look(&names)?);
+                let facts = files::facts(&self.system.look(&names).await?);
                 say(250, format!("There is:\r\n {facts}/{}\r\nThat is all", names.join("/")))
             }
             "RETR" => self.retrieve(argument, restart).await,
@@ -193,28 +173,37 @@ impl Dialogue {
             // What begins with `-` would be for `ls`.
             "LIST" => self.list(unless_options(argument), Form::Long).await,
             "NLST" => self.list(unless_options(argument), Form::Names).await,
-            "DELE" => self.change(argument, 250, "Removed", |at, names| at.remove_file(names)),
+            "DELE" => {
+                self.system.remove_file(&self.names(argument)?).await?;
+                say(250, "Removed")
+            }
             "RMD" | "XRMD" => {
-                self.change(argument, 250, "Removed", |at, names| at.remove_dir(names))
+                self.system.remove_directory(&self.names(argument)?).await?;
+                say(250, "Removed")
             }
             "MKD" | "XMKD" => {
-                self.change(argument, 257, "Made", |at, names| at.create_dir(names, None))
+                self.system.make_directory(&self.names(argument)?).await?;
+                say(257, format!("\"{}\" Made", argument.replace('"', "\"\"")))
             }
             "RNFR" => {
                 let names = self.names(argument)?;
-                self.shared.confined.look(&names)?;
+                self.system.look(&names).await?;
                 self.rename_from = Some(names);
                 say(350, "To what?")
             }
             "RNTO" => {
                 let Some(from) = rename_from else { return say(503, "RNFR comes first") };
                 // RFC 959 does not say what becomes of a file that has the name: it stays.
-                self.shared.confined.rename(&from, &self.names(argument)?)?;
+                self.system.rename(&from, &self.names(argument)?).await?;
                 say(250, "Renamed")
             }
             "PORT" | "EPRT" => say(502, "The client makes the data connection here: EPSV or PASV"),
             _ => say(502, "Not known here"),
         }
+    }
+
+    fn speaks_tls(&self) -> bool {
+        self.lines.as_ref().is_some_and(|lines| self.system.is_tls(lines.wire()))
     }
 
     fn names(&self, path: &str) -> io::Result<Names> {
@@ -224,32 +213,19 @@ impl Dialogue {
         Confined::names(&self.directory, path)
     }
 
-    fn change(
-        &self,
-        path: &str,
-        code: u16,
-        done: &str,
-        change: impl FnOnce(&Confined, &Names) -> io::Result<()>,
-    ) -> Answer {
-        change(&self.shared.confined, &self.names(path)?)?;
-        if code == 257 {
-            return say(code, format!("\"{}\" {done}", path.replace('"', "\"\"")));
-        }
-        say(code, done)
-    }
-
     /// Times and permissions.
-    fn adjust(&self, verb: &str, argument: &str) -> Answer {
+    async fn adjust(&self, verb: &str, argument: &str) -> Answer {
         match files::adjustment(verb, argument) {
             Ok(files::Adjustment { changes, path, code, done }) => {
-                self.change(path, code, &done, |at, names| at.change(names, &changes))
+                self.system.change(&self.names(path)?, &changes).await?;
+                say(code, done)
             }
             Err((code, words)) => say(code, words),
         }
     }
 
     fn features(&self) -> String {
-        let tls = if self.shared.tls.is_some() { "\r\n AUTH TLS\r\n PBSZ\r\n PROT" } else { "" };
+        let tls = if self.system.has_tls() { "\r\n AUTH TLS\r\n PBSZ\r\n PROT" } else { "" };
         format!(
             "There is:{tls}\r\n EPSV\r\n MDTM\r\n MFMT\r\n MLST type*;size*;modify*;\r\n PASV\r\n \
              REST STREAM\r\n SIZE\r\n UTF8\r\nEnd"
@@ -257,9 +233,9 @@ impl Dialogue {
     }
 
     fn auth(&self, argument: &str) -> Answer {
-        let over = self.lines.as_ref().is_some_and(|lines| lines.wire().is_tls());
+        let over = self.speaks_tls();
         match argument.to_ascii_uppercase().as_str() {
-            _ if self.shared.tls.is_none() => say(502, "No TLS here"),
+            _ if !self.system.has_tls() => say(502, "No TLS here"),
             _ if over => say(503, "TLS is spoken already"),
             "TLS" | "TLS-C" | "SSL" => say(234, "Go on over TLS"),
             _ => say(504, "TLS is what there is"),
@@ -267,8 +243,8 @@ impl Dialogue {
     }
 
     async fn log_in(&mut self, verb: &str, argument: &str) -> Answer {
-        let over = self.lines.as_ref().is_some_and(|lines| lines.wire().is_tls());
-        if self.shared.tls.is_some() && !over {
+        let over = self.speaks_tls();
+        if self.system.has_tls() && !over {
             return say(530, "AUTH TLS comes before the name");
         }
         if verb == "USER" {
@@ -276,22 +252,21 @@ impl Dialogue {
             self.known = false;
             return say(331, "And the password");
         }
-        if login::admits(self.shared.credentials.as_ref(), &self.user, argument) {
+        if self.system.admits(&self.user, argument) {
             self.known = true;
-            self.proof.give();
             return say(230, "Welcome");
         }
         self.wrong_logins += 1;
         if self.wrong_logins >= MAX_WRONG_LOGINS {
             return say(421, "Too many wrong passwords");
         }
-        tokio::time::sleep(login::DELAY).await;
+        self.system.delay().await;
         say(530, "Wrong name or password")
     }
 
-    fn change_directory(&mut self, path: &str) -> Answer {
+    async fn change_directory(&mut self, path: &str) -> Answer {
         let names = self.names(path)?;
-        if !self.shared.confined.look(&names)?.is_directory {
+        if !self.system.look(&names).await?.is_directory {
             return Err(io::ErrorKind::NotADirectory.into());
         }
         self.directory = names;
@@ -302,15 +277,15 @@ impl Dialogue {
         if argument.eq_ignore_ascii_case("ALL") {
             return say(200, "EPSV it is");
         }
-        let here = self.lines()?.wire().socket().local_addr()?;
-        let listener = match &self.passive {
-            Some(listener) => {
-                data::turn_away(listener);
-                listener
+        let lines = self.lines.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        let here = self.system.local_address(lines.wire())?;
+        let port = match &self.passive {
+            Some((listener, port)) => {
+                self.system.turn_away(listener);
+                *port
             }
-            None => self.passive.insert(data::listen(here)?),
+            None => self.passive.insert(self.system.listen(here)?).1,
         };
-        let port = listener.local_addr()?.port();
         self.is_awaited = true;
         if verb == "EPSV" {
             return say(229, format!("Come in (|||{port}|)"));
@@ -325,56 +300,59 @@ impl Dialogue {
     }
 
     /// Announce data, and take the client's connection for it, to send or to receive on it.
-    async fn connection(&mut self, way: Way) -> io::Result<Option<Wire>> {
+    async fn connection(&mut self, way: Way) -> io::Result<Option<S::Wire>> {
         if !std::mem::take(&mut self.is_awaited) {
             return Ok(None);
         }
-        if self.shared.tls.is_some() && !self.protected {
+        if self.system.has_tls() && !self.protected {
             return Ok(None);
         }
         self.reply(150, "Here it goes").await?;
-        let Some(listener) = &self.passive else { return Ok(None) };
-        let tls = self.shared.tls.as_ref().map(|tls| match way {
-            Way::Out => &tls.usual,
-            Way::In => &tls.receiving,
-        });
-        Ok(data::accept(listener, self.client.ip(), tls).await.ok())
+        let Some((listener, _)) = &self.passive else { return Ok(None) };
+        Ok(self.system.accept(listener, self.client.ip(), way).await.ok())
     }
 
     async fn retrieve(&mut self, path: &str, offset: u64) -> Answer {
-        let file = self.shared.confined.open(&self.names(path)?)?;
+        let file = self.system.open(&self.names(path)?).await?;
         let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
-        ending(data::send(&mut wire, &file, offset).await)
+        let sent = moving::send(&self.system, &mut wire, &file, offset).await;
+        self.closed(sent, file).await
     }
 
     async fn store(&mut self, path: &str, offset: u64, append: bool) -> Answer {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(offset == 0 && !append);
-        let file = self.shared.confined.open_to_change(&self.names(path)?, &options)?;
-        let offset = if append { file.metadata()?.len() } else { offset };
+        let truncate = offset == 0 && !append;
+        let (file, size_bytes) = self.system.open_to_write(&self.names(path)?, truncate).await?;
+        let offset = if append { size_bytes } else { offset };
         let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
-        let received = data::receive(&mut wire, &file, offset).await;
-        let closed = lanlab_os::close_file(file).map_err(Broken::File);
-        ending(received.and(closed))
+        let received = moving::receive(&self.system, &mut wire, &file, offset).await;
+        self.closed(received, file).await
+    }
+
+    /// End with a file that was moved, or was not.
+    async fn closed(&self, moved: Result<(), Broken>, file: S::File) -> Answer {
+        let closed = self.system.close(file).await.map_err(Broken::File);
+        ending(moved.and(closed))
     }
 
     async fn list(&mut self, path: &str, form: Form) -> Answer {
         let names = Confined::names(&self.directory, path)?;
-        let entries = self.shared.confined.list(&names)?;
+        let entries = self.system.list(&names).await?;
         let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
         let mut text = String::new();
         for found in entries {
             text.push_str(&files::line(form, &found));
             if text.len() > LISTING_BLOCK {
-                if let Err(broken) = data::send_octets(&mut wire, text.as_bytes()).await {
+                if let Err(broken) =
+                    moving::send_octets(&self.system, &mut wire, text.as_bytes()).await
+                {
                     return ending(Err(broken));
                 }
                 text.clear();
             }
         }
-        let sent = data::send_octets(&mut wire, text.as_bytes()).await;
+        let sent = moving::send_octets(&self.system, &mut wire, text.as_bytes()).await;
         ending(match sent {
-            Ok(()) => data::end(&mut wire).await,
+            Ok(()) => moving::end(&self.system, &mut wire).await,
             broken => broken,
         })
     }

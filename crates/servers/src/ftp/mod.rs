@@ -6,6 +6,8 @@
 mod data;
 mod dialogue;
 pub mod files;
+mod moving;
+mod system;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -16,18 +18,22 @@ use crate::{Bounds, Offer, Serving};
 use lanlab_served::Confined;
 
 use data::Tls;
-use dialogue::Dialogue;
+use lanlab_connections::Wire;
 use lanlab_files::{Credentials, Result, ServiceKind};
+use system::Host;
+
+pub use dialogue::Dialogue;
+pub use system::{Listing, System, Way};
 
 /// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
 const STRANGER_BYTES: usize = 64 << 10;
 
 /// What is said first, to each connection at once.
-const GREETING: &[u8] = b"220 lanlab FTP server\r\n";
+pub const GREETING: &[u8] = b"220 lanlab FTP server\r\n";
 
 /// What all connections of a server share.
 #[derive(Debug)]
-struct Shared {
+pub struct Shared {
     confined: Confined,
     credentials: Option<Credentials>,
     /// How TLS is spoken; if present, logins require it.
@@ -48,7 +54,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let accepted = Arc::new(AtomicU64::new(0));
     let admission = Admission::new(bounds, STRANGER_BYTES, &accepted).greeting(GREETING);
     let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
-        let dialogue = Dialogue::new(Arc::clone(&shared), stream, peer, proof);
+        let host = Host::new(Arc::clone(&shared), proof);
+        let dialogue = Dialogue::new(host, Wire::Plain(stream), peer);
         async move {
             // An error here is the client's, who is gone then.
             let _ = dialogue.run().await;

@@ -1,0 +1,72 @@
+//! Files and listings on their way over a data connection.
+
+use std::io;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::system::System;
+
+/// Octets of a file that are moved at once, and held by a connection.
+const BLOCK_BYTES: usize = 1 << 18;
+
+/// Why a file was not moved.
+#[derive(Debug)]
+pub enum Broken {
+    /// The data connection.
+    Connection,
+    /// The file.
+    File(io::Error),
+}
+
+/// Send a file from an offset to its end.
+pub async fn send<S: System>(
+    system: &S,
+    wire: &mut S::Wire,
+    file: &S::File,
+    mut offset: u64,
+) -> Result<(), Broken> {
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        let count = system.read_at(file, &mut block, offset).await.map_err(Broken::File)?;
+        if count == 0 {
+            break;
+        }
+        send_octets(system, wire, &block[..count]).await?;
+        offset += count as u64;
+    }
+    end(system, wire).await
+}
+
+/// Send some octets.
+pub async fn send_octets<S: System>(
+    system: &S,
+    wire: &mut S::Wire,
+    octets: &[u8],
+) -> Result<(), Broken> {
+    system.patiently(wire.write_all(octets)).await.map_err(|_| Broken::Connection)
+}
+
+/// Say that no more is sent.
+pub async fn end<S: System>(system: &S, wire: &mut S::Wire) -> Result<(), Broken> {
+    system.patiently(wire.shutdown()).await.map_err(|_| Broken::Connection)
+}
+
+/// Take a file, from an offset on, to the end of the connection.
+pub async fn receive<S: System>(
+    system: &S,
+    wire: &mut S::Wire,
+    file: &S::File,
+    mut offset: u64,
+) -> Result<(), Broken> {
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        let read = system.patiently(wire.read(&mut block)).await;
+        let count = read.map_err(|_| Broken::Connection)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let written = system.write_all_at(file, &block[..count], offset).await;
+        written.map_err(Broken::File)?;
+        offset += count as u64;
+    }
+}

@@ -1,0 +1,266 @@
+//! What a dialogue has below it: connections, files and a clock, of this host or of a simulated machine.
+
+use std::fs::File;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cap_std::fs::OpenOptions;
+use lanlab_connections::Wire;
+use lanlab_os::positioned;
+use lanlab_served::changes::Changes;
+use lanlab_served::{Found, Names};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+
+use super::{Shared, data};
+use crate::admission::Proof;
+use crate::login;
+
+/// A data connection must be made, and go on, within this time.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Which way data go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// To the client.
+    Out,
+    /// From it.
+    In,
+}
+
+/// What is listed, one after another.
+pub type Listing = Box<dyn Iterator<Item = Found> + Send>;
+
+/// What a dialogue has below it. Errors are those of the system, and become replies.
+pub trait System {
+    /// A connection.
+    type Wire: AsyncRead + AsyncWrite + Unpin;
+    /// Where data connections come to.
+    type Listener;
+    /// An open file.
+    type File;
+
+    /// Address that a client has come to.
+    fn local_address(&self, wire: &Self::Wire) -> io::Result<SocketAddr>;
+
+    /// Listen for data connections at an address, with a port that is free; which one.
+    fn listen(&self, address: SocketAddr) -> io::Result<(Self::Listener, u16)>;
+
+    /// Drop connections from before the client was asked to connect.
+    fn turn_away(&self, listener: &Self::Listener);
+
+    /// Take a data connection of this client, and of no other.
+    fn accept(
+        &self,
+        listener: &Self::Listener,
+        client: IpAddr,
+        way: Way,
+    ) -> impl Future<Output = io::Result<Self::Wire>>;
+
+    /// Work on a data connection, which is given up when it does not go on.
+    fn patiently<T>(
+        &self,
+        work: impl Future<Output = io::Result<T>>,
+    ) -> impl Future<Output = io::Result<T>>;
+
+    /// Whether logins need TLS.
+    fn has_tls(&self) -> bool;
+
+    /// Whether a connection speaks it.
+    fn is_tls(&self, wire: &Self::Wire) -> bool;
+
+    /// Speak TLS on a control connection.
+    fn secure(&self, wire: Self::Wire) -> impl Future<Output = io::Result<Self::Wire>>;
+
+    /// Whether a name and a password may log in; who may has proved itself.
+    fn admits(&self, user: &str, password: &str) -> bool;
+
+    /// The time before a wrong password is answered.
+    fn delay(&self) -> impl Future<Output = ()>;
+
+    /// What is at a path.
+    fn look(&self, path: &Names) -> impl Future<Output = io::Result<Found>>;
+
+    /// What is in a directory.
+    fn list(&self, path: &Names) -> impl Future<Output = io::Result<Listing>>;
+
+    /// Open a file to read it.
+    fn open(&self, path: &Names) -> impl Future<Output = io::Result<Self::File>>;
+
+    /// Open or make a file to write it, emptied if `truncate`; and its bytes.
+    fn open_to_write(
+        &self,
+        path: &Names,
+        truncate: bool,
+    ) -> impl Future<Output = io::Result<(Self::File, u64)>>;
+
+    /// Read from an offset; how much, zero at the end of the file.
+    fn read_at(
+        &self,
+        file: &Self::File,
+        into: &mut [u8],
+        offset: u64,
+    ) -> impl Future<Output = io::Result<usize>>;
+
+    /// Write all of `data` at an offset.
+    fn write_all_at(
+        &self,
+        file: &Self::File,
+        data: &[u8],
+        offset: u64,
+    ) -> impl Future<Output = io::Result<()>>;
+
+    /// End with a file: what it says of errors of earlier writes.
+    fn close(&self, file: Self::File) -> impl Future<Output = io::Result<()>>;
+
+    /// Remove a file.
+    fn remove_file(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
+
+    /// Make a directory.
+    fn make_directory(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
+
+    /// Remove an empty directory.
+    fn remove_directory(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
+
+    /// Give something another path, which must be free.
+    fn rename(&self, from: &Names, to: &Names) -> impl Future<Output = io::Result<()>>;
+
+    /// Change times and permissions.
+    fn change(&self, path: &Names, changes: &Changes) -> impl Future<Output = io::Result<()>>;
+}
+
+/// This host: its sockets, and a directory that is served.
+#[derive(Debug)]
+pub struct Host {
+    shared: Arc<Shared>,
+    proof: Proof,
+}
+
+impl Host {
+    /// For one connection, which has this to prove.
+    pub fn new(shared: Arc<Shared>, proof: Proof) -> Self {
+        Self { shared, proof }
+    }
+}
+
+/// Calls for files take no time compared with those for connections: what is served is in the system's
+/// cache, or it is the disk that is measured.
+impl System for Host {
+    type Wire = Wire;
+    type Listener = TcpListener;
+    type File = File;
+
+    fn local_address(&self, wire: &Wire) -> io::Result<SocketAddr> {
+        wire.socket().local_addr()
+    }
+
+    fn listen(&self, address: SocketAddr) -> io::Result<(TcpListener, u16)> {
+        let listener = data::listen(address)?;
+        let port = listener.local_addr()?.port();
+        Ok((listener, port))
+    }
+
+    fn turn_away(&self, listener: &TcpListener) {
+        data::turn_away(listener);
+    }
+
+    async fn accept(&self, listener: &TcpListener, client: IpAddr, way: Way) -> io::Result<Wire> {
+        let tls = self.shared.tls.as_ref().map(|tls| match way {
+            Way::Out => &tls.usual,
+            Way::In => &tls.receiving,
+        });
+        let stream = self.patiently(data::accept(listener, client)).await?;
+        match tls {
+            None => Ok(Wire::Plain(stream)),
+            Some(config) => self.patiently(data::secure(config, stream)).await,
+        }
+    }
+
+    async fn patiently<T>(&self, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        match tokio::time::timeout(PATIENCE, work).await {
+            Ok(done) => done,
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+
+    fn has_tls(&self) -> bool {
+        self.shared.tls.is_some()
+    }
+
+    fn is_tls(&self, wire: &Wire) -> bool {
+        wire.is_tls()
+    }
+
+    async fn secure(&self, wire: Wire) -> io::Result<Wire> {
+        let tls = self.shared.tls.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let Wire::Plain(stream) = wire else { return Err(io::ErrorKind::InvalidInput.into()) };
+        self.patiently(data::secure(&tls.usual, stream)).await
+    }
+
+    fn admits(&self, user: &str, password: &str) -> bool {
+        let admits = login::admits(self.shared.credentials.as_ref(), user, password);
+        if admits {
+            self.proof.give();
+        }
+        admits
+    }
+
+    async fn delay(&self) {
+        tokio::time::sleep(login::DELAY).await;
+    }
+
+    async fn look(&self, path: &Names) -> io::Result<Found> {
+        self.shared.confined.look(path)
+    }
+
+    async fn list(&self, path: &Names) -> io::Result<Listing> {
+        Ok(Box::new(self.shared.confined.list(path)?))
+    }
+
+    async fn open(&self, path: &Names) -> io::Result<File> {
+        self.shared.confined.open(path)
+    }
+
+    async fn open_to_write(&self, path: &Names, truncate: bool) -> io::Result<(File, u64)> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(truncate);
+        let file = self.shared.confined.open_to_change(path, &options)?;
+        let size_bytes = file.metadata()?.len();
+        Ok((file, size_bytes))
+    }
+
+    async fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        positioned::read_at(file, into, offset)
+    }
+
+    async fn write_all_at(&self, file: &File, data: &[u8], offset: u64) -> io::Result<()> {
+        positioned::write_all_at(file, data, offset)
+    }
+
+    async fn close(&self, file: File) -> io::Result<()> {
+        lanlab_os::close_file(file)
+    }
+
+    async fn remove_file(&self, path: &Names) -> io::Result<()> {
+        self.shared.confined.remove_file(path)
+    }
+
+    async fn make_directory(&self, path: &Names) -> io::Result<()> {
+        self.shared.confined.create_dir(path, None)
+    }
+
+    async fn remove_directory(&self, path: &Names) -> io::Result<()> {
+        self.shared.confined.remove_dir(path)
+    }
+
+    async fn rename(&self, from: &Names, to: &Names) -> io::Result<()> {
+        self.shared.confined.rename(from, to)
+    }
+
+    async fn change(&self, path: &Names, changes: &Changes) -> io::Result<()> {
+        self.shared.confined.change(path, changes)
+    }
+}
