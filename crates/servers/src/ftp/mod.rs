@@ -23,6 +23,8 @@ use lanlab_files::{Credentials, Result, ServiceKind};
 use system::Host;
 
 pub use dialogue::Dialogue;
+pub use lanlab_served::changes::Changes;
+pub use lanlab_served::{Found, Names};
 pub use system::{Listing, System, Way};
 
 /// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.

@@ -50,7 +50,7 @@ struct Stream {
 
 /// Processor time for a message.
 #[derive(Default)]
-enum Work {
+pub(super) enum Work {
     #[default]
     None,
     Under(Pin<Box<Compute<HostNode>>>),
@@ -58,7 +58,7 @@ enum Work {
 }
 
 impl Work {
-    fn poll(
+    pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
         begin: impl FnOnce() -> Option<Compute<HostNode>>,
@@ -74,7 +74,7 @@ impl Work {
     }
 }
 
-fn work(host: &Host<HostNode>, cost: Cost, bytes: usize) -> Option<Compute<HostNode>> {
+pub(super) fn work(host: &Host<HostNode>, cost: Cost, bytes: usize) -> Option<Compute<HostNode>> {
     (cost != Cost::ZERO).then(|| host.call(cost, bytes))
 }
 

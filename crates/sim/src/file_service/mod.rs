@@ -4,6 +4,7 @@
 //! them: the time of a call, the cache, the disk. What is stored is held by [`Contents`], so that a
 //! byte that was written is read again with any cache and disk.
 
+mod byte_stream;
 mod cache;
 mod client_disk;
 mod contents;
@@ -14,6 +15,7 @@ mod serving;
 mod store;
 mod turns;
 
+pub use byte_stream::ByteStream;
 pub use client_disk::{ClientDisk, WithDisk};
 pub use contents::{Contents, Expected};
 pub use disk::{Access, BadDisk, Disk, DiskFacts, DiskPlan};

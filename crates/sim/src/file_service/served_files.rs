@@ -25,6 +25,12 @@ impl ServedFiles {
         Self { contents, store, client, written: BTreeSet::new() }
     }
 
+    /// Carry out one call, when it is its turn. What is read goes into `data`; what is written is in it.
+    pub async fn call(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
+        let _turn = self.store.turn().await;
+        self.answer(call, data).await
+    }
+
     async fn answer(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
         let of_call = self.cost(&call);
         let answer = self.contents.borrow_mut().carry_out(call, data);

@@ -8,19 +8,19 @@ use std::rc::Rc;
 use lanlab_files::{Class, Fault, Result};
 use lanlab_sessions::{self as sessions, Logins, why_ended};
 use lanlab_stack::file_server::FileServer;
-use lanlab_stack::ip::Refusal;
 use lanlab_stack::node::{CarrierKind, Peer};
 use lanlab_wire::nbss::{Framing, Packet};
 use lanlab_wire::netbios_name::{Name, suffix};
 
+use super::byte_stream::open;
 use super::contents::Contents;
 use super::message_port::SimulatedPort;
 use super::served_files::ServedFiles;
 use super::store::Store;
 use crate::program::Host;
 use crate::programs::connection;
-use crate::programs::keys::{STATION, connection_key, session_key};
-use crate::programs::{CLIENT_PORT, HostNode, Station};
+use crate::programs::keys::{STATION, session_key};
+use crate::programs::{HostNode, Station};
 
 /// Port of `NetBIOS` sessions over TCP (RFC 1002, 4.3).
 pub const NETBIOS_PORT: u16 = 139;
@@ -69,7 +69,7 @@ pub fn serve(host: &Host<HostNode>, server: Rc<dyn FileServer>, files: &Served) 
         let (host, server, files) = (host.clone(), Rc::clone(&server), files.clone());
         async move {
             for client in 0.. {
-                let connection = connection::accept(&host).await;
+                let connection = connection::accept(&host, NETBIOS_PORT).await;
                 let port =
                     SimulatedPort::of_connection(host.clone(), connection, LONGEST_BYTES, true);
                 serve_client(&host, port, &server, &files, client);
@@ -131,23 +131,7 @@ async fn connect_tcp(
     server: &str,
     address: SocketAddr,
 ) -> Result<SimulatedPort> {
-    let refused = |what: &str| Fault::new(Class::Refused, format!("{address}: {what}"));
-    let mut port = CLIENT_PORT;
-    let connection = loop {
-        match host.with_node(|node, now| node.ip.interface.connect(now, port, address)) {
-            Ok(connection) => break connection,
-            Err(Refusal::PortInUse(_)) if port < u16::MAX => port += 1,
-            Err(refusal) => return Err(refused(&refusal.to_string())),
-        }
-    };
-    let look = |node: &mut HostNode, _| {
-        let interface = &node.ip.interface;
-        let is_open = interface.is_open(connection);
-        (is_open || interface.is_over(connection)).then_some(is_open)
-    };
-    if !host.until(connection_key(connection), "its connection to open", look).await {
-        return Err(refused("the connection was not opened"));
-    }
+    let connection = open(host, address).await?;
     let name = |name: &str, kind| {
         Name::new(name, kind).map_err(|bad| Fault::new(Class::Name, bad.to_string()))
     };

@@ -24,9 +24,9 @@ pub(super) async fn connect(
     Ok(connection)
 }
 
-/// Wait for a connection that a peer opens.
-pub(crate) async fn accept(host: &Host<HostNode>) -> ConnectionId {
-    host.until(ACCEPTED, "a connection from a peer", |node, _| node.ip.accept()).await
+/// Wait for a connection that a peer opens to a port.
+pub(crate) async fn accept(host: &Host<HostNode>, port: u16) -> ConnectionId {
+    host.until(ACCEPTED, "a connection from a peer", |node, _| node.ip.accept(port)).await
 }
 
 /// Wait for bytes of a connection, at most `wanted`, or until `until`: then `None`. An error is why no more

@@ -79,7 +79,8 @@ fn is_ip(frame: &[u8]) -> bool {
 pub struct IpNode {
     /// Its sockets.
     pub interface: Interface,
-    accepted: VecDeque<ConnectionId>,
+    /// With the port that each was opened to.
+    accepted: VecDeque<(ConnectionId, u16)>,
     notified: Option<Key>,
 }
 
@@ -101,9 +102,10 @@ impl IpNode {
         Self { interface: Interface::new(config), accepted: VecDeque::new(), notified: None }
     }
 
-    /// The oldest connection that a peer has opened and no program has taken.
-    pub(crate) fn accept(&mut self) -> Option<ConnectionId> {
-        self.accepted.pop_front()
+    /// The oldest connection that a peer has opened to a port and no program has taken.
+    pub(crate) fn accept(&mut self, port: u16) -> Option<ConnectionId> {
+        let place = self.accepted.iter().position(|(_, to)| *to == port)?;
+        self.accepted.remove(place).map(|(connection, _)| connection)
     }
 
     /// Wake programs that wait for `key`.
@@ -137,8 +139,8 @@ impl Node for IpNode {
             Event::Datagram(socket) => datagram_key(socket),
             Event::Room(socket) => room_key(socket),
             Event::Changed(connection) => connection_key(connection),
-            Event::Accepted(connection, _) => {
-                self.accepted.push_back(connection);
+            Event::Accepted(connection, port) => {
+                self.accepted.push_back((connection, port));
                 ACCEPTED
             }
         })

@@ -3,16 +3,17 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use lanlab_files::ServicePath;
+use lanlab_files::{ServiceKind, ServicePath};
 use lanlab_sim::file_service::{ClientDisk, Contents, Expected, WithDisk};
 use lanlab_sim::programs::HostNode;
 use lanlab_sim::{Host, HostId, World};
+use lanlab_units::Instant;
 use lanlab_workloads::Progress;
-use lanlab_workloads::copy::{self, Simulated, Sink, Site, Source, Totals};
+use lanlab_workloads::copy::{self, Sink, Site, Source, Totals};
 use lanlab_workloads::dataset::{Content, content, file_name, sizes};
 use lanlab_workloads::virtual_time::Task;
 
-use super::service::{ClientSession, FileMachines, START_NS, check_service, connect, room_bytes};
+use super::service::{Connects, FileMachines, Ftp, START_NS, Smb1, check_service, room_bytes};
 use crate::messages::{
     Copied, CopiedFiles, CopySpec, CopySync, CopyVerify, CpuTime, DatasetSpec, Direction, Failure,
     SimulatedCopy, SimulatedMachine, Verified,
@@ -20,29 +21,32 @@ use crate::messages::{
 use crate::running::Running;
 use crate::workloads::copy as real_copy;
 
-/// What a copy came to.
-pub type Outcome = Result<Simulated<SimulatedSite>, Failure>;
+/// What a copy came to, and when it started.
+type Outcome = Result<(Totals, Instant), Failure>;
 
 /// A copy that runs.
 pub struct Copying {
     task: Task<Outcome>,
     /// What machines have of files.
-    pub files: FileMachines,
+    pub served: FileMachines,
     /// Files and bytes that were copied.
     pub progress: Rc<Progress>,
     /// What of these was reported.
     pub reported: Cell<(u64, u64)>,
+    spec: Box<CopySpec>,
+    /// Names and bytes of the files.
+    files: Rc<[(ServicePath, u64)]>,
 }
 
 /// What a client copies between: its own files, and the server.
-pub struct SimulatedSite {
+struct SimulatedSite<C> {
+    clients: C,
     host: Host<HostNode>,
     spec: CopySpec,
     server: HostId,
     disk: Option<ClientDisk>,
-    dataset: DatasetSpec,
-    sizes: Vec<u64>,
-    names: Vec<ServicePath>,
+    contents: DatasetSpec,
+    files: Rc<[(ServicePath, u64)]>,
 }
 
 /// What can be copied in a world: a dataset and its sizes.
@@ -83,10 +87,10 @@ pub fn start(
     let mut contents = Contents::new(room, expected(dataset, sizes.len()));
     let directory = [spec.working_name.clone(), "files".to_owned()];
     contents.put_directory(&directory);
-    let names: Vec<ServicePath> =
-        (0..sizes.len() as u64).map(|number| path(file_name(number))).collect::<Result<_, _>>()?;
+    let named = |(number, bytes): (u64, &u64)| Ok((path(file_name(number))?, *bytes));
+    let files: Rc<[_]> = (0..).zip(sizes).map(named).collect::<Result<_, Failure>>()?;
     if spec.direction == Direction::Download {
-        for (name, bytes) in names.iter().zip(sizes) {
+        for (name, bytes) in &*files {
             let place = [&directory[..], &[name.as_str().to_owned()]].concat();
             let full = |_| {
                 let total: u64 = sizes.iter().sum();
@@ -96,21 +100,33 @@ pub fn start(
             contents.put(&place, *bytes).map_err(full)?;
         }
     }
-    let files = FileMachines::serve(world, machines, contents)?;
-    let client = world.host(0);
-    let site = SimulatedSite {
-        host: client.clone(),
-        spec: spec.clone(),
-        server: machines.len() as u16 - 1,
-        disk: files.disk(0),
-        dataset: dataset.clone(),
-        sizes: sizes.to_vec(),
-        names,
-    };
+    let service = spec.service.service;
+    let served = FileMachines::serve(world, machines, service, contents)?;
     let progress = Rc::<Progress>::default();
-    let work =
-        copy::simulate(client.clock().clone(), spec.clone(), site, Rc::clone(&progress), START_NS);
-    Ok(Copying { task: client.spawn("copy", work), files, progress, reported: Cell::new((0, 0)) })
+    let site = SimulatedSite {
+        clients: (),
+        host: world.host(0),
+        spec: spec.clone(),
+        server: machines.len() as HostId - 1,
+        disk: served.disk(0),
+        contents: dataset.clone(),
+        files: Rc::clone(&files),
+    };
+    let task = match service {
+        ServiceKind::Ftp => work(site.of(Ftp), &progress),
+        _ => work(site.of(Smb1), &progress),
+    };
+    let reported = Cell::new((0, 0));
+    Ok(Copying { task, served, progress, reported, spec: Box::new(spec.clone()), files })
+}
+
+fn work<C: Connects>(site: SimulatedSite<C>, progress: &Rc<Progress>) -> Task<Outcome> {
+    let (client, spec, progress) = (site.host.clone(), site.spec.clone(), Rc::clone(progress));
+    let time = client.clock().clone();
+    client.spawn("copy", async move {
+        let done = copy::simulate(time, spec, site, progress, START_NS).await?;
+        Ok((done.totals, done.start))
+    })
 }
 
 fn path(name: String) -> Result<ServicePath, Failure> {
@@ -124,31 +140,35 @@ impl Copying {
     /// That of the copy; what is stored is not what was to be copied.
     pub fn take(&self, running: &Running, cpu: CpuTime) -> Result<Copied, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
-        let simulated = self.task.take().ok_or_else(defect)??;
-        let verified = self.verified(&simulated.site)?;
-        let Totals { copied, meters, failure, .. } = simulated.totals;
+        let (totals, start) = self.task.take().ok_or_else(defect)??;
+        let verified = self.verified()?;
+        let Totals { copied, meters, failure, .. } = totals;
         if let Some(failure) = failure {
             return Err(failure);
         }
-        for line in meters.file_lines(simulated.start) {
+        for line in meters.file_lines(start) {
             running.tell_files(line);
         }
         Ok(Copied { verified, cpu, ..copied })
     }
 
-    fn verified(&self, site: &SimulatedSite) -> Result<Verified, Failure> {
-        let how = site.spec.verify;
+    fn verified(&self) -> Result<Verified, Failure> {
+        let how = self.spec.verify;
         let mut verified = Verified { how, files: 0, bytes: 0 };
         if how == CopyVerify::None {
             return Ok(verified);
         }
-        verified.files = site.sizes.len() as u64;
+        verified.files = self.files.len() as u64;
         // What is received was compared as it came.
-        verified.bytes = if how == CopyVerify::Content { site.sizes.iter().sum() } else { 0 };
-        if site.spec.direction == Direction::Upload {
-            let contents = self.files.contents.borrow();
-            for (name, bytes) in site.names.iter().zip(&site.sizes) {
-                let place = [site.spec.working_name.clone(), "files".into(), name.to_string()];
+        verified.bytes = if how == CopyVerify::Content {
+            self.files.iter().map(|(_, bytes)| bytes).sum()
+        } else {
+            0
+        };
+        if self.spec.direction == Direction::Upload {
+            let contents = self.served.contents.borrow();
+            for (name, bytes) in &*self.files {
+                let place = [self.spec.working_name.clone(), "files".into(), name.to_string()];
                 if contents.is_as_expected(&place, *bytes) != Some(true) {
                     let message = format!("`{name}` at the server is not what was sent");
                     return Err(Failure::new("copy.wrong", message));
@@ -159,37 +179,43 @@ impl Copying {
     }
 }
 
-impl Site for SimulatedSite {
-    type Session = WithDisk<ClientSession>;
+impl SimulatedSite<()> {
+    /// With clients of a service.
+    fn of<C>(self, clients: C) -> SimulatedSite<C> {
+        let Self { clients: (), host, spec, server, disk, contents, files } = self;
+        SimulatedSite { clients, host, spec, server, disk, contents, files }
+    }
+}
+
+impl<C: Connects> Site for SimulatedSite<C> {
+    type Session = WithDisk<C::Session>;
     type Source = Pattern;
     type Sink = Compared;
 
     async fn connect(&self) -> lanlab_files::Result<Self::Session> {
-        let session = connect(&self.host, &self.spec.service, self.server).await?;
+        let session = self.clients.connect(&self.host, &self.spec.service, self.server).await?;
         Ok(WithDisk::new(session, self.disk.clone()))
     }
 
     fn files(&self) -> (usize, u64) {
-        (self.sizes.len(), self.sizes.iter().sum())
+        (self.files.len(), self.files.iter().map(|(_, bytes)| bytes).sum())
     }
 
     fn bytes(&self, number: usize) -> u64 {
-        self.sizes[number]
+        self.files[number].1
     }
 
     fn name(&self, number: usize) -> &ServicePath {
-        &self.names[number]
+        &self.files[number].0
     }
 
     fn source(&self, number: usize) -> Result<Pattern, Failure> {
-        Ok(Pattern(content(&self.dataset, number as u64)))
+        Ok(Pattern(content(&self.contents, number as u64)))
     }
 
     fn sink(&self, number: usize, _block_bytes: u32, _is_again: bool) -> Result<Compared, Failure> {
-        Ok(Compared {
-            content: content(&self.dataset, number as u64),
-            name: self.names[number].to_string(),
-        })
+        let content = content(&self.contents, number as u64);
+        Ok(Compared { content, name: self.files[number].0.to_string() })
     }
 }
 

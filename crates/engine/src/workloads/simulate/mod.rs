@@ -3,6 +3,8 @@
 mod check;
 #[cfg(feature = "services")]
 mod copy;
+#[cfg(feature = "services")]
+mod ftp;
 mod machines;
 mod outcomes;
 mod programs;

@@ -211,7 +211,7 @@ impl Programs {
     #[cfg(feature = "services")]
     pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
         match self {
-            Self::Copy(copying) => copying.files.facts(),
+            Self::Copy(copying) => copying.served.facts(),
             Self::Stations(stationing) => stationing.files.facts(),
             _ => Vec::new(),
         }

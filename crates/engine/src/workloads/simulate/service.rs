@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use lanlab_files::{Carrier, ServiceKind, Target};
+use lanlab_files::{Carrier, ServiceKind, Session, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_sim::file_service::{
     BadDisk, Carriage, ClientDisk, Contents, NETBIOS_PORT, Served, SimulatedPort, Store,
@@ -23,6 +23,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 use lanlab_workloads::virtual_time::VirtualTime;
 
+use super::ftp;
 use super::machines::{check_cost, store_plan};
 use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreFacts};
 use crate::workloads::setup::check_range;
@@ -35,17 +36,18 @@ const MEMORY_BYTES: u64 = 1 << 40;
 pub const SERVER: &str = "SERVER";
 const SHARE: &str = "LANLAB";
 
-/// A session of a client.
-pub type ClientSession = Redirected<Client, SimulatedPort, VirtualTime>;
-
 /// What machines can serve, over what, and whose timers they have.
 ///
 /// # Errors
 /// What they cannot, with what they can.
 pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Failure> {
-    if service.service != ServiceKind::Smb1 {
+    if !matches!(service.service, ServiceKind::Smb1 | ServiceKind::Ftp) {
         let found = format!("{:?}", service.service).to_lowercase();
-        return Err(Failure::value("work.spec.service", found, "smb1 on simulated machines"));
+        return Err(Failure::value(
+            "work.spec.service",
+            found,
+            "smb1 or ftp on simulated machines",
+        ));
     }
     if let Some(name) = profile
         && profile::by_name(name).is_none()
@@ -129,6 +131,7 @@ impl FileMachines {
     pub fn serve(
         world: &World<HostNode>,
         machines: &[SimulatedMachine],
+        service: ServiceKind,
         contents: Contents,
     ) -> Result<Self, Failure> {
         let mut stores = Vec::with_capacity(machines.len());
@@ -143,16 +146,13 @@ impl FileMachines {
             None => Store::new(host.clone(), store_plan(&SimulatedStore::default()))
                 .map_err(|bad| Failure::new("engine.defect", bad.to_string()))?,
         };
-        let server = Server::new(server::Offer {
-            name: SERVER.into(),
-            share: SHARE.into(),
-            user: None,
-            read_only: false,
-            code_page: CodePage::Cp850,
-            dialects: Dialect::Core..=Dialect::Nt,
-        });
         let contents = Rc::new(RefCell::new(contents));
-        serve(&host, Rc::new(server), &Served { contents: Rc::clone(&contents), store });
+        let files = Served { contents: Rc::clone(&contents), store };
+        if service == ServiceKind::Ftp {
+            ftp::serve(&host, &files);
+        } else {
+            serve(&host, Rc::new(smb1_server()), &files);
+        }
         Ok(Self { stores, contents })
     }
 
@@ -181,35 +181,85 @@ impl FileMachines {
     }
 }
 
-/// Connect a client's machine to the server, the last.
-///
-/// # Errors
-/// The server cannot be reached, or refuses.
-pub async fn connect(
-    host: &Host<HostNode>,
-    service: &Target,
-    last: HostId,
-) -> lanlab_files::Result<ClientSession> {
-    let carriage = match service.carrier {
-        Carrier::Tcp => Carriage::Tcp,
-        Carrier::Frames(kind) => Carriage::Frames(kind),
-    };
-    let address = SocketAddr::new(addresses_of(last)[0], NETBIOS_PORT);
-    let port = connect_port(host, carriage, SERVER, address).await?;
-    let client = Client::new(Plan {
-        dialect: service.dialect.map(Into::into),
-        server: SERVER.into(),
+fn smb1_server() -> Server {
+    Server::new(server::Offer {
+        name: SERVER.into(),
         share: SHARE.into(),
         user: None,
+        read_only: false,
         code_page: CodePage::Cp850,
-        nonce: [0; 8],
-        time: 0,
-        raw: service.raw,
-        requires_signatures: false,
-        carrier: port.facts(),
-    });
-    let clock = host.clock().clone();
-    let patience = Duration::from_nanos(service.timeout_ns);
-    let port = (port, Agreed::default());
-    Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "").await
+        dialects: Dialect::Core..=Dialect::Nt,
+    })
+}
+
+/// How the clients of a service come to their sessions.
+pub trait Connects: Clone + 'static {
+    /// What they have then.
+    type Session: Session<File: 'static> + 'static;
+
+    /// Connect a client's machine to the server, the last.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refuses.
+    fn connect(
+        &self,
+        host: &Host<HostNode>,
+        service: &Target,
+        server: HostId,
+    ) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
+}
+
+/// Clients of FTP.
+#[derive(Clone)]
+pub struct Ftp;
+
+impl Connects for Ftp {
+    type Session = lanlab_clients::ftp::Session<ftp::Machine>;
+
+    async fn connect(
+        &self,
+        host: &Host<HostNode>,
+        service: &Target,
+        server: HostId,
+    ) -> lanlab_files::Result<Self::Session> {
+        ftp::connect(host, service, server).await
+    }
+}
+
+/// Clients of SMB 1.
+#[derive(Clone)]
+pub struct Smb1;
+
+impl Connects for Smb1 {
+    type Session = Redirected<Client, SimulatedPort, VirtualTime>;
+
+    async fn connect(
+        &self,
+        host: &Host<HostNode>,
+        service: &Target,
+        server: HostId,
+    ) -> lanlab_files::Result<Self::Session> {
+        let carriage = match service.carrier {
+            Carrier::Tcp => Carriage::Tcp,
+            Carrier::Frames(kind) => Carriage::Frames(kind),
+        };
+        let address = SocketAddr::new(addresses_of(server)[0], NETBIOS_PORT);
+        let port = connect_port(host, carriage, SERVER, address).await?;
+        let client = Client::new(Plan {
+            dialect: service.dialect.map(Into::into),
+            server: SERVER.into(),
+            share: SHARE.into(),
+            user: None,
+            code_page: CodePage::Cp850,
+            nonce: [0; 8],
+            time: 0,
+            raw: service.raw,
+            requires_signatures: false,
+            carrier: port.facts(),
+        });
+        let clock = host.clock().clone();
+        let patience = Duration::from_nanos(service.timeout_ns);
+        let port = (port, Agreed::default());
+        Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "").await
+    }
 }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use lanlab_files::ServiceKind;
 use lanlab_sim::file_service::Contents;
 use lanlab_sim::programs::HostNode;
 use lanlab_sim::{Host, HostId, World};
@@ -12,7 +13,7 @@ use lanlab_workloads::stations::{self, Connector, KeptReadings, ThreadTotals, bl
 use lanlab_workloads::virtual_time::Task;
 
 use super::outcomes;
-use super::service::{ClientSession, FileMachines, START_NS, check_service, connect, room_bytes};
+use super::service::{Connects, FileMachines, Ftp, START_NS, Smb1, check_service, room_bytes};
 use crate::messages::{
     CpuTime, Failure, SimulatedMachine, SimulatedStations, Stationed, StationsSpec,
 };
@@ -35,17 +36,19 @@ pub struct Stationing {
 }
 
 /// Connects each station from its own machine.
-struct MachineConnector {
+struct MachineConnector<C> {
+    clients: C,
     hosts: Vec<Host<HostNode>>,
     spec: StationsSpec,
     server: HostId,
 }
 
-impl Connector for MachineConnector {
-    type Session = ClientSession;
+impl<C: Connects> Connector for MachineConnector<C> {
+    type Session = C::Session;
 
-    async fn connect(&self, station: u32) -> lanlab_files::Result<ClientSession> {
-        connect(&self.hosts[station as usize], &self.spec.service, self.server).await
+    async fn connect(&self, station: u32) -> lanlab_files::Result<C::Session> {
+        let host = &self.hosts[station as usize];
+        self.clients.connect(host, &self.spec.service, self.server).await
     }
 }
 
@@ -79,21 +82,28 @@ pub fn start(
     spec: &StationsSpec,
 ) -> Result<Stationing, Failure> {
     let server = machines.len() as u16 - 1;
+    let service = spec.service.service;
     let contents = written(spec, room_bytes(machines))?;
-    let files = FileMachines::serve(world, machines, contents)?;
+    let files = FileMachines::serve(world, machines, service, contents)?;
     let hosts: Vec<_> = (0..server).map(|id| world.host(id)).collect();
     let totals = Arc::new(ThreadTotals::default());
-    let first = hosts[0].clone();
-    let connector = MachineConnector { hosts, spec: spec.clone(), server };
+    let task = match service {
+        ServiceKind::Ftp => work(Ftp, hosts, spec, Arc::clone(&totals)),
+        _ => work(Smb1, hosts, spec, Arc::clone(&totals)),
+    };
+    Ok(Stationing { task, files, totals, reported: Cell::new((0, 0)), machines: server })
+}
+
+fn work(
+    clients: impl Connects,
+    hosts: Vec<Host<HostNode>>,
+    spec: &StationsSpec,
+    totals: Arc<ThreadTotals>,
+) -> Task<Outcome> {
+    let (first, server) = (hosts[0].clone(), hosts.len() as HostId);
+    let connector = MachineConnector { clients, hosts, spec: spec.clone(), server };
     let time = first.clock().clone();
-    let work = stations::simulate(time, spec.clone(), connector, Arc::clone(&totals), START_NS);
-    Ok(Stationing {
-        task: first.spawn("stations", work),
-        files,
-        totals,
-        reported: Cell::new((0, 0)),
-        machines: server,
-    })
+    first.spawn("stations", stations::simulate(time, spec.clone(), connector, totals, START_NS))
 }
 
 /// What the server stores before the first operation: the files of all stations, each block as it is
@@ -102,21 +112,21 @@ fn written(spec: &StationsSpec, room: u64) -> Result<Contents, Failure> {
     let mut contents = Contents::new(room, Rc::new(|_: &[String]| None));
     let pattern = Pattern::new(spec.seed);
     let message = spec.message_size_bytes as usize;
-    let count = blocks(spec, false);
-    let mut bytes = vec![0; count as usize * message];
+    let whole_files = spec.service.service == ServiceKind::Ftp;
+    let count = blocks(spec, whole_files);
+    let mut bytes = vec![0; if whole_files { message } else { count as usize * message }];
     for station in 0..spec.stations {
-        for (block, part) in (0..).zip(bytes.chunks_exact_mut(message)) {
-            pattern.fill(Place { station, block, generation: 0 }, part);
-        }
-        let full = |_| {
-            let total = u64::from(spec.stations) * bytes.len() as u64;
-            let message = format!("files of {total} bytes on a disk of {room} bytes");
-            Failure::new("request.value", message)
-                .hint("ask for smaller files, as by `--file-size`, or fewer stations")
-        };
-        for path in paths(spec, station, false, count)? {
+        for (number, path) in (0..).zip(paths(spec, station, whole_files, count)?) {
+            for (block, part) in (number..).zip(bytes.chunks_exact_mut(message)) {
+                pattern.fill(Place { station, block, generation: 0 }, part);
+            }
             let names: Vec<String> = path.names().map(str::to_owned).collect();
-            contents.put_bytes(&names, &bytes).map_err(full)?;
+            contents.put_bytes(&names, &bytes).map_err(|_| {
+                let total = spec.stations as usize * count as usize * message;
+                let message = format!("files of {total} bytes on a disk of {room} bytes");
+                Failure::new("request.value", message)
+                    .hint("ask for smaller files, as by `--file-size`, or fewer stations")
+            })?;
         }
     }
     Ok(contents)

@@ -46,7 +46,7 @@ pub fn respond(host: &Host<HostNode>, echo: &Echo, answered: &Rc<Answered>) -> R
             host.with_node(|node, _| node.ip.interface.listen(port));
             host.spawn_service("responder", async move {
                 loop {
-                    let connection = accept(&own).await;
+                    let connection = accept(&own, port).await;
                     let (own, echo, answered) = (own.clone(), echo.clone(), Rc::clone(&answered));
                     let work = answer_connection(own.clone(), connection, echo, answered);
                     own.spawn_service("responder of a connection", work);

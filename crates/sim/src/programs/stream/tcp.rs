@@ -74,7 +74,7 @@ fn facts(host: &Host<HostNode>, connection: ConnectionId) -> TcpFacts {
 pub async fn receive(host: Host<HostNode>, stream: Stream) -> StreamReceived {
     host.with_node(|node, _| node.ip.interface.listen(stream.to.port()));
     stream.agreement.receiver_waits_for.set(Some(NOTIFIED));
-    let connection = accept(&host).await;
+    let connection = accept(&host, stream.to.port()).await;
     let known = |_: &mut HostNode, _| stream.agreement.start.get();
     let start = host.until(NOTIFIED, "the start", known).await;
     let plan = &*stream.plan;

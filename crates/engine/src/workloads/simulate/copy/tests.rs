@@ -45,23 +45,27 @@ fn refused(changes: &[(&str, &str)]) -> String {
     check(&request(changes)).unwrap_err().message
 }
 
+const SERVICE: &str = "/work/spec/service/service";
 const CARRIER: &str = "/work/spec/service/carrier";
 const DIRECTION: &str = "/work/spec/direction";
 
 #[test]
 fn files_are_copied_both_ways_over_every_carrier_and_compared() {
-    for carrier in [r#""tcp""#, r#""nbf""#] {
+    let ways = [(r#""smb1""#, r#""tcp""#), (r#""smb1""#, r#""nbf""#), (r#""ftp""#, r#""tcp""#)];
+    for (service, carrier) in ways {
         for direction in [r#""upload""#, r#""download""#] {
-            let (copied, world) = simulated(&[(CARRIER, carrier), (DIRECTION, direction)]);
+            let changes = [(SERVICE, service), (CARRIER, carrier), (DIRECTION, direction)];
+            let (copied, world) = simulated(&changes);
             let counted = (copied.copied_files, copied.copied_bytes, copied.retries);
-            assert_eq!(counted, (3, 60_000, 0), "{carrier} {direction}");
+            assert_eq!(counted, (3, 60_000, 0), "{service} {carrier} {direction}");
             let Verified { how, files, bytes } = copied.verified;
             assert_eq!((how, files, bytes), (CopyVerify::Content, 3, 60_000));
             // At least the time of the bytes on the wire, and less than four times that.
             let wire_ns = 60_000 * 8 * 100;
             assert!((wire_ns..4 * wire_ns).contains(&copied.elapsed_ns), "{}", copied.elapsed_ns);
             assert!(world.hosts.iter().all(|host| host.store.is_none()));
-            assert!(copied.facts.protocol.contains("NT LM 0.12"), "{}", copied.facts.protocol);
+            let protocol = if service == r#""ftp""# { "FTP" } else { "NT LM 0.12" };
+            assert!(copied.facts.protocol.contains(protocol), "{}", copied.facts.protocol);
         }
     }
 }
@@ -124,9 +128,9 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
     let machine = "/world/machines/1";
     let cases = [
         (
-            "/work/spec/service/service",
+            SERVICE,
             r#""s3""#.to_owned(),
-            "`work.spec.service`: found s3; allowed: smb1 on simulated machines",
+            "`work.spec.service`: found s3; allowed: smb1 or ftp on simulated machines",
         ),
         (
             "/work/profile",

@@ -113,8 +113,8 @@ fn what_cannot_be_is_refused_before_anything_runs() {
     let full = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 17}}}"#;
     for (changes, message) in [
         (
-            [("/work/spec/service/service", r#""ftp""#)],
-            "`work.spec.service`: found ftp; allowed: smb1 on simulated machines",
+            [("/work/spec/service/service", r#""s3""#)],
+            "`work.spec.service`: found s3; allowed: smb1 or ftp on simulated machines",
         ),
         (
             [("/work/spec/stations", "3")],

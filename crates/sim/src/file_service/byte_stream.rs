@@ -1,0 +1,144 @@
+//! One end of a TCP connection in a world, read and written as a stream of bytes.
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::task::{Context, Poll, ready};
+
+use lanlab_files::{Class, Fault, Result};
+use lanlab_stack::ip::{ConnectionId, Received, Refusal};
+
+use super::message_port::{Work, work};
+use crate::program::Host;
+use crate::programs::keys::connection_key;
+use crate::programs::{CLIENT_PORT, HostNode, connection};
+
+/// Most bytes that one call moves.
+const CALL_BYTES: usize = 64 << 10;
+
+/// One end of a connection; dropped, it is closed. Each call to send or receive takes its host's processor the
+/// time of [`Machine::send_call`](crate::Machine::send_call) and
+/// [`Machine::receive_call`](crate::Machine::receive_call).
+pub struct ByteStream {
+    host: Host<HostNode>,
+    connection: ConnectionId,
+    sending: Work,
+    /// Bytes of the call under way that were handed over.
+    sent: usize,
+    receiving: Work,
+    /// What a call has received, until its work is done.
+    received: Vec<u8>,
+}
+
+impl ByteStream {
+    fn new(host: Host<HostNode>, connection: ConnectionId) -> Self {
+        let (sending, receiving) = (Work::None, Work::None);
+        Self { host, connection, sending, sent: 0, receiving, received: Vec::new() }
+    }
+
+    /// Connect to a port of another host.
+    ///
+    /// # Errors
+    /// The connection cannot be opened, or is refused.
+    pub async fn connect(host: &Host<HostNode>, address: SocketAddr) -> Result<Self> {
+        let connection = open(host, address).await?;
+        Ok(Self::new(host.clone(), connection))
+    }
+
+    /// Wait for a connection that a peer opens to a port of this host, at which
+    /// [`Interface::listen`](lanlab_stack::ip::Interface::listen) listens.
+    pub async fn accept(host: &Host<HostNode>, port: u16) -> Self {
+        Self::new(host.clone(), connection::accept(host, port).await)
+    }
+
+    /// Receive what has come, or wait for it; nothing where the peer has sent all.
+    ///
+    /// # Errors
+    /// The connection has broken.
+    pub fn poll_read(&mut self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
+        if self.received.is_empty() {
+            self.received.resize(into.len().min(CALL_BYTES), 0);
+            let (connection, received) = (self.connection, &mut self.received);
+            let taken = self
+                .host
+                .with_node(|node, now| node.ip.interface.receive(now, connection, received));
+            self.received.truncate(if let Received::Bytes(count) = taken { count } else { 0 });
+            match taken {
+                Received::Bytes(_) => {}
+                Received::Nothing => {
+                    self.host.wait(cx, connection_key(connection), "bytes of its peer");
+                    return Poll::Pending;
+                }
+                Received::End => return Poll::Ready(Ok(0)),
+                Received::Broken => return Poll::Ready(Err(ErrorKind::ConnectionReset.into())),
+            }
+        }
+        let (host, count) = (&self.host, self.received.len());
+        ready!(self.receiving.poll(cx, || work(host, host.receive_call(), count)));
+        self.receiving = Work::None;
+        // A call that was given up may have asked for more.
+        let count = count.min(into.len());
+        into[..count].copy_from_slice(&self.received[..count]);
+        self.received.drain(..count);
+        Poll::Ready(Ok(count))
+    }
+
+    /// Send the first bytes of `data`, once there is room for them; gives how many.
+    ///
+    /// # Errors
+    /// The connection takes no more.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+        let data = &data[..data.len().min(CALL_BYTES)];
+        let host = &self.host;
+        ready!(self.sending.poll(cx, || work(host, host.send_call(), data.len())));
+        let (connection, left) = (self.connection, &data[self.sent.min(data.len())..]);
+        let (count, is_open) = self.host.with_node(|node, now| {
+            let interface = &mut node.ip.interface;
+            (interface.send(now, connection, left), interface.is_open(connection))
+        });
+        self.sent += count;
+        if self.sent < data.len() {
+            if !is_open {
+                return Poll::Ready(Err(ErrorKind::ConnectionReset.into()));
+            }
+            self.host.wait(cx, connection_key(connection), "room in its send buffer");
+            return Poll::Pending;
+        }
+        self.sending = Work::None;
+        Poll::Ready(Ok(std::mem::take(&mut self.sent).min(data.len())))
+    }
+
+    /// Say that all is sent; what the peer still sends can be received.
+    pub fn close(&self) {
+        let connection = self.connection;
+        self.host.with_node(|node, now| node.ip.interface.close(now, connection));
+    }
+}
+
+impl Drop for ByteStream {
+    fn drop(&mut self) {
+        let connection = self.connection;
+        self.host.with_node_of_drop(|node, now| node.ip.interface.close(now, connection));
+    }
+}
+
+/// Open a connection from a port that is free.
+pub(super) async fn open(host: &Host<HostNode>, address: SocketAddr) -> Result<ConnectionId> {
+    let refused = |what: &str| Fault::new(Class::Refused, format!("{address}: {what}"));
+    let mut port = CLIENT_PORT;
+    let connection = loop {
+        match host.with_node(|node, now| node.ip.interface.connect(now, port, address)) {
+            Ok(connection) => break connection,
+            Err(Refusal::PortInUse(_)) if port < u16::MAX => port += 1,
+            Err(refusal) => return Err(refused(&refusal.to_string())),
+        }
+    };
+    let look = |node: &mut HostNode, _| {
+        let interface = &node.ip.interface;
+        let is_open = interface.is_open(connection);
+        (is_open || interface.is_over(connection)).then_some(is_open)
+    };
+    if !host.until(connection_key(connection), "its connection to open", look).await {
+        return Err(refused("the connection was not opened"));
+    }
+    Ok(connection)
+}
