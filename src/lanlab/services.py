@@ -150,7 +150,7 @@ def _smb1_over(carrier: str) -> Service:
 _ROWS = (
     Service("directory", "directory", schemes=("file",), has_users=False, has_blocks=True),
     Service("memory", "memory", has_users=False, has_blocks=True, has_files=False),
-    Service("ftp", "FTP", 21, has_login_directory=True),
+    Service("ftp", "FTP", 21, has_login_directory=True, is_simulated=True),
     Service("ftps", "FTP with TLS", 21, has_login_directory=True, has_identity=True),
     Service(
         "sftp",

@@ -29,12 +29,31 @@ def test_others_read_the_frames_of_a_simulated_copy(
     assert len(dissected(pcap, "-Y", "smb.cmd == 0x04 && smb.flags.response == 1")) == 3
 
 
+@pytest.mark.parametrize("direction", [(), ("--download",)])
+def test_others_read_the_frames_of_a_simulated_copy_by_ftp(
+    lanlab: Lanlab, tmp_path: Path, direction: tuple[str, ...]
+) -> None:
+    """Each file has a data connection with a port of its own, which brings all its bytes."""
+    peer_program("tshark")
+    pcap = tmp_path / "frames.pcap"
+    asked = ("--service", "ftp", "--trials", "1", "--pcap", str(pcap))
+    said = lanlab("copy", "3x20kB", *direction, *SITE, *asked)
+    assert said.code == 0, said.err
+    assert "every byte compared" in said.out
+    assert not dissected(pcap, "-Y", "_ws.malformed || tcp.analysis.retransmission")
+    assert not dissected(pcap, "-Y", "tcp.analysis.reused_ports")
+    assert len(dissected(pcap, "-Y", "ftp.response.code == 226")) == 3
+    sizes = dissected(pcap, "-Y", "ftp-data", "-T", "fields", "-e", "tcp.len")
+    assert sum(map(int, sizes)) == 3 * 20_000
+
+
 def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: Lanlab) -> None:
     """One sentence, and where it can be measured."""
-    said = lanlab("copy", "3x20kB", *SITE, "--service", "ftp")
+    said = lanlab("copy", "3x20kB", *SITE, "--service", "sftp")
     assert said.code == 2
     expected = (
-        "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf, smb1+ipx\n"
+        "error: service: found `sftp`; allowed on testbed `simulated`: ftp, smb1, smb1+nbf, "
+        "smb1+ipx\n"
     )
     assert said.err == expected + "hint: run it on testbed `virtual`\n"
 

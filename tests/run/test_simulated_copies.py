@@ -31,7 +31,7 @@ FILES = {
     "disk_heads": 4,
     "disk_sectors_per_track": 32,
 }
-SERVICES = ["smb1", "smb1+nbf"]
+SERVICES = ["ftp", "smb1", "smb1+nbf"]
 
 
 def study(**parameters: Any) -> Any:
@@ -91,16 +91,16 @@ def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
             assert all(host["store"]["disk_accesses"] > 0 for host in hosts)
             assert trial.metrics["server_cpu_s"] > 0
     assert found[0] == found[1]
-    assert len(trials) == 2 * 4
+    assert len(trials) == 2 * 6
     # Replications have seeds of their own.
-    assert len({trial.metrics["elapsed_ns"] for trial in trials}) == 8
+    assert len({trial.metrics["elapsed_ns"] for trial in trials}) == 12
 
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
         ({"dataset": "dir:HERE"}, "dataset: found `dir:HERE`; allowed on testbed `simulated`"),
-        ({"service": "ftp"}, "service: found `ftp`; allowed on testbed `simulated`: smb1, smb1"),
+        ({"service": "sftp"}, "service: found `sftp`; allowed on testbed `simulated`: ftp, smb1"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(

@@ -101,7 +101,7 @@ def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(
     [
         (
             {"service": "memory"},
-            "service: found `memory`; allowed on testbed `simulated`: smb1, smb1",
+            "service: found `memory`; allowed on testbed `simulated`: ftp, smb1",
         ),
         ({"levels": 256}, "stations: found 256; allowed on testbed `simulated`: 1 to 255, each on"),
     ],

@@ -90,7 +90,7 @@ def copy(
     from lanlab.testbeds.registry import is_of_real_hosts
 
     if machines is not None and given["service"] is None:
-        # Of file services, simulated machines have this one.
+        # Of the services of simulated machines, most of what was published is of this one.
         given["service"] = "smb1"
     found: Endpoints = endpoints(
         source, target or (), given.pop("service"), given.pop("server"), download=download

@@ -128,7 +128,7 @@ def stations(
         raise UsageError("--read, --write and --read-ratio exclude each other: give one")
     numbers = level_list(stations)
     if machines is not None and given["service"] is None:
-        # Of file services, simulated machines have this one.
+        # Of the services of simulated machines, most of what was published is of this one.
         given["service"] = "smb1"
     place = station_place(target, given.pop("service"), given.pop("server"))
     is_real = is_of_real_hosts(testbed)

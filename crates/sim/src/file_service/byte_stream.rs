@@ -15,7 +15,7 @@ use crate::programs::{CLIENT_PORT, HostNode, connection};
 /// Most bytes that one call moves.
 const CALL_BYTES: usize = 64 << 10;
 
-/// One end of a connection; dropped, it is closed. Each call to send or receive takes its host's processor the
+/// One end of a connection; dropped, it is closed, and its buffers are given back when its peer's end is, too. Each call to send or receive takes its host's processor the
 /// time of [`Machine::send_call`](crate::Machine::send_call) and
 /// [`Machine::receive_call`](crate::Machine::receive_call).
 pub struct ByteStream {
@@ -117,21 +117,27 @@ impl ByteStream {
 impl Drop for ByteStream {
     fn drop(&mut self) {
         let connection = self.connection;
-        self.host.with_node_of_drop(|node, now| node.ip.interface.close(now, connection));
+        self.host.with_node_of_drop(|node, now| node.ip.interface.leave(now, connection));
     }
 }
 
 /// Open a connection from a port that is free.
 pub(super) async fn open(host: &Host<HostNode>, address: SocketAddr) -> Result<ConnectionId> {
     let refused = |what: &str| Fault::new(Class::Refused, format!("{address}: {what}"));
-    let mut port = CLIENT_PORT;
-    let connection = loop {
-        match host.with_node(|node, now| node.ip.interface.connect(now, port, address)) {
-            Ok(connection) => break connection,
-            Err(Refusal::PortInUse(_)) if port < u16::MAX => port += 1,
-            Err(refusal) => return Err(refused(&refusal.to_string())),
-        }
+    let connect = || {
+        host.with_node(|node, now| {
+            let port = node.ip.any_port();
+            node.ip.interface.connect(now, port, address)
+        })
     };
+    let mut opened = connect();
+    for _ in CLIENT_PORT..u16::MAX {
+        if !matches!(opened, Err(Refusal::PortInUse(_))) {
+            break;
+        }
+        opened = connect();
+    }
+    let connection = opened.map_err(|refusal| refused(&refusal.to_string()))?;
     let look = |node: &mut HostNode, _| {
         let interface = &node.ip.interface;
         let is_open = interface.is_open(connection);

@@ -6,9 +6,9 @@ use lanlab_messages::TcpFacts;
 use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received, Refusal};
 use lanlab_units::Instant;
 
+use super::HostNode;
 use super::either::Patience;
 use super::keys::{ACCEPTED, connection_key};
-use super::{CLIENT_PORT, HostNode};
 use crate::program::Host;
 
 /// Open a connection, and wait until it is open.
@@ -16,7 +16,10 @@ pub(super) async fn connect(
     host: &Host<HostNode>,
     to: SocketAddr,
 ) -> Result<ConnectionId, Refusal> {
-    let connection = host.with_node(|node, now| node.ip.interface.connect(now, CLIENT_PORT, to))?;
+    let connection = host.with_node(|node, now| {
+        let port = node.ip.any_port();
+        node.ip.interface.connect(now, port, to)
+    })?;
     host.until(connection_key(connection), "its connection to open", |node, _| {
         node.ip.interface.is_open(connection).then_some(())
     })

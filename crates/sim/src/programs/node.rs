@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use lanlab_stack::ip::{Config, ConnectionId, Event, Interface, TcpProfile};
 use lanlab_units::Instant;
 
+use super::CLIENT_PORT;
 use super::keys::{ACCEPTED, connection_key, datagram_key, room_key};
 use super::station::Station;
 use crate::address::{HostId, mac_of};
@@ -82,6 +83,8 @@ pub struct IpNode {
     /// With the port that each was opened to.
     accepted: VecDeque<(ConnectionId, u16)>,
     notified: Option<Key>,
+    /// Of the next connection that takes any port.
+    next_port: u16,
 }
 
 impl IpNode {
@@ -99,13 +102,25 @@ impl IpNode {
             // Streams of connections are far apart.
             seed: seed.wrapping_add(u64::from(host) << 32),
         };
-        Self { interface: Interface::new(config), accepted: VecDeque::new(), notified: None }
+        Self {
+            interface: Interface::new(config),
+            accepted: VecDeque::new(),
+            notified: None,
+            next_port: CLIENT_PORT,
+        }
     }
 
     /// The oldest connection that a peer has opened to a port and no program has taken.
     pub(crate) fn accept(&mut self, port: u16) -> Option<ConnectionId> {
         let place = self.accepted.iter().position(|(_, to)| *to == port)?;
         self.accepted.remove(place).map(|(connection, _)| connection)
+    }
+
+    /// A port for a connection that takes any: another each time, as the peer of an earlier one may keep it
+    /// for a while (RFC 9293, 3.6.1).
+    pub(crate) fn any_port(&mut self) -> u16 {
+        let next = self.next_port.checked_add(1).unwrap_or(CLIENT_PORT);
+        std::mem::replace(&mut self.next_port, next)
     }
 
     /// Wake programs that wait for `key`.

@@ -289,6 +289,22 @@ impl Connection {
         self.socket_mut().close();
     }
 
+    /// Whether nothing of it can come or go any more, also not again.
+    pub fn is_closed(&self) -> bool {
+        self.socket().state() == tcp::State::Closed && self.device.sent.is_empty()
+    }
+
+    /// Give back the memory of its buffers. It stays closed.
+    pub fn release(&mut self) {
+        self.facts = self.facts();
+        self.sockets.remove(self.handle);
+        let buffer = || tcp::SocketBuffer::new(Vec::new());
+        self.handle = self.sockets.add(tcp::Socket::new(buffer(), buffer()));
+        self.device.unused = Vec::new();
+        self.looked_at = Vec::new();
+        self.unshown_bytes = 0;
+    }
+
     pub fn facts(&self) -> ConnectionFacts {
         let unacknowledged_bytes = self.socket().send_queue() as u64;
         ConnectionFacts { unacknowledged_bytes, ..self.facts }

@@ -47,6 +47,8 @@ pub struct Interface {
     sockets: Vec<Socket>,
     listening: BTreeSet<u16>,
     connections: Vec<Connection>,
+    /// Of these, those that their programs want no more of and that are not closed yet.
+    left: BTreeSet<usize>,
     by_ends: BTreeMap<(u16, SocketAddr), usize>,
     datagrams: VecDeque<Waiting>,
     /// Connections that may have something to send.
@@ -67,6 +69,7 @@ impl Interface {
             sockets: Vec::new(),
             listening: BTreeSet::new(),
             connections: Vec::new(),
+            left: BTreeSet::new(),
             by_ends: BTreeMap::new(),
             datagrams: VecDeque::new(),
             sending: VecDeque::new(),
@@ -184,6 +187,13 @@ impl Interface {
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.connections[id.0].close();
         self.touched(now, id.0);
+    }
+
+    /// The program wants no more of a connection: it is closed, and once both ends have closed it and the wait
+    /// for what may still come is over, its buffers and its port are free.
+    pub fn leave(&mut self, now: Instant, id: ConnectionId) {
+        self.left.insert(id.0);
+        self.close(now, id);
     }
 
     /// What a connection has counted.
@@ -321,6 +331,10 @@ impl Interface {
 
     fn await_timeout(&mut self, now: Instant, id: usize) {
         let connection = &mut self.connections[id];
+        if connection.is_closed() && self.left.remove(&id) {
+            connection.release();
+            self.by_ends.remove(&(connection.local.port(), connection.peer));
+        }
         // A connection that is due now, and has nothing to send, waits for a change.
         let wanted = connection.wants(now).filter(|at| *at > now);
         if connection.timeout == wanted {

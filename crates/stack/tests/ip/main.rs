@@ -346,3 +346,31 @@ fn the_same_seed_gives_the_same_frames() {
     };
     assert_eq!(record(), record());
 }
+
+/// A connection that both ends have left keeps its port for as long as a segment of it may still come, ten
+/// seconds here; what it counted stays.
+#[test]
+fn the_port_of_a_connection_that_both_ends_have_left_is_free_again() {
+    let mut pair = Pair::new(&profile(8192), 10_000_000, LossPlan::Never);
+    pair.hosts[RECEIVER].listen(PORT);
+    let to = SocketAddr::new(ADDRESSES[RECEIVER][0], PORT);
+    let opened = pair.hosts[SENDER].connect(Instant::ZERO, 1024, to).unwrap();
+    let mut sent = false;
+    pair.run(Instant::from_nanos(5_000_000_000), |now, hosts, host, event| {
+        if let Event::Accepted(id, _) = event {
+            hosts[RECEIVER].leave(now, id);
+        }
+        if host == SENDER && hosts[SENDER].is_open(opened) && !sent {
+            sent = true;
+            hosts[SENDER].send(now, opened, b"last words");
+            hosts[SENDER].leave(now, opened);
+        }
+    });
+    let now = Instant::from_nanos(5_000_000_000);
+    assert_eq!(pair.hosts[SENDER].connect(now, 1024, to), Err(Refusal::PortInUse(1024)));
+    pair.run(Instant::from_nanos(20_000_000_000), |_, _, _, _| {});
+    assert!(pair.hosts[SENDER].is_over(opened));
+    assert_eq!(pair.hosts[SENDER].facts(opened).accepted_bytes, 10);
+    let now = Instant::from_nanos(20_000_000_000);
+    assert!(pair.hosts[SENDER].connect(now, 1024, to).is_ok());
+}

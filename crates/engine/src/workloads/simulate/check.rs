@@ -1,5 +1,7 @@
 //! What a world may be, checked before anything is made.
 
+#[cfg(feature = "services")]
+use lanlab_files::ServiceKind;
 use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
 use lanlab_workloads::{echo, stream};
 
@@ -7,7 +9,7 @@ use super::machines::{check_cost, world_plan};
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 #[cfg(feature = "services")]
-use crate::messages::DatasetSpec;
+use crate::messages::{DatasetSpec, SimulatedCopy};
 use crate::messages::{
     EchoSpec, Failure, Io, Receive, Simulate, SimulatedEcho, SimulatedMachine, SimulatedMedium,
     SimulatedStream, SimulatedTcp, SimulatedWork, SocketOptions, StreamSpec, Timestamps, Transport,
@@ -26,6 +28,9 @@ const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
 /// Memory of a file of a copy, bytes: its names, its place, its times, and what a cache knows of it.
 #[cfg(feature = "services")]
 const BYTES_PER_FILE: u64 = 2048;
+/// Connections that may have ended in the time for which one is kept, ten seconds: more are hardly made.
+#[cfg(feature = "services")]
+const MOST_HELD: u64 = 2_000;
 const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
 const MOST_WINDOW_BYTES: u64 = 1 << 20;
@@ -315,12 +320,28 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
     let nodes = request.world.machines.iter().map(of_node).fold(0, u64::saturating_add);
     let files = match work {
         #[cfg(feature = "services")]
-        Work::Copy(_, sizes) => sizes.len() as u64 * BYTES_PER_FILE,
+        Work::Copy(_, sizes) => {
+            let files = sizes.len() as u64;
+            files * BYTES_PER_FILE + held_bytes(request, files)
+        }
         #[cfg(feature = "services")]
         Work::Stations(bytes) => *bytes,
         _ => 0,
     };
     world_plan(request, medium).memory_bytes().saturating_add(nodes).saturating_add(files)
+}
+
+/// Buffers of connections that ended some seconds ago: FTP has one for each file.
+#[cfg(feature = "services")]
+fn held_bytes(request: &Simulate, files: u64) -> u64 {
+    let is_ftp = |copy: &SimulatedCopy| copy.spec.service.service == ServiceKind::Ftp;
+    if !matches!(&request.work, SimulatedWork::Copy(copy) if is_ftp(copy)) {
+        return 0;
+    }
+    let buffers = |machine: &SimulatedMachine| {
+        u64::from(machine.tcp.window_bytes) + 2 * u64::from(machine.send_buffer_bytes)
+    };
+    files.min(MOST_HELD) * request.world.machines.iter().map(buffers).sum::<u64>()
 }
 
 #[cfg(test)]
