@@ -34,7 +34,8 @@ def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: 
     said = lanlab("copy", "3x20kB", *SITE, "--service", "ftp")
     assert said.code == 2
     expected = (
-        "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf, smb1+ipx\n"
+        "error: service: found `ftp`; allowed on testbed `simulated`: smb1, smb1+nbf, smb1+ipx, "
+        "smb1+nbipx\n"
     )
     assert said.err == expected + "hint: run it on testbed `virtual`\n"
 
