@@ -1,4 +1,4 @@
-//! Any octets as packets for a station with SMB straight on IPX, for the fuzz target and for the test that feeds it all
+//! Any octets as packets for a station with both carriers on IPX, for the fuzz target and for the test that feeds it all
 //! seeds: it never sends what is no packet of its own, does what is due, and ends no session twice.
 
 use std::collections::BTreeSet;
@@ -9,20 +9,21 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, socket};
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::{nmpi, rip, sap};
+use lanlab_wire::{nbipx, nmpi, rip, sap};
 
 const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
 /// Packets of one conversation, and frames that a station may send at one time.
 const MOST: usize = 64;
 const MOST_FRAMES: usize = 1_000;
 /// Where packets of others go: to servers, names, services, routers, and to the first session of the station.
-const SOCKETS: [u16; 6] = [
+const SOCKETS: [u16; 7] = [
     socket::SMB_SERVER,
     socket::SMB_NAMES,
     socket::SAP,
     socket::RIP,
     socket::FIRST_DYNAMIC + 1,
     socket::NCP,
+    socket::NETBIOS,
 ];
 
 struct Station {
@@ -33,13 +34,16 @@ struct Station {
     last: Option<SessionId>,
     /// Numbers of the last message of SMB that the station sent: connection, sequence, process and number.
     numbers: [u8; 18],
+    /// The last header of a session of NetBIOS that it sent.
+    session: nbipx::SessionHeader,
 }
 
 /// One conversation: each packet is a kind, two octets, a length, and its data.
 pub fn ipx_station(octets: &[u8]) {
     parsers(octets);
     let name = Name::new("STATION", suffix::SERVER).unwrap();
-    let config = NodeConfig::new(OWN, name, WINDOWS_NT, CarrierKinds::only(CarrierKind::Ipx));
+    let carriers = CarrierKinds::only(CarrierKind::Ipx).and(CarrierKind::Nbipx);
+    let config = NodeConfig::new(OWN, name, WINDOWS_NT, carriers);
     let mut station = Station {
         node: Node::new(&config, Instant::ZERO),
         now: Instant::ZERO,
@@ -47,6 +51,7 @@ pub fn ipx_station(octets: &[u8]) {
         ended: BTreeSet::new(),
         last: None,
         numbers: [0; 18],
+        session: nbipx::SessionHeader::default(),
     };
     let mut rest = octets;
     for _ in 0..MOST {
@@ -71,6 +76,17 @@ fn parsers(octets: &[u8]) {
         again.extend_from_slice(rest);
         assert_eq!(nmpi::Header::parse(&again), Ok((header, rest)));
     }
+    if let Ok(packet) = nbipx::NamePacket::parse(octets) {
+        again.clear();
+        packet.emit(&mut again);
+        assert_eq!(nbipx::NamePacket::parse(&again), Ok(packet));
+    }
+    if let Ok((header, data)) = nbipx::SessionHeader::split(octets) {
+        again.clear();
+        header.emit(&mut again);
+        assert_eq!(again, octets[..nbipx::SESSION_HEADER_LEN]);
+        assert!(data.len() <= octets.len() - again.len());
+    }
     if let Ok(sap::Packet::Response { servers, .. }) = sap::Packet::parse(octets) {
         assert!(servers.iter().count() <= octets.len() / sap::SERVER_LEN);
     }
@@ -82,7 +98,8 @@ impl Station {
             0 => self.node.listen(),
             1 => {
                 let name = Name::new("SERVER", suffix::SERVER).unwrap();
-                let _ = self.node.open(self.now, CarrierKind::Ipx, Peer::Name(name));
+                let carrier = if value & 1 == 0 { CarrierKind::Ipx } else { CarrierKind::Nbipx };
+                let _ = self.node.open(self.now, carrier, Peer::Name(name));
             }
             2 => {
                 let past_ns = u64::from(value) * u64::from(who) * 1_000_000;
@@ -134,6 +151,8 @@ impl Station {
         let mut message = data.to_vec();
         if to == socket::SMB_SERVER || to == socket::FIRST_DYNAMIC + 1 {
             self.complete(&mut message, value);
+        } else if to == socket::NETBIOS && value & 8 != 0 {
+            self.complete_session(&mut message);
         }
         let mut frame = Vec::new();
         let framing = framing::ALL[usize::from(value >> 1) % 4];
@@ -153,6 +172,26 @@ impl Station {
         }
     }
 
+    /// Make a packet one of the last session: what it has of numbers is near those that the station has used last.
+    fn complete_session(&self, packet: &mut Vec<u8>) {
+        packet.resize(packet.len().max(nbipx::SESSION_HEADER_LEN), 0);
+        let Ok(said) = nbipx::SessionHeader::parse(packet) else { return };
+        let (last, data) = (self.session, packet.split_off(nbipx::SESSION_HEADER_LEN));
+        packet.clear();
+        let header = nbipx::SessionHeader {
+            control: said.control,
+            stream: nbipx::stream::DATA + said.stream % 3,
+            source: last.destination.wrapping_add(said.source % 2),
+            destination: last.source,
+            sequence: last.expected.wrapping_add(said.sequence % 4).wrapping_sub(1),
+            data_bytes: data.len() as u16,
+            expected: last.sequence.wrapping_add(said.expected % 4).wrapping_sub(1),
+            ..said
+        };
+        header.emit(packet);
+        packet.extend_from_slice(&data);
+    }
+
     fn drain(&mut self) {
         let (mut message, mut frame) = (Vec::new(), Vec::new());
         while let Some(event) = self.node.poll_event(&mut message) {
@@ -163,7 +202,7 @@ impl Station {
                 }
                 Event::Message(id) => {
                     assert!(self.open.contains(&id) && !self.ended.contains(&id), "{event:?}");
-                    assert!(message.len() <= 1_470);
+                    assert!(message.len() <= 65_535);
                 }
                 Event::Ended(id, _) => assert!(self.ended.insert(id), "{event:?} twice"),
                 _ => {}
@@ -179,7 +218,11 @@ impl Station {
             let (packet, _) = framing::packet(&frame).unwrap();
             let (header, data) = Header::parse(packet).unwrap();
             assert_eq!((header.source.node, header.hops), (OWN.0, 0));
-            if data.starts_with(b"\xffSMB") {
+            if header.source.socket == socket::NETBIOS && nbipx::is_session(data) {
+                let (session, data) = nbipx::SessionHeader::split(data).unwrap();
+                assert_eq!(data.len(), usize::from(session.data_bytes));
+                self.session = session;
+            } else if data.starts_with(b"\xffSMB") {
                 self.numbers.copy_from_slice(&data[14..32]);
             }
         }

@@ -535,8 +535,19 @@ def ipx_stations() -> dict[str, bytes]:
         both = called.ljust(15) + b"\x20" + b"OTHER".ljust(15) + b"\0"
         return bytes(32) + bytes([command, 1]) + message.to_bytes(2, "little") + both
 
+    def netbios(kind: int, name: bytes) -> bytes:
+        return packet(24, 0, bytes(33) + bytes([kind]) + name.ljust(15) + b"\x20")
+
+    def session(control: int, stream: int, sequence: int = 1, data: bytes = b"") -> bytes:
+        total = struct.pack("<6H", 1, sequence, len(data), 0, len(data), 1)
+        header = bytes([control, stream - 6, 0, 0]) + total + struct.pack("<H", 9)
+        return packet(24, 8, header + data)
+
     ready = bytes([2, 50, 60, 0])
     listening = bytes([0, 0, 0, 0]) + ready
+    opening = struct.pack("<BBHHHHHHHH", 0x41, 6, 7, 0xFFFF, 0, 38, 0, 38, 0, 3)
+    names = b"OTHER".ljust(15) + b"\0" + b"STATION".ljust(15) + b"\x20"
+    call = packet(24, 0, opening + names + struct.pack("<HHH", 1440, 0x25, 0x0D))
     first = packet(0, 8, smb(0x72))
     answer = bytes([3, 0, 12, 0])
     taken = listening + first + answer
@@ -563,6 +574,12 @@ def ipx_stations() -> dict[str, bytes]:
         + packet(9, 4, bytes([0, 3, 6, 0x40])),
         "routes": packet(12, 6, routes) + ready,
         "hops": listening + packet(0, 0xF8, smb(0x72)),
+        "netbios-taken": listening + call + call + session(0x50, 6, 1, b"message"),
+        "netbios-parts": listening + call + session(0x10, 6, 3) + session(0x10, 6, 1) * 2,
+        "netbios-ended": listening + call + session(0x40, 7) * 2 + call,
+        "netbios-silent": listening + call + late * 20,
+        "netbios-called": ready + bytes([1, 0, 1, 0]) + netbios(2, b"SERVER") + session(0x81, 6),
+        "netbios-names": listening + b"".join(netbios(kind, b"STATION") for kind in (1, 3, 4, 5)),
         "frame": bytes([5, 0, 0, 60]) + b"\2\0\0\0\0\1\2\0\0\0\1\1\x81\x37" + bytes(46),
     }
 

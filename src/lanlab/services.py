@@ -32,6 +32,7 @@ CARRIERS: Mapping[str, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip"),
     "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac"),
     "ipx": Carrier("IPX", "NWLink without NetBIOS", "ipx", has_signatures_and_raw=False),
+    "nbipx": Carrier("NetBIOS over IPX", "NWLink between Windows NT and NT", "ipx"),
 }
 #: The carrier of every service, unless another one is asked for.
 USUAL_CARRIER = "tcp"
@@ -39,8 +40,8 @@ USUAL_CARRIER = "tcp"
 FRAME_CARRIERS: Mapping[str, Carrier] = {
     name: one for name, one in CARRIERS.items() if one.family != "ip"
 }
-#: The same for people, as in `NetBEUI or IPX`.
-FRAME_TITLES = " or ".join(one.title for one in FRAME_CARRIERS.values())
+#: The same for people, as in `NetBEUI, IPX or NetBIOS over IPX`.
+FRAME_TITLES = " or ".join(", ".join(one.title for one in FRAME_CARRIERS.values()).rsplit(", ", 1))
 
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"

@@ -21,7 +21,8 @@ _WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
 _HPET = Finding("clock_source", "sender", "hpet", "tsc, kvm-clock", False)
 #: Seconds a byte, a file and a trial, by service.
 _COSTS = dict.fromkeys(
-    ("smb1", "smb1+nbf", "smb", "nfs", "ftp", "webdav", "sftp"), (9e-8, 1e-3, 0.0)
+    ("smb1", "smb1+nbf", "smb1+ipx", "smb1+nbipx", "smb", "nfs", "ftp", "webdav", "sftp"),
+    (9e-8, 1e-3, 0.0),
 )
 _TURNS = 3
 

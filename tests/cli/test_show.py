@@ -134,7 +134,6 @@ def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) ->
         "cost per byte and per file",
         "how the copies went",
         "Published and measured",
-        "not yet runnable here",
         f"done: {len(made.trials)} trials, 0 failed",
     ):
         assert words in flat, words

@@ -26,7 +26,8 @@ from lanlab.studies import load_study
 _TWO = ("1x62MB", "200x100kB")
 _COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
 _SERVICES = dict.fromkeys(
-    ("smb1", "smb1+nbf", "smb", "nfs", "ftp", "webdav", "sftp"), (9e-8, 1e-3, 0.0)
+    ("smb1", "smb1+nbf", "smb1+ipx", "smb1+nbipx", "smb", "nfs", "ftp", "webdav", "sftp"),
+    (9e-8, 1e-3, 0.0),
 )
 _STALL = {
     "operation": "close", "likely": "delayed acknowledgement (Linux)", "mode_ns": 40_100_000,
@@ -128,10 +129,8 @@ def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
     loaded = load_study("schomer-claason")
     rows = rows_of(beside_table(run, trials, loaded.study, loaded.published))
 
-    assert len(rows) == 12 + 14
-    theirs = [row for row in rows if row["here"] == "not yet runnable here"]
-    assert len(theirs) == 4
-    assert {row["protocol"] for row in theirs} == {"NWLink (IPX/SPX)"}
+    assert len(rows) == 12 + 18
+    assert {row["here"] for row in rows} == {"measured", "measured below"}
     # SMB 1 over TCP is the study's TCP/IP, of either system.
     first, second, third = rows[:3]
     assert (second["protocol"], third["protocol"]) == ("TCP/IP", "SMB 1, for TCP/IP")
@@ -143,10 +142,10 @@ def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
     assert first["amount (B)"] == "623000000"
     ours = [row for row in rows if row["here"] == "measured"]
     services = ["SMB", "NFS", "FTP", "WebDAV", "SFTP"]
-    # Then that over NetBEUI, which is the study's own as well.
-    over_netbeui = [row["protocol"] for row in ours[2:4]]
-    assert over_netbeui == 2 * ["SMB 1 over NetBEUI, for NetBEUI"]
-    assert [row["protocol"] for row in ours[4:]] == 2 * services
+    # Then its other protocols; NWLink is what each of its systems speaks to its kind.
+    historic = [row["protocol"] for row in ours[2:8]]
+    assert {row.partition(", for ")[2] for row in historic} == {"NWLink (IPX/SPX)", "NetBEUI"}
+    assert [row["protocol"] for row in ours[8:]] == 2 * services
     assert ours[0]["dataset"] == "1x6230kB, for 1 file, 623 MB"
     assert ours[0]["amount (B)"] == "6230000" and ours[0]["os"] == "this system"
     assert ours[0]["published goodput_bps (bit/s)"] == ""
@@ -167,14 +166,14 @@ def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
     run, trials = schomer()
     table = beside_table(run, trials, loaded.study, loaded.published)
     times = texts_of(table, "measured transfer time (s)")
-    assert times.count(OTHER_AMOUNT) == 14 and set(times) == {"", OTHER_AMOUNT}
-    assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 14
+    assert times.count(OTHER_AMOUNT) == 18 and set(times) == {"", OTHER_AMOUNT}
+    assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 18
 
     full = copy_run(loaded.study, _SERVICES, 0.01, scale="full")
     whole = texts_of(
         beside_table(*full, loaded.study, loaded.published), "measured transfer time (s)"
     )
-    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 14
+    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 18
 
 
 def test_published_cells_have_the_digits_that_were_printed() -> None:
@@ -219,7 +218,6 @@ def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
 
     for words in (
         "Published and measured",
-        "not yet runnable here",
         "Cost per byte and per file",
         "How the copies went",
         "every byte compared",

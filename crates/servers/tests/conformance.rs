@@ -123,11 +123,12 @@ services! {
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 macro_rules! services_over_frames {
-    ($($test:ident: $service:ident, $carrier:ident, losing $lost_ratio:literal,)+) => {
+    ($($test:ident: $service:ident, $carrier:ident, losing $lost_ratio:literal $($mix:ident)?,)+) => {
         $(
             #[test]
             fn $test() {
                 let cable = VirtualCable::new(stringify!($test), $lost_ratio);
+                $(cable.$mix();)?
                 let interfaces = Some([cable.interface(0), cable.interface(1)]);
                 let carrier = CarrierKind::$carrier;
                 cable.run(conforms(ServiceKind::$service, interfaces.map(|ends| (carrier, ends))));
@@ -144,5 +145,7 @@ services_over_frames! {
     smb1_over_nbf: Smb1, Nbf, losing 0.0,
     smb1_over_nbf_where_one_frame_in_twenty_is_lost: Smb1, Nbf, losing 0.05,
     smb1_over_ipx: Smb1, Ipx, losing 0.0,
-    smb1_over_ipx_where_one_frame_in_twenty_is_lost: Smb1, Ipx, losing 0.05,
+    smb1_over_ipx_where_frames_are_lost_doubled_and_late: Smb1, Ipx, losing 0.05 mix,
+    smb1_over_nbipx: Smb1, Nbipx, losing 0.0,
+    smb1_over_nbipx_where_frames_are_lost_doubled_and_late: Smb1, Nbipx, losing 0.05 mix,
 }

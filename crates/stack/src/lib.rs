@@ -11,6 +11,7 @@ pub mod ip;
 mod ipx;
 pub mod llc;
 pub mod nbf;
+pub mod nbipx;
 mod netbios;
 pub mod node;
 pub mod profile;

@@ -1,7 +1,7 @@
 //! Timers, windows and habits of the NetBIOS stacks of their time, as data.
 //!
 //! Each number says how sure it is. Sources: IBM, Local Area Network Technical Reference (SC30-3587);
-//! Microsoft Knowledge Base, articles Q90180, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
+//! Microsoft Knowledge Base, articles Q90180, Q99745, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
 
 /// How sure a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,61 @@ pub struct LinkProfile {
     pub longest_busy_ns: Known<u64>,
 }
 
+/// How a stack runs sessions of NetBIOS over IPX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IpxProfile {
+    /// How often a station is asked for a session, and after what time again, ns.
+    pub connect_count: Known<u32>,
+    /// See before.
+    pub connect_interval_ns: Known<u64>,
+    /// Octets of data that it takes in a packet.
+    pub longest_data: Known<u16>,
+    /// What it says of its times when it opens a session.
+    pub times: Known<[u16; 2]>,
+    /// Packets that the other end may have on their way.
+    pub window: Known<u16>,
+    /// Packets within a message after which an acknowledgement does not wait, on slow networks.
+    pub ack_window: Known<u16>,
+    /// Round trip from which on a network is slow, ns.
+    pub slow_ns: Known<u64>,
+    /// Longest time that an acknowledgement waits, ns.
+    pub ack_delay_ns: Known<u64>,
+    /// Time to wait for an acknowledgement at first, ns.
+    pub resend_ns: Known<u64>,
+    /// Each further wait is longer by this, percent of the one before.
+    pub resend_growth_percent: Known<u64>,
+    /// How often a packet is sent again before the session is given up.
+    pub resend_count: Known<u32>,
+    /// Time between questions whether a closed window is open again, ns.
+    pub probe_ns: Known<u64>,
+    /// Time without a packet of the other end after which it is asked whether it is there, ns.
+    pub alive_ns: Known<u64>,
+    /// How often it is asked before the session is given up.
+    pub alive_count: Known<u32>,
+}
+
+/// `NWNBLink` of Windows NT 3.5 and 4.0. Numbers of Q99745; packets of one published capture.
+const NWNBLINK: IpxProfile = IpxProfile {
+    connect_count: primary(5),
+    connect_interval_ns: primary(1_000 * MS),
+    longest_data: secondary(0x05ac),
+    times: secondary([0x15, 0x09]),
+    window: primary(4),
+    ack_window: primary(2),
+    slow_ns: primary(500 * MS),
+    ack_delay_ns: primary(250 * MS),
+    resend_ns: primary(500 * MS),
+    resend_growth_percent: assumed(150),
+    resend_count: primary(8),
+    probe_ns: secondary(600 * MS),
+    alive_ns: primary(30_000 * MS),
+    alive_count: primary(8),
+};
+
+/// Windows 9x: NT's numbers where none are known.
+const IPX_9X: IpxProfile =
+    IpxProfile { longest_data: secondary(0x05a0), times: secondary([0x25, 0x0d]), ..NWNBLINK };
+
 /// How a stack names itself and runs sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
@@ -79,6 +134,8 @@ pub struct Profile {
     pub name: &'static str,
     /// Its links.
     pub link: LinkProfile,
+    /// Its sessions over IPX. Of stacks that had none, those of Windows NT.
+    pub ipx: &'static IpxProfile,
     /// Number of queries: how often a name is claimed or looked for.
     pub query_count: Known<u32>,
     /// Time between queries, ns.
@@ -115,6 +172,7 @@ pub const IBM: Profile = Profile {
         polls_after_connect: secondary(true),
         longest_busy_ns: assumed(60_000 * MS),
     },
+    ipx: &NWNBLINK,
     query_count: primary(6),
     query_interval_ns: primary(500 * MS),
     queries_name_first: primary(false),
@@ -143,6 +201,7 @@ pub const WINDOWS_NT: Profile = Profile {
         polls_after_connect: secondary(true),
         longest_busy_ns: assumed(60_000 * MS),
     },
+    ipx: &NWNBLINK,
     query_count: primary(3),
     query_interval_ns: primary(500 * MS),
     queries_name_first: secondary(true),
@@ -155,7 +214,7 @@ pub const WINDOWS_NT: Profile = Profile {
     alive_ns: secondary(0),
 };
 
-/// NetBEUI of Windows for Workgroups and Windows 9x: NT's numbers, a smaller window.
+/// Windows 9x: NT's numbers, a smaller window.
 pub const WINDOWS_9X: Profile = Profile {
     name: "win9x",
     link: LinkProfile {
@@ -164,7 +223,15 @@ pub const WINDOWS_9X: Profile = Profile {
         n3: assumed(2),
         ..WINDOWS_NT.link
     },
+    ipx: &IPX_9X,
     ..WINDOWS_NT
+};
+
+/// Windows for Workgroups: as Windows 9x, in shorter packets of IPX.
+pub const WINDOWS_WFW: Profile = Profile {
+    name: "wfw",
+    ipx: &IpxProfile { longest_data: secondary(0x0590), ..IPX_9X },
+    ..WINDOWS_9X
 };
 
 /// A redirector under DOS: one frame on its way, no acknowledgements with data, no NO.ACK.
@@ -205,7 +272,7 @@ pub const LINUX: Profile = Profile {
 };
 
 /// Every profile.
-pub const ALL: [Profile; 5] = [IBM, WINDOWS_NT, WINDOWS_9X, DOS, LINUX];
+pub const ALL: [Profile; 6] = [IBM, WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, DOS, LINUX];
 
 /// The profile of a name. `None` if there is none.
 pub fn by_name(name: &str) -> Option<Profile> {
@@ -224,6 +291,9 @@ mod tests {
             assert!(link.n3.value >= 1 && link.n2.value >= 1, "{}", profile.name);
             assert!(link.t2_ns.value < link.t1_ns.value, "{}", profile.name);
             assert!(link.t1_growth_percent.value >= 100, "{}", profile.name);
+            let ipx = profile.ipx;
+            assert!(ipx.window.value >= 1 && ipx.longest_data.value >= 128, "{}", profile.name);
+            assert!(ipx.ack_delay_ns.value < ipx.resend_ns.value, "{}", profile.name);
             assert_eq!(by_name(profile.name), Some(profile));
         }
         assert_eq!(by_name("novell"), None);

@@ -14,6 +14,7 @@ pub mod iperf3;
 pub mod ipx;
 pub mod llc;
 pub mod nbf;
+pub mod nbipx;
 pub mod nbns;
 pub mod nbss;
 pub mod netbios_name;

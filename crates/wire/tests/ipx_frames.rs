@@ -1,18 +1,19 @@
 //! Frames of another encoder: what is read from them is what tshark reads, and is written the same.
 
 use lanlab_wire::ethernet::Frame;
-use lanlab_wire::ipx::{Header, framing, socket};
+use lanlab_wire::ipx::{Header, framing, packet_type, socket};
 use lanlab_wire::smb1::header;
-use lanlab_wire::{nmpi, rip, sap};
+use lanlab_wire::{nbipx, nmpi, rip, sap};
 
-const FRAMES: &str = include_str!("frames/ipx.txt");
+const FRAMES: [&str; 2] = [include_str!("frames/ipx.txt"), include_str!("frames/nbipx.txt")];
 
 /// Name and value of a field, as tshark writes them.
 type Field = (&'static str, &'static str);
 
 /// Octets of a frame, and the fields that tshark saw in it.
 fn frames() -> Vec<(Vec<u8>, Vec<Field>)> {
-    let lines: Vec<&str> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
+    let lines = FRAMES.iter().flat_map(|file| file.lines());
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with('#')).collect();
     let pairs = lines.chunks(2).map(|pair| {
         let fields = pair[1].trim().split('\t').map(|field| field.split_once('=').unwrap());
         (hex::decode(pair[0]).unwrap(), fields.collect())
@@ -66,6 +67,41 @@ fn seen(header: &Header, data: &[u8]) -> (Vec<(&'static str, u64)>, Vec<u8>) {
                 sap::emit_response(is_nearest, &servers, &mut again);
             }
         }
+    } else if sockets.contains(&socket::NETBIOS) {
+        if header.kind == packet_type::PROPAGATED || !nbipx::is_session(data) {
+            let packet = nbipx::NamePacket::parse(data).unwrap();
+            packet.emit(&mut again);
+            // Windows 98 says more of itself there.
+            again[..32].copy_from_slice(&data[..32]);
+            let is_set = |flag| u64::from(packet.flags & flag != 0);
+            fields.extend([
+                ("nmpi.packettype", u64::from(packet.command.to_wire())),
+                ("nmpi.name_flags", u64::from(packet.flags)),
+                ("nmpi.name_flags.group", is_set(nbipx::name_flag::GROUP)),
+                ("nmpi.name_flags.in_use", is_set(nbipx::name_flag::IN_USE)),
+                ("nmpi.name_flags.registered", is_set(nbipx::name_flag::REGISTERED)),
+            ]);
+        } else {
+            let (session, data) = nbipx::SessionHeader::split(data).unwrap();
+            session.emit(&mut again);
+            if session.control & nbipx::control::CONNECT != 0 {
+                nbipx::Opening::parse(data).unwrap().emit(&mut again);
+            } else {
+                again.extend_from_slice(data);
+            }
+            fields.extend([
+                ("nmpi.packettype", u64::from(session.stream)),
+                ("nmpi.conn_control", u64::from(session.control)),
+                ("nmpi.session.src_conn_id", u64::from(session.source)),
+                ("nmpi.session.dest_conn_id", u64::from(session.destination)),
+                ("nmpi.session.send_seq_number", u64::from(session.sequence)),
+                ("nmpi.session.total_data_length", u64::from(session.total_bytes)),
+                ("nmpi.session.offset", u64::from(session.offset)),
+                ("nmpi.session.data_length", u64::from(session.data_bytes)),
+                ("nmpi.session.recv_seq_number", u64::from(session.expected)),
+                ("nmpi.session.bytes_received", u64::from(session.window_end)),
+            ]);
+        }
     } else if sockets.contains(&socket::SMB_NAMES) {
         let (names, rest) = nmpi::Header::parse(data).unwrap();
         names.emit(&mut again);
@@ -111,7 +147,7 @@ fn what_is_read_is_what_tshark_reads_in_every_framing() {
             }
         }
     }
-    assert!(compared > 220, "{compared} fields");
+    assert!(compared > 440, "{compared} fields");
     for framing in framing::ALL {
         assert!(framings.iter().filter(|one| **one == framing).count() >= 2, "{framing:?}");
     }

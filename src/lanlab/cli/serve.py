@@ -180,8 +180,8 @@ def serve(
     read-only unless --write is given. Unless you give it a password it makes a new one at each
     start and prints it once.
 
-    Over NetBEUI or IPX it serves the Ethernet of --interface, by a NetBIOS name. That needs root on
-    Linux, to open a socket; a process without rights reads the frames and serves the files.
+    Over NetBEUI and on IPX it serves the Ethernet of --interface, by a NetBIOS name. That needs
+    root on Linux, to open a socket; a process without rights reads the frames and serves the files.
 
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;

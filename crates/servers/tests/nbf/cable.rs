@@ -36,11 +36,14 @@ pub fn runs_outside(test: &str) -> bool {
     true
 }
 
+/// Its type in Ethernet II.
+const IPX: u16 = 0x8137;
+
 /// The interfaces `left` and `right`, joined until this is dropped.
 pub struct Cable {
     thread: Option<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
-    /// Frames with a length that were carried, with their time and the end that sent them.
+    /// Frames with a length, or of IPX, that were carried, with their time and the end that sent them.
     pub log: Log,
 }
 
@@ -83,7 +86,8 @@ fn carry(ends: &[RawLink; 2], is_over: &AtomicBool, log: &Log) {
         let ready: Vec<_> = readiness.wait(Duration::from_millis(20)).unwrap().collect();
         for key in ready {
             while let Some(length) = ends[key].receive(&mut frame).unwrap() {
-                if length > 14 && u16::from_be_bytes([frame[12], frame[13]]) <= 1500 {
+                let kind = u16::from_be_bytes([frame[12], frame[13]]);
+                if length > 14 && (kind <= 1500 || kind == IPX) {
                     let sent = (Instant::now(), key, frame[..length].to_vec());
                     log.lock().unwrap().push(sent);
                 }

@@ -1,8 +1,10 @@
 //! SMB 1 over `NetBEUI`, between two interfaces of this machine.
 
 mod cable;
+mod clockless;
 mod goodput;
 mod hostile;
+mod offline;
 mod scripted;
 pub mod virtual_cable;
 

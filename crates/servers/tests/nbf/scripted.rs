@@ -1,8 +1,8 @@
-//! One script of SMB 1 over `NetBEUI` on two clocks: between nodes on the offline medium, in virtual time, and
-//! between the nodes of real interfaces. Each station sends the same frames, octet by octet and in order.
+//! One script of SMB 1 over each carrier on two clocks: between nodes on the offline medium, in virtual time, and
+//! between the nodes of real interfaces. Each station sends the same frames, octet by octet and in order, but for
+//! numbers of sessions on IPX, which begin with the clock.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -10,31 +10,31 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
-use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::FileServer;
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, SessionId};
-use lanlab_stack::profile::{DOS, IBM, Profile, WINDOWS_NT};
+use lanlab_stack::node::{CarrierKind, Peer};
+use lanlab_stack::profile::{DOS, IBM, Profile, WINDOWS_9X, WINDOWS_NT};
 use lanlab_stack::redirector::{Access, Call, CallId, Done, Redirector};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{self, Client};
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 
 use super::cable::{Cable, place, runs_outside};
+use super::clockless::all_without_clock;
+use super::offline::World;
 
 use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::files::FileStore;
 
-const MACS: [[u8; 6]; 2] = [[2, 0x60, 0x8c, 0, 0, 1], [2, 0x60, 0x8c, 0, 0, 2]];
+pub const MACS: [[u8; 6]; 2] = [[2, 0x60, 0x8c, 0, 0, 1], [2, 0x60, 0x8c, 0, 0, 2]];
 /// A host that stands still for this long in the midst of the exchange makes timers run out.
 const STALL: Duration = Duration::from_millis(60);
 const ATTEMPTS: usize = 5;
 
-fn name(end: usize) -> Name {
+pub fn name(end: usize) -> Name {
     Name::new(["CALLER", "CALLED"][end], suffix::SERVER).unwrap()
 }
 
@@ -155,110 +155,6 @@ async fn answer<P: Port>(mut port: P) {
     }
 }
 
-/// Two nodes on the offline medium.
-struct World {
-    now: Instant,
-    nodes: [Node; 2],
-    medium: Medium,
-    frames: Vec<Vec<u8>>,
-    sent: [Vec<Vec<u8>>; 2],
-    claimed: [bool; 2],
-    sessions: [Option<(SessionId, CarrierFacts)>; 2],
-    inboxes: [VecDeque<Vec<u8>>; 2],
-    is_over: [bool; 2],
-}
-
-impl World {
-    fn new(profile: &Profile) -> Self {
-        let plan = Plan {
-            topology: Topology::Cable,
-            rate_bps: Some(10_000_000),
-            ports: 2,
-            propagation_ns: 500,
-            delay_ns: 0,
-            loss: LossPlan::Never,
-            switch_queue_bytes: 64 << 10,
-        };
-        let node = |end: usize| {
-            let config = NodeConfig::new(
-                Mac(MACS[end]),
-                name(end),
-                *profile,
-                CarrierKinds::only(CarrierKind::Nbf),
-            );
-            Node::new(&config, Instant::ZERO)
-        };
-        let mut nodes = [node(0), node(1)];
-        nodes[1].listen();
-        Self {
-            now: Instant::ZERO,
-            nodes,
-            medium: Medium::new(&plan, 1).unwrap(),
-            frames: Vec::new(),
-            sent: [Vec::new(), Vec::new()],
-            claimed: [false; 2],
-            sessions: [None; 2],
-            inboxes: [VecDeque::new(), VecDeque::new()],
-            is_over: [false; 2],
-        }
-    }
-
-    fn drain(&mut self) {
-        for end in 0..2 {
-            loop {
-                let mut message = Vec::new();
-                while let Some(event) = self.nodes[end].poll_event(&mut message) {
-                    match event {
-                        Event::Claimed(_) => self.claimed[end] = true,
-                        Event::Opened(session, facts) | Event::Accepted { session, facts, .. } => {
-                            self.sessions[end] = Some((session, facts));
-                        }
-                        Event::Message(_) => {
-                            self.inboxes[end].push_back(std::mem::take(&mut message));
-                        }
-                        Event::Ended(..) => self.is_over[end] = true,
-                        _ => {}
-                    }
-                }
-                let mut frame = Vec::new();
-                if !self.medium.is_free(end as u16)
-                    || !self.nodes[end].poll_transmit(self.now, &mut frame)
-                {
-                    break;
-                }
-                self.sent[end].push(frame.clone());
-                let (ticket, wire_bytes) = (self.frames.len() as u32, frame.len() as u32 + 12);
-                self.frames.push(frame);
-                let offer = Offer { ticket, wire_bytes, destination: Destination::All };
-                self.medium.offer(self.now, end as u16, offer);
-            }
-        }
-    }
-
-    /// Let the next thing happen, if that is before `until`.
-    fn advance(&mut self, until: Instant) -> bool {
-        self.drain();
-        let nodes = self.nodes.iter().filter_map(Node::poll_timeout);
-        let next = nodes.chain(self.medium.poll_timeout()).min().map(|at| at.max(self.now));
-        let Some(next) = next.filter(|&next| next <= until) else { return false };
-        self.now = next;
-        if self.medium.poll_timeout().is_some_and(|at| at <= next) {
-            self.medium.handle_timeout(next);
-            while let Some((_, happened)) = self.medium.poll_event() {
-                if let Happened::Delivered { port, ticket } = happened {
-                    let frame = self.frames[ticket as usize].clone();
-                    self.nodes[usize::from(port)].handle_frame(next, &frame);
-                    self.drain();
-                }
-            }
-        } else {
-            self.nodes.iter_mut().for_each(|node| node.handle_timeout(next));
-        }
-        self.drain();
-        true
-    }
-}
-
 struct VirtualPort(Rc<RefCell<World>>, usize);
 
 impl Port for VirtualPort {
@@ -288,21 +184,26 @@ impl Port for VirtualPort {
 }
 
 /// What each station sends in virtual time.
-fn virtually(profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
-    let world = Rc::new(RefCell::new(World::new(profile)));
+fn virtually(carrier: CarrierKind, profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
+    let world = Rc::new(RefCell::new(World::new(carrier, profile)));
     let end = Instant::from_nanos(3_600_000_000_000);
     while world.borrow().claimed != [true; 2] {
         assert!(world.borrow_mut().advance(end));
     }
     {
         let world = &mut *world.borrow_mut();
-        world.nodes[0].open(world.now, CarrierKind::Nbf, Peer::Name(name(1))).unwrap();
+        world.nodes[0].open(world.now, carrier, Peer::Name(name(1))).unwrap();
     }
-    while world.borrow().sessions.iter().any(Option::is_none) {
+    while world.borrow().sessions[0].is_none() {
         assert!(world.borrow_mut().advance(end));
     }
     let mut calling = pin!(call(VirtualPort(Rc::clone(&world), 0), dialect));
-    let mut answering = pin!(answer(VirtualPort(Rc::clone(&world), 1)));
+    // Straight on IPX it is the first request that opens the session at the server.
+    let mut answering = pin!(async {
+        let is_called = || world.borrow().sessions[1].is_some();
+        poll_fn(|_| if is_called() { Poll::Ready(()) } else { Poll::Pending }).await;
+        answer(VirtualPort(Rc::clone(&world), 1)).await;
+    });
     let mut cx = Context::from_waker(Waker::noop());
     let mut poll = |future: &mut Pin<&mut dyn Future<Output = ()>>| future.as_mut().poll(&mut cx);
     loop {
@@ -321,13 +222,17 @@ fn virtually(profile: &Profile, dialect: Dialect) -> [Vec<Vec<u8>>; 2] {
 }
 
 /// What each station sends over real interfaces, and the longest time without a frame meanwhile.
-fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) {
+fn really(
+    carrier: CarrierKind,
+    profile: &Profile,
+    dialect: Dialect,
+) -> ([Vec<Vec<u8>>; 2], Duration) {
     let cable = Cable::with_macs(MACS);
     let plan = |end: usize| WiredPlan {
         name: Some(name(end)),
         profile: *profile,
         listens: end == 1,
-        ..WiredPlan::new(place(["left", "right"][end]), CarrierKind::Nbf)
+        ..WiredPlan::new(place(["left", "right"][end]), carrier)
     };
     super::run(async {
         let (left, right) =
@@ -336,10 +241,18 @@ fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) 
         right.ready().await.unwrap();
         let answering = async { answer(right.accept().await.unwrap().0).await };
         let calling = async {
-            call(left.call(CarrierKind::Nbf, Peer::Name(name(1))).await.unwrap(), dialect).await;
+            call(left.call(carrier, Peer::Name(name(1))).await.unwrap(), dialect).await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
         };
-        tokio::join!(answering, calling);
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        // Straight on IPX nothing tells the server that the session is over.
+        let serving = async {
+            answering.await;
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = serving => {}
+            () = calling => {}
+        }
     });
     let log = std::mem::take(&mut *cable.log.lock().unwrap());
     let mut sent = [Vec::new(), Vec::new()];
@@ -356,23 +269,44 @@ fn really(profile: &Profile, dialect: Dialect) -> ([Vec<Vec<u8>>; 2], Duration) 
 
 #[test]
 fn the_same_script_gives_the_same_frames_on_both_clocks() {
-    if runs_outside("nbf::scripted::the_same_script_gives_the_same_frames_on_both_clocks") {
+    let rows = [(WINDOWS_NT, Dialect::Nt), (IBM, Dialect::Core), (DOS, Dialect::LanMan1)];
+    let test = "nbf::scripted::the_same_script_gives_the_same_frames_on_both_clocks";
+    compare(test, CarrierKind::Nbf, &rows);
+}
+
+#[test]
+fn the_same_script_straight_on_ipx_gives_the_same_frames_on_both_clocks() {
+    let test =
+        "nbf::scripted::the_same_script_straight_on_ipx_gives_the_same_frames_on_both_clocks";
+    compare(test, CarrierKind::Ipx, &[(WINDOWS_9X, Dialect::LanMan2)]);
+}
+
+#[test]
+fn the_same_script_over_netbios_over_ipx_gives_the_same_frames_on_both_clocks() {
+    let rows = [(WINDOWS_NT, Dialect::Nt), (WINDOWS_9X, Dialect::Core)];
+    let test =
+        "nbf::scripted::the_same_script_over_netbios_over_ipx_gives_the_same_frames_on_both_clocks";
+    compare(test, CarrierKind::Nbipx, &rows);
+}
+
+/// Run the script on both clocks; `test` is the path of the test that asks for it.
+fn compare(test: &str, carrier: CarrierKind, rows: &[(Profile, Dialect)]) {
+    if runs_outside(test) {
         return;
     }
-    for (profile, dialect) in
-        [(WINDOWS_NT, Dialect::Nt), (IBM, Dialect::Core), (DOS, Dialect::LanMan1)]
-    {
-        let expected = virtually(&profile, dialect);
+    for &(profile, dialect) in rows {
+        let expected = all_without_clock(virtually(carrier, &profile, dialect));
         assert!(expected.iter().all(|frames| frames.len() > 40));
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let (found, stall) = really(&profile, dialect);
+            let (found, stall) = really(carrier, &profile, dialect);
+            let found = all_without_clock(found);
             // Timers run out where this machine stands still: then both clocks saw different things.
             if stall > STALL && attempts < ATTEMPTS {
                 continue;
             }
-            let what = format!("{} {dialect:?}, longest stall {stall:?}", profile.name);
+            let what = format!("{carrier:?} {} {dialect:?}, longest stall {stall:?}", profile.name);
             for end in 0..2 {
                 let (found, expected) = (&found[end], &expected[end]);
                 let at = found.iter().zip(expected).position(|(found, expected)| found != expected);

@@ -40,7 +40,13 @@ struct Wire {
     sent: Vec<Transmission>,
     carried: u64,
     lost: u64,
+    /// Some frames come twice, or after the next one.
+    is_mixing: bool,
 }
+
+/// Which frames that are for the same end come twice, and which come late: each of so many.
+const DOUBLED: u64 = 17;
+const LATE: u64 = 13;
 
 /// A frame that was sent, without the gap behind it.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +60,9 @@ pub struct Transmission {
 struct End {
     outgoing: VecDeque<Vec<u8>>,
     arrived: VecDeque<Vec<u8>>,
+    /// One that comes after the next one.
+    late: Option<Vec<u8>>,
+    delivered: u64,
     node: Option<Weak<dyn Driven>>,
 }
 
@@ -100,6 +109,22 @@ impl FrameLink for Link {
     }
 }
 
+impl End {
+    fn arrive(&mut self, frame: Vec<u8>, is_mixing: bool) {
+        self.delivered += 1;
+        let is_nth = |nth| is_mixing && self.delivered.is_multiple_of(nth);
+        if is_nth(DOUBLED) {
+            self.arrived.push_back(frame.clone());
+        }
+        if is_nth(LATE) && self.late.is_none() {
+            self.late = Some(frame);
+            return;
+        }
+        self.arrived.push_back(frame);
+        self.arrived.extend(self.late.take());
+    }
+}
+
 impl Wire {
     fn offer(&mut self, end: usize) {
         if !self.medium.is_free(end as u16) {
@@ -126,7 +151,7 @@ impl Wire {
                 Happened::Delivered { port, ticket } => {
                     self.carried += 1;
                     let frame = self.frames[ticket as usize].clone();
-                    self.ends[usize::from(port)].arrived.push_back(frame);
+                    self.ends[usize::from(port)].arrive(frame, self.is_mixing);
                 }
                 Happened::Lost { .. } => self.lost += 1,
                 Happened::Done { ticket } => self.unused.push(ticket),
@@ -159,6 +184,7 @@ impl VirtualCable {
             sent: Vec::new(),
             carried: 0,
             lost: 0,
+            is_mixing: false,
         }));
         let cable = Self { wire, name };
         for end in 0..2 {
@@ -169,6 +195,11 @@ impl VirtualCable {
             });
         }
         cable
+    }
+
+    /// Have some frames come twice, or after the next one.
+    pub fn mix(&self) {
+        self.wire.lock().unwrap().is_mixing = true;
     }
 
     /// Name of the interface at an end.

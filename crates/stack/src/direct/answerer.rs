@@ -9,9 +9,8 @@ use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::status::{Status, error::Row};
 use lanlab_wire::smb1::writer::Writer;
 
-use super::common::Common;
 use super::connection::{NONE, Numbers, WORKING, next_sequence};
-use super::facts;
+use super::{Common, facts};
 use crate::carrier::{Event, NotSent, SessionId};
 use crate::ipx::Place;
 

@@ -9,12 +9,11 @@ use lanlab_wire::smb1::echo::Echo;
 use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::writer::Writer;
 
-use super::common::Common;
 use super::connection::{
     NEVER, NONE, Numbers, OTHER_NAME, UNKNOWN_CONNECTION, WORKING, is_repeatable, next_sequence,
 };
-use super::facts;
 use super::round_trip::RoundTrip;
+use super::{Common, facts};
 use crate::carrier::{Event, NotSent, SessionId, Why};
 use crate::ipx::Place;
 use crate::netbios::NameCall;

@@ -174,16 +174,8 @@ impl Station {
 
     pub(super) fn report(&mut self, outcomes: &[Outcome]) {
         for outcome in outcomes {
-            match *outcome {
-                Outcome::Claimed(name) => self.common.event(Event::Claimed(name)),
-                Outcome::Disputed(name, station) => {
-                    self.common.event(Event::Disputed(name, station));
-                }
-                Outcome::Conflict(name, station) => {
-                    self.common.counts.name_conflicts += 1;
-                    self.common.event(Event::Conflict(name, station));
-                }
-            }
+            self.common.counts.name_conflicts += u64::from(outcome.is_conflict());
+            self.common.event((*outcome).into());
         }
     }
 }

@@ -12,7 +12,6 @@
 mod answerer;
 mod caller;
 mod calls;
-mod common;
 mod connection;
 mod counts;
 mod names;
@@ -26,6 +25,9 @@ use lanlab_wire::ipx::framing::longest_data;
 pub use station::Station;
 
 use crate::carrier::CarrierFacts;
+
+/// What all sessions of a station share.
+type Common = crate::ipx::Common<counts::Counts>;
 
 /// What sessions can do in a framing: a message is one packet, and raw data has no header for its numbers.
 const fn facts(framing: Framing) -> CarrierFacts {

@@ -5,9 +5,9 @@ use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::socket;
 use lanlab_wire::netbios_name::{Name, suffix};
 
+use super::Common;
 use super::answerer::Answerer;
 use super::caller::Caller;
-use super::common::Common;
 use super::names::NameOutput;
 use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,

@@ -19,6 +19,8 @@ const OWN_HOPS: u16 = 1;
 pub(crate) struct Packet<'a> {
     /// Where it came from, as an answer gets there.
     pub(crate) from: Place,
+    /// Its type.
+    pub(crate) kind: u8,
     /// The program that it is for.
     pub(crate) socket: u16,
     /// What it carries.
@@ -124,7 +126,7 @@ impl Interface {
                 self.handle_service(from, data);
                 Ok(None)
             }
-            socket => Ok(Some(Packet { from, socket, data })),
+            socket => Ok(Some(Packet { from, kind: header.kind, socket, data })),
         }
     }
 

@@ -4,10 +4,12 @@
 //! Base. An [`Interface`] is part of the machine of a carrier. It answers for its own station only: it sends no
 //! packet on, and says of no other network or server where it is.
 
+mod common;
 mod counts;
 mod interface;
 mod output;
 mod segment;
 
+pub(crate) use common::Common;
 pub(crate) use interface::{Interface, Packet};
 pub(crate) use output::Place;

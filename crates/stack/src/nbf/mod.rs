@@ -24,17 +24,14 @@ use lanlab_wire::nbf::SESSION_HEADER_LEN;
 pub use station::{Counts, Station};
 
 use crate::carrier::CarrierFacts;
+use crate::netbios;
 
 /// Octets of a message in one frame on Ethernet.
 pub const LONGEST_PART: usize = MAX_PAYLOAD_LEN - NUMBERED_LEN - SESSION_HEADER_LEN;
 /// Octets of the longest message.
-pub const LONGEST_MESSAGE: usize = 0xffff;
+pub const LONGEST_MESSAGE: usize = netbios::LONGEST_MESSAGE;
 /// Octets of the longest datagram.
 pub const LONGEST_DATAGRAM: usize = 512;
 
 /// What sessions can do.
-pub const FACTS: CarrierFacts = CarrierFacts {
-    longest_message: LONGEST_MESSAGE as u32,
-    keeps_raw: true,
-    is_one_at_a_time: false,
-};
+pub const FACTS: CarrierFacts = netbios::FACTS;

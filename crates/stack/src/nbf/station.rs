@@ -158,17 +158,9 @@ impl Station {
 
     pub(super) fn report(&mut self, outcomes: &[Outcome]) {
         for outcome in outcomes {
-            match *outcome {
-                Outcome::Claimed(name) => self.event(Event::Claimed(name)),
-                Outcome::Disputed(name, station) => {
-                    self.counts.name_disputes += 1;
-                    self.event(Event::Disputed(name, station));
-                }
-                Outcome::Conflict(name, station) => {
-                    self.counts.name_conflicts += 1;
-                    self.event(Event::Conflict(name, station));
-                }
-            }
+            self.counts.name_disputes += u64::from(matches!(outcome, Outcome::Disputed(..)));
+            self.counts.name_conflicts += u64::from(outcome.is_conflict());
+            self.event((*outcome).into());
         }
     }
 

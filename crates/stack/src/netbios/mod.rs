@@ -10,20 +10,40 @@ mod queries;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::Name;
 
+use crate::carrier::CarrierFacts;
 use crate::profile::Profile;
 
 pub(crate) use calls::{NameCall, Unanswered};
 pub(crate) use names::{MOST_NAMES, Names, Outcome};
 pub(crate) use queries::{Queries, Query, QueryKind};
 
-/// Numbers that an answer repeats; never zero.
-#[derive(Debug, Default)]
-pub(crate) struct Correlators(u16);
+/// Octets of the longest message of a session.
+pub(crate) const LONGEST_MESSAGE: usize = 0xffff;
+
+/// What sessions can do.
+pub(crate) const FACTS: CarrierFacts = CarrierFacts {
+    longest_message: LONGEST_MESSAGE as u32,
+    keeps_raw: true,
+    is_one_at_a_time: false,
+};
+
+/// Numbers that an answer repeats; never zero, but of a carrier that knows answers by the name.
+#[derive(Debug)]
+pub(crate) struct Correlators(Option<u16>);
 
 impl Correlators {
+    /// Of a carrier that knows answers by the name.
+    pub(crate) const NONE: Self = Self(None);
+
     pub(crate) fn next(&mut self) -> u16 {
-        self.0 = self.0.checked_add(1).unwrap_or(1);
-        self.0
+        self.0 = self.0.map(|last| last.checked_add(1).unwrap_or(1));
+        self.0.unwrap_or(0)
+    }
+}
+
+impl Default for Correlators {
+    fn default() -> Self {
+        Self(Some(0))
     }
 }
 

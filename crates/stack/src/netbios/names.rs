@@ -9,7 +9,7 @@ use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::Name;
 
 use super::{Correlators, NameClaim, NameFrames, QueryPace};
-use crate::carrier::Readiness;
+use crate::carrier::{Event, Readiness};
 
 /// Most names of a station, without its permanent one (IBM: 254).
 pub(crate) const MOST_NAMES: usize = 254;
@@ -57,6 +57,22 @@ pub(crate) enum Outcome {
     Claimed(Name),
     Disputed(Name, Mac),
     Conflict(Name, Mac),
+}
+
+impl Outcome {
+    pub(crate) const fn is_conflict(self) -> bool {
+        matches!(self, Self::Conflict(..))
+    }
+}
+
+impl From<Outcome> for Event {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Claimed(name) => Self::Claimed(name),
+            Outcome::Disputed(name, station) => Self::Disputed(name, station),
+            Outcome::Conflict(name, station) => Self::Conflict(name, station),
+        }
+    }
 }
 
 /// The names of a station.

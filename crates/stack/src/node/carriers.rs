@@ -10,7 +10,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray,
 };
-use crate::{direct, nbf};
+use crate::{direct, nbf, nbipx};
 
 /// Makes the table. A row: the carrier, its machine, its name in requests, and its title for people.
 macro_rules! carriers {
@@ -176,6 +176,8 @@ carriers! {
     Nbf: nbf::Station, "nbf", "NetBEUI";
     /// SMB straight on IPX: NWLink with direct hosting.
     Ipx: direct::Station, "ipx", "IPX";
+    /// NetBIOS over IPX: NWLink, as Windows NT speaks to its kind.
+    Nbipx: nbipx::Station, "nbipx", "NetBIOS over IPX";
     /// Tests of this crate show by it what a new carrier takes.
     Toy: super::toy::Toy, "toy", "toy", if test;
 }

@@ -122,9 +122,3 @@ pub fn open(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
         node.open(now, CarrierKind::Ipx, Called::Name(name(to))).unwrap()
     })
 }
-
-/// A number that a node has counted.
-pub fn counted(segment: &mut Segment<Peer>, station: usize, key: &str) -> u64 {
-    let counts = segment.node(station).counts();
-    counts.iter().find(|(found, _)| *found == key).unwrap_or_else(|| panic!("{key}")).1
-}

@@ -7,7 +7,13 @@ mod chance;
 mod copying;
 mod exchange;
 mod hostile;
+mod netbios;
 mod network;
+#[path = "../nbf/peer.rs"]
+#[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
+mod peer;
+#[path = "../nbf/schedule.rs"]
+mod schedule;
 mod schedules;
 #[path = "../nbf/segment.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]

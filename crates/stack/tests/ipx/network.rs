@@ -9,7 +9,7 @@ use lanlab_wire::ipx::{self, Address, BROADCAST, Header, NO_CHECKSUM, framing, s
 use lanlab_wire::smb1::command;
 use lanlab_wire::{rip, sap};
 
-use crate::exchange::{Peer, READY, counted, open, requests};
+use crate::exchange::{Peer, READY, open, requests};
 use crate::segment::{Segment, mac, name};
 
 const ROUTER: Mac = Mac([2, 0, 0, 0, 0, 99]);
@@ -113,7 +113,7 @@ fn stations_of_any_two_framings_hear_each_other() {
             open(&mut segment, 0, 1);
             segment.run_until(READY.plus_nanos(1_000_000_000));
             assert_eq!(segment.program(0).answers, [7, 14], "{one:?} {other:?}");
-            assert_eq!(counted(&mut segment, 0, "information_sent_again"), 0);
+            assert_eq!(segment.counted(0, "information_sent_again"), 0);
         }
     }
 }

@@ -5,7 +5,7 @@ use lanlab_stack::node::Why;
 use lanlab_wire::smb1::command;
 
 use crate::chance::Chance;
-use crate::exchange::{Peer, counted, open, pair, requests};
+use crate::exchange::{Peer, open, pair, requests};
 use crate::segment::Faults;
 
 /// What became of the schedules.
@@ -78,8 +78,8 @@ fn run(seed: u64, tally: &mut Tally) {
             tally.ended += 1;
         }
     }
-    tally.sent_again += counted(&mut segment, 0, "information_sent_again");
-    tally.answered_again += counted(&mut segment, 1, "answered_again");
+    tally.sent_again += segment.counted(0, "information_sent_again");
+    tally.answered_again += segment.counted(1, "answered_again");
 }
 
 #[test]

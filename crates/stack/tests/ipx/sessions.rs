@@ -7,7 +7,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 use lanlab_wire::smb1::command;
 
-use crate::exchange::{Peer, READY, counted, open, pair, request, requests};
+use crate::exchange::{Peer, READY, open, pair, request, requests};
 use crate::segment::{Faults, Segment, mac, name};
 
 fn after(from: Instant, seconds: u64) -> Instant {
@@ -22,8 +22,8 @@ fn requests_are_answered_in_order_and_each_is_sent_once() {
     segment.run_until(after(READY, 1));
     assert_eq!(segment.program(0).answers, [7, 14, 21, 28]);
     assert_eq!(segment.program(1).carried_out, 4);
-    assert_eq!(counted(&mut segment, 0, "information_sent"), 4);
-    assert_eq!(counted(&mut segment, 0, "information_sent_again"), 0);
+    assert_eq!(segment.counted(0, "information_sent"), 4);
+    assert_eq!(segment.counted(0, "information_sent_again"), 0);
     segment.with(0, |now, node, _| node.close(now, id));
     assert_eq!(segment.program(0).ended[&id].1, Why::Closed);
     assert_eq!(segment.with(0, |now, node, _| node.send(now, id, b"x")), Err(NotSent::NoSession));
@@ -65,7 +65,7 @@ fn a_server_that_works_long_says_so_and_is_waited_for() {
     open(&mut segment, 0, 1);
     segment.run_until(after(READY, 600));
     assert_eq!(segment.program(1).carried_out, 1);
-    assert!(counted(&mut segment, 0, "working_received") > 100);
+    assert!(segment.counted(0, "working_received") > 100);
     assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
     segment.with(1, |now, node, program| program.answer(now, node));
     segment.run_until(after(READY, 601));

@@ -8,6 +8,7 @@ mod hostile;
 mod names;
 mod pace;
 mod peer;
+mod schedule;
 mod schedules;
 mod segment;
 mod sessions;

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use lanlab_medium::{Destination, Event as Happened, LossPlan, Medium, Offer, Plan, Topology};
-use lanlab_stack::llc::Counts;
 use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig};
 use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
@@ -137,9 +136,10 @@ impl<P: Program> Segment<P> {
         &mut self.stations[station].node
     }
 
-    /// What the links of a station have counted.
-    pub fn link_counts(&mut self, station: usize) -> Counts {
-        self.stations[station].node.nbf().unwrap().link_counts()
+    /// A number that a station has counted.
+    pub fn counted(&mut self, station: usize, key: &str) -> u64 {
+        let counts = self.node(station).counts();
+        counts.iter().find(|(found, _)| *found == key).unwrap_or_else(|| panic!("{key}")).1
     }
 
     /// Have a station do something, and drain it.

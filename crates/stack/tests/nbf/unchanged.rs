@@ -7,10 +7,11 @@ use lanlab_stack::smb::Dialect;
 use crate::smb::copy;
 
 /// By profile: of a copy without loss by the oldest dialect and by the newest, and of the newest with loss.
-const DIGESTS: [(&str, [u64; 3]); 5] = [
+const DIGESTS: [(&str, [u64; 3]); 6] = [
     ("ibm", [0x9698_ae68_8c94_a54d, 0x8847_0cd0_08c8_196a, 0x0d0c_f205_427c_4254]),
     ("nt", [0x2c99_747b_803b_3518, 0x9423_cd83_8ebf_297e, 0xd988_32ac_aa0e_96a5]),
     ("win9x", [0x7ab9_040f_2d21_4c8d, 0x9a71_6dec_edfc_80ac, 0xcaf5_20ea_a384_da1e]),
+    ("wfw", [0x7ab9_040f_2d21_4c8d, 0x9a71_6dec_edfc_80ac, 0xcaf5_20ea_a384_da1e]),
     ("dos", [0x643e_d7af_8630_0281, 0x4dd7_9d48_d8df_89bf, 0xb96a_3fec_01a3_8452]),
     ("linux", [0x8ce5_4976_2742_84bf, 0x891c_c590_4848_023d, 0xb132_a21e_9bd3_6c01]),
 ];

@@ -1,0 +1,47 @@
+//! Frames of stations on IPX without what begins with the clock.
+
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ipx::framing;
+use lanlab_wire::{ipx, nbipx};
+
+/// A frame without what begins with the clock: the socket of a client and the connections of `NetBIOS` over IPX, as
+/// numbers in the order in which they come.
+fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
+    // Both ends may have the same number.
+    let mut number = |of: Mac, number: u16| {
+        let at = known.iter().position(|known| *known == (of, number)).unwrap_or_else(|| {
+            known.push((of, number));
+            known.len() - 1
+        });
+        at as u16
+    };
+    let parsed = Frame::parse(frame).unwrap();
+    let Some((packet, framing)) = framing::packet(&parsed) else { return frame.to_vec() };
+    let (mut header, data) = ipx::Header::parse(packet).unwrap();
+    let mut data = data.to_vec();
+    let (to, from) = (parsed.header.destination, parsed.header.source);
+    for (of, address) in [(from, &mut header.source), (to, &mut header.destination)] {
+        if (ipx::socket::FIRST_DYNAMIC..=ipx::socket::LAST_DYNAMIC).contains(&address.socket) {
+            address.socket = number(of, address.socket);
+        }
+    }
+    if header.source.socket == ipx::socket::NETBIOS && nbipx::is_session(&data) {
+        let (session, rest) = nbipx::SessionHeader::split(&data).unwrap();
+        let (source, destination) = (number(from, session.source), number(to, session.destination));
+        let rest = rest.to_vec();
+        data.clear();
+        nbipx::SessionHeader { source, destination, ..session }.emit(&mut data);
+        data.extend_from_slice(&rest);
+    }
+    let mut again = Vec::new();
+    framing::emit((to, from), framing, &header, &data, &mut again).unwrap();
+    again
+}
+
+/// The same of all that each station sent.
+pub fn all_without_clock(sent: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
+    sent.map(|frames| {
+        let mut known = Vec::new();
+        frames.iter().map(|frame| without_clock(frame, &mut known)).collect()
+    })
+}

@@ -1,0 +1,30 @@
+//! NetBIOS over IPX: names and sessions of a station, as NWLink of Windows NT has them with others of its kind.
+//!
+//! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS Networking"
+//! (2003); articles Q99745 and Q128335 of Microsoft's Knowledge Base. (That a session runs over SPX, as
+//! [MS-CIFS] has it, is not so in Microsoft's and Novell's stacks.) Each session numbers its packets, and
+//! acknowledges what came in order; what came out of order is asked for again. A [`Station`] is driven as a
+//! [`Node`](crate::node::Node), of which it is a carrier.
+//!
+//! What no source says is a choice of ours: when a packet asks for its acknowledgement, how waits grow, that a call which
+//! cannot be taken is not answered, and when an end that has ended a session forgets it.
+
+mod calls;
+mod counts;
+mod names;
+mod receiving;
+mod sending;
+mod session;
+mod station;
+mod timers;
+
+pub use station::Station;
+
+/// What all sessions of a station share.
+type Common = crate::ipx::Common<counts::Counts>;
+
+/// Whether a number comes after another one. Numbers begin anew after the last one; those that are compared lie
+/// close to each other.
+const fn is_after(number: u16, other: u16) -> bool {
+    number != other && number.wrapping_sub(other) < 0x8000
+}

@@ -1,0 +1,101 @@
+//! Messages of a session that come in: their parts in the order of their numbers.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::nbipx::{SessionHeader, control};
+
+use super::is_after;
+
+/// What came with a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// A part of a message.
+    Part,
+    /// The last part of one.
+    Whole,
+    /// What has come already.
+    Again,
+    /// Something before it is missing.
+    Gap,
+    /// More than was allowed.
+    Closed,
+    /// A part that does not go with those before it.
+    Senseless,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    /// The number that is expected.
+    pub(super) next: u16,
+    pub(super) buffer: Vec<u8>,
+    /// Messages that wait until the session goes on: no more than there are packets in a window.
+    pub(super) held: VecDeque<Vec<u8>>,
+    pub(super) is_paused: bool,
+    window: u16,
+    /// Last number that the other end was allowed to send.
+    granted: u16,
+    /// Whether it was asked to send again what is missing.
+    has_asked: bool,
+    /// Packets that are not acknowledged.
+    pub(super) unacknowledged: u16,
+}
+
+impl Receiving {
+    pub(super) const fn new(first: u16, window: u16) -> Self {
+        Self {
+            next: first,
+            buffer: Vec::new(),
+            held: VecDeque::new(),
+            is_paused: false,
+            window,
+            granted: first.wrapping_sub(1),
+            has_asked: false,
+            unacknowledged: 0,
+        }
+    }
+
+    /// Last number that the other end may send: this is being said.
+    pub(super) const fn grant(&mut self) -> u16 {
+        let last = self.next.wrapping_sub(1);
+        if self.is_paused {
+            return last;
+        }
+        self.granted = last.wrapping_add(self.window);
+        self.granted
+    }
+
+    /// Whether the other end has used up its window.
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.next.wrapping_sub(1) == self.granted
+    }
+
+    /// Take a packet with a number.
+    pub(super) fn handle_data(&mut self, header: &SessionHeader, data: &[u8]) -> Taken {
+        if header.sequence != self.next {
+            return if is_after(header.sequence, self.next) { Taken::Gap } else { Taken::Again };
+        }
+        if is_after(header.sequence, self.granted) {
+            return Taken::Closed;
+        }
+        let end = usize::from(header.offset) + data.len();
+        let is_last = header.control & control::END_OF_MESSAGE != 0;
+        let total = usize::from(header.total_bytes);
+        if usize::from(header.offset) != self.buffer.len()
+            || end > total
+            || is_last != (end == total)
+        {
+            return Taken::Senseless;
+        }
+        self.buffer.extend_from_slice(data);
+        self.next = self.next.wrapping_add(1);
+        self.unacknowledged += 1;
+        self.has_asked = false;
+        if is_last { Taken::Whole } else { Taken::Part }
+    }
+
+    /// Something is missing: whether it is to be asked for. That is done once.
+    pub(super) const fn is_to_ask(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_asked, true)
+    }
+}

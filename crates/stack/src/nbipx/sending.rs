@@ -1,0 +1,238 @@
+//! Messages of a session that go out: in parts, each a packet with a number, which is kept until it is
+//! acknowledged.
+
+use std::collections::VecDeque;
+
+use super::is_after;
+
+/// Messages that may wait, the one included that is being sent.
+const MOST_MESSAGES: usize = 4;
+/// Octets of all of them, unless there is but one.
+const MOST_BYTES: usize = 96 << 10;
+/// Packets that are sent without an acknowledgement, however many the other end would take.
+const MOST_ON_THEIR_WAY: u16 = 16;
+
+#[derive(Debug)]
+struct Message {
+    octets: Vec<u8>,
+    /// Number of its first part.
+    first: u16,
+}
+
+/// A part of a message, as its packet says it.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) number: u16,
+    pub(super) total_bytes: u16,
+    pub(super) offset: u16,
+    pub(super) data: &'a [u8],
+    pub(super) is_last: bool,
+    pub(super) is_again: bool,
+    /// Nothing more can be sent until this is acknowledged, and there is more.
+    pub(super) is_blocking: bool,
+}
+
+/// What an acknowledgement led to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Acknowledged {
+    /// It is of what was sent.
+    pub(super) is_valid: bool,
+    /// It is of something for the first time.
+    pub(super) is_new: bool,
+    /// Messages that are done by it.
+    pub(super) messages: u32,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Sending {
+    messages: VecDeque<Message>,
+    spare: Vec<Vec<u8>>,
+    bytes: usize,
+    /// Octets of a part.
+    part_bytes: usize,
+    /// The first number that is not acknowledged, the one to be sent next, and those after all that was ever sent and
+    /// after all that waits.
+    pub(super) acknowledged: u16,
+    next: u16,
+    sent: u16,
+    end: u16,
+    /// Last number that the other end takes.
+    window_end: u16,
+    /// Whether a wait was in vain: one packet goes out until something is acknowledged.
+    is_doubtful: bool,
+}
+
+impl Sending {
+    /// Numbers begin with `first`; packets are sent up to `window_end`.
+    pub(super) const fn new(first: u16, window_end: u16, part_bytes: usize) -> Self {
+        Self {
+            messages: VecDeque::new(),
+            spare: Vec::new(),
+            bytes: 0,
+            part_bytes,
+            acknowledged: first,
+            next: first,
+            sent: first,
+            end: first,
+            window_end,
+            is_doubtful: false,
+        }
+    }
+
+    pub(super) fn has_room(&self, message: &[u8]) -> bool {
+        let fits = self.messages.is_empty() || self.bytes + message.len() <= MOST_BYTES;
+        fits && self.messages.len() < MOST_MESSAGES
+    }
+
+    pub(super) fn push(&mut self, message: &[u8]) {
+        let mut octets = self.spare.pop().unwrap_or_default();
+        octets.clear();
+        octets.extend_from_slice(message);
+        self.bytes += octets.len();
+        let parts = octets.len().div_ceil(self.part_bytes).max(1);
+        let first = self.end;
+        self.end = first.wrapping_add(parts as u16);
+        self.messages.push_back(Message { octets, first });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Whether the other end takes nothing.
+    pub(super) const fn is_shut(&self) -> bool {
+        is_after(self.acknowledged, self.window_end)
+    }
+
+    /// Number of the next packet.
+    pub(super) const fn next(&self) -> u16 {
+        self.next
+    }
+
+    fn may_send(&self, number: u16) -> bool {
+        let on_their_way = number.wrapping_sub(self.acknowledged);
+        let most = if self.is_doubtful { 1 } else { MOST_ON_THEIR_WAY };
+        number != self.end && on_their_way < most && !is_after(number, self.window_end)
+    }
+
+    /// The next part, if one may be sent.
+    pub(super) fn next_part(&mut self) -> Option<Part<'_>> {
+        let number = self.next;
+        if !self.may_send(number) {
+            return None;
+        }
+        self.next = number.wrapping_add(1);
+        let is_again = is_after(self.sent, number);
+        if !is_again {
+            self.sent = self.next;
+        }
+        let is_blocking = self.next != self.end && !self.may_send(self.next);
+        let of_it = |message: &&Message| !is_after(message.first, number);
+        let message = self.messages.iter().rev().find(of_it)?;
+        let offset = usize::from(number.wrapping_sub(message.first)) * self.part_bytes;
+        let rest = message.octets.get(offset..)?;
+        let is_last = rest.len() <= self.part_bytes;
+        let data = if is_last { rest } else { &rest[..self.part_bytes] };
+        let (total_bytes, offset) = (message.octets.len() as u16, offset as u16);
+        Some(Part { number, total_bytes, offset, data, is_last, is_again, is_blocking })
+    }
+
+    /// The other end expects this number next, and takes packets up to `window_end`.
+    pub(super) fn acknowledge(&mut self, expected: u16, window_end: u16) -> Acknowledged {
+        let ahead = expected.wrapping_sub(self.acknowledged);
+        if ahead > self.sent.wrapping_sub(self.acknowledged) {
+            return Acknowledged::default();
+        }
+        let was_shut = self.is_shut();
+        self.window_end = window_end;
+        self.acknowledged = expected;
+        if was_shut && !self.is_shut() {
+            // What was sent nevertheless was not taken.
+            self.go_back();
+        }
+        if is_after(expected, self.next) {
+            self.next = expected;
+        }
+        let is_new = ahead > 0;
+        self.is_doubtful &= !is_new;
+        let mut messages = 0;
+        while let Some(message) = self.messages.front() {
+            let parts = message.octets.len().div_ceil(self.part_bytes).max(1);
+            if is_after(message.first.wrapping_add(parts as u16), expected) {
+                break;
+            }
+            if let Some(message) = self.messages.pop_front() {
+                self.bytes -= message.octets.len();
+                self.spare.push(message.octets);
+                messages += 1;
+            }
+        }
+        Acknowledged { is_valid: true, is_new, messages }
+    }
+
+    /// Send again what is not acknowledged.
+    pub(super) const fn go_back(&mut self) {
+        self.next = self.acknowledged;
+    }
+
+    /// A wait for an acknowledgement was in vain.
+    pub(super) const fn doubt(&mut self) {
+        self.is_doubtful = true;
+        self.go_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(sending: &mut Sending) -> Vec<(u16, u16, usize, bool)> {
+        let mut all = vec![];
+        while let Some(part) = sending.next_part() {
+            all.push((part.number, part.offset, part.data.len(), part.is_last));
+        }
+        all
+    }
+
+    #[test]
+    fn parts_follow_each_other_up_to_the_window_and_over_the_last_number() {
+        let mut sending = Sending::new(0xfffe, 0x0001, 100);
+        sending.push(&[0; 250]);
+        sending.push(&[]);
+        sending.push(&[0; 101]);
+        let expected = [
+            (0xfffe, 0, 100, false),
+            (0xffff, 100, 100, false),
+            (0, 200, 50, true),
+            (1, 0, 0, true),
+        ];
+        assert_eq!(parts(&mut sending), expected);
+        let acknowledged = sending.acknowledge(1, 9);
+        assert_eq!(acknowledged, Acknowledged { is_valid: true, is_new: true, messages: 1 });
+        assert_eq!(parts(&mut sending), [(2, 0, 100, false), (3, 100, 1, true)]);
+        // What was never sent, and what is long acknowledged.
+        for number in [5, 0, 0xfff0] {
+            assert_eq!(sending.acknowledge(number, 99), Acknowledged::default(), "{number}");
+        }
+        sending.go_back();
+        assert_eq!(parts(&mut sending)[0], (1, 0, 0, true));
+        sending.doubt();
+        assert_eq!(parts(&mut sending), [(1, 0, 0, true)]);
+        assert_eq!(sending.acknowledge(4, 9).messages, 2);
+        assert!(sending.is_empty() && parts(&mut sending).is_empty());
+    }
+
+    #[test]
+    fn few_messages_wait_and_few_octets() {
+        let mut sending = Sending::new(0, 9, 1000);
+        let long = vec![0; 0xffff];
+        assert!(sending.has_room(&long));
+        sending.push(&long);
+        assert!(!sending.has_room(&long) && sending.has_room(&[0; 9]));
+        for _ in 0..3 {
+            sending.push(&[0; 9]);
+        }
+        assert!(!sending.has_room(&[]));
+    }
+}

@@ -1,0 +1,41 @@
+//! Random schedules of loss, doubling and reordering.
+
+use lanlab_stack::node::{CarrierKind, Why};
+use lanlab_stack::profile::Profile;
+
+use crate::schedule::{Subject, Tally, run, run_many};
+
+/// Every try of one packet together, and the wait of an acknowledgement for data to go with.
+fn attempts_ns(profile: &Profile) -> u64 {
+    let ipx = &profile.ipx;
+    let (mut wait_ns, mut sum_ns) = (ipx.resend_ns.value, ipx.resend_ns.value);
+    for _ in 0..ipx.resend_count.value {
+        wait_ns = wait_ns * ipx.resend_growth_percent.value / 100;
+        sum_ns += wait_ns;
+    }
+    sum_ns + ipx.ack_delay_ns.value
+}
+
+const NBIPX: Subject = Subject {
+    carrier: CarrierKind::Nbipx,
+    attempts_ns,
+    tries: |profile| profile.ipx.resend_count.value,
+    is_given_up: |why| matches!(why, Why::NoAnswer | Why::Protocol),
+};
+
+#[test]
+fn what_arrives_is_an_exact_prefix_under_random_faults() {
+    let mut tally = Tally::default();
+    for seed in 0..2_000 {
+        run(seed, &NBIPX, &mut tally);
+    }
+    println!("{tally:?}");
+    assert!(tally.complete > 1_800, "{tally:?}");
+}
+
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test ipx -- --ignored many_netbios`
+#[test]
+#[ignore = "long: a million schedules take minutes"]
+fn many_netbios_schedules() {
+    run_many(&NBIPX);
+}

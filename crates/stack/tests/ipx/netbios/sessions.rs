@@ -1,0 +1,234 @@
+//! Sessions: names, messages both ways, acknowledgements, windows, silence, end.
+
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig};
+use lanlab_stack::node::{NotSent, Readiness, SessionId, Why};
+use lanlab_stack::profile::{self, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW};
+use lanlab_units::Instant;
+
+use super::{ms, open, pair, pattern};
+use crate::peer::Peer;
+use crate::segment::{Faults, Segment, mac, name};
+
+const LENGTHS: [usize; 9] = [0, 1, 1448, 1449, 1450, 4096, 20_000, 65_535, 7];
+
+fn messages() -> Vec<Vec<u8>> {
+    LENGTHS.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect()
+}
+
+#[test]
+fn messages_of_every_length_come_back_between_all_profiles() {
+    let all = [WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, profile::DOS];
+    for caller in all {
+        for callee in all {
+            let peers = [Peer::sending(messages()), Peer::echoing()];
+            let (mut segment, _) = pair([caller, callee], peers);
+            segment.run_until(ms(60_000));
+            for station in [0, 1] {
+                let peer = segment.program(station);
+                assert!(peer.received == messages(), "{} {}", caller.name, callee.name);
+                assert_eq!((peer.unacknowledged, peer.ended.len()), (0, 0));
+                for key in ["information_sent_again", "information_discarded", "t1_expiries"] {
+                    assert_eq!(segment.counted(station, key), 0, "{key}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_have_the_octets_that_the_shorter_of_both_takes() {
+    // 802.2: 1500 octets without its header of 3, IPX's of 30 and that of the session of 18.
+    for (callee, longest) in [(WINDOWS_NT, 1449), (WINDOWS_9X, 1440), (WINDOWS_WFW, 1424)] {
+        let (mut segment, _) =
+            pair([WINDOWS_NT, callee], [Peer::sending([pattern(1, 2 * longest)]), Peer::default()]);
+        segment.run_until(ms(5_000));
+        assert_eq!(segment.counted(0, "information_sent"), 2, "{}", callee.name);
+        let (mut segment, _) = pair(
+            [callee, WINDOWS_NT],
+            [Peer::sending([pattern(1, 2 * longest + 1)]), Peer::default()],
+        );
+        segment.run_until(ms(5_000));
+        assert_eq!(segment.counted(0, "information_sent"), 3, "{}", callee.name);
+    }
+}
+
+#[test]
+fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
+    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(4_100));
+    segment.with(0, |now, node, _| {
+        assert_eq!(node.send(now, id, &vec![0; 65_536]), Err(NotSent::TooLong));
+        for _ in 0..4 {
+            assert_eq!(node.send(now, id, b"x"), Ok(()));
+        }
+        assert_eq!(node.send(now, id, b"x"), Err(NotSent::Full));
+        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
+    });
+}
+
+/// A message of one packet is acknowledged with data, or after 250 ms; within a message when its window is full.
+#[test]
+fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
+    let (mut segment, _) =
+        pair([WINDOWS_NT; 2], [Peer::sending([pattern(0, 10)]), Peer::default()]);
+    segment.run_until(ms(4_240));
+    assert_eq!((segment.program(1).received.len(), segment.program(0).unacknowledged), (1, 1));
+    segment.run_until(ms(4_260));
+    assert_eq!(segment.program(0).unacknowledged, 0);
+    // 41 packets of 1449 octets: after each four the window is used up; the last one waits again.
+    let (mut segment, _) =
+        pair([WINDOWS_NT; 2], [Peer::sending([pattern(0, 41 * 1449)]), Peer::default()]);
+    segment.run_until(ms(4_200));
+    assert_eq!(segment.program(1).received.len(), 1);
+    assert_eq!(segment.program(0).unacknowledged, 1);
+    // The answer of the call, and ten acknowledgements.
+    assert_eq!(segment.counted(1, "supervisory_sent"), 11);
+    // A stack that does not let them wait for data.
+    let (mut segment, _) =
+        pair([WINDOWS_NT, profile::DOS], [Peer::sending([pattern(0, 10)]), Peer::default()]);
+    segment.run_until(ms(4_010));
+    assert_eq!(segment.program(0).unacknowledged, 0);
+}
+
+#[test]
+fn what_is_missing_is_asked_for_and_comes_without_waiting() {
+    let sent = vec![pattern(0, 60_000)];
+    for seed in 0..20 {
+        let (mut segment, _) =
+            pair([WINDOWS_NT; 2], [Peer::sending(sent.clone()), Peer::default()]);
+        segment.faults =
+            Faults { doubled: seed, reordered: 10, longest_delay_ns: 3_000_000, lost: 0 };
+        segment.run_until(ms(5_500));
+        assert!(segment.program(1).received == sent, "{seed}");
+    }
+    let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::sending(sent.clone()), Peer::default()]);
+    segment.run_until(ms(4_010));
+    segment.faults.lost = 10;
+    segment.run_until(ms(60_000));
+    assert!(segment.program(1).received == sent);
+    assert!(segment.counted(1, "rejects_sent") > 0 && segment.counted(0, "rejects_received") > 0);
+}
+
+#[test]
+fn closing_sends_what_waits_and_both_ends_forget_the_session() {
+    let (mut segment, id) =
+        pair([WINDOWS_NT; 2], [Peer::sending([pattern(1, 9_000)]), Peer::default()]);
+    segment.run_until(ms(4_005));
+    segment.with(0, |now, node, _| node.close(now, id));
+    segment.run_until(ms(5_000));
+    assert_eq!(segment.program(1).received, [pattern(1, 9_000)]);
+    assert_eq!(segment.program(0).ended[&id], Why::Closed);
+    assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
+    assert_eq!(segment.node(0).poll_timeout(), None);
+    // Its other end answers late copies for ten seconds.
+    segment.run_until(ms(16_000));
+    assert_eq!(segment.node(1).poll_timeout(), None);
+}
+
+#[test]
+fn an_end_that_is_not_answered_is_said_again_and_then_forgotten() {
+    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(4_100));
+    segment.faults.lost = 100;
+    segment.with(0, |now, node, _| node.close(now, id));
+    assert_eq!(segment.program(0).ended[&id], Why::Closed);
+    segment.run_until(ms(60_000));
+    assert_eq!(segment.counted(0, "t1_expiries"), 8);
+    assert_eq!(segment.node(0).poll_timeout(), None);
+}
+
+#[test]
+fn a_name_that_no_station_has_is_not_found_and_who_does_not_listen_does_not_answer() {
+    let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
+    for (from, to, after_ms, why) in
+        [(0, 7, 1_500, Why::NameNotFound), (1, 0, 5_000, Why::NoAnswer)]
+    {
+        let begin = segment.now;
+        let id = open(&mut segment, from, to);
+        segment.run_until(begin.plus_nanos((after_ms - 1) * 1_000_000));
+        assert!(segment.program(from).ended.is_empty());
+        segment.run_until(begin.plus_nanos((after_ms + 3) * 1_000_000));
+        assert_eq!(segment.program(from).ended[&id], why);
+    }
+}
+
+#[test]
+fn a_name_has_one_station() {
+    let node = |station| {
+        let carriers = CarrierKinds::only(CarrierKind::Nbipx);
+        let config = NodeConfig::new(mac(station), name(0), WINDOWS_NT, carriers);
+        (Node::new(&config, Instant::ZERO), Peer::sending([]))
+    };
+    let topology = lanlab_medium::Topology::Cable;
+    let mut segment = Segment::of(topology, vec![node(0), node(1)], 1);
+    segment.run_until(ms(4_000));
+    let ready = [0, 1].map(|one| segment.node(one).readiness());
+    assert!(ready.contains(&Readiness::NameInConflict), "{ready:?}");
+    let has_heard = |one| {
+        let mut events = segment.program(one).events.iter();
+        events.any(|(_, event)| matches!(event, Event::Conflict(..)))
+    };
+    assert!(has_heard(0) || has_heard(1));
+}
+
+#[test]
+fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
+    let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
+    let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::sending(sent.clone()), Peer::default()]);
+    segment.run_until(ms(4_020));
+    assert!(segment.program(1).received.is_empty());
+    let id = segment.program(1).sessions[0];
+    segment.with(1, |_, node, _| node.pause(id));
+    segment.run_until(ms(100_000));
+    assert!(segment.program(1).received.is_empty() && segment.program(0).ended.is_empty());
+    // It is asked every 600 ms whether there is room.
+    let asked = segment.counted(0, "supervisory_sent");
+    segment.run_until(ms(106_000));
+    assert_eq!(segment.counted(0, "supervisory_sent") - asked, 10);
+    segment.with(1, |_, node, _| node.resume(id));
+    segment.run_until(ms(110_000));
+    assert!(segment.program(1).received == sent);
+    // Between messages, too.
+    segment.with(1, |_, node, _| node.pause(id));
+    segment.with(0, |now, node, program| {
+        program.to_send.push_back(pattern(3, 5_000));
+        program.pump(now, node);
+    });
+    segment.run_until(ms(120_000));
+    assert_eq!(segment.program(1).received.len(), 3);
+    segment.with(1, |_, node, _| node.resume(id));
+    segment.run_until(ms(121_000));
+    assert!(segment.program(1).received[3] == pattern(3, 5_000));
+}
+
+#[test]
+fn an_idle_session_is_asked_for_and_kept() {
+    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(3_600_000));
+    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
+    segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
+    segment.run_until(ms(3_601_000));
+    assert_eq!(segment.program(1).received, [b"still there"]);
+}
+
+#[test]
+fn who_vanishes_is_given_up_by_both_ends() {
+    let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::sending([]), Peer::sending([])]);
+    segment.run_until(ms(4_100));
+    segment.faults.lost = 100;
+    segment.with(0, |now, node, _| node.send(now, id, b"hello").unwrap());
+    segment.run_until(ms(400_000));
+    let ended_at = |station| {
+        let peer = segment.program(station);
+        assert_eq!(peer.ended.values().collect::<Vec<_>>(), [&Why::NoAnswer]);
+        let is_end = |(_, event): &&(Instant, Event)| matches!(event, Event::Ended(..));
+        peer.events.iter().find(is_end).unwrap().0
+    };
+    // 500 ms, each time half as much more, nine times in all.
+    let waits_ms = (0..9).scan(500.0, |wait, _| Some(std::mem::replace(wait, *wait * 1.5)));
+    let expected_ms = 4_100.0 + waits_ms.sum::<f64>();
+    assert!((ended_at(0).as_nanos() as f64 / 1e6 - expected_ms).abs() < 1.0);
+    // 30 s without a packet, then eight questions.
+    assert_eq!((ended_at(1).as_nanos() - ms(4_000).as_nanos()) / 1_000_000_000, 270);
+    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+}

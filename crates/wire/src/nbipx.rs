@@ -1,0 +1,243 @@
+//! NetBIOS over Novell's IPX: packets about names, and those of sessions.
+//!
+//! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS Networking"
+//! (2003); article Q128335 of Microsoft's Knowledge Base, with one packet. In IPX packets to and from socket
+//! 0455. All fields of sessions little-endian.
+
+use crate::fields::{codes, fields};
+use crate::ipx::ROUTER_LIST_LEN;
+use crate::netbios_name::{NAME_LEN, Name};
+use crate::{Error, take};
+
+const FORMAT: &str = "nbipx";
+const FLAGS: usize = ROUTER_LIST_LEN;
+const COMMAND: usize = FLAGS + 1;
+const NAME: usize = COMMAND + 1;
+/// Octets of a packet about a name.
+pub const NAME_PACKET_LEN: usize = NAME + NAME_LEN;
+/// Octets before the data of a session.
+pub const SESSION_HEADER_LEN: usize = 18;
+/// Connection at the other end, as long as it is not known.
+pub const NO_CONNECTION: u16 = 0xffff;
+
+/// What a packet says of its name.
+pub mod name_flag {
+    /// It is that of a group.
+    pub const GROUP: u8 = 0x80;
+    /// It is in use.
+    pub const IN_USE: u8 = 0x40;
+    /// It was claimed, and no station objected.
+    pub const REGISTERED: u8 = 0x04;
+}
+
+/// What a packet of a session says.
+pub mod control {
+    /// It has no sequence number of its own.
+    pub const SYSTEM: u8 = 0x80;
+    /// It is to be acknowledged at once.
+    pub const ACKNOWLEDGE: u8 = 0x40;
+    /// It is the last one of its message.
+    pub const END_OF_MESSAGE: u8 = 0x10;
+    /// The other end is to send again what is not acknowledged.
+    pub const RESEND: u8 = 0x08;
+    /// It opens the session.
+    pub const CONNECT: u8 = 0x01;
+}
+
+/// Kinds of packets of a session.
+pub mod stream {
+    /// Data, or nothing but what the header says.
+    pub const DATA: u8 = 0x06;
+    /// The session ends.
+    pub const END: u8 = 0x07;
+    /// It has ended here, too.
+    pub const END_ACKNOWLEDGED: u8 = 0x08;
+}
+
+codes! {
+    /// What a packet about a name is for.
+    NameCommand {
+        /// Who has the name?
+        Find = 0x01,
+        /// The sender has it.
+        Recognized = 0x02,
+        /// A station takes the name, unless another one objects.
+        Claim = 0x03,
+        /// The sender has it, and objects.
+        InUse = 0x04,
+        /// A station gives it up.
+        Deregister = 0x05,
+    }
+}
+
+/// A packet about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamePacket {
+    /// Of [`name_flag`].
+    pub flags: u8,
+    /// What it is for.
+    pub command: NameCommand,
+    /// The name.
+    pub name: Name,
+}
+
+impl NamePacket {
+    /// Read the data of an IPX packet. The networks that routers have noted, and what Windows 98 says there of
+    /// itself in an answer, are passed over.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
+    pub fn parse(data: &[u8]) -> Result<Self, Error> {
+        let got = data.len();
+        if got < NAME_PACKET_LEN {
+            return Err(Error::Truncated { format: FORMAT, need: NAME_PACKET_LEN, got });
+        }
+        let (offset, code) = (COMMAND, data[COMMAND]);
+        let command = NameCommand::from_wire(code).ok_or(Error::Forbidden {
+            format: FORMAT,
+            field: "command",
+            offset,
+            value: u64::from(code),
+        })?;
+        Ok(Self { flags: data[FLAGS], command, name: Name(take(data, NAME..NAME_PACKET_LEN)) })
+    }
+
+    /// Append the data of an IPX packet, with room for the networks of routers.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[0; ROUTER_LIST_LEN]);
+        out.extend_from_slice(&[self.flags, self.command.to_wire()]);
+        out.extend_from_slice(&self.name.0);
+    }
+}
+
+fields! {
+    /// What stands before the data of a session.
+    SessionHeader, Little, FORMAT => {
+        /// Of [`control`].
+        control: u8,
+        /// One of [`stream`].
+        stream: u8,
+        /// Connection of the sender.
+        source: u16,
+        /// Connection of the other end, or [`NO_CONNECTION`].
+        destination: u16,
+        /// Number of this packet; without one of its own, that of the next one.
+        sequence: u16,
+        /// Octets of the whole message.
+        total_bytes: u16,
+        /// Octets of the message before these.
+        offset: u16,
+        /// Octets of data.
+        data_bytes: u16,
+        /// Number that is expected next: all before it have come.
+        expected: u16,
+        /// Last number that the other end may send.
+        window_end: u16,
+    }
+}
+
+impl SessionHeader {
+    /// Read a packet of a session; gives also its data.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is shorter than it says, [`Error::Forbidden`] for another kind.
+    pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let header = Self::parse(packet)?;
+        if !(stream::DATA..=stream::END_ACKNOWLEDGED).contains(&header.stream) {
+            let value = u64::from(header.stream);
+            return Err(Error::Forbidden { format: FORMAT, field: "stream", offset: 1, value });
+        }
+        let need = SESSION_HEADER_LEN + usize::from(header.data_bytes);
+        let got = packet.len();
+        let data = packet.get(SESSION_HEADER_LEN..need);
+        data.map(|data| (header, data)).ok_or(Error::Truncated { format: FORMAT, need, got })
+    }
+
+    /// Whether it has a sequence number of its own.
+    pub const fn is_numbered(&self) -> bool {
+        self.control & control::SYSTEM == 0
+    }
+}
+
+/// Whether the data of an IPX packet to one station are those of a session, and not about a name.
+pub fn is_session(data: &[u8]) -> bool {
+    matches!(data.get(1), Some(&(stream::DATA..=stream::END_ACKNOWLEDGED)))
+}
+
+fields! {
+    /// Data of the packets that open a session.
+    Opening, Little, FORMAT => {
+        /// Name of the sender.
+        source: [u8; NAME_LEN],
+        /// Name of the other end.
+        destination: [u8; NAME_LEN],
+        /// Octets of data that the sender takes in one packet.
+        longest_data: u16,
+        /// Two times, whose meaning is not public.
+        times: [u16; 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let said = |result: Result<NamePacket, Error>| result.unwrap_err().to_string();
+        assert_eq!(said(NamePacket::parse(&[0; 49])), "nbipx: need 50 octets, got 49");
+        let error = said(NamePacket::parse(&[0; 50]));
+        assert_eq!(error, "nbipx: field `command` at octet 33 has forbidden value 0x0");
+        let said = |octets: &[u8]| SessionHeader::split(octets).unwrap_err().to_string();
+        assert_eq!(said(&[6; 17]), "nbipx: need 18 octets, got 17");
+        let mut octets = [0; 20];
+        assert_eq!(said(&octets), "nbipx: field `stream` at octet 1 has forbidden value 0x0");
+        (octets[1], octets[12]) = (6, 3);
+        assert_eq!(said(&octets), "nbipx: need 21 octets, got 20");
+        octets[12] = 1;
+        assert_eq!(SessionHeader::split(&octets).unwrap().1, [0]);
+    }
+
+    #[test]
+    fn a_session_is_known_by_its_second_octet() {
+        let mut about_name = Vec::new();
+        let name = Name(*b"SERVER          ");
+        NamePacket { flags: 0, command: NameCommand::Find, name }.emit(&mut about_name);
+        assert!(!is_session(&about_name) && !is_session(&[6]));
+        assert!([6, 7, 8].iter().all(|stream| is_session(&[0x40, *stream])));
+        assert!(!is_session(&[0x10, 2]), "an answer of Windows 98");
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_back(
+            which in 0..NameCommand::ALL.len(), flags: u8, name: [u8; 16], numbers: [u16; 6],
+            kind in stream::DATA..=stream::END_ACKNOWLEDGED, bits: u8, data: Vec<u8>, rest: Vec<u8>,
+        ) {
+            let command = NameCommand::ALL[which];
+            let packet = NamePacket { flags, command, name: Name(name) };
+            let mut octets = Vec::new();
+            packet.emit(&mut octets);
+            prop_assert_eq!(octets.len(), NAME_PACKET_LEN);
+            prop_assert_eq!(NamePacket::parse(&octets), Ok(packet));
+            let [source, destination, sequence, total_bytes, expected, window_end] = numbers;
+            let header = SessionHeader {
+                control: bits, stream: kind, source, destination, sequence, total_bytes, expected, window_end,
+                offset: 0,
+                data_bytes: data.len() as u16,
+            };
+            octets.clear();
+            header.emit(&mut octets);
+            prop_assert_eq!(octets.len(), SESSION_HEADER_LEN);
+            octets.extend_from_slice(&data);
+            octets.extend_from_slice(&rest);
+            prop_assert_eq!(SessionHeader::split(&octets), Ok((header, &data[..])));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = (NamePacket::parse(&octets), SessionHeader::split(&octets), Opening::parse(&octets));
+        }
+    }
+}
