@@ -23,6 +23,7 @@ from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand
 from lanlab.run.simulated import trial_on
 from lanlab.studies import LoadedStudy, Study, load_study
+from lanlab.studies.counterparts import in_published_words
 from lanlab.studies.machine_numbers import NUMBERS
 from lanlab.studies.machines import Simulation, known_machine, place_of
 from lanlab.studies.whereabouts import study_on
@@ -102,10 +103,11 @@ class Laboratory:
             ]
         )
         for condition in conditions:
-            levels, varied = dict(condition.parameters), tuple(condition.factors)
-            for metric, value in self._metrics(simulation, condition).items():
-                cell = Cell(levels, varied, Trials((float(value),)), group=condition.experiment)
-                found.setdefault(metric, []).append(cell)
+            metrics, varied = self._metrics(simulation, condition), tuple(condition.factors)
+            for levels in self._levels(condition):
+                for metric, value in metrics.items():
+                    cell = Cell(levels, varied, Trials((float(value),)), group=condition.experiment)
+                    found.setdefault(metric, []).append(cell)
         found[PEAKED] = [*found.get(PEAKED, ()), *peaks(found.get(PEAKED, ()))]
         return {
             metric: [simulated_cell(metric, one, self._wire(simulation, one.levels)) for one in own]
@@ -146,12 +148,17 @@ class Laboratory:
         for condition in self.conditions:
             # A made-up number is enough to see whether a value is read off here.
             metrics = workload(condition.workload).metrics
-            levels = dict(condition.parameters)
-            for value in values:
-                if value.metric in metrics and touches(value, levels, simulation):
-                    found.append(condition)
-                    break
+            if any(
+                value.metric in metrics and touches(value, levels, simulation)
+                for levels in self._levels(condition)
+                for value in values
+            ):
+                found.append(condition)
         return found
+
+    def _levels(self, condition: Condition) -> list[dict[str, Any]]:
+        """The levels of a condition, in the words of what was published."""
+        return in_published_words(self.study, condition.experiment, dict(condition.parameters))
 
     def accuracy(self, simulation: Simulation, only: str = "", metric: str = "") -> list[Accuracy]:
         """Every printed value that the conditions speak of, whose name begins with `only` and whose

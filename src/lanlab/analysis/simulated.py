@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -134,14 +135,21 @@ def accuracies(
 
 
 def _repeated(one: Accuracy, before: Iterable[Accuracy]) -> str | None:
-    """What is the same printed number as this one: "86 at most" and "86 at 1152 bytes"."""
-    alike = (
-        other.value.id
-        for other in before
-        if (other.value.metric, other.published, other.simulated, other.conditions)
-        == (one.value.metric, one.published, one.simulated, one.conditions)
-    )
-    return next(alike, None)
+    """What is the same printed number as this one: "86 at most" and "86 at 1152 bytes", or the time
+    of a transfer whose rate this is."""
+    return next((other.value.id for other in before if _is_same(one, other)), None)
+
+
+def _is_same(one: Accuracy, other: Accuracy) -> bool:
+    if one.conditions != other.conditions:
+        return False
+    if one.value.metric == other.value.metric:
+        return (one.published, one.simulated) == (other.published, other.simulated)
+    if {one.value.metric, other.value.metric} != {"goodput_bps", "elapsed_ns"}:
+        return False
+    # Both printed of one amount: neither could be missed without the other.
+    moved, printed = one.simulated * other.simulated, one.published * other.published
+    return math.isclose(moved, printed, rel_tol=0.02)
 
 
 def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> float | None:
