@@ -27,6 +27,8 @@ pub mod packet_type {
     pub const RIP: u8 = 0x01;
     /// Packet exchange: service advertising, names, SMB, NetBIOS to one station.
     pub const EXCHANGE: u8 = 0x04;
+    /// NetWare core protocol.
+    pub const NCP: u8 = 0x11;
     /// Sent on by routers to all networks.
     pub const PROPAGATED: u8 = 0x14;
 }

@@ -17,6 +17,7 @@ pub mod nbf;
 pub mod nbipx;
 pub mod nbns;
 pub mod nbss;
+pub mod ncp;
 pub mod netbios_name;
 pub mod nfs3;
 pub mod nmpi;

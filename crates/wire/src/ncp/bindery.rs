@@ -1,0 +1,102 @@
+//! Users and other objects of a server, and logins.
+
+use super::text::{Name, messages};
+
+/// Kinds of objects.
+pub mod object {
+    /// A user.
+    pub const USER: u16 = 0x0001;
+    /// A file server.
+    pub const FILE_SERVER: u16 = 0x0004;
+    /// Any kind, in a search.
+    pub const ANY: u16 = 0xffff;
+}
+
+/// Number of no object: a scan begins behind it.
+pub const NO_OBJECT: u32 = 0xffff_ffff;
+/// Octets of the field of a name.
+pub const NAME_LEN: usize = 48;
+/// Octets of a key, and of what is made with it.
+pub const KEY_LEN: usize = 8;
+
+messages! {
+    /// Login with a password in plain text.
+    PlainLogin<'a>, "ncp login" => {
+        /// Kind of the object.
+        kind: u16,
+        /// Its name.
+        name: Name<'a>,
+        /// Its password.
+        password: Name<'a>,
+    }
+
+    /// Login with what was made of the password and a key of the server.
+    KeyedLogin<'a>, "ncp keyed login" => {
+        /// What was made.
+        proof: [u8; KEY_LEN],
+        /// Kind of the object.
+        kind: u16,
+        /// Its name.
+        name: Name<'a>,
+    }
+
+    /// Asks for an object by its name.
+    Named<'a>, "ncp object" => {
+        /// Kind of the object.
+        kind: u16,
+        /// Its name.
+        name: Name<'a>,
+    }
+
+    /// Asks for the next object of a name, which may have `*`.
+    Scan<'a>, "ncp scan" => {
+        /// Number of the object before.
+        after: u32,
+        /// Kind of the object.
+        kind: u16,
+        /// Its name.
+        name: Name<'a>,
+    }
+
+    /// An object.
+    Object, "ncp object reply" => {
+        /// Its number.
+        number: u32,
+        /// Its kind.
+        kind: u16,
+        /// Its name, with zeros behind it.
+        name: [u8; NAME_LEN],
+    }
+
+    /// What a scan adds of an object.
+    Scanned, "ncp scan reply" => {
+        /// The object.
+        number: u32,
+        /// Its kind.
+        kind: u16,
+        /// Its name, with zeros behind it.
+        name: [u8; NAME_LEN],
+        /// Whether it lasts no longer than the server runs.
+        is_dynamic: u8,
+        /// Who may see and change it.
+        security: u8,
+        /// Whether it has properties.
+        has_properties: u8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_has_two_names() {
+        let octets = b"\x00\x01\x03JOE\x02pw";
+        let login = PlainLogin { kind: object::USER, name: Name(b"JOE"), password: Name(b"pw") };
+        assert_eq!(PlainLogin::parse(octets), Ok(login));
+        let mut again = Vec::new();
+        login.emit(&mut again);
+        assert_eq!(again, octets);
+        assert!(PlainLogin::parse(&octets[..8]).is_err());
+    }
+}

@@ -1,0 +1,66 @@
+//! Completion codes: what came of a request.
+
+/// A code by its number, with its name for people.
+macro_rules! completions {
+    ($($name:ident = $code:literal, $text:literal;)*) => {
+        $(#[doc = concat!("`", stringify!($code), "`: ", $text, ".")]
+        pub const $name: u8 = $code;)*
+
+        /// What a code means, for people.
+        pub const fn name(code: u8) -> Option<&'static str> {
+            match code {
+                $($code => Some($text),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+completions! {
+    OK = 0x00, "done";
+    FILE_IN_USE = 0x80, "file in use";
+    NO_FILE_HANDLES = 0x81, "no more file handles";
+    NO_OPEN_RIGHTS = 0x82, "no right to open files";
+    IO_ERROR = 0x83, "error of the disk";
+    NO_CREATE_RIGHTS = 0x84, "no right to create files";
+    NO_CREATE_OR_DELETE_RIGHTS = 0x85, "file exists, and no right to replace it";
+    BAD_FILE_HANDLE = 0x88, "no such file handle";
+    NO_DELETE_RIGHTS = 0x8a, "no right to erase files";
+    NO_RENAME_RIGHTS = 0x8b, "no right to rename files";
+    NO_MODIFY_RIGHTS = 0x8c, "no right to change attributes";
+    ALL_IN_USE = 0x8e, "all files in use";
+    ALL_READ_ONLY = 0x90, "all files read-only";
+    NAMES_EXIST = 0x92, "file of that name exists";
+    NO_READ_RIGHTS = 0x93, "no right to read";
+    NO_WRITE_RIGHTS = 0x94, "no right to write, or file is read-only";
+    OUT_OF_MEMORY = 0x96, "server out of memory";
+    NO_SUCH_VOLUME = 0x98, "no such volume";
+    DIRECTORY_FULL = 0x99, "directory full";
+    CROSSES_VOLUMES = 0x9a, "rename across volumes";
+    BAD_DIRECTORY_HANDLE = 0x9b, "no such directory handle";
+    NO_SUCH_PATH = 0x9c, "no such path";
+    NO_DIRECTORY_HANDLES = 0x9d, "no more directory handles";
+    BAD_NAME = 0x9e, "bad file name";
+    DIRECTORY_ACTIVE = 0x9f, "directory in use";
+    DIRECTORY_NOT_EMPTY = 0xa0, "directory not empty";
+    LOCKED = 0xa2, "range is locked";
+    BAD_PACKET = 0x7e, "length of the request is wrong";
+    LOGIN_DENIED = 0xde, "password has expired, or login is locked";
+    PASSWORD_EXPIRED = 0xdf, "password has expired";
+    NO_RIGHTS = 0xef, "invalid name, or not logged in";
+    NOT_PERMITTED = 0xf1, "not permitted";
+    UNSUPPORTED = 0xfb, "server does not know this request";
+    NO_SUCH_OBJECT = 0xfc, "no such user";
+    FAILED = 0xff, "not found, or failed";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_names_and_others_have_none() {
+        assert_eq!(name(NO_SUCH_PATH), Some("no such path"));
+        assert_eq!((name(OK), name(0x01)), (Some("done"), None));
+    }
+}

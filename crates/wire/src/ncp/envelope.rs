@@ -1,0 +1,180 @@
+//! What stands before a request and before a reply.
+
+use crate::fields::{Field, Order, fields};
+use crate::{Error, take};
+
+/// Kinds of packets.
+pub mod kind {
+    /// Asks for a connection.
+    pub const CREATE: u16 = 0x1111;
+    /// A request.
+    pub const REQUEST: u16 = 0x2222;
+    /// The reply to one.
+    pub const REPLY: u16 = 0x3333;
+    /// Ends a connection.
+    pub const DESTROY: u16 = 0x5555;
+    /// The server works on the request still.
+    pub const BUSY: u16 = 0x9999;
+}
+
+const FORMAT: &str = "ncp";
+/// Number of a connection that there is not yet.
+pub const NO_CONNECTION: u16 = 0xffff;
+/// Octets before what a function says in a request, and in a reply.
+pub const REQUEST_LEN: usize = Envelope::LEN;
+/// The same in a reply.
+pub const REPLY_LEN: usize = Envelope::LEN + 2;
+const CONNECTION_LOW: usize = 3;
+const CONNECTION_HIGH: usize = 5;
+
+/// Bits of the status of a connection.
+pub mod status {
+    /// There is no such connection.
+    pub const BAD_CONNECTION: u8 = 0x01;
+    /// The server goes down.
+    pub const GOING_DOWN: u8 = 0x10;
+}
+
+fields! {
+    /// As it stands in a packet: the two octets of the connection are apart.
+    Packed, Big => {
+        /// Of [`kind`].
+        kind: u16,
+        /// Number of the request.
+        sequence: u8,
+        /// Low octet of the connection.
+        connection_low: u8,
+        /// Task of the client.
+        task: u8,
+        /// High octet of the connection.
+        connection_high: u8,
+    }
+}
+
+/// What every packet begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Envelope {
+    /// Of [`kind`].
+    pub kind: u16,
+    /// Number of the request; a reply has that of its request.
+    pub sequence: u8,
+    /// The connection.
+    pub connection: u16,
+    /// Task of the client.
+    pub task: u8,
+}
+
+/// A reply, of which what its function says stands behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// What it begins with.
+    pub envelope: Envelope,
+    /// What came of the request, of [`completion`](super::completion).
+    pub completion: u8,
+    /// Bits of [`status`].
+    pub status: u8,
+}
+
+impl Envelope {
+    /// Octets of it.
+    pub const LEN: usize = Packed::LEN;
+
+    /// Read what a packet begins with. Also gives what stands behind.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short.
+    pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let fields = Packed::first(FORMAT, packet, Order::Big)?;
+        let envelope = Self {
+            kind: fields.kind,
+            sequence: fields.sequence,
+            connection: u16::from_be_bytes([fields.connection_high, fields.connection_low]),
+            task: fields.task,
+        };
+        Ok((envelope, &packet[Self::LEN..]))
+    }
+
+    /// Append it.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let [connection_high, connection_low] = self.connection.to_be_bytes();
+        let Self { kind, sequence, task, .. } = *self;
+        let fields = Packed { kind, sequence, connection_low, task, connection_high };
+        fields.write(Order::Big, out);
+    }
+
+    /// Put the number of a connection into a packet that has an envelope.
+    pub fn put_connection(packet: &mut [u8], connection: u16) {
+        let [high, low] = connection.to_be_bytes();
+        (packet[CONNECTION_LOW], packet[CONNECTION_HIGH]) = (low, high);
+    }
+}
+
+impl Reply {
+    /// Read what a reply begins with. Also gives what stands behind.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short; [`Error::Forbidden`] if it is of no kind that answers.
+    pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let (envelope, rest) = Envelope::parse(packet)?;
+        if !matches!(envelope.kind, kind::REPLY | kind::BUSY) {
+            let value = u64::from(envelope.kind);
+            return Err(Error::Forbidden { format: FORMAT, field: "kind", offset: 0, value });
+        }
+        if rest.len() < 2 {
+            return Err(Error::Truncated { format: FORMAT, need: REPLY_LEN, got: packet.len() });
+        }
+        let [completion, status] = take(rest, 0..2);
+        Ok((Self { envelope, completion, status }, &rest[2..]))
+    }
+
+    /// Append it.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        self.envelope.emit(out);
+        out.extend_from_slice(&[self.completion, self.status]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_octets_of_a_connection_stand_apart() {
+        // Laid out by the field offsets of Wireshark's packet-ncp.c.
+        let octets = [0x33, 0x33, 7, 0x34, 5, 0x12, 0x9c, 0x10, 1, 2];
+        let (reply, data) = Reply::parse(&octets).unwrap();
+        assert_eq!((reply.envelope.connection, reply.envelope.task), (0x1234, 5));
+        assert_eq!((reply.completion, reply.status, data), (0x9c, 0x10, &[1, 2][..]));
+        let error = Reply::parse(&octets[..7]).unwrap_err().to_string();
+        assert_eq!(error, "ncp: need 8 octets, got 7");
+        assert!(Reply::parse(&[0x22, 0x22, 0, 0, 0, 0, 0, 0]).is_err());
+        let mut packet = octets.to_vec();
+        Envelope::put_connection(&mut packet, 0xfffe);
+        assert_eq!(Envelope::parse(&packet).unwrap().0.connection, 0xfffe);
+    }
+
+    proptest! {
+        #[test]
+        fn every_envelope_comes_back(
+            kind: u16, sequence: u8, connection: u16, task: u8, completion: u8, status: u8,
+            data: Vec<u8>,
+        ) {
+            let envelope = Envelope { kind, sequence, connection, task };
+            let mut octets = Vec::new();
+            envelope.emit(&mut octets);
+            octets.extend_from_slice(&data);
+            prop_assert_eq!(Envelope::parse(&octets), Ok((envelope, &data[..])));
+            let reply = Reply { envelope: Envelope { kind: kind::REPLY, ..envelope }, completion, status };
+            octets.clear();
+            reply.emit(&mut octets);
+            octets.extend_from_slice(&data);
+            prop_assert_eq!(Reply::parse(&octets), Ok((reply, &data[..])));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets: Vec<u8>) {
+            let _ = (Envelope::parse(&octets), Reply::parse(&octets));
+        }
+    }
+}

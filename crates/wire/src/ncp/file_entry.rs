@@ -1,0 +1,104 @@
+//! A file as replies have it.
+
+use crate::fields::fields;
+use crate::smb1::time::DateTime;
+
+/// Octets of the field of a name: 8 characters, a dot, 3 characters, and a zero or two.
+pub const NAME_LEN: usize = 14;
+
+/// Bits of attributes, and of what a search looks for.
+pub mod attribute {
+    /// It cannot be written.
+    pub const READ_ONLY: u8 = 0x01;
+    /// Not in a plain listing.
+    pub const HIDDEN: u8 = 0x02;
+    /// Of the operating system.
+    pub const SYSTEM: u8 = 0x04;
+    /// A directory; a search with it finds directories.
+    pub const DIRECTORY: u8 = 0x10;
+    /// Changed since the last backup.
+    pub const ARCHIVE: u8 = 0x20;
+}
+
+fields! {
+    /// A file.
+    FileEntry, Big, "ncp file" => {
+        /// Its name, with zeros behind it.
+        name: [u8; NAME_LEN],
+        /// Bits of [`attribute`].
+        attributes: u8,
+        /// How it is executed.
+        execute_type: u8,
+        /// Octets in it.
+        size: u32,
+        /// When it was made.
+        created: u16,
+        /// When it was read last.
+        accessed: u16,
+        /// When it was written last.
+        written_date: u16,
+        /// The time of that day.
+        written_time: u16,
+    }
+}
+
+fields! {
+    /// A directory, which stands in the place of a file.
+    DirectoryEntry, Big, "ncp directory" => {
+        /// Its name, with zeros behind it.
+        name: [u8; NAME_LEN],
+        /// Bits of [`attribute`].
+        attributes: u8,
+        /// Rights that are not masked.
+        rights: u8,
+        /// When it was made.
+        created: u16,
+        /// The time of that day.
+        created_time: u16,
+        /// Its owner.
+        owner: u32,
+        /// Nothing.
+        reserved: u16,
+        /// Marks it.
+        magic: u16,
+    }
+}
+
+/// What marks a directory.
+pub const DIRECTORY_MAGIC: u16 = 0xd1d1;
+/// Octets of an entry.
+pub const LEN: usize = 28;
+
+impl FileEntry {
+    /// When it was written last.
+    pub const fn written(&self) -> DateTime {
+        DateTime { date: self.written_date, time: self.written_time }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::{padded, unpadded};
+    use super::*;
+
+    #[test]
+    fn an_entry_has_its_numbers_behind_the_name() {
+        let entry = FileEntry {
+            name: padded(b"README.TXT"),
+            attributes: attribute::ARCHIVE,
+            size: 0x0001_0203,
+            written_date: 0x2341,
+            written_time: 0x5678,
+            ..FileEntry::default()
+        };
+        let mut octets = Vec::new();
+        entry.emit(&mut octets);
+        assert_eq!((octets.len(), octets[14]), (LEN, 0x20));
+        assert_eq!(octets[16..20], [0, 1, 2, 3]);
+        assert_eq!(octets[24..28], [0x23, 0x41, 0x56, 0x78]);
+        assert_eq!(unpadded(&FileEntry::parse(&octets).unwrap().name), b"README.TXT");
+        octets.clear();
+        DirectoryEntry { magic: DIRECTORY_MAGIC, ..DirectoryEntry::default() }.emit(&mut octets);
+        assert_eq!(octets.len(), LEN);
+    }
+}

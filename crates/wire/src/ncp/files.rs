@@ -1,0 +1,213 @@
+//! Open files: open, create, read, write, close, erase and rename.
+
+use crate::Error;
+use crate::fields::fields;
+
+use super::file_entry::FileEntry;
+use super::text::{Name, Tail, messages};
+
+/// A file handle on the wire.
+pub type FileHandle = [u8; 6];
+
+/// Bits of how a file is opened.
+pub mod access {
+    /// To read.
+    pub const READ: u8 = 0x01;
+    /// To write.
+    pub const WRITE: u8 = 0x02;
+    /// Others may not read.
+    pub const DENY_READ: u8 = 0x04;
+    /// Others may not write.
+    pub const DENY_WRITE: u8 = 0x08;
+    /// As programs open files that know of no others.
+    pub const COMPATIBLE: u8 = 0x10;
+}
+
+fields! {
+    /// An open file.
+    Opened, Big, "ncp opened" => {
+        /// Its handle.
+        file: FileHandle,
+        /// Nothing.
+        reserved: u16,
+        /// The file.
+        entry: FileEntry,
+    }
+}
+
+fields! {
+    /// Closes a file, brings it to the disk, or asks for its size.
+    OfFile, Big, "ncp file" => {
+        /// Nothing.
+        reserved: u8,
+        /// The file.
+        file: FileHandle,
+    }
+}
+
+fields! {
+    /// Octets in a file.
+    Size, Big, "ncp size" => {
+        /// Octets.
+        size: u32,
+    }
+}
+
+fields! {
+    /// Reads.
+    Read, Big, "ncp read" => {
+        /// Nothing.
+        reserved: u8,
+        /// The file.
+        file: FileHandle,
+        /// From where.
+        offset: u32,
+        /// Most octets.
+        count: u16,
+    }
+}
+
+messages! {
+    /// Opens a file.
+    Open<'a>, "ncp open" => {
+        /// The directory handle that the path begins at.
+        handle: u8,
+        /// Attributes that the file may have.
+        attributes: u8,
+        /// Bits of [`access`].
+        access: u8,
+        /// The path.
+        path: Name<'a>,
+    }
+
+    /// Creates a file, erases files, or opens one in the old way.
+    OfPath<'a>, "ncp file path" => {
+        /// The directory handle that the path begins at.
+        handle: u8,
+        /// Attributes that the file gets, or may have.
+        attributes: u8,
+        /// The path.
+        path: Name<'a>,
+    }
+
+
+
+
+    /// Gives another path to a file.
+    Rename<'a>, "ncp rename" => {
+        /// The directory handle that the path begins at.
+        handle: u8,
+        /// Attributes that it may have.
+        attributes: u8,
+        /// Its path.
+        path: Name<'a>,
+        /// The directory handle that the new path begins at.
+        new_handle: u8,
+        /// Its new path.
+        new_path: Name<'a>,
+    }
+
+
+    /// Writes what stands behind it.
+    Write<'a>, "ncp write" => {
+        /// Nothing.
+        reserved: u8,
+        /// The file.
+        file: FileHandle,
+        /// From where.
+        offset: u32,
+        /// Octets.
+        count: u16,
+        /// The octets, and perhaps more.
+        data: Tail<'a>,
+    }
+}
+
+/// Octets of a write before its data.
+pub const WRITE_LEN: usize = 1 + 6 + 4 + 2;
+
+impl<'a> Write<'a> {
+    /// The octets to write.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if they are fewer than it says.
+    pub fn octets(&self) -> Result<&'a [u8], Error> {
+        let (need, got) = (usize::from(self.count), self.data.0.len());
+        self.data.0.get(..need).ok_or(Error::Truncated { format: "ncp write data", need, got })
+    }
+}
+
+/// Octets of the reply to a read before its data: an odd offset has one more, so that data stand in memory as in the
+/// file.
+pub const fn before_data(offset: u32) -> usize {
+    2 + (offset & 1) as usize
+}
+
+/// Append what stands before the data of the reply to a read.
+pub fn emit_before_data(offset: u32, count: u16, out: &mut Vec<u8>) {
+    out.extend_from_slice(&count.to_be_bytes());
+    out.resize(out.len() + before_data(offset) - 2, 0);
+}
+
+/// The data of the reply to a read from `offset`.
+///
+/// # Errors
+/// [`Error::Truncated`] if they are fewer than the reply says.
+pub fn parse_data(offset: u32, reply: &[u8]) -> Result<&[u8], Error> {
+    let (format, got) = ("ncp read data", reply.len());
+    let [high, low, ..] = *reply else {
+        return Err(Error::Truncated { format, need: 2, got });
+    };
+    let count = usize::from(u16::from_be_bytes([high, low]));
+    // No data, no octet before them.
+    if count == 0 {
+        return Ok(&[]);
+    }
+    let at = before_data(offset);
+    reply.get(at..at + count).ok_or(Error::Truncated { format, need: at + count, got })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn data_of_an_odd_offset_stand_behind_one_more_octet() {
+        let mut octets = Vec::new();
+        emit_before_data(7, 2, &mut octets);
+        octets.extend_from_slice(b"ab");
+        assert_eq!(octets, b"\x00\x02\x00ab");
+        assert_eq!(parse_data(7, &octets), Ok(&b"ab"[..]));
+        assert_eq!(parse_data(8, b"\x00\x02abc"), Ok(&b"ab"[..]));
+        assert_eq!(parse_data(7, &[0, 0]), Ok(&[][..]));
+        let error = parse_data(7, b"\x00\x02\x00a").unwrap_err().to_string();
+        assert_eq!(error, "ncp read data: need 5 octets, got 4");
+        assert!(parse_data(0, &[0]).is_err());
+    }
+
+    #[test]
+    fn a_write_has_as_many_octets_as_it_says() {
+        let mut octets = Vec::new();
+        let write = Write { file: [1; 6], offset: 9, count: 2, data: Tail(b"abc"), reserved: 0 };
+        write.emit(&mut octets);
+        assert_eq!(octets.len(), WRITE_LEN + 3);
+        assert_eq!(Write::parse(&octets).unwrap().octets(), Ok(&b"ab"[..]));
+        assert!(Write { count: 4, ..write }.octets().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn every_read_comes_back(offset: u32, data in prop::collection::vec(any::<u8>(), 1..600)) {
+            let mut octets = Vec::new();
+            emit_before_data(offset, data.len() as u16, &mut octets);
+            octets.extend_from_slice(&data);
+            prop_assert_eq!(parse_data(offset, &octets), Ok(&data[..]));
+        }
+
+        #[test]
+        fn no_octets_stop_it(offset: u32, octets: Vec<u8>) {
+            let _ = (parse_data(offset, &octets), Write::parse(&octets).map(|one| one.octets().is_ok()));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Functions of requests, with the number of the part where a function has parts.
+
+use crate::{Error, take};
+
+const FORMAT: &str = "ncp request";
+
+/// A function; with the number of its part, if it has parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Function {
+    /// Its number.
+    pub number: u8,
+    /// That of its part.
+    pub part: Option<u8>,
+}
+
+/// A function by its numbers, with its name for people.
+macro_rules! functions {
+    ($($name:ident = $number:literal $($part:literal)?, $text:literal;)*) => {
+        $(#[doc = concat!("", $text, ".")]
+        pub const $name: Function =
+            Function { number: $number, part: functions!(@part $($part)?) };)*
+
+        impl Function {
+            /// Every function that is known here.
+            pub const ALL: &'static [Self] = &[$($name),*];
+
+            /// Its name for people.
+            pub const fn name(self) -> &'static str {
+                match (self.number, self.part) {
+                    $(($number, functions!(@pattern $($part)?)) => $text,)*
+                    _ => "unknown function",
+                }
+            }
+        }
+    };
+    (@part) => { None };
+    (@part $part:literal) => { Some($part) };
+    (@pattern) => { None };
+    (@pattern $part:literal) => { Some($part) };
+}
+
+functions! {
+    GET_TIME = 0x14, "get date and time";
+    GET_PATH = 0x16 0x01, "get path of directory handle";
+    GET_RIGHTS = 0x16 0x03, "get rights in a directory";
+    MAKE_DIRECTORY = 0x16 0x0a, "make directory";
+    REMOVE_DIRECTORY = 0x16 0x0b, "remove directory";
+    RENAME_DIRECTORY = 0x16 0x0f, "rename directory";
+    ALLOCATE_PERMANENT = 0x16 0x12, "allocate permanent directory handle";
+    ALLOCATE_TEMPORARY = 0x16 0x13, "allocate temporary directory handle";
+    FREE_HANDLE = 0x16 0x14, "free directory handle";
+    VOLUME_OF_HANDLE = 0x16 0x15, "get volume of directory handle";
+    SERVER_INFORMATION = 0x17 0x11, "get server information";
+    LOG_IN = 0x17 0x14, "login with plain password";
+    GET_KEY = 0x17 0x17, "get login key";
+    LOG_IN_KEYED = 0x17 0x18, "keyed login";
+    OBJECT_ID = 0x17 0x35, "get object number";
+    OBJECT_NAME = 0x17 0x36, "get object name";
+    SCAN_OBJECTS = 0x17 0x37, "scan objects";
+    END_OF_JOB = 0x18, "end of job";
+    LOG_OUT = 0x19, "logout";
+    NEGOTIATE_BUFFER = 0x21, "negotiate buffer";
+    COMMIT = 0x3b, "commit file";
+    COMMIT_SINCE_3 = 0x3d, "commit file (3.x)";
+    SEARCH_BEGIN = 0x3e, "begin search";
+    SEARCH_ON = 0x3f, "go on with search";
+    SEARCH = 0x40, "search for a file";
+    OPEN_OLD = 0x41, "open file (old)";
+    CLOSE = 0x42, "close file";
+    CREATE = 0x43, "create file";
+    ERASE = 0x44, "erase file";
+    RENAME = 0x45, "rename file";
+    SIZE = 0x47, "get size of file";
+    READ = 0x48, "read file";
+    WRITE = 0x49, "write file";
+    OPEN = 0x4c, "open file";
+    CREATE_NEW = 0x4d, "create new file";
+}
+
+/// Functions that have parts.
+const WITH_PARTS: [u8; 3] = [0x15, 0x16, 0x17];
+
+impl Function {
+    /// Read the function of a request, and what it says.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the request is short of a function, a part, or what it says the length of.
+    pub fn parse(request: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let got = request.len();
+        let truncated = |need| Error::Truncated { format: FORMAT, need, got };
+        let (&number, rest) = request.split_first().ok_or_else(|| truncated(1))?;
+        if !WITH_PARTS.contains(&number) {
+            return Ok((Self { number, part: None }, rest));
+        }
+        if rest.len() < 3 {
+            return Err(truncated(4));
+        }
+        // Counts the number of the part.
+        let length = usize::from(u16::from_be_bytes(take(rest, 0..2)));
+        if length == 0 {
+            let value = 0;
+            return Err(Error::Forbidden { format: FORMAT, field: "length", offset: 1, value });
+        }
+        let data = rest.get(3..2 + length).ok_or_else(|| truncated(3 + length))?;
+        Ok((Self { number, part: Some(rest[2]) }, data))
+    }
+
+    /// Append a request: its function, and what `write` adds of it.
+    pub fn emit(self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+        out.push(self.number);
+        let Some(part) = self.part else { return write(out) };
+        let at = out.len();
+        out.extend_from_slice(&[0, 0, part]);
+        write(out);
+        let length = (out.len() - at - 2) as u16;
+        out[at..at + 2].copy_from_slice(&length.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_length_of_a_part_counts_its_number() {
+        let mut octets = Vec::new();
+        GET_KEY.emit(&mut octets, |_| {});
+        assert_eq!(octets, [0x17, 0, 1, 0x17]);
+        octets.clear();
+        FREE_HANDLE.emit(&mut octets, |out| out.push(9));
+        assert_eq!(octets, [0x16, 0, 2, 0x14, 9]);
+        assert_eq!(Function::parse(&octets), Ok((FREE_HANDLE, &[9][..])));
+        // What stands behind the length belongs to no field.
+        octets.push(1);
+        assert_eq!(Function::parse(&octets), Ok((FREE_HANDLE, &[9][..])));
+        assert!(Function::parse(&octets[..4]).is_err() && Function::parse(&[]).is_err());
+        assert!(Function::parse(&[0x17, 0, 0, 0x17]).is_err());
+        assert_eq!(READ.name(), "read file");
+        assert_eq!(Function { number: 0x17, part: Some(0xee) }.name(), "unknown function");
+    }
+
+    proptest! {
+        #[test]
+        fn every_request_comes_back(at in 0..Function::ALL.len(), data in prop::collection::vec(any::<u8>(), 0..600)) {
+            let function = Function::ALL[at];
+            let mut octets = Vec::new();
+            function.emit(&mut octets, |out| out.extend_from_slice(&data));
+            prop_assert_eq!(Function::parse(&octets), Ok((function, &data[..])));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets: Vec<u8>) {
+            let _ = Function::parse(&octets);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Messages of Novell's NetWare core protocol (NCP).
+//!
+//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`, `ncp2222.py`); Novell's NetWare system calls, as their
+//! documentation for programmers names fields and functions. In IPX packets of type 0x11 to and from socket 0451.
+//! All numbers big-endian, but dates and times in entries of files: these are big-endian here, and
+//! little-endian elsewhere in DOS.
+//!
+//! A packet is an [`envelope`] and what a function says: for most a number of the function, for some with a
+//! number of a part of it. Names have an octet with their length before them.
+
+pub mod bindery;
+pub mod completion;
+pub mod directories;
+pub mod envelope;
+pub mod file_entry;
+pub mod files;
+pub mod function;
+pub mod negotiation;
+pub mod search;
+pub mod text;
+pub mod watchdog;

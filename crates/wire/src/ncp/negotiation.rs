@@ -1,0 +1,81 @@
+//! What a client and a server agree on, and what a server says of itself.
+
+use crate::fields::fields;
+
+use super::text::messages;
+
+fields! {
+    /// Octets of data of a read or write, as the client proposes them, or the server accepts them.
+    Buffer, Big, "ncp buffer" => {
+        /// Octets.
+        octets: u16,
+    }
+}
+
+fields! {
+    /// Date and time of a server.
+    Moment, Big, "ncp time" => {
+        /// Years since 1900; below 80 since 2000.
+        year: u8,
+        /// Month.
+        month: u8,
+        /// Day.
+        day: u8,
+        /// Hour.
+        hour: u8,
+        /// Minute.
+        minute: u8,
+        /// Second.
+        second: u8,
+        /// Day of the week, from Sunday on, which is zero.
+        weekday: u8,
+    }
+}
+
+messages! {
+    /// What a server says of itself.
+    ServerInformation, "ncp server information" => {
+        /// Its name, with zeros behind it.
+        name: [u8; 48],
+        /// Version of NetWare.
+        version: u8,
+        /// Its second part, in hundredths.
+        subversion: u8,
+        /// Connections that it has at most.
+        most_connections: u16,
+        /// Connections in use.
+        connections: u16,
+        /// Volumes that it has at most.
+        most_volumes: u16,
+        /// Revision.
+        revision: u8,
+        /// Level of fault tolerance.
+        fault_tolerance: u8,
+        /// Level of transaction tracking.
+        transactions: u8,
+        /// Connections at most at one time since it began.
+        peak_connections: u16,
+        /// Versions of parts of the server.
+        parts: [u8; 9],
+        /// Nothing.
+        reserved: [[u8; 8]; 7],
+        /// The end of it.
+        reserved_end: [u8; 2],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn information_of_a_server_is_128_octets() {
+        let octets: Vec<u8> = (0..128).collect();
+        let found = ServerInformation::parse(&octets).unwrap();
+        assert_eq!((found.version, found.subversion, found.most_connections), (48, 49, 0x3233));
+        let mut again = Vec::new();
+        found.emit(&mut again);
+        assert_eq!(again, octets);
+        assert!(ServerInformation::parse(&octets[..127]).is_err());
+    }
+}

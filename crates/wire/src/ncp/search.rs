@@ -1,0 +1,104 @@
+//! Searches in a directory: one entry a request.
+
+use crate::fields::fields;
+
+use super::file_entry::LEN;
+use super::text::{Name, messages};
+
+/// Place before the first entry.
+pub const FIRST: u16 = 0xffff;
+
+fields! {
+    /// An entry.
+    Found, Big, "ncp search reply" => {
+        /// Its place.
+        place: u16,
+        /// Nothing; or the directory, in a search that was begun.
+        directory: u16,
+        /// A file or directory.
+        entry: [u8; LEN],
+    }
+}
+
+fields! {
+    /// A search that was begun.
+    Begun, Big, "ncp begun search" => {
+        /// Number of the volume.
+        volume: u8,
+        /// Number of the directory.
+        directory: u16,
+        /// Place before its first entry.
+        after: u16,
+        /// Rights in it.
+        rights: u8,
+    }
+}
+
+messages! {
+    /// Asks for the next entry of a pattern.
+    Search<'a>, "ncp search" => {
+        /// Place of the entry before.
+        after: u16,
+        /// The directory handle that the pattern begins at.
+        handle: u8,
+        /// Bits of [`attribute`](super::file_entry::attribute).
+        attributes: u8,
+        /// The pattern, which may have directories before it.
+        pattern: Name<'a>,
+    }
+
+
+
+    /// Asks for the next entry of a search that was begun.
+    Continue<'a>, "ncp continued search" => {
+        /// Number of the volume.
+        volume: u8,
+        /// Number of the directory.
+        directory: u16,
+        /// Place of the entry before.
+        after: u16,
+        /// Bits of [`attribute`](super::file_entry::attribute).
+        attributes: u8,
+        /// The pattern.
+        pattern: Name<'a>,
+    }
+}
+
+/// A pattern with plain characters: shells write `*`, `.` and `?` also with the high bit set, behind an octet that
+/// says so.
+pub fn plain_pattern(pattern: &[u8]) -> Vec<u8> {
+    let octets = pattern.iter().filter(|octet| **octet != MARK);
+    octets
+        .map(|octet| match octet {
+            0xaa => b'*',
+            0xae => b'.',
+            0xbf => b'?',
+            other => *other,
+        })
+        .collect()
+}
+
+/// What stands before a wildcard with the high bit set.
+const MARK: u8 = 0xff;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_of_shells_are_plain_ones() {
+        assert_eq!(plain_pattern(b"\xff\xaa\xae\xff\xaa"), b"*.*");
+        assert_eq!(plain_pattern(b"A\xbf.\xaa"), b"A?.*");
+        assert_eq!(plain_pattern(b"A?.*"), b"A?.*");
+    }
+
+    #[test]
+    fn a_search_says_where_it_goes_on() {
+        let search = Search::parse(b"\xff\xff\x01\x06\x01*").unwrap();
+        assert_eq!((search.after, search.handle, search.attributes), (FIRST, 1, 6));
+        assert_eq!(search.pattern.0, b"*");
+        let mut octets = Vec::new();
+        Found::default().emit(&mut octets);
+        assert_eq!(octets.len(), 32);
+    }
+}
