@@ -16,6 +16,7 @@ use lanlab_wire::nbf::AdapterStatus;
 use lanlab_wire::netbios_name::Name;
 
 use crate::llc;
+use crate::ncp::NetWare;
 use crate::profile::Profile;
 
 /// What a carrier can do for one session.
@@ -38,6 +39,8 @@ pub struct StationConfig {
     pub name: Name,
     /// Timers and windows.
     pub profile: Profile,
+    /// Generation of NetWare.
+    pub netware: NetWare,
     /// Framing of carriers that know more than one; `None`: the one in use is found.
     pub framing: Option<Framing>,
     /// Network of carriers that have such numbers; `None`: it is learnt from routers and servers.

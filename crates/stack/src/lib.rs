@@ -12,6 +12,7 @@ mod ipx;
 pub mod llc;
 pub mod nbf;
 pub mod nbipx;
+pub mod ncp;
 mod netbios;
 pub mod node;
 pub mod profile;

@@ -25,19 +25,19 @@ pub struct Known<T> {
     pub certainty: Certainty,
 }
 
-const fn observed<T: Copy>(value: T) -> Known<T> {
+pub(crate) const fn observed<T: Copy>(value: T) -> Known<T> {
     Known { value, certainty: Certainty::Observed }
 }
 
-const fn primary<T: Copy>(value: T) -> Known<T> {
+pub(crate) const fn primary<T: Copy>(value: T) -> Known<T> {
     Known { value, certainty: Certainty::Primary }
 }
 
-const fn secondary<T: Copy>(value: T) -> Known<T> {
+pub(crate) const fn secondary<T: Copy>(value: T) -> Known<T> {
     Known { value, certainty: Certainty::Secondary }
 }
 
-const fn assumed<T: Copy>(value: T) -> Known<T> {
+pub(crate) const fn assumed<T: Copy>(value: T) -> Known<T> {
     Known { value, certainty: Certainty::Assumed }
 }
 

@@ -4,28 +4,28 @@ use crate::carrier::Count;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// Requests sent, each once.
-    pub(super) requests_sent: u64,
+    pub(crate) requests_sent: u64,
     /// Requests sent again.
-    pub(super) sent_again: u64,
+    pub(crate) sent_again: u64,
     /// Answers that this server has said again.
-    pub(super) answered_again: u64,
+    pub(crate) answered_again: u64,
     /// Answers that said that the server works still.
-    pub(super) working_received: u64,
+    pub(crate) working_received: u64,
     /// Messages out of their order, or that answer nothing.
-    pub(super) discarded: u64,
+    pub(crate) discarded: u64,
     /// Requests of connections that there are not.
-    pub(super) unknown_connections: u64,
+    pub(crate) unknown_connections: u64,
     /// How often another station had a name that we claimed.
-    pub(super) name_conflicts: u64,
+    pub(crate) name_conflicts: u64,
     /// Sessions that were ended for others.
-    pub(super) crowded_out: u64,
+    pub(crate) crowded_out: u64,
 }
 
 impl Counts {
     /// By their keys in results, which other carriers have, too, where they count the same.
-    pub(super) fn keyed(&self) -> [Count; 8] {
+    pub(crate) fn keyed(&self) -> [Count; 8] {
         [
             ("information_sent", self.requests_sent),
             ("information_sent_again", self.sent_again),

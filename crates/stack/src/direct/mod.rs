@@ -13,10 +13,10 @@ mod answerer;
 mod caller;
 mod calls;
 mod connection;
-mod counts;
+pub(crate) mod counts;
 mod names;
 mod requests;
-mod round_trip;
+pub(crate) mod round_trip;
 mod station;
 
 use lanlab_wire::ethernet::Framing;

@@ -8,14 +8,14 @@ const LONGEST_NS: u64 = 4_000_000_000;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct RoundTrip {
+pub(crate) struct RoundTrip {
     /// Mean and mean deviation, ns.
     smoothed: Option<(u64, u64)>,
 }
 
 impl RoundTrip {
     /// An answer has come this time after its request, which was sent once.
-    pub(super) fn measure(&mut self, took_ns: u64) {
+    pub(crate) fn measure(&mut self, took_ns: u64) {
         self.smoothed = Some(match self.smoothed {
             None => (took_ns, took_ns / 2),
             Some((mean_ns, deviation_ns)) => {
@@ -26,13 +26,13 @@ impl RoundTrip {
     }
 
     /// Time to wait for the answer to a request that is sent for the first time, ns.
-    pub(super) fn timeout_ns(&self) -> u64 {
+    pub(crate) fn timeout_ns(&self) -> u64 {
         let wait_ns = self.smoothed.map_or(FIRST_NS, |(mean, deviation)| mean + 4 * deviation);
         wait_ns.clamp(SHORTEST_NS, LONGEST_NS)
     }
 
     /// The same, after a wait in vain.
-    pub(super) const fn longer_ns(wait_ns: u64) -> u64 {
+    pub(crate) const fn longer_ns(wait_ns: u64) -> u64 {
         let doubled_ns = 2 * wait_ns;
         if doubled_ns < LONGEST_NS { doubled_ns } else { LONGEST_NS }
     }

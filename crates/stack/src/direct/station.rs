@@ -13,7 +13,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray, Why,
 };
-use crate::ipx::Interface;
+use crate::ipx::{Advertised, Interface};
 use crate::netbios::{Correlators, Names, QueryPace};
 use crate::profile::Profile;
 
@@ -81,7 +81,8 @@ impl Carrier for Station {
 
     fn listen(&mut self) {
         self.is_listening = true;
-        self.common.interface.advertise(self.name, socket::SMB_SERVER);
+        let own = Advertised::windows(self.name, socket::SMB_SERVER);
+        self.common.interface.advertise(own);
     }
 
     fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {

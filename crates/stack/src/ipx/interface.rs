@@ -7,12 +7,17 @@ use lanlab_wire::netbios_name::Name;
 use lanlab_wire::{rip, sap};
 
 use super::counts::Counts;
+use super::discovery::{Discovery, Found};
 use super::output::{Output, Place};
 use super::segment::Segment;
 use crate::carrier::{StationConfig, Stray};
 
-/// Hops of a server that says of itself where it is.
+/// Hops of a server or network of ours.
 const OWN_HOPS: u16 = 1;
+/// Time to it, in 1/18 s.
+const OWN_TICKS: u16 = 2;
+/// The station on the network in a server.
+const INTERNAL_NODE: [u8; 6] = [0, 0, 0, 0, 0, 1];
 
 /// A packet for this station, without its header.
 #[derive(Debug, Clone, Copy)]
@@ -27,14 +32,35 @@ pub(crate) struct Packet<'a> {
     pub(crate) data: &'a [u8],
 }
 
+/// A server of this station, as it says that it is there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Advertised {
+    /// Its type.
+    pub(crate) kind: u16,
+    /// Its name.
+    pub(crate) name: Name,
+    /// Its socket.
+    pub(crate) socket: u16,
+}
+
+impl Advertised {
+    /// A server of Windows.
+    pub(crate) const fn windows(name: Name, socket: u16) -> Self {
+        Self { kind: sap::WINDOWS_SERVER, name, socket }
+    }
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Interface {
     mac: Mac,
     segment: Segment,
     output: Output,
-    /// Under which name and socket the station answers who looks for servers.
-    advertised: Option<(Name, u16)>,
+    /// What the station answers who looks for servers.
+    advertised: Option<Advertised>,
+    /// Number of a network in this station, on which its server is.
+    internal: Option<u32>,
+    pub(crate) discovery: Discovery,
     pub(crate) counts: Counts,
 }
 
@@ -45,6 +71,8 @@ impl Interface {
             segment: Segment::new(config.framing, config.network, now),
             output: Output::default(),
             advertised: None,
+            internal: None,
+            discovery: Discovery::default(),
             counts: Counts::default(),
         }
     }
@@ -54,14 +82,32 @@ impl Interface {
         self.segment.known_at()
     }
 
-    /// Answer who looks for servers of Windows.
-    pub(crate) const fn advertise(&mut self, name: Name, socket: u16) {
-        self.advertised = Some((name, socket));
+    /// Answer who looks for servers of this type.
+    pub(crate) const fn advertise(&mut self, advertised: Advertised) {
+        self.advertised = Some(advertised);
+    }
+
+    /// Have a network in this station, on which its server is; answer who asks for the way there.
+    pub(crate) const fn have_internal(&mut self, network: u32) {
+        self.internal = Some(network);
+    }
+
+    /// Where the server of this station is.
+    pub(crate) fn server_address(&self, socket: u16) -> Address {
+        match self.internal {
+            Some(network) => Address { network, node: INTERNAL_NODE, socket },
+            None => self.address(socket),
+        }
     }
 
     /// An address of this station.
     pub(crate) fn address(&self, socket: u16) -> Address {
         Address { network: self.segment.network.unwrap_or(0), node: self.mac.0, socket }
+    }
+
+    /// Whether a network is that of this segment.
+    pub(crate) fn is_here(&self, network: u32) -> bool {
+        network == 0 || self.segment.network == Some(network)
     }
 
     /// Where all stations of the segment are.
@@ -77,7 +123,11 @@ impl Interface {
 
     /// Send a packet from a socket of this station.
     pub(crate) fn push(&mut self, to: Place, kind: u8, socket: u16, data: &[u8]) {
-        let source = self.address(socket);
+        self.push_from(self.address(socket), to, kind, data);
+    }
+
+    /// Send a packet from an address of this station.
+    pub(crate) fn push_from(&mut self, source: Address, to: Place, kind: u8, data: &[u8]) {
         if !self.output.push((to, self.mac), source, kind, data) {
             self.counts.dropped_answers += 1;
         }
@@ -114,14 +164,17 @@ impl Interface {
             self.counts.network_disputes += 1;
         }
         let Address { network, node, socket } = header.destination;
+        let is_internal = self.internal == Some(network) && node == INTERNAL_NODE;
         let is_here = network == 0 || self.segment.network.is_none_or(|own| own == network);
-        if !is_here || ![self.mac.0, BROADCAST].contains(&node) {
+        if !is_internal && (!is_here || ![self.mac.0, BROADCAST].contains(&node)) {
             self.counts.other_address_packets += 1;
             return Ok(None);
         }
         match socket {
-            // Of a router only its network counts here: servers are called where they answered.
-            socket::RIP => Ok(None),
+            socket::RIP => {
+                self.handle_route(from, data);
+                Ok(None)
+            }
             socket::SAP => {
                 self.handle_service(from, data);
                 Ok(None)
@@ -135,22 +188,62 @@ impl Interface {
             self.counts.unreadable_packets += 1;
             return;
         };
-        let (sap::Packet::Query { is_nearest, kind }, Some((name, socket))) =
-            (packet, self.advertised)
-        else {
-            return;
-        };
-        if kind == sap::WINDOWS_SERVER || kind == sap::ANY_SERVER && !is_nearest {
-            let server = sap::Server {
-                kind: sap::WINDOWS_SERVER,
-                name: name.text(),
-                address: self.address(socket),
-                hops: OWN_HOPS,
-            };
-            let mut data = Vec::new();
-            sap::emit_response(is_nearest, &[server], &mut data);
-            self.push(from, packet_type::EXCHANGE, socket::SAP, &data);
+        match (packet, self.advertised) {
+            (sap::Packet::Query { is_nearest, kind }, Some(own)) => {
+                if kind == own.kind || kind == sap::ANY_SERVER && !is_nearest {
+                    self.push_service(from, is_nearest);
+                }
+            }
+            (sap::Packet::Response { servers, .. }, _) => {
+                for server in servers.iter().filter(|one| one.hops < sap::GOING_DOWN_HOPS) {
+                    self.discovery.add(Found::Server(server, from));
+                }
+            }
+            (sap::Packet::Query { .. }, None) => {}
         }
+    }
+
+    /// Say that the server of this station is there.
+    pub(crate) fn push_service(&mut self, to: Place, is_nearest: bool) {
+        let Some(Advertised { kind, name, socket }) = self.advertised else { return };
+        let address = self.server_address(socket);
+        let server = sap::Server { kind, name: name.text(), address, hops: OWN_HOPS };
+        let mut data = Vec::new();
+        sap::emit_response(is_nearest, &[server], &mut data);
+        self.push(to, packet_type::EXCHANGE, socket::SAP, &data);
+    }
+
+    fn handle_route(&mut self, from: Place, data: &[u8]) {
+        // Those that cannot be read say nothing of a way, and are no one's question.
+        let Ok(rip::Packet { is_response, entries }) = rip::Packet::parse(data) else { return };
+        if is_response {
+            for entry in entries.iter().filter(|one| one.hops < u16::from(MOST_HOPS)) {
+                self.discovery.add(Found::Route(entry.network, from));
+            }
+            return;
+        }
+        let Some(network) = self.internal else { return };
+        if entries.iter().any(|one| [network, rip::ANY_NETWORK].contains(&one.network)) {
+            let own = rip::Entry { network, hops: OWN_HOPS, ticks: OWN_TICKS };
+            let mut data = Vec::new();
+            rip::Packet { is_response: true, entries: vec![own] }.emit(&mut data);
+            self.push(from, packet_type::RIP, socket::RIP, &data);
+        }
+    }
+
+    /// Ask all routers for the way to a network.
+    pub(crate) fn push_route_question(&mut self, network: u32) {
+        let entries = vec![rip::Entry::asked(network)];
+        let mut data = Vec::new();
+        rip::Packet { is_response: false, entries }.emit(&mut data);
+        self.push(self.everybody(socket::RIP), packet_type::RIP, socket::RIP, &data);
+    }
+
+    /// Ask all servers of a type where they are.
+    pub(crate) fn push_service_question(&mut self, is_nearest: bool, kind: u16) {
+        let mut data = Vec::new();
+        sap::emit_query(is_nearest, kind, &mut data);
+        self.push(self.everybody(socket::SAP), packet_type::EXCHANGE, socket::SAP, &data);
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {

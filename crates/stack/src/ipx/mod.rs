@@ -6,10 +6,12 @@
 
 mod common;
 mod counts;
+mod discovery;
 mod interface;
 mod output;
 mod segment;
 
 pub(crate) use common::Common;
-pub(crate) use interface::{Interface, Packet};
+pub(crate) use discovery::Found;
+pub(crate) use interface::{Advertised, Interface, Packet};
 pub(crate) use output::Place;

@@ -13,7 +13,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray, Why,
 };
-use crate::ipx::Interface;
+use crate::ipx::{Advertised, Interface};
 use crate::nbf;
 use crate::netbios::{Correlators, LONGEST_MESSAGE, Names, QueryPace};
 use crate::profile::Profile;
@@ -79,7 +79,7 @@ impl Carrier for Station {
 
     fn listen(&mut self) {
         self.is_listening = true;
-        self.common.interface.advertise(self.name, socket::NETBIOS);
+        self.common.interface.advertise(Advertised::windows(self.name, socket::NETBIOS));
     }
 
     fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {

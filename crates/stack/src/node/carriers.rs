@@ -10,7 +10,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
     Stray,
 };
-use crate::{direct, nbf, nbipx};
+use crate::{direct, nbf, nbipx, ncp};
 
 /// Makes the table. A row: the carrier, its machine, its name in requests, and its title for people.
 macro_rules! carriers {
@@ -178,6 +178,8 @@ carriers! {
     Ipx: direct::Station, "ipx", "IPX";
     /// NetBIOS over IPX: NWLink, as Windows NT speaks to its kind.
     Nbipx: nbipx::Station, "nbipx", "NetBIOS over IPX";
+    /// NetWare's core protocol on IPX.
+    Ncp: ncp::Station, "ncp", "NCP";
     /// Tests of this crate show by it what a new carrier takes.
     Toy: super::toy::Toy, "toy", "toy", if test;
 }

@@ -31,6 +31,7 @@ use lanlab_wire::netbios_name::Name;
 
 use crate::carrier::Carrier;
 use crate::nbf;
+use crate::ncp::profile::NETWARE_3;
 use crate::profile::Profile;
 
 pub use crate::carrier::{
@@ -51,7 +52,8 @@ pub struct NodeConfig {
 impl NodeConfig {
     /// A station whose framing and network are found.
     pub const fn new(mac: Mac, name: Name, profile: Profile, carriers: CarrierKinds) -> Self {
-        let station = StationConfig { mac, name, profile, framing: None, network: None };
+        let netware = NETWARE_3;
+        let station = StationConfig { mac, name, profile, netware, framing: None, network: None };
         Self { station, carriers }
     }
 }

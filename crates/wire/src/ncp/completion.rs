@@ -18,6 +18,7 @@ macro_rules! completions {
 
 completions! {
     OK = 0x00, "done";
+    NO_SPACE = 0x01, "no space left";
     FILE_IN_USE = 0x80, "file in use";
     NO_FILE_HANDLES = 0x81, "no more file handles";
     NO_OPEN_RIGHTS = 0x82, "no right to open files";
@@ -61,6 +62,6 @@ mod tests {
     #[test]
     fn codes_have_names_and_others_have_none() {
         assert_eq!(name(NO_SUCH_PATH), Some("no such path"));
-        assert_eq!((name(OK), name(0x01)), (Some("done"), None));
+        assert_eq!((name(OK), name(0x02)), (Some("done"), None));
     }
 }

@@ -1,5 +1,7 @@
 //! What a client and a server agree on, and what a server says of itself.
 
+use chrono::{DateTime, Datelike, Timelike};
+
 use crate::fields::fields;
 
 use super::text::messages;
@@ -15,7 +17,7 @@ fields! {
 fields! {
     /// Date and time of a server.
     Moment, Big, "ncp time" => {
-        /// Years since 1900; below 80 since 2000.
+        /// Of its century: from 80 on that before 2000.
         year: u8,
         /// Month.
         month: u8,
@@ -64,9 +66,36 @@ messages! {
     }
 }
 
+impl Moment {
+    /// A time in UTC, s since 1970.
+    pub fn from_unix(since_1970_s: i64) -> Self {
+        let moment = DateTime::from_timestamp_secs(since_1970_s).unwrap_or_default();
+        let [month, day, hour, minute, second, weekday] = [
+            moment.month(),
+            moment.day(),
+            moment.hour(),
+            moment.minute(),
+            moment.second(),
+            moment.weekday().num_days_from_sunday(),
+        ]
+        .map(|number| number as u8);
+        let year = moment.year().rem_euclid(100) as u8;
+        Self { year, month, day, hour, minute, second, weekday }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_year_has_two_digits_and_a_week_begins_on_sunday() {
+        let moment = Moment::from_unix(1_795_741_384);
+        let expected = [26, 11, 27, 1, 3, 4, 5];
+        let mut octets = Vec::new();
+        moment.emit(&mut octets);
+        assert_eq!(octets, expected);
+    }
 
     #[test]
     fn information_of_a_server_is_128_octets() {

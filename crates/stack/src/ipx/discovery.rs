@@ -1,0 +1,40 @@
+//! Servers and ways that others have named, for a client that looks for one.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::sap;
+
+use super::output::Place;
+
+/// More are not kept: the carrier has to look first.
+const MOST: usize = 64;
+
+/// What was named.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// A server, and who has named it.
+    Server(sap::Server, Place),
+    /// A network, and the router to it.
+    Route(u32, Place),
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Discovery {
+    /// Whether anyone looks.
+    pub(crate) is_wanted: bool,
+    found: VecDeque<Found>,
+}
+
+impl Discovery {
+    pub(super) fn add(&mut self, found: Found) {
+        if self.is_wanted && self.found.len() < MOST {
+            self.found.push_back(found);
+        }
+    }
+
+    /// The next one that was named.
+    pub(crate) fn poll(&mut self) -> Option<Found> {
+        self.found.pop_front()
+    }
+}

@@ -1,0 +1,209 @@
+//! Requests for calls.
+
+use lanlab_wire::ncp::directories::{self, Allocate, Allocated, Handle, Volume};
+use lanlab_wire::ncp::file_entry::attribute;
+use lanlab_wire::ncp::files::{self, access};
+use lanlab_wire::ncp::function;
+use lanlab_wire::ncp::text::{Name, Tail};
+
+use super::listing::Listing;
+use super::refusals::{malformed, protocol};
+use super::{Client, Step, names};
+use crate::redirector::{Access, Call, CallId, Done, FileId, Reason, Refusal};
+
+/// What a file may be to be opened, erased or renamed.
+const ANY_FILE: u8 = attribute::HIDDEN | attribute::SYSTEM;
+/// Letter of a temporary handle, which no drive has.
+const NO_DRIVE: u8 = b'[';
+
+impl Client {
+    /// Begin a call of a session that is there.
+    pub(super) fn begin(&mut self, id: CallId, call: Call<'_>) -> Result<(), Refusal> {
+        if self.facts.is_none() {
+            return Err(protocol("no session yet"));
+        }
+        let handle = self.root;
+        match call {
+            Call::Open { path, access } => self.open(id, path, access)?,
+            Call::Read { file, offset, count } => {
+                let (file, count) = (self.file(file)?, count.min(self.data_bytes));
+                let offset = at(offset, count)?;
+                let read = files::Read { reserved: 0, file, offset, count: count as u16 };
+                let step = Step::Read { offset, count };
+                self.ask(id, function::READ, step, |out| read.emit(out));
+            }
+            Call::Write { file, offset, parts } => self.write(id, file, offset, parts)?,
+            Call::Flush { file } => self.of_file(id, function::COMMIT, Step::Other, file)?,
+            Call::Close { file } => {
+                self.of_file(id, function::CLOSE, Step::Close { file }, file)?;
+            }
+            Call::Remove { path } => {
+                let path = self.path(path)?;
+                let path = Name(&path);
+                let erase = files::OfPath { handle, attributes: ANY_FILE, path };
+                self.ask(id, function::ERASE, Step::Other, |out| erase.emit(out));
+            }
+            Call::List { path } => {
+                let pattern = names::below(&self.path(path)?, b"*");
+                self.list(id, Listing::new(pattern));
+            }
+            Call::MakeDirectory { path } => {
+                let rights = directories::ALL_RIGHTS;
+                self.of_directory(id, function::MAKE_DIRECTORY, (Step::Other, rights), path)?;
+            }
+            Call::RemoveDirectory { path } => {
+                self.of_directory(id, function::REMOVE_DIRECTORY, (Step::Other, 0), path)?;
+            }
+            Call::CheckDirectory { path } => {
+                let as_what = (Step::Check, NO_DRIVE);
+                self.of_directory(id, function::ALLOCATE_TEMPORARY, as_what, path)?;
+            }
+            Call::Rename { from, to } => {
+                let (path, new_path) = (self.path(from)?, self.path(to)?);
+                let rename = files::Rename {
+                    handle,
+                    attributes: ANY_FILE,
+                    path: Name(&path),
+                    new_handle: handle,
+                    new_path: Name(&new_path),
+                };
+                let step = Step::Rename { from: from.to_owned(), to: to.to_owned() };
+                self.ask(id, function::RENAME, step, |out| rename.emit(out));
+            }
+            Call::Echo => self.ask(id, function::GET_TIME, Step::Other, |_| {}),
+            Call::DiskSpace => {
+                self.ask(id, function::VOLUME_OF_HANDLE, Step::DiskSpace, |out| {
+                    Handle { handle }.emit(out);
+                });
+            }
+            Call::End => self.ask(id, function::LOG_OUT, Step::Other, |_| {}),
+        }
+        Ok(())
+    }
+
+    fn path(&self, path: &str) -> Result<Vec<u8>, Refusal> {
+        names::path(path, self.plan.code_page)
+    }
+
+    fn file(&self, file: FileId) -> Result<files::FileHandle, Refusal> {
+        self.files.get(&file).copied().ok_or_else(|| protocol("no such open file"))
+    }
+
+    fn of_file(
+        &mut self,
+        id: CallId,
+        function: function::Function,
+        step: Step,
+        file: FileId,
+    ) -> Result<(), Refusal> {
+        let of_file = files::OfFile { reserved: 0, file: self.file(file)? };
+        self.ask(id, function, step, |out| of_file.emit(out));
+        Ok(())
+    }
+
+    fn of_directory(
+        &mut self,
+        id: CallId,
+        function: function::Function,
+        (step, letter): (Step, u8),
+        path: &str,
+    ) -> Result<(), Refusal> {
+        let path = self.path(path)?;
+        let of_path = Allocate { handle: self.root, letter, path: Name(&path) };
+        self.ask(id, function, step, |out| of_path.emit(out));
+        Ok(())
+    }
+
+    fn open(&mut self, id: CallId, path: &str, wanted: Access) -> Result<(), Refusal> {
+        let (handle, path) = (self.root, self.path(path)?);
+        let path = Name(&path);
+        let function = match wanted {
+            Access::Read | Access::Update => {
+                let writes = if wanted == Access::Update { access::WRITE } else { 0 };
+                let access = access::READ | writes;
+                let open = files::Open { handle, attributes: ANY_FILE, access, path };
+                self.ask(id, function::OPEN, Step::Open, |out| open.emit(out));
+                return Ok(());
+            }
+            Access::Create => function::CREATE_NEW,
+            Access::Replace => function::CREATE,
+        };
+        let create = files::OfPath { handle, attributes: 0, path };
+        self.ask(id, function, Step::Open, |out| create.emit(out));
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        id: CallId,
+        file: FileId,
+        offset: u64,
+        [first, second]: [&[u8]; 2],
+    ) -> Result<(), Refusal> {
+        let most = self.data_bytes as usize;
+        let first = &first[..first.len().min(most)];
+        let second = &second[..second.len().min(most - first.len())];
+        let count = (first.len() + second.len()) as u32;
+        let (file, offset) = (self.file(file)?, at(offset, count)?);
+        // To write nothing would cut the file here.
+        if count == 0 {
+            self.end(id, Ok(Done::Written(0)));
+            return Ok(());
+        }
+        let data = Tail(first);
+        let write = files::Write { reserved: 0, file, offset, count: count as u16, data };
+        self.ask(id, function::WRITE, Step::Write { count }, |out| {
+            write.emit(out);
+            out.extend_from_slice(second);
+        });
+        Ok(())
+    }
+
+    /// There is such a directory: its handle is not needed any more.
+    pub(super) fn checked(&mut self, id: CallId, reply: &[u8]) {
+        match Allocated::parse(reply) {
+            Ok(Allocated { handle, .. }) => {
+                self.ask_on(id, function::FREE_HANDLE, Step::Other, |out| {
+                    Handle { handle }.emit(out);
+                });
+            }
+            Err(error) => self.end(id, Err(malformed(error))),
+        }
+    }
+
+    /// There is no such file: it may be a directory, which gets another name where it is.
+    pub(super) fn rename_directory(&mut self, id: CallId, from: &str, to: &str) {
+        let (parent, _) = from.rsplit_once('/').unwrap_or(("", from));
+        let (other, new) = to.rsplit_once('/').unwrap_or(("", to));
+        if !parent.eq_ignore_ascii_case(other) {
+            let message = format!("`{from}`: no such file; a directory stays in its directory");
+            self.end(id, Err(Refusal::new(Reason::Missing, message)));
+            return;
+        }
+        let paths = self.path(from).and_then(|path| Ok((path, self.path(new)?)));
+        match paths {
+            Ok((path, new)) => {
+                let (path, new) = (Name(&path), Name(&new));
+                let rename = directories::Rename { handle: self.root, path, new };
+                let function = function::RENAME_DIRECTORY;
+                self.ask_on(id, function, Step::Other, |out| rename.emit(out));
+            }
+            Err(refusal) => self.end(id, Err(refusal)),
+        }
+    }
+
+    pub(super) fn space(reply: &[u8]) -> Result<Done, Refusal> {
+        let (total_bytes, free_bytes) = Volume::parse(reply).map_err(malformed)?.bytes();
+        Ok(Done::Space { total_bytes, free_bytes })
+    }
+}
+
+/// An offset, which has 32 bits, as the end of what is read or written has.
+fn at(offset: u64, count: u32) -> Result<u32, Refusal> {
+    let end = offset.saturating_add(u64::from(count));
+    if end > u64::from(u32::MAX) {
+        let message = format!("{end} octets; allowed: {} over NCP", u32::MAX);
+        return Err(Refusal::new(Reason::Unsupported, message));
+    }
+    Ok(offset as u32)
+}

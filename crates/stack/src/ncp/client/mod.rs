@@ -1,0 +1,113 @@
+//! The redirector of NetWare's core protocol.
+//!
+//! Calls are answered one after another. Those that take more than one request send the next one before any
+//! other call begins.
+
+mod calls;
+mod connecting;
+mod exchange;
+mod listing;
+mod names;
+mod refusals;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lanlab_wire::ncp::files::FileHandle;
+use lanlab_wire::ncp::function::Function;
+use lanlab_wire::smb1::strings::CodePage;
+
+use crate::carrier::CarrierFacts;
+use crate::redirector::{CallId, Done, FileId, RedirectorFacts, Refusal};
+use connecting::Connecting;
+use listing::Listing;
+
+pub use super::server::User;
+
+/// To what, as whom and how to connect.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Name of the volume.
+    pub volume: String,
+    /// As whom; absent: as a guest.
+    pub user: Option<User>,
+    /// Code page of both ends.
+    pub code_page: CodePage,
+    /// Octets of data of a read or write, at most.
+    pub most_data_bytes: u16,
+    /// What the carrier can do.
+    pub carrier: CarrierFacts,
+}
+
+/// What a reply is awaited for.
+#[derive(Debug)]
+enum Step {
+    Connecting(Connecting),
+    Open,
+    Read { offset: u32, count: u32 },
+    Write { count: u32 },
+    Close { file: FileId },
+    Check,
+    DiskSpace,
+    Rename { from: String, to: String },
+    List(Listing),
+    Other,
+}
+
+/// A request that waits for its turn, or for its reply.
+#[derive(Debug)]
+struct Request {
+    call: CallId,
+    function: Function,
+    step: Step,
+    message: Vec<u8>,
+}
+
+/// A call that has ended, with the message that holds what was read.
+type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Client {
+    plan: Plan,
+    facts: Option<RedirectorFacts>,
+    /// What the server said of itself.
+    server: Option<(String, (u8, u8))>,
+    /// The handle of the volume's root.
+    root: u8,
+    data_bytes: u32,
+    files: BTreeMap<FileId, FileHandle>,
+    next_file: u32,
+    next_call: u64,
+    waiting: VecDeque<Request>,
+    current: Option<Request>,
+    done: VecDeque<Ended>,
+    spare: Vec<Vec<u8>>,
+    /// Why nothing more is possible.
+    broken: Option<Refusal>,
+}
+
+impl Client {
+    /// The call that ends when the session is there.
+    pub const CONNECTED: CallId = CallId(0);
+
+    /// Begin a session.
+    pub fn new(plan: Plan) -> Self {
+        let mut client = Self {
+            plan,
+            facts: None,
+            server: None,
+            root: 0,
+            data_bytes: 0,
+            files: BTreeMap::new(),
+            next_file: 0,
+            next_call: 1,
+            waiting: VecDeque::new(),
+            current: None,
+            done: VecDeque::new(),
+            spare: Vec::new(),
+            broken: None,
+        };
+        client.negotiate();
+        client
+    }
+}

@@ -1,0 +1,40 @@
+//! Names of files as NetWare takes them: 8 characters, a dot and 3 characters, in upper case.
+
+use lanlab_wire::ncp::text::MOST;
+use lanlab_wire::smb1::strings::{CodePage, Encoded};
+
+use crate::file_server::short_names;
+use crate::redirector::{Reason, Refusal};
+
+/// A path from the root of the volume, of names joined by `/`.
+pub fn path(path: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
+    let mut octets = Vec::new();
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        let short = short_names::own(name).ok_or_else(|| {
+            let allowed = "8 characters, a dot and 3 characters of ASCII";
+            let message = format!("NetWare cannot hold the name `{name}`; allowed: {allowed}");
+            Refusal::new(Reason::Name, message)
+        })?;
+        let encoded = Encoded::new(&short, false, code_page);
+        let encoded = encoded.map_err(|error| Refusal::new(Reason::Name, error.to_string()))?;
+        octets = below(&octets, encoded.text().octets());
+    }
+    if octets.len() > MOST - 2 {
+        let message = format!("path `{path}`: {} octets; allowed: {}", octets.len(), MOST - 2);
+        return Err(Refusal::new(Reason::Name, message));
+    }
+    Ok(octets)
+}
+
+/// A name in a directory.
+pub fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let between: &[u8] = if directory.is_empty() { b"" } else { b"\\" };
+    [directory, between, name].concat()
+}
+
+/// A name of a listing. Servers list names in upper case, even if they were made in another; as other clients of
+/// such servers do, lower case is taken where all of a name is upper case.
+pub fn listed(name: &[u8], code_page: CodePage) -> String {
+    let name: String = name.iter().map(|octet| code_page.character(*octet)).collect();
+    if name.chars().any(char::is_lowercase) { name } else { name.to_lowercase() }
+}

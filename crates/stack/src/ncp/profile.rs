@@ -1,0 +1,63 @@
+//! NetWare of two generations, as data. Each number says how sure it is.
+//!
+//! Source: dissector `ncp` of Wireshark; a server that answers as NetWare 3; defaults of Novell's documentation,
+//! where the maker's own text is not at hand.
+
+use crate::profile::{Known, assumed, observed, primary, secondary};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// How a server and a client of a generation behave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NetWare {
+    /// Name of the profile.
+    pub name: &'static str,
+    /// Version that a server says, and its second part in hundredths.
+    pub version: (u8, u8),
+    /// Whether a server has a network in itself; otherwise it is at the address of its adapter.
+    pub has_internal_network: Known<bool>,
+    /// Whether users prove their passwords by a key of the server, and do not send them.
+    pub has_keyed_logins: Known<bool>,
+    /// Octets of data of a read or write, at most.
+    pub most_data_bytes: Known<u16>,
+    /// How often a client sends a request before it gives up.
+    pub most_tries: Known<u32>,
+    /// Time without a request after which a server asks whether the client is there, ns.
+    pub watchdog_after_ns: Known<u64>,
+    /// Time until it asks again, ns.
+    pub watchdog_interval_ns: Known<u64>,
+    /// How often it asks.
+    pub watchdog_questions: Known<u32>,
+    /// Time between two announcements of a server, ns.
+    pub announcement_interval_ns: Known<u64>,
+    /// How often a client looks for a server, or for the way to it, and after what time again, ns.
+    pub searches: Known<(u32, u64)>,
+}
+
+/// Advanced NetWare 286, version 2.15.
+pub const NETWARE_2: NetWare = NetWare {
+    name: "netware-2",
+    version: (2, 15),
+    has_internal_network: primary(false),
+    has_keyed_logins: secondary(false),
+    most_data_bytes: secondary(1024),
+    most_tries: secondary(20),
+    watchdog_after_ns: secondary(296_600 * SECOND_NS / 1_000),
+    watchdog_interval_ns: secondary(59_300 * SECOND_NS / 1_000),
+    watchdog_questions: secondary(10),
+    announcement_interval_ns: primary(60 * SECOND_NS),
+    searches: assumed((6, SECOND_NS / 2)),
+};
+
+/// NetWare 386, version 3.12.
+pub const NETWARE_3: NetWare = NetWare {
+    name: "netware-3",
+    version: (3, 12),
+    has_internal_network: observed(true),
+    has_keyed_logins: observed(true),
+    most_data_bytes: observed(1024),
+    ..NETWARE_2
+};
+
+/// Every profile.
+pub const ALL: [NetWare; 2] = [NETWARE_2, NETWARE_3];

@@ -1,0 +1,148 @@
+//! Logins, and the objects that a server knows: its user and itself.
+
+use lanlab_wire::ncp::bindery::{self, KEY_LEN, NO_OBJECT, Object, object};
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::negotiation::ServerInformation;
+use lanlab_wire::ncp::text::padded;
+use md5::{Digest, Md5};
+
+use super::refusals::{Refused, malformed};
+use super::state::State;
+use crate::ncp::keyed;
+
+/// Numbers of the objects.
+const USER: u32 = 0x0001_0001;
+const SERVER: u32 = 0x0001_0002;
+/// Who may see an object: who is logged in. Who may change it: no one.
+const SECURITY: u8 = 0x31;
+/// What a server has room for, as it says.
+const MOST_CONNECTIONS: u16 = 254;
+
+impl State {
+    pub fn say_information(&mut self) {
+        let (version, subversion) = self.offer.netware.version;
+        let information = ServerInformation {
+            name: padded(self.offer.name.to_ascii_uppercase().as_bytes()),
+            version,
+            subversion,
+            most_connections: MOST_CONNECTIONS,
+            connections: 1,
+            most_volumes: 1,
+            revision: 0,
+            fault_tolerance: 1,
+            transactions: 0,
+            peak_connections: 1,
+            parts: [0; 9],
+            reserved: [[0; 8]; 7],
+            reserved_end: [0; 2],
+        };
+        information.emit(&mut self.head);
+    }
+
+    /// The number of an object with this kind and name.
+    fn number(&self, kind: u16, name: &[u8]) -> Option<u32> {
+        let is_user = kind == object::USER
+            && self.offer.user.as_ref().is_none_or(|user| is_alike(name, &user.name));
+        let is_server = kind == object::FILE_SERVER && is_alike(name, &self.offer.name);
+        match (is_user, is_server) {
+            (true, _) => Some(USER),
+            (_, true) => Some(SERVER),
+            _ => None,
+        }
+    }
+
+    fn object(&self, number: u32) -> Option<Object> {
+        let (kind, name) = match number {
+            USER => (object::USER, self.offer.user.as_ref().map_or("GUEST", |user| &user.name)),
+            SERVER => (object::FILE_SERVER, self.offer.name.as_str()),
+            _ => return None,
+        };
+        let name = padded(name.to_ascii_uppercase().as_bytes());
+        Some(Object { number, kind, name })
+    }
+
+    pub fn object_id(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = bindery::Named::parse(data).map_err(malformed)?;
+        let number = self.number(asked.kind, asked.name.0).ok_or(completion::NO_SUCH_OBJECT)?;
+        let name = padded(&asked.name.0.to_ascii_uppercase());
+        Object { number, kind: asked.kind, name }.emit(&mut self.head);
+        Ok(())
+    }
+
+    pub fn object_name(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let number = data.first_chunk().map(|octets| u32::from_be_bytes(*octets));
+        let number = number.ok_or(completion::BAD_PACKET)?;
+        let found = self.object(number).ok_or(completion::NO_SUCH_OBJECT)?;
+        found.emit(&mut self.head);
+        Ok(())
+    }
+
+    pub fn scan_objects(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let scan = bindery::Scan::parse(data).map_err(malformed)?;
+        let after = if scan.after == NO_OBJECT { 0 } else { scan.after };
+        let is_asked = |found: &Object| {
+            let name = lanlab_wire::ncp::text::unpadded(&found.name);
+            let is_name = scan.name.0 == b"*" || scan.name.0.eq_ignore_ascii_case(name);
+            found.number > after && is_name && [found.kind, object::ANY].contains(&scan.kind)
+        };
+        let found =
+            [USER, SERVER].into_iter().filter_map(|number| self.object(number)).find(is_asked);
+        let Object { number, kind, name } = found.ok_or(completion::NO_SUCH_OBJECT)?;
+        let (is_dynamic, security, has_properties) = (0, SECURITY, 0);
+        bindery::Scanned { number, kind, name, is_dynamic, security, has_properties }
+            .emit(&mut self.head);
+        Ok(())
+    }
+
+    pub fn log_in(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let login = bindery::PlainLogin::parse(data).map_err(malformed)?;
+        let proves = |state: &Self| match &state.offer.user {
+            Some(user) => is_alike(login.password.0, &user.password),
+            None => true,
+        };
+        let is_right = login.kind == object::USER
+            && self.number(login.kind, login.name.0).is_some()
+            && proves(self);
+        self.logged_in(is_right)
+    }
+
+    /// A key for one login.
+    pub fn give_key(&mut self) -> Result<(), Refused> {
+        if !self.offer.netware.has_keyed_logins.value {
+            return Err(completion::UNSUPPORTED);
+        }
+        self.keys += 1;
+        let hash = Md5::new().chain_update(self.challenge).chain_update(self.keys.to_le_bytes());
+        let key = hash.finalize().first_chunk::<KEY_LEN>().copied().unwrap_or_default();
+        self.head.extend_from_slice(&key);
+        self.key = Some(key);
+        Ok(())
+    }
+
+    pub fn log_in_keyed(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let login = bindery::KeyedLogin::parse(data).map_err(malformed)?;
+        // A key is good for one attempt: what was heard of it is of no use again.
+        let key = self.key.take().ok_or(completion::FAILED)?;
+        let number = self.number(login.kind, login.name.0).filter(|_| login.kind == object::USER);
+        let is_right = number.is_some_and(|number| match &self.offer.user {
+            Some(user) => keyed::proof(number, &user.password, key) == login.proof,
+            None => true,
+        });
+        self.logged_in(is_right)
+    }
+
+    fn logged_in(&mut self, is_right: bool) -> Result<(), Refused> {
+        if !is_right {
+            self.channel.fail_login();
+            return Err(completion::FAILED);
+        }
+        self.is_logged_in = true;
+        self.channel.set_known();
+        Ok(())
+    }
+}
+
+/// Whether a name or password is this one, in any case.
+fn is_alike(found: &[u8], expected: &str) -> bool {
+    found.eq_ignore_ascii_case(expected.as_bytes())
+}

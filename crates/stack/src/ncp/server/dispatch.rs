@@ -1,0 +1,101 @@
+//! From a message to what answers it.
+
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::files::WRITE_LEN;
+use lanlab_wire::ncp::function::{self, Function};
+use lanlab_wire::ncp::negotiation::{Buffer, Moment};
+use lanlab_wire::smb1::time::ticks_to_unix_ns;
+
+use super::refusals::{Refused, malformed};
+use super::state::State;
+
+/// Ticks of 100 ns in ns.
+const TICK_NS: u64 = 100;
+/// A client that proposes less gets this.
+const FEWEST_DATA_BYTES: u16 = 512;
+
+impl State {
+    /// Answer a message: what follows the completion code is written to the reply.
+    pub async fn answer(&mut self, message: &mut Vec<u8>) -> Result<(), Refused> {
+        if self.offer.user.is_none() {
+            self.channel.set_known();
+        }
+        let (function, data) = Function::parse(message).map_err(malformed)?;
+        match function {
+            function::GET_TIME => self.say_time(),
+            function::NEGOTIATE_BUFFER => self.negotiate(data)?,
+            function::SERVER_INFORMATION => self.say_information(),
+            function::LOG_IN => self.log_in(data)?,
+            function::GET_KEY => self.give_key()?,
+            function::LOG_IN_KEYED => self.log_in_keyed(data)?,
+            function::OBJECT_ID => self.object_id(data)?,
+            function::OBJECT_NAME => self.object_name(data)?,
+            function::SCAN_OBJECTS => self.scan_objects(data)?,
+            function::END_OF_JOB => {
+                self.close_all().await;
+                self.directories.retain(|_, one| !one.is_temporary);
+            }
+            function::LOG_OUT => {
+                self.close_all().await;
+                self.directories.clear();
+                self.is_logged_in = false;
+            }
+            _ if !Function::ALL.contains(&function) => return Err(completion::UNSUPPORTED),
+            _ if !self.is_logged_in => return Err(completion::NO_RIGHTS),
+            function::WRITE => return self.write(message).await,
+            _ => {
+                let data = data.to_vec();
+                return Box::pin(self.of_volume(function, &data)).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn of_volume(&mut self, function: Function, data: &[u8]) -> Result<(), Refused> {
+        match function {
+            function::GET_PATH => self.get_path(data),
+            function::GET_RIGHTS => self.get_rights(data).await,
+            function::MAKE_DIRECTORY => self.make_directory(data).await,
+            function::REMOVE_DIRECTORY => self.remove_directory(data).await,
+            function::RENAME_DIRECTORY => self.rename_directory(data).await,
+            function::ALLOCATE_PERMANENT => self.allocate(data, false).await,
+            function::ALLOCATE_TEMPORARY => self.allocate(data, true).await,
+            function::FREE_HANDLE => self.free_handle(data),
+            function::VOLUME_OF_HANDLE => self.volume(data).await,
+            function::COMMIT | function::COMMIT_SINCE_3 => self.commit(data).await,
+            function::SEARCH_BEGIN => self.begin_search(data).await,
+            function::SEARCH_ON => self.go_on_with_search(data).await,
+            function::SEARCH => self.search(data).await,
+            function::OPEN_OLD => self.open_old(data).await,
+            function::OPEN => self.open(data).await,
+            function::CLOSE => self.close(data).await,
+            function::CREATE => self.create(data, false).await,
+            function::CREATE_NEW => self.create(data, true).await,
+            function::ERASE => self.erase(data).await,
+            function::RENAME => self.rename(data).await,
+            function::SIZE => self.size(data).await,
+            function::READ => self.read(data).await,
+            _ => Err(completion::UNSUPPORTED),
+        }
+    }
+
+    fn negotiate(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let proposed = Buffer::parse(data).map_err(malformed)?.octets;
+        // A write has its function before it; a read has less before its data.
+        let room = self.carrier.longest_message.saturating_sub(1 + WRITE_LEN as u32);
+        let most = u32::from(self.offer.netware.most_data_bytes.value).min(room) as u16;
+        self.data_bytes = proposed.max(FEWEST_DATA_BYTES).min(most);
+        Buffer { octets: self.data_bytes }.emit(&mut self.head);
+        Ok(())
+    }
+
+    fn say_time(&mut self) {
+        let since_ns = match (self.began, self.channel.now()) {
+            (Some(began), Some(now)) => now.nanos_since(began),
+            _ => 0,
+        };
+        let ticks = self.time.saturating_add(since_ns / TICK_NS);
+        let since_1970_s = ticks_to_unix_ns(ticks).unwrap_or(0) / 1_000_000_000;
+        Moment::from_unix(since_1970_s as i64).emit(&mut self.head);
+    }
+}

@@ -1,0 +1,88 @@
+//! The file server of NetWare's core protocol, without a clock, a socket or a file.
+//!
+//! It has one volume, and one user besides itself in its bindery. How sessions are driven, and what it shares
+//! with servers of other protocols, is in [`file_server`](crate::file_server).
+
+mod bindery;
+mod changing;
+mod directories;
+mod dispatch;
+mod entries;
+mod opening;
+mod paths;
+mod refusals;
+mod search;
+mod state;
+mod transferring;
+
+use std::fmt;
+use std::sync::Arc;
+
+use lanlab_wire::smb1::strings::CodePage;
+
+use super::profile::NetWare;
+use crate::carrier::CarrierFacts;
+use crate::file_server::channel::SessionChannel;
+use crate::file_server::open_files::OpenFiles;
+use crate::file_server::{FileServer, Session};
+use state::State;
+
+/// A user of a server.
+#[derive(Clone)]
+pub struct User {
+    /// Name, of which case does not count.
+    pub name: String,
+    /// Password, of which case does not count.
+    pub password: String,
+}
+
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "User {:?}", self.name)
+    }
+}
+
+/// What a server has, and to whom it gives it.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Name of the server.
+    pub name: String,
+    /// Name of the one volume.
+    pub volume: String,
+    /// Its only user; absent: anyone.
+    pub user: Option<User>,
+    /// Whether nothing may be written.
+    pub read_only: bool,
+    /// Code page of both ends.
+    pub code_page: CodePage,
+    /// Generation of NetWare.
+    pub netware: NetWare,
+}
+
+/// What all sessions share.
+#[derive(Debug, Clone)]
+pub struct Server {
+    offer: Arc<Offer>,
+    open_files: Arc<OpenFiles>,
+}
+
+impl Server {
+    /// A server to which no client is connected.
+    pub fn new(offer: Offer) -> Self {
+        Self { offer: Arc::new(offer), open_files: Arc::default() }
+    }
+
+    /// Files that are open, of all sessions.
+    pub fn open_files(&self) -> usize {
+        self.open_files.len()
+    }
+}
+
+impl FileServer for Server {
+    fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session {
+        let channel = SessionChannel::default();
+        let (offer, open_files) = (Arc::clone(&self.offer), Arc::clone(&self.open_files));
+        let state = State::new((offer, open_files), carrier, (challenge, time), channel.clone());
+        Session::new(channel, state.run())
+    }
+}

@@ -1,0 +1,147 @@
+//! Open, create and close.
+
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::file_entry::attribute;
+use lanlab_wire::ncp::files::{self, FileHandle, OfFile, access};
+
+use super::entries::file_entry;
+use super::refusals::{Refused, malformed, of_open};
+use super::state::{MAX_OPENS, Open, State};
+use crate::file_server::sharing::Sharing;
+use crate::files::{FileAnswer, FileCall, Found, Names, Presence};
+
+/// What a client does with a file that it opens, and lets others do.
+const fn sharing_of(bits: u8) -> Sharing {
+    Sharing {
+        reads: bits & access::READ != 0 || bits & access::WRITE == 0,
+        writes: bits & access::WRITE != 0,
+        lets_read: bits & access::DENY_READ == 0,
+        lets_write: bits & access::DENY_WRITE == 0,
+        ..Sharing::NOTHING
+    }
+}
+
+impl State {
+    pub async fn open(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = files::Open::parse(data).map_err(malformed)?;
+        let path = self.path(asked.handle, asked.path.0)?;
+        self.open_at(path, sharing_of(asked.access)).await
+    }
+
+    /// Opens of old programs read, and write where that may be.
+    pub async fn open_old(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = files::OfPath::parse(data).map_err(malformed)?;
+        let path = self.path(asked.handle, asked.path.0)?;
+        let is_read_only = self.offer.read_only || self.look(&path).await?.is_read_only;
+        let writes = if is_read_only { 0 } else { access::WRITE };
+        self.open_at(path, sharing_of(access::READ | writes)).await
+    }
+
+    async fn open_at(&mut self, path: Names, sharing: Sharing) -> Result<(), Refused> {
+        let found = self.look(&path).await?;
+        if found.is_directory {
+            return Err(completion::FAILED);
+        }
+        if sharing.writes && (self.offer.read_only || found.is_read_only) {
+            return Err(completion::NO_WRITE_RIGHTS);
+        }
+        self.open_files.lets(found.number, sharing).map_err(of_open)?;
+        self.begin_open(path, (Presence::Old, false), sharing, found.short_name).await
+    }
+
+    pub async fn create(&mut self, data: &[u8], is_new: bool) -> Result<(), Refused> {
+        let asked = files::OfPath::parse(data).map_err(malformed)?;
+        let path = self.new_path(asked.handle, asked.path.0)?;
+        if self.offer.read_only || asked.attributes & attribute::DIRECTORY != 0 {
+            return Err(completion::NO_CREATE_RIGHTS);
+        }
+        let sharing = sharing_of(access::READ | access::WRITE);
+        let (how, short_name) = match self.look(&path).await {
+            Ok(_) if is_new => return Err(completion::NO_CREATE_OR_DELETE_RIGHTS),
+            Ok(found) if found.is_directory => return Err(completion::NO_CREATE_RIGHTS),
+            Ok(found) if found.is_read_only => return Err(completion::NO_WRITE_RIGHTS),
+            Ok(found) => {
+                // A file that others have open is not cut.
+                let cuts = Sharing { lets_write: false, ..sharing };
+                self.open_files.lets(found.number, cuts).map_err(of_open)?;
+                ((Presence::Old, true), found.short_name)
+            }
+            Err(completion::FAILED) => {
+                let name = path.last().map_or_else(String::new, |name| name.to_ascii_uppercase());
+                ((Presence::New, false), name)
+            }
+            Err(refused) => return Err(refused),
+        };
+        let is_read_only = asked.attributes & attribute::READ_ONLY != 0;
+        self.begin_open(path.clone(), how, sharing, short_name).await?;
+        if is_read_only {
+            let is_read_only = Some(true);
+            let call = FileCall::Change { path, modified_s: None, is_read_only };
+            self.change(call, completion::NO_MODIFY_RIGHTS).await?;
+        }
+        Ok(())
+    }
+
+    async fn begin_open(
+        &mut self,
+        path: Names,
+        (presence, truncate): (Presence, bool),
+        sharing: Sharing,
+        short_name: String,
+    ) -> Result<(), Refused> {
+        if self.opens.len() >= MAX_OPENS {
+            return Err(completion::NO_FILE_HANDLES);
+        }
+        let (read, write) = (sharing.reads, sharing.writes);
+        let call = FileCall::Open { path: path.clone(), read, write, presence, truncate };
+        let FileAnswer::Opened { handle, found, .. } = self.ask(call).await? else {
+            return Err(completion::IO_ERROR);
+        };
+        let opened = match self.open_files.open(found.number, sharing, path) {
+            Ok(opened) => opened,
+            Err(refusal) => {
+                // What is wrong with it is of no use to anyone now.
+                let _ = self.ask(FileCall::Close { handle }).await;
+                return Err(of_open(refusal));
+            }
+        };
+        let number = self.free_number();
+        self.opens.insert(number, Open { handle, opened, reads: read, writes: write });
+        let entry = file_entry(&Found { short_name, ..found });
+        let file = wire_handle(number);
+        files::Opened { file, reserved: 0, entry }.emit(&mut self.head);
+        Ok(())
+    }
+
+    fn free_number(&mut self) -> u16 {
+        loop {
+            self.last_open = self.last_open.wrapping_add(1);
+            if self.last_open != 0 && !self.opens.contains_key(&self.last_open) {
+                return self.last_open;
+            }
+        }
+    }
+
+    /// An open file by its handle.
+    pub fn opened(&self, file: FileHandle) -> Result<(u16, &Open), Refused> {
+        let [high, low, ..] = file;
+        let number = u16::from_be_bytes([high, low]);
+        let open = self.opens.get(&number).filter(|_| wire_handle(number) == file);
+        open.map(|open| (number, open)).ok_or(completion::BAD_FILE_HANDLE)
+    }
+
+    pub async fn close(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let OfFile { file, .. } = OfFile::parse(data).map_err(malformed)?;
+        let (number, _) = self.opened(file)?;
+        let Some(open) = self.opens.remove(&number) else {
+            return Err(completion::BAD_FILE_HANDLE);
+        };
+        self.ask(FileCall::Close { handle: open.handle }).await.map(drop)
+    }
+}
+
+/// A handle on the wire: the number twice, as its last four octets are a handle, too.
+fn wire_handle(number: u16) -> FileHandle {
+    let [high, low] = number.to_be_bytes();
+    [high, low, 0, 0, high, low]
+}

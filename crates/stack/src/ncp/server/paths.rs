@@ -1,0 +1,84 @@
+//! Paths of requests: from a directory handle on, or with their volume.
+
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::search::plain_pattern;
+use lanlab_wire::smb1::wildcard;
+
+use super::refusals::Refused;
+use super::state::State;
+use crate::file_server::short_names;
+use crate::files::Names;
+use crate::smb::server::can_be_asked_for;
+
+/// Names of a path at most.
+const MAX_DEPTH: usize = 25;
+
+impl State {
+    /// The path of a file or directory.
+    pub fn path(&self, handle: u8, text: &[u8]) -> Result<Names, Refused> {
+        let (mut names, last) = self.pattern(handle, text)?;
+        if wildcard::is_pattern(&last) {
+            return Err(completion::BAD_NAME);
+        }
+        if !last.is_empty() {
+            names.push(last);
+        }
+        Ok(names)
+    }
+
+    /// The same of one that is to be made, or gets this name.
+    pub fn new_path(&self, handle: u8, text: &[u8]) -> Result<Names, Refused> {
+        let path = self.path(handle, text)?;
+        // No other names are known to clients that list a directory.
+        let is_short = path.last().is_some_and(|name| short_names::own(name).is_some());
+        if is_short { Ok(path) } else { Err(completion::BAD_NAME) }
+    }
+
+    /// The path of a directory, and a name or pattern in it. Empty of the directory itself.
+    pub fn pattern(&self, handle: u8, text: &[u8]) -> Result<(Names, String), Refused> {
+        let code_page = self.offer.code_page;
+        let text: String =
+            plain_pattern(text).iter().map(|octet| code_page.character(*octet)).collect();
+        let (volume, below) = match text.split_once(':') {
+            Some((volume, below)) => (Some(volume), below),
+            None => (None, text.as_str()),
+        };
+        let mut names = match volume {
+            Some(volume) if volume.eq_ignore_ascii_case(&self.offer.volume) => Names::new(),
+            Some(_) => return Err(completion::NO_SUCH_VOLUME),
+            None if handle == 0 => return Err(completion::NO_SUCH_VOLUME),
+            None => match self.directories.get(&handle) {
+                Some(directory) => directory.path.clone(),
+                None => return Err(completion::BAD_DIRECTORY_HANDLE),
+            },
+        };
+        let known = names.len();
+        for name in below.split(['\\', '/']).filter(|name| !matches!(*name, "" | ".")) {
+            let is_pattern = wildcard::is_pattern(name);
+            if !is_pattern && !can_be_asked_for(name)
+                || is_pattern && name.contains(['<', '>', '"', '|', ':'])
+            {
+                return Err(if name == ".." {
+                    completion::NO_SUCH_PATH
+                } else {
+                    completion::BAD_NAME
+                });
+            }
+            names.push(name.to_owned());
+        }
+        if names.len() > MAX_DEPTH {
+            return Err(completion::NO_SUCH_PATH);
+        }
+        let last =
+            if names.len() > known { names.pop().unwrap_or_default() } else { String::new() };
+        if names.iter().any(|name| wildcard::is_pattern(name)) {
+            return Err(completion::BAD_NAME);
+        }
+        Ok((names, last))
+    }
+}
+
+/// The path of a name in a directory.
+pub fn below(directory: &[String], name: &str) -> Names {
+    directory.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
+}

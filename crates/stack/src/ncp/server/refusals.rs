@@ -1,0 +1,38 @@
+//! What a refusal is called on the wire.
+
+use lanlab_wire::Error;
+use lanlab_wire::ncp::completion as c;
+
+use crate::file_server::open_files::OpenRefusal;
+use crate::files::FileRefusal;
+
+/// Why a request is not done, as a client hears it.
+pub type Refused = u8;
+
+/// What a file system says.
+pub const fn of_files(refusal: FileRefusal) -> Refused {
+    match refusal {
+        FileRefusal::Missing | FileRefusal::IsDirectory => c::FAILED,
+        FileRefusal::NoPath => c::NO_SUCH_PATH,
+        FileRefusal::Exists => c::NAMES_EXIST,
+        FileRefusal::NotEmpty => c::DIRECTORY_NOT_EMPTY,
+        FileRefusal::Denied => c::NO_OPEN_RIGHTS,
+        FileRefusal::NoSpace => c::NO_SPACE,
+        FileRefusal::Name => c::BAD_NAME,
+        FileRefusal::TooMany => c::NO_FILE_HANDLES,
+        FileRefusal::Failed => c::IO_ERROR,
+    }
+}
+
+/// What others who have the file open say.
+pub const fn of_open(refusal: OpenRefusal) -> Refused {
+    match refusal {
+        OpenRefusal::IsDoomed => c::FAILED,
+        OpenRefusal::IsShared => c::FILE_IN_USE,
+    }
+}
+
+/// Every message that cannot be read is answered like this.
+pub const fn malformed(_: Error) -> Refused {
+    c::BAD_PACKET
+}

@@ -1,0 +1,158 @@
+//! What a session knows, and how it answers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lanlab_units::Instant;
+use lanlab_wire::ncp::bindery::KEY_LEN;
+use lanlab_wire::ncp::completion;
+
+use super::Offer;
+use super::refusals::{Refused, of_files};
+use super::search::Searches;
+use crate::carrier::CarrierFacts;
+use crate::file_server::channel::SessionChannel;
+use crate::file_server::open_files::{OpenFiles, Opened};
+use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
+
+/// Open files of a session at most.
+pub const MAX_OPENS: usize = 256;
+/// Octets of data before a client proposes others: every packet that passes a router.
+const FIRST_DATA_BYTES: u16 = 512;
+
+/// An open file of a session.
+#[derive(Debug)]
+pub struct Open {
+    pub handle: Handle,
+    pub opened: Opened,
+    pub reads: bool,
+    pub writes: bool,
+}
+
+/// A directory handle.
+#[derive(Debug, Clone)]
+pub struct Directory {
+    pub path: Names,
+    pub letter: u8,
+    /// Whether the end of a job ends it.
+    pub is_temporary: bool,
+}
+
+/// See the module.
+pub struct State {
+    pub offer: Arc<Offer>,
+    pub open_files: Arc<OpenFiles>,
+    pub carrier: CarrierFacts,
+    pub channel: SessionChannel,
+    /// Random octets, of which keys are made, and keys that were given.
+    pub challenge: [u8; 8],
+    pub keys: u64,
+    /// The key that was given last, until a login.
+    pub key: Option<[u8; KEY_LEN]>,
+    pub is_logged_in: bool,
+    /// When the session began, 100 ns since 1601, and by the driver's clock.
+    pub time: u64,
+    pub began: Option<Instant>,
+    /// Octets of data of a read or write, at most.
+    pub data_bytes: u16,
+    pub directories: BTreeMap<u8, Directory>,
+    pub opens: BTreeMap<u16, Open>,
+    pub last_open: u16,
+    pub searches: Searches,
+    /// A reply: what follows its completion code, and what goes behind.
+    pub head: Vec<u8>,
+    pub data: Vec<u8>,
+}
+
+impl State {
+    pub fn new(
+        (offer, open_files): (Arc<Offer>, Arc<OpenFiles>),
+        carrier: CarrierFacts,
+        (challenge, time): ([u8; 8], u64),
+        channel: SessionChannel,
+    ) -> Self {
+        Self {
+            offer,
+            open_files,
+            carrier,
+            channel,
+            challenge,
+            keys: 0,
+            key: None,
+            is_logged_in: false,
+            time,
+            began: None,
+            data_bytes: FIRST_DATA_BYTES,
+            directories: BTreeMap::new(),
+            opens: BTreeMap::new(),
+            last_open: 0,
+            searches: Searches::default(),
+            head: Vec::new(),
+            data: Vec::new(),
+        }
+    }
+
+    /// Answer one message after another until the client has gone.
+    pub async fn run(mut self) {
+        let mut message = Vec::new();
+        while let Some(next) = self.channel.next_message(message).await {
+            message = next;
+            if self.began.is_none() {
+                self.began = self.channel.now();
+            }
+            (self.head, self.data) = self.channel.take_sent();
+            self.head.clear();
+            self.data.clear();
+            self.head.push(completion::OK);
+            if let Err(refused) = self.answer(&mut message).await {
+                self.head.truncate(0);
+                self.data.clear();
+                self.head.push(refused);
+            }
+            let (head, data) = (std::mem::take(&mut self.head), std::mem::take(&mut self.data));
+            self.channel.send(head, data).await;
+        }
+        self.close_all().await;
+    }
+
+    /// Have a call for files carried out.
+    pub async fn ask(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
+        match self.channel.call(call, &mut Vec::new()).await {
+            FileAnswer::Refused(refusal) => Err(of_files(refusal)),
+            answer => Ok(answer),
+        }
+    }
+
+    /// The same of a call that changes files; `denied` is what a client hears of a volume that cannot be written.
+    pub async fn change(&mut self, call: FileCall, denied: Refused) -> Result<(), Refused> {
+        if self.offer.read_only {
+            return Err(denied);
+        }
+        self.ask(call).await.map(drop)
+    }
+
+    /// What is at a path.
+    pub async fn look(&mut self, path: &Names) -> Result<Found, Refused> {
+        match self.ask(FileCall::Look { path: path.clone() }).await? {
+            FileAnswer::Found(found) => Ok(found),
+            _ => Err(completion::IO_ERROR),
+        }
+    }
+
+    /// The same of a directory.
+    pub async fn look_at_directory(&mut self, path: &Names) -> Result<Found, Refused> {
+        match self.look(path).await {
+            Ok(found) if found.is_directory => Ok(found),
+            Ok(_) | Err(completion::FAILED) => Err(completion::NO_SUCH_PATH),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    /// Close all files, and end all handles.
+    pub async fn close_all(&mut self) {
+        while let Some((_, open)) = self.opens.pop_first() {
+            // There is no one to hear of it.
+            let _ = self.ask(FileCall::Close { handle: open.handle }).await;
+        }
+    }
+}

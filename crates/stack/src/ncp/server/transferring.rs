@@ -1,0 +1,82 @@
+//! Read, write, size and commit.
+
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::files::{self, OfFile, Read, Size, WRITE_LEN, Write};
+use lanlab_wire::ncp::function::Function;
+
+use super::refusals::{Refused, malformed, of_files};
+use super::state::State;
+use crate::files::{FileAnswer, FileCall};
+
+impl State {
+    pub async fn read(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = Read::parse(data).map_err(malformed)?;
+        let (_, open) = self.opened(asked.file)?;
+        if !open.reads {
+            return Err(completion::NO_READ_RIGHTS);
+        }
+        let (handle, most) = (open.handle, asked.count.min(self.data_bytes));
+        let call = FileCall::Read { handle, offset: asked.offset.into(), count: most.into() };
+        let mut read = std::mem::take(&mut self.data);
+        let answer = self.channel.call(call, &mut read).await;
+        match answer {
+            FileAnswer::Read if read.len() <= usize::from(most) => {
+                files::emit_before_data(asked.offset, read.len() as u16, &mut self.head);
+                self.data = read;
+                Ok(())
+            }
+            FileAnswer::Refused(refusal) => Err(of_files(refusal)),
+            _ => Err(completion::IO_ERROR),
+        }
+    }
+
+    /// Write octets of a message; of none the file is cut, or lengthened.
+    pub async fn write(&mut self, message: &mut Vec<u8>) -> Result<(), Refused> {
+        let (_, data) = Function::parse(message).map_err(malformed)?;
+        let asked = Write::parse(data).map_err(malformed)?;
+        let count = asked.octets().map_err(malformed)?.len();
+        let (offset, (_, open)) = (u64::from(asked.offset), self.opened(asked.file)?);
+        if !open.writes {
+            return Err(completion::NO_WRITE_RIGHTS);
+        }
+        let handle = open.handle;
+        if count == 0 {
+            let call = FileCall::SetSize { handle, size_bytes: offset };
+            return self.change(call, completion::NO_WRITE_RIGHTS).await;
+        }
+        if offset + count as u64 > u64::from(u32::MAX) {
+            return Err(completion::NO_SPACE);
+        }
+        let begin = 1 + WRITE_LEN;
+        let mut done = 0;
+        while done < count {
+            let (at, data) = (offset + done as u64, begin + done..begin + count);
+            let call = FileCall::Write { handle, offset: at, data };
+            match self.channel.call(call, message).await {
+                FileAnswer::Written(written)
+                    if (1..=count - done).contains(&(written as usize)) =>
+                {
+                    done += written as usize;
+                }
+                FileAnswer::Refused(refusal) => return Err(of_files(refusal)),
+                _ => return Err(completion::IO_ERROR),
+            }
+        }
+        Ok(())
+    }
+
+    pub async fn size(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let OfFile { file, .. } = OfFile::parse(data).map_err(malformed)?;
+        let path = self.opened(file)?.1.opened.path();
+        let size_bytes = self.look(&path).await?.size_bytes;
+        let size = u32::try_from(size_bytes).unwrap_or(u32::MAX);
+        Size { size }.emit(&mut self.head);
+        Ok(())
+    }
+
+    pub async fn commit(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let OfFile { file, .. } = OfFile::parse(data).map_err(malformed)?;
+        let handle = self.opened(file)?.1.handle;
+        self.ask(FileCall::Flush { handle }).await.map(drop)
+    }
+}

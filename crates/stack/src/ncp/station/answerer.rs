@@ -1,0 +1,180 @@
+//! A session that another station has called: each request is carried out once, and its reply kept.
+
+use lanlab_units::Instant;
+use lanlab_wire::ipx::packet_type;
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
+
+use super::Common;
+use crate::carrier::{Event, NotSent, SessionId};
+use crate::ipx::Place;
+use crate::ncp::facts;
+
+/// Time after a first request within which a question for a connection may be a late copy, ns.
+const LATE_COPY_NS: u64 = 10_000_000_000;
+
+/// A session.
+#[derive(Debug)]
+pub(super) struct Answerer {
+    pub(super) id: SessionId,
+    pub(super) client: Place,
+    pub(super) connection: u16,
+    /// When the client is asked whether it is there.
+    pub(super) deadline: Instant,
+    /// Questions to which it has not answered.
+    pub(super) questions: u32,
+    /// When it sent its first request.
+    pub(super) went_on: Option<Instant>,
+    /// Number of the last request, and its task.
+    sequence: u8,
+    task: u8,
+    /// The reply to the last request; none while it is carried out.
+    reply: Option<Vec<u8>>,
+    /// A request that waits until the session goes on.
+    held: Option<Vec<u8>>,
+    is_paused: bool,
+}
+
+/// Why a packet is not the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Next,
+    Again,
+    Other,
+}
+
+impl Answerer {
+    /// A session whose client has asked for a connection, which it is told of.
+    pub(super) fn begin(
+        id: SessionId,
+        client: Place,
+        connection: u16,
+        (asked, deadline): (Envelope, Instant),
+        common: &mut Common,
+    ) -> Self {
+        let mut session = Self {
+            id,
+            client,
+            connection,
+            deadline,
+            questions: 0,
+            went_on: None,
+            sequence: asked.sequence,
+            task: asked.task,
+            reply: None,
+            held: None,
+            is_paused: false,
+        };
+        session.answer(completion::OK, &[], common);
+        session
+    }
+
+    /// Whether a question for a connection is the one by which the session began, once more: then it is
+    /// answered.
+    pub(super) fn is_first_again(&self, now: Instant, common: &mut Common) -> bool {
+        let may_be_copy = self.went_on.is_none_or(|at| now.nanos_since(at) < LATE_COPY_NS);
+        if may_be_copy {
+            common.counts.answered_again += 1;
+            let (connection, sequence, task) = (self.connection, 0, self.task);
+            let envelope = Envelope { kind: kind::REPLY, sequence, connection, task };
+            push_reply(self.client, envelope, (completion::OK, 0), common);
+        }
+        may_be_copy
+    }
+
+    fn turn(&self, envelope: Envelope) -> Turn {
+        if envelope.sequence == self.sequence && self.went_on.is_some() {
+            return Turn::Again;
+        }
+        let is_next = envelope.sequence == self.sequence.wrapping_add(1);
+        // The one before has to be answered.
+        if is_next && self.reply.is_some() { Turn::Next } else { Turn::Other }
+    }
+
+    /// Take a request of the session.
+    pub(super) fn handle_request(
+        &mut self,
+        now: Instant,
+        (envelope, data): (Envelope, &[u8]),
+        common: &mut Common,
+    ) {
+        match self.turn(envelope) {
+            Turn::Other => common.counts.discarded += 1,
+            Turn::Again => {
+                common.counts.answered_again += 1;
+                if let Some(reply) = &self.reply {
+                    push(self.client, reply, common);
+                } else {
+                    let busy = Envelope { kind: kind::BUSY, ..envelope };
+                    push_reply(self.client, busy, (completion::OK, 0), common);
+                }
+            }
+            Turn::Next => {
+                self.went_on.get_or_insert(now);
+                (self.sequence, self.task) = (envelope.sequence, envelope.task);
+                if let Some(reply) = self.reply.take() {
+                    common.keep(reply);
+                }
+                let mut message = common.memory();
+                message.extend_from_slice(data);
+                if self.is_paused {
+                    self.held = Some(message);
+                } else {
+                    common.message(self.id, message);
+                }
+            }
+        }
+    }
+
+    /// Send the reply to the request that is carried out.
+    pub(super) fn send(&mut self, message: &[u8], common: &mut Common) -> Result<(), NotSent> {
+        if message.len() > facts(self.client.framing).longest_message as usize {
+            return Err(NotSent::TooLong);
+        }
+        let (Some((&completion, data)), None) = (message.split_first(), &self.reply) else {
+            return Err(NotSent::NoSession);
+        };
+        self.answer(completion, data, common);
+        common.event(Event::Room(self.id));
+        Ok(())
+    }
+
+    fn answer(&mut self, completion: u8, data: &[u8], common: &mut Common) {
+        let Self { sequence, connection, task, .. } = *self;
+        let envelope = Envelope { kind: kind::REPLY, sequence, connection, task };
+        let mut packet = common.memory();
+        Reply { envelope, completion, status: 0 }.emit(&mut packet);
+        packet.extend_from_slice(data);
+        push(self.client, &packet, common);
+        self.reply = Some(packet);
+    }
+
+    pub(super) const fn pause(&mut self) {
+        self.is_paused = true;
+    }
+
+    pub(super) fn resume(&mut self, common: &mut Common) {
+        self.is_paused = false;
+        if let Some(message) = self.held.take() {
+            common.message(self.id, message);
+        }
+    }
+}
+
+/// Answer by a completion code and a status alone.
+pub(super) fn push_reply(
+    client: Place,
+    envelope: Envelope,
+    (completion, status): (u8, u8),
+    common: &mut Common,
+) {
+    let mut packet = common.memory();
+    Reply { envelope, completion, status }.emit(&mut packet);
+    push(client, &packet, common);
+    common.keep(packet);
+}
+
+fn push(client: Place, packet: &[u8], common: &mut Common) {
+    let from = common.interface.server_address(lanlab_wire::ipx::socket::NCP);
+    common.interface.push_from(from, client, packet_type::NCP, packet);
+}

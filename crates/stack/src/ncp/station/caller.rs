@@ -1,0 +1,312 @@
+//! A session that this station has called: one request at a time, sent until it is answered.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+use lanlab_wire::ipx::{Address, packet_type};
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::envelope::{Envelope, NO_CONNECTION, Reply, kind, status};
+use lanlab_wire::netbios_name::Name;
+
+use super::Common;
+use crate::carrier::{Event, NotSent, Peer, SessionId, Why};
+use crate::direct::round_trip::RoundTrip;
+use crate::ipx::Place;
+use crate::ncp::facts;
+
+/// Requests that may wait behind the one that is being answered.
+const MOST_WAITING: usize = 4;
+/// How long a server may say that it works on a request, ns.
+const LONGEST_WORK_NS: u64 = 600_000_000_000;
+/// How often the end of a connection is said before it is taken for heard.
+const MOST_GOODBYES: u32 = 3;
+/// Task of every request: a session is one program.
+const TASK: u8 = 1;
+
+/// How far a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The server is looked for.
+    Looking,
+    /// The way to it is looked for.
+    Routing,
+    /// A connection is asked for.
+    Creating,
+    /// Requests are sent.
+    Open,
+    /// The end is being said.
+    Ending,
+}
+
+/// A packet that is not answered yet.
+#[derive(Debug)]
+struct Request {
+    packet: Vec<u8>,
+    first_sent_at: Instant,
+    tries: u32,
+    wait_ns: u64,
+    /// Whether the time until its answer says something of the round trip.
+    is_measured: bool,
+}
+
+/// A session.
+#[derive(Debug)]
+pub(super) struct Caller {
+    pub(super) id: SessionId,
+    /// Socket of this session alone; the next one is for the watchdog.
+    pub(super) socket: u16,
+    pub(super) stage: Stage,
+    /// Name of the server that is looked for.
+    pub(super) name: Option<Name>,
+    /// Address of the server, once it is known.
+    pub(super) wanted: Option<Address>,
+    /// Where the server is.
+    pub(super) server: Option<Place>,
+    /// Searches of the stage until now.
+    pub(super) searches: u32,
+    /// When an answer is late.
+    pub(super) deadline: Option<Instant>,
+    most_tries: u32,
+    connection: u16,
+    sequence: u8,
+    waiting: VecDeque<Vec<u8>>,
+    request: Option<Request>,
+    round_trip: RoundTrip,
+    /// A reply that waits until the session goes on.
+    held: Option<Vec<u8>>,
+    is_paused: bool,
+    is_closing: bool,
+}
+
+impl Caller {
+    pub(super) fn new(id: SessionId, socket: u16, to: Peer, most_tries: u32) -> Self {
+        let name = match to {
+            Peer::Name(name) => Some(name),
+            Peer::Ipx(_) => None,
+        };
+        Self {
+            id,
+            socket,
+            stage: Stage::Looking,
+            name,
+            wanted: None,
+            server: None,
+            searches: 0,
+            deadline: None,
+            most_tries,
+            connection: NO_CONNECTION,
+            sequence: 0,
+            waiting: VecDeque::new(),
+            request: None,
+            round_trip: RoundTrip::default(),
+            held: None,
+            is_paused: false,
+            is_closing: false,
+        }
+    }
+
+    /// The address of the server is known: look for the way there.
+    pub(super) const fn goes_to(&mut self, address: Address) {
+        (self.wanted, self.stage, self.searches) = (Some(address), Stage::Routing, 0);
+    }
+
+    /// Whether the server, or the way there, is looked for.
+    pub(super) const fn is_searching(&self) -> bool {
+        matches!(self.stage, Stage::Looking | Stage::Routing)
+    }
+
+    /// Whether a question of the watchdog is for this session.
+    pub(super) fn is_asked(&self, connection: u8, from: &Place) -> bool {
+        let is_server = self.server.is_some_and(|server| server.address.node == from.address.node);
+        is_server && self.connection as u8 == connection && self.connection != NO_CONNECTION
+    }
+
+    /// The server is found: ask it for a connection.
+    pub(super) fn found(&mut self, now: Instant, server: Place, common: &mut Common) {
+        self.server = Some(server);
+        self.stage = Stage::Creating;
+        // One octet without meaning stands behind, as shells send it.
+        self.begin(now, kind::CREATE, &[0], common);
+    }
+
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        message: &[u8],
+        common: &mut Common,
+    ) -> Result<(), NotSent> {
+        let Some(server) = self.server.filter(|_| self.stage == Stage::Open && !self.is_closing)
+        else {
+            return Err(NotSent::NoSession);
+        };
+        if message.len() > facts(server.framing).longest_message as usize {
+            return Err(NotSent::TooLong);
+        }
+        if self.waiting.len() >= MOST_WAITING {
+            return Err(NotSent::Full);
+        }
+        let mut memory = common.memory();
+        memory.extend_from_slice(message);
+        self.waiting.push_back(memory);
+        self.begin_next(now, common);
+        Ok(())
+    }
+
+    /// Send the next request, or say the end, if nothing is being answered.
+    fn begin_next(&mut self, now: Instant, common: &mut Common) {
+        if self.request.is_some() || self.held.is_some() || self.is_paused {
+            return;
+        }
+        if let Some(message) = self.waiting.pop_front() {
+            self.sequence = self.sequence.wrapping_add(1);
+            self.begin(now, kind::REQUEST, &message, common);
+            common.keep(message);
+        } else if self.is_closing && self.stage == Stage::Open {
+            self.stage = Stage::Ending;
+            self.sequence = self.sequence.wrapping_add(1);
+            self.begin(now, kind::DESTROY, &[], common);
+        }
+    }
+
+    fn begin(&mut self, now: Instant, kind: u16, message: &[u8], common: &mut Common) {
+        let (sequence, connection, task) = (self.sequence, self.connection, TASK);
+        let mut packet = common.memory();
+        Envelope { kind, sequence, connection, task }.emit(&mut packet);
+        packet.extend_from_slice(message);
+        let wait_ns = self.round_trip.timeout_ns();
+        common.counts.requests_sent += 1;
+        self.deadline = Some(now.plus_nanos(wait_ns));
+        let (tries, is_measured) = (1, true);
+        self.request = Some(Request { packet, first_sent_at: now, tries, wait_ns, is_measured });
+        self.push(common);
+    }
+
+    fn push(&self, common: &mut Common) {
+        if let (Some(server), Some(request)) = (self.server, &self.request) {
+            common.interface.push(server, packet_type::NCP, self.socket, &request.packet);
+        }
+    }
+
+    /// Take a packet of the server. Gives why the session is over, if it is.
+    pub(super) fn handle_reply(
+        &mut self,
+        now: Instant,
+        packet: &[u8],
+        common: &mut Common,
+    ) -> Option<Why> {
+        let Ok((reply, data)) = Reply::parse(packet) else {
+            common.interface.counts.unreadable_packets += 1;
+            return None;
+        };
+        let is_ours = reply.envelope.sequence == self.sequence
+            && (self.stage == Stage::Creating || reply.envelope.connection == self.connection);
+        let Some(request) = self.request.as_mut().filter(|_| is_ours) else {
+            common.counts.discarded += 1;
+            return None;
+        };
+        if reply.envelope.kind == kind::BUSY {
+            common.counts.working_received += 1;
+            if now.nanos_since(request.first_sent_at) > LONGEST_WORK_NS {
+                return Some(Why::NoAnswer);
+            }
+            // It has the request: what is lost now is the reply, if anything.
+            (request.tries, request.is_measured) = (1, false);
+            self.deadline = Some(now.plus_nanos(request.wait_ns));
+            return None;
+        }
+        if self.stage == Stage::Ending {
+            return Some(Why::Closed);
+        }
+        if reply.status & (status::BAD_CONNECTION | status::GOING_DOWN) != 0 {
+            return Some(Why::ByPeerAbnormally);
+        }
+        if request.is_measured {
+            self.round_trip.measure(now.nanos_since(request.first_sent_at));
+        }
+        if let Some(request) = self.request.take() {
+            common.keep(request.packet);
+        }
+        self.deadline = None;
+        if self.stage == Stage::Creating {
+            return self.created(now, reply, common);
+        }
+        let mut message = common.memory();
+        message.push(reply.completion);
+        message.extend_from_slice(data);
+        if self.is_closing {
+            common.keep(message);
+        } else if self.is_paused {
+            self.held = Some(message);
+        } else {
+            common.message(self.id, message);
+        }
+        common.event(Event::Room(self.id));
+        self.begin_next(now, common);
+        None
+    }
+
+    /// The server has answered the question for a connection.
+    fn created(&mut self, now: Instant, reply: Reply, common: &mut Common) -> Option<Why> {
+        let number = reply.envelope.connection;
+        if reply.completion != completion::OK {
+            return Some(Why::NoResources);
+        }
+        if number == NO_CONNECTION {
+            return Some(Why::Protocol);
+        }
+        self.connection = number;
+        self.stage = Stage::Open;
+        if let Some(server) = self.server {
+            common.event(Event::Opened(self.id, facts(server.framing)));
+        }
+        self.begin_next(now, common);
+        None
+    }
+
+    /// A reply is late. Gives why the session is over, if it is.
+    pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Option<Why> {
+        let most_tries = if self.stage == Stage::Ending { MOST_GOODBYES } else { self.most_tries };
+        let Some(request) = &mut self.request else {
+            self.deadline = None;
+            return None;
+        };
+        if request.tries >= most_tries {
+            let is_end = self.stage == Stage::Ending;
+            return Some(if is_end { Why::Closed } else { Why::NoAnswer });
+        }
+        request.tries += 1;
+        request.is_measured = false;
+        request.wait_ns = RoundTrip::longer_ns(request.wait_ns);
+        self.deadline = Some(now.plus_nanos(request.wait_ns));
+        common.counts.sent_again += 1;
+        self.push(common);
+        None
+    }
+
+    pub(super) const fn pause(&mut self) {
+        self.is_paused = true;
+    }
+
+    pub(super) fn resume(&mut self, now: Instant, common: &mut Common) {
+        self.is_paused = false;
+        if let Some(message) = self.held.take() {
+            common.message(self.id, message);
+        }
+        self.begin_next(now, common);
+    }
+
+    /// End the session once all is answered. Whether it is over at once.
+    pub(super) fn close(&mut self, now: Instant, common: &mut Common) -> bool {
+        self.is_closing = true;
+        // Its program takes no more replies.
+        self.is_paused = false;
+        if let Some(message) = self.held.take() {
+            common.keep(message);
+        }
+        if self.is_searching() {
+            return true;
+        }
+        self.begin_next(now, common);
+        false
+    }
+}

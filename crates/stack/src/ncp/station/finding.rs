@@ -1,0 +1,151 @@
+//! How sessions of a client begin: the server is looked for by its name, then the way to its network.
+
+use lanlab_units::Instant;
+use lanlab_wire::ipx::{Address, socket};
+use lanlab_wire::netbios_name::Name;
+use lanlab_wire::sap;
+
+use super::Station;
+use super::caller::{Caller, Stage};
+use crate::carrier::{Event, Peer, SessionId, Why};
+use crate::ipx::{Found, Packet, Place};
+
+/// Most sessions that this station has called.
+const MOST_CALLERS: usize = 254;
+
+impl Station {
+    /// Begin a session.
+    pub(super) fn call(&mut self, now: Instant, to: Peer) -> SessionId {
+        let id = self.ids.next();
+        if self.callers.len() >= MOST_CALLERS {
+            self.common.event(Event::Ended(id, Why::NoResources));
+            return id;
+        }
+        let socket = self.free_socket();
+        let mut session = Caller::new(id, socket, to, self.netware.most_tries.value);
+        self.common.interface.discovery.is_wanted = true;
+        if let Peer::Ipx(address) = to {
+            session.goes_to(Address { socket: socket::NCP, ..address });
+        }
+        self.callers.push(session);
+        self.search(now, self.callers.len() - 1);
+        id
+    }
+
+    /// A socket that no session of this station has; the next one is free, too.
+    fn free_socket(&mut self) -> u16 {
+        loop {
+            self.last_socket = match self.last_socket {
+                number if number >= socket::LAST_DYNAMIC - 3 => socket::FIRST_DYNAMIC + 2,
+                number => number + 2,
+            };
+            let number = self.last_socket;
+            if !self.callers.iter().any(|caller| caller.socket == number) {
+                return number;
+            }
+        }
+    }
+
+    /// Look for what the session lacks: its server, the way there; or ask for a connection.
+    fn search(&mut self, now: Instant, index: usize) {
+        let (_, interval_ns) = self.netware.searches.value;
+        let caller = &mut self.callers[index];
+        caller.searches += 1;
+        caller.deadline = Some(now.plus_nanos(interval_ns));
+        let interface = &mut self.common.interface;
+        match (caller.stage, caller.wanted) {
+            (Stage::Routing, Some(address)) => {
+                if interface.is_here(address.network) {
+                    let server = interface.neighbour(address);
+                    caller.found(now, server, &mut self.common);
+                } else {
+                    interface.push_route_question(address.network);
+                }
+            }
+            _ => interface.push_service_question(false, sap::FILE_SERVER),
+        }
+    }
+
+    /// Someone has named a server, or the way to a network.
+    pub(super) fn handle_found(&mut self, now: Instant, found: &Found) {
+        for index in 0..self.callers.len() {
+            let caller = &mut self.callers[index];
+            match (found, caller.stage, caller.wanted) {
+                (Found::Server(server, from), Stage::Looking, _)
+                    if server.kind == sap::FILE_SERVER && is_named(server, caller.name) =>
+                {
+                    caller.goes_to(server.address);
+                    // Who answers for itself, at the address of its adapter, is found.
+                    if from.mac.0 == server.address.node {
+                        let place = Place { address: server.address, ..*from };
+                        caller.found(now, place, &mut self.common);
+                    } else {
+                        self.search(now, index);
+                    }
+                }
+                (Found::Route(network, from), Stage::Routing, Some(address))
+                    if *network == address.network =>
+                {
+                    caller.found(now, Place { address, ..*from }, &mut self.common);
+                }
+                _ => {}
+            }
+        }
+        if !self.callers.iter().any(Caller::is_searching) {
+            self.common.interface.discovery.is_wanted = false;
+        }
+    }
+
+    /// A packet for the socket of a session. False if there is none.
+    pub(super) fn handle_reply(&mut self, now: Instant, packet: &Packet<'_>) -> bool {
+        let Some(index) = self.callers.iter().position(|one| one.socket == packet.socket) else {
+            return false;
+        };
+        let caller = &mut self.callers[index];
+        let is_server = caller.server.is_some_and(|server| {
+            let (server, found) = (server.address, packet.from.address);
+            // Until a network has a number, it is zero for some stations and not for others.
+            (server.node, server.socket) == (found.node, found.socket)
+        });
+        if !is_server {
+            self.common.counts.discarded += 1;
+            return true;
+        }
+        if let Some(why) = caller.handle_reply(now, packet.data, &mut self.common) {
+            self.end_caller(index, why);
+        }
+        true
+    }
+
+    pub(super) fn end_caller(&mut self, index: usize, why: Why) {
+        let id = self.callers.remove(index).id;
+        self.common.event(Event::Ended(id, why));
+    }
+
+    pub(super) fn handle_caller_timeouts(&mut self, now: Instant) {
+        let (most, _) = self.netware.searches.value;
+        for index in (0..self.callers.len()).rev() {
+            let caller = &mut self.callers[index];
+            if caller.deadline.is_none_or(|at| at > now) {
+                continue;
+            }
+            let why = match caller.stage {
+                Stage::Looking | Stage::Routing if caller.searches < most => {
+                    self.search(now, index);
+                    None
+                }
+                Stage::Looking => Some(Why::NameNotFound),
+                Stage::Routing => Some(Why::NoAnswer),
+                _ => caller.handle_timeout(now, &mut self.common),
+            };
+            if let Some(why) = why {
+                self.end_caller(index, why);
+            }
+        }
+    }
+}
+
+/// Whether a server has this name, in any case.
+fn is_named(server: &sap::Server, name: Option<Name>) -> bool {
+    name.is_some_and(|name| server.name.eq_ignore_ascii_case(&name.text()))
+}

@@ -1,0 +1,250 @@
+//! The carrier: what its driver and the program above it call.
+
+mod answerer;
+mod caller;
+mod finding;
+mod requests;
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Frame;
+use lanlab_wire::ipx::{packet_type, socket};
+use lanlab_wire::ncp::watchdog;
+use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::sap;
+
+use super::profile::NetWare;
+use crate::carrier::{
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
+    Stray, Why,
+};
+use crate::direct::counts::Counts;
+use crate::ipx::{Advertised, Interface};
+use answerer::Answerer;
+use caller::Caller;
+
+/// What all sessions share. It counts what direct hosting counts.
+type Common = crate::ipx::Common<Counts>;
+
+/// Sockets that the first one of a station may be away from the first of all; even, as each session has two.
+const SOCKETS_AWAY: u64 = 0x2000;
+/// More than a network in a server is never given: all ones is every network.
+const LAST_NETWORK: u32 = 0xffff_fffe;
+
+/// A station with NetWare's core protocol. See the [module](super).
+#[derive(Debug)]
+pub struct Station {
+    name: Name,
+    netware: NetWare,
+    ids: SessionIds,
+    is_listening: bool,
+    is_ready: bool,
+    callers: Vec<Caller>,
+    answerers: Vec<Answerer>,
+    last_socket: u16,
+    last_connection: u16,
+    /// Number of the network in this station, if it serves.
+    internal_network: u32,
+    /// When the server says again that it is there.
+    announces_at: Option<Instant>,
+    watchdog: WatchdogCounts,
+    /// The last time that the driver has said.
+    now: Instant,
+    common: Common,
+}
+
+/// What only this carrier counts.
+#[derive(Debug, Clone, Copy, Default)]
+struct WatchdogCounts {
+    questions_sent: u64,
+    questions_answered: u64,
+}
+
+impl Station {
+    /// Framing and network are known from now on, if they were not before.
+    fn check_ready(&mut self, now: Instant) {
+        if self.is_ready || self.common.interface.known_at().is_some() {
+            return;
+        }
+        self.is_ready = true;
+        self.common.event(Event::Claimed(self.name));
+        if self.is_listening {
+            self.announces_at = Some(now);
+        }
+    }
+
+    fn announce(&mut self, now: Instant) {
+        if self.announces_at.is_none_or(|at| at > now) {
+            return;
+        }
+        self.announces_at = Some(now.plus_nanos(self.netware.announcement_interval_ns.value));
+        let everybody = self.common.interface.everybody(socket::SAP);
+        self.common.interface.push_service(everybody, false);
+    }
+
+    fn handle_watchdog(&mut self, packet: &crate::ipx::Packet<'_>) {
+        let Ok(watchdog) = watchdog::Watchdog::parse(packet.data) else {
+            self.common.interface.counts.unreadable_packets += 1;
+            return;
+        };
+        if watchdog::Sign::from_wire(watchdog.sign) != Some(watchdog::Sign::Question) {
+            return;
+        }
+        let caller = self.callers.iter().find(|one| one.socket + 1 == packet.socket);
+        if caller.is_some_and(|one| one.is_asked(watchdog.connection, &packet.from)) {
+            let mut data = Vec::new();
+            let sign = watchdog::Sign::Yes.to_wire();
+            watchdog::Watchdog { sign, ..watchdog }.emit(&mut data);
+            self.watchdog.questions_answered += 1;
+            let interface = &mut self.common.interface;
+            interface.push(packet.from, packet_type::EXCHANGE, packet.socket, &data);
+        }
+    }
+}
+
+impl Carrier for Station {
+    fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
+        let interface = Interface::new(config, now);
+        // A client that begins anew is not to be taken for the one that was there before.
+        let away = now.as_nanos() / 1_000_000 % (SOCKETS_AWAY / 2) * 2;
+        let [_, _, a, b, c, d] = config.mac.0;
+        let mut station = Self {
+            name: config.name,
+            netware: config.netware,
+            ids,
+            is_listening: false,
+            is_ready: false,
+            callers: Vec::new(),
+            answerers: Vec::new(),
+            last_socket: socket::FIRST_DYNAMIC + away as u16,
+            last_connection: 0,
+            internal_network: u32::from_be_bytes([a, b, c, d]).clamp(1, LAST_NETWORK),
+            announces_at: None,
+            watchdog: WatchdogCounts::default(),
+            now,
+            common: Common::new(interface),
+        };
+        station.handle_timeout(now);
+        station
+    }
+
+    fn server(name: &str) -> Result<Peer, BadPeer> {
+        Name::new(name, suffix::SERVER).map(Peer::Name).map_err(|error| BadPeer {
+            message: format!("`{name}` is no name of a server: {error}"),
+            hint: "a name has 1 to 15 characters of ASCII",
+        })
+    }
+
+    fn readiness(&self) -> Readiness {
+        if self.is_ready { Readiness::Ready } else { Readiness::Waiting }
+    }
+
+    fn open(&mut self, now: Instant, to: Peer) -> SessionId {
+        self.now = now;
+        self.call(now, to)
+    }
+
+    fn listen(&mut self) {
+        self.is_listening = true;
+        if self.netware.has_internal_network.value {
+            self.common.interface.have_internal(self.internal_network);
+        }
+        let (kind, name, socket) = (sap::FILE_SERVER, self.name, socket::NCP);
+        self.common.interface.advertise(Advertised { kind, name, socket });
+        if self.is_ready {
+            self.announces_at = Some(self.now);
+        }
+    }
+
+    fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
+        self.now = now;
+        if let Some(caller) = self.callers.iter_mut().find(|one| one.id == to) {
+            return caller.send(now, message, &mut self.common);
+        }
+        let answerer = self.answerers.iter_mut().find(|one| one.id == to);
+        answerer.ok_or(NotSent::NoSession)?.send(message, &mut self.common)
+    }
+
+    fn close(&mut self, now: Instant, session: SessionId) {
+        self.now = now;
+        if let Some(index) = self.callers.iter().position(|one| one.id == session) {
+            if self.callers[index].close(now, &mut self.common) {
+                self.end_caller(index, Why::Closed);
+            }
+        } else if let Some(index) = self.answerers.iter().position(|one| one.id == session) {
+            self.answerers.remove(index);
+            self.common.event(Event::Ended(session, Why::Closed));
+        }
+    }
+
+    fn pause(&mut self, session: SessionId) {
+        if let Some(caller) = self.callers.iter_mut().find(|one| one.id == session) {
+            caller.pause();
+        } else if let Some(one) = self.answerers.iter_mut().find(|one| one.id == session) {
+            one.pause();
+        }
+    }
+
+    fn resume(&mut self, session: SessionId) {
+        if let Some(caller) = self.callers.iter_mut().find(|one| one.id == session) {
+            caller.resume(self.now, &mut self.common);
+        } else if let Some(one) = self.answerers.iter_mut().find(|one| one.id == session) {
+            one.resume(&mut self.common);
+        }
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        let own = [
+            ("watchdog_questions_sent", self.watchdog.questions_sent),
+            ("watchdog_questions_answered", self.watchdog.questions_answered),
+        ];
+        let sessions = self.common.counts.keyed().into_iter().chain(own);
+        sessions.chain(self.common.interface.counts.keyed()).collect()
+    }
+
+    fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
+        self.now = now;
+        let packet = self.common.interface.handle_frame(frame)?;
+        while let Some(found) = self.common.interface.discovery.poll() {
+            self.handle_found(now, &found);
+        }
+        let Some(packet) = packet else { return Ok(()) };
+        match packet.socket {
+            socket::NCP => self.handle_request(now, &packet),
+            watchdog::SERVER_SOCKET if self.is_listening => self.handle_presence(now, &packet),
+            _ if self.handle_reply(now, &packet) => {}
+            number if self.callers.iter().any(|one| one.socket + 1 == number) => {
+                self.handle_watchdog(&packet);
+            }
+            // It may be one of another carrier.
+            _ => {
+                self.common.interface.counts.unknown_socket_packets += 1;
+                return Err(Stray::Foreign);
+            }
+        }
+        Ok(())
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.now = now;
+        self.common.interface.handle_timeout(now);
+        self.check_ready(now);
+        self.announce(now);
+        self.handle_caller_timeouts(now);
+        self.handle_answerer_timeouts(now);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let callers = self.callers.iter().filter_map(|caller| caller.deadline);
+        let answerers = self.answerers.iter().map(|session| session.deadline);
+        let others = [self.common.interface.poll_timeout(), self.announces_at];
+        callers.chain(answerers).chain(others.into_iter().flatten()).min()
+    }
+
+    fn poll_transmit(&mut self, _: Instant, into: &mut Vec<u8>) -> bool {
+        self.common.interface.poll_transmit(into)
+    }
+
+    fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
+        self.common.poll_event(message)
+    }
+}

@@ -1,0 +1,172 @@
+//! What a server does with packets of clients.
+
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::ipx::{Address, packet_type};
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::envelope::{Envelope, NO_CONNECTION, kind, status};
+use lanlab_wire::ncp::watchdog::{self, Sign, Watchdog};
+
+use super::Station;
+use super::answerer::{Answerer, push_reply};
+use crate::carrier::{Event, Peer, Why};
+use crate::ipx::{Packet, Place};
+use crate::ncp::facts;
+
+/// Most sessions that others have called, and of one station.
+const MOST_SESSIONS: usize = 254;
+const MOST_OF_STATION: usize = 127;
+
+impl Station {
+    /// A packet for the server's socket.
+    pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Ok((envelope, data)) = Envelope::parse(packet.data) else {
+            self.common.interface.counts.unreadable_packets += 1;
+            return;
+        };
+        if !self.is_listening {
+            self.common.counts.discarded += 1;
+            return;
+        }
+        match envelope.kind {
+            kind::CREATE => self.create(now, packet.from, envelope),
+            kind::REQUEST | kind::DESTROY => self.of_connection(now, packet.from, envelope, data),
+            _ => self.common.counts.discarded += 1,
+        }
+    }
+
+    fn create(&mut self, now: Instant, from: Place, envelope: Envelope) {
+        let known = self.answerers.iter().position(|one| one.client.address == from.address);
+        if let Some(index) = known {
+            if self.answerers[index].is_first_again(now, &mut self.common) {
+                return;
+            }
+            // A client that begins anew has nothing of what it had.
+            let id = self.answerers.remove(index).id;
+            self.common.event(Event::Ended(id, Why::ByPeer));
+        }
+        let reply = Envelope { kind: kind::REPLY, ..envelope };
+        if !self.make_room(from.mac) {
+            push_reply(from, reply, (completion::OUT_OF_MEMORY, 0), &mut self.common);
+            return;
+        }
+        let id = self.ids.next();
+        let connection = self.free_connection();
+        let called = self.common.interface.server_address(lanlab_wire::ipx::socket::NCP);
+        self.common.event(Event::Accepted {
+            session: id,
+            facts: facts(from.framing),
+            station: from.mac,
+            called: Peer::Ipx(called),
+            calling: Peer::Ipx(from.address),
+        });
+        let deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
+        let asked = (envelope, deadline);
+        let session = Answerer::begin(id, from, connection, asked, &mut self.common);
+        self.answerers.push(session);
+    }
+
+    fn of_connection(&mut self, now: Instant, from: Place, envelope: Envelope, data: &[u8]) {
+        let found = self.answerers.iter().position(|session| {
+            session.connection == envelope.connection && session.client.address == from.address
+        });
+        let reply = Envelope { kind: kind::REPLY, ..envelope };
+        let Some(index) = found else {
+            self.common.counts.unknown_connections += 1;
+            let bad = (completion::FAILED, status::BAD_CONNECTION);
+            push_reply(from, reply, bad, &mut self.common);
+            return;
+        };
+        if envelope.kind == kind::DESTROY {
+            push_reply(from, reply, (completion::OK, 0), &mut self.common);
+            let id = self.answerers.remove(index).id;
+            self.common.event(Event::Ended(id, Why::ByPeer));
+            return;
+        }
+        let session = &mut self.answerers[index];
+        // It may have another router, or another adapter of the same address.
+        session.client = from;
+        session.questions = 0;
+        session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
+        session.handle_request(now, (envelope, data), &mut self.common);
+    }
+
+    fn free_connection(&mut self) -> u16 {
+        loop {
+            // The watchdog says a connection by one octet.
+            self.last_connection = self.last_connection % MOST_SESSIONS as u16 + 1;
+            let number = self.last_connection;
+            let is_taken = self.answerers.iter().any(|session| session.connection == number);
+            if number != NO_CONNECTION && !is_taken {
+                return number;
+            }
+        }
+    }
+
+    /// Have room for a session of a station. Who has only asked for a connection makes room, the oldest first.
+    fn make_room(&mut self, station: Mac) -> bool {
+        let of_station = |session: &Answerer| session.client.mac == station;
+        let is_one_full =
+            self.answerers.iter().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
+        if !is_one_full && self.answerers.len() < MOST_SESSIONS {
+            return true;
+        }
+        let crowded = self
+            .answerers
+            .iter()
+            .position(|session| session.went_on.is_none() && (!is_one_full || of_station(session)));
+        let Some(index) = crowded else { return false };
+        let id = self.answerers.remove(index).id;
+        self.common.counts.crowded_out += 1;
+        self.common.event(Event::Ended(id, Why::NoResources));
+        true
+    }
+
+    /// A client says that it is there.
+    pub(super) fn handle_presence(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Ok(watchdog) = Watchdog::parse(packet.data) else {
+            self.common.interface.counts.unreadable_packets += 1;
+            return;
+        };
+        let said = Sign::from_wire(watchdog.sign) == Some(Sign::Yes);
+        let known = self.answerers.iter_mut().find(|session| {
+            let Address { node, socket, .. } = session.client.address;
+            said && session.connection as u8 == watchdog.connection
+                && (node, socket.wrapping_add(1))
+                    == (packet.from.address.node, packet.from.address.socket)
+        });
+        match known {
+            Some(session) => {
+                session.questions = 0;
+                session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
+            }
+            None => self.common.counts.discarded += 1,
+        }
+    }
+
+    /// Ask clients that have said nothing for long whether they are there, and end sessions of those that are not.
+    pub(super) fn handle_answerer_timeouts(&mut self, now: Instant) {
+        for index in (0..self.answerers.len()).rev() {
+            if self.answerers[index].deadline > now {
+                continue;
+            }
+            if self.answerers[index].questions >= self.netware.watchdog_questions.value {
+                let id = self.answerers.remove(index).id;
+                self.common.event(Event::Ended(id, Why::NoAnswer));
+                continue;
+            }
+            let session = &mut self.answerers[index];
+            session.questions += 1;
+            session.deadline = now.plus_nanos(self.netware.watchdog_interval_ns.value);
+            let mut to = session.client;
+            to.address.socket = to.address.socket.wrapping_add(1);
+            let (connection, sign) = (session.connection as u8, Sign::Question.to_wire());
+            let mut data = Vec::new();
+            Watchdog { connection, sign }.emit(&mut data);
+            self.watchdog.questions_sent += 1;
+            let interface = &mut self.common.interface;
+            let from = interface.server_address(watchdog::SERVER_SOCKET);
+            interface.push_from(from, to, packet_type::EXCHANGE, &data);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! NetWare's core protocol: a client and a server on the offline medium, in virtual time.
+
+#[path = "../nbf/chance.rs"]
+mod chance;
+mod pair;
+#[path = "../nbf/segment.rs"]
+#[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
+mod segment;
+mod services;
+#[path = "../nbf/tshark.rs"]
+mod tshark;
+mod waiting;

@@ -1,0 +1,402 @@
+//! A client and a server of files on one segment; a test asks, and time goes on until the answer is there.
+
+use std::collections::VecDeque;
+
+use lanlab_medium::Topology;
+use lanlab_stack::carrier::CarrierFacts;
+use lanlab_stack::file_server::memory::MemoryFiles;
+use lanlab_stack::file_server::{FileServer, Session};
+use lanlab_stack::files::FileStore;
+use lanlab_stack::ncp::NetWare;
+use lanlab_stack::ncp::client::{Client, Plan, User};
+use lanlab_stack::ncp::server::{Offer, Server};
+use lanlab_stack::node::{
+    CarrierKind, CarrierKinds, Event, Node, NodeConfig, NotSent, Peer, SessionId, StationConfig,
+    Why,
+};
+use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_stack::redirector::{Access, Call, CallId, Done, FileId, Listed, Redirector, Refusal};
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Framing;
+use lanlab_wire::ipx::framing;
+use lanlab_wire::pcap;
+use lanlab_wire::smb1::strings::CodePage;
+
+use crate::segment::{Program, Segment, mac, name};
+
+/// Time until every station knows its segment.
+pub const READY: Instant = Instant::from_nanos(2_000_000_000);
+/// Longer than any call waits: twenty tries of at most four seconds.
+const LONGEST_CALL_NS: u64 = 90_000_000_000;
+
+/// What a test changes of a pair.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    pub netware: NetWare,
+    pub framing: Option<Framing>,
+    pub user: Option<User>,
+    pub password: &'static str,
+    pub read_only: bool,
+    pub seed: u64,
+    pub lost: u32,
+}
+
+impl Setting {
+    pub fn new(netware: NetWare) -> Self {
+        let user = User { name: "joe".into(), password: "secret".into() };
+        let framing = Some(framing::RAW_802_3);
+        let (password, read_only) = ("SECRET", false);
+        Self { netware, framing, user: Some(user), password, read_only, seed: 1, lost: 0 }
+    }
+
+    fn node(&self, index: usize) -> Node {
+        let carriers = CarrierKinds::only(CarrierKind::Ncp);
+        let config = NodeConfig::new(mac(index), name(index), WINDOWS_NT, carriers);
+        let (netware, framing) = (self.netware, self.framing);
+        let station = StationConfig { netware, framing, network: Some(0x17), ..config.station };
+        Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
+    }
+}
+
+/// One end.
+pub enum End {
+    Client(Box<Asking>),
+    Server(Box<Serving>),
+}
+
+#[derive(Default)]
+pub struct Asking {
+    pub client: Option<Client>,
+    plan: Option<Plan>,
+    waiting: VecDeque<Vec<u8>>,
+    session: Option<SessionId>,
+    pub ended: Option<(Instant, Why)>,
+    done: Vec<(CallId, Result<Done, Refusal>, Vec<u8>)>,
+}
+
+pub struct Serving {
+    pub server: Server,
+    pub sessions: Vec<(SessionId, Session)>,
+    pub files: MemoryFiles,
+    waiting: VecDeque<(SessionId, Vec<u8>)>,
+    pub ended: Vec<Why>,
+    /// Whether it does not answer.
+    pub is_slow: bool,
+}
+
+impl Asking {
+    fn pump(&mut self, now: Instant, node: &mut Node) {
+        let (Some(client), Some(id)) = (&mut self.client, self.session) else { return };
+        let (mut message, mut data) = (vec![], vec![]);
+        while let Some((call, outcome)) = client.poll_done(&mut data) {
+            self.done.push((call, outcome, std::mem::take(&mut data)));
+        }
+        while client.poll_message(&mut message) {
+            self.waiting.push_back(std::mem::take(&mut message));
+        }
+        while let Some(message) = self.waiting.front() {
+            match node.send(now, id, message) {
+                Ok(()) => drop(self.waiting.pop_front()),
+                Err(NotSent::Full | NotSent::NoSession) => return,
+                Err(NotSent::TooLong) => panic!("{} octets", message.len()),
+            }
+        }
+    }
+}
+
+impl Serving {
+    pub fn work(&mut self, now: Instant, node: &mut Node) {
+        for (id, session) in &mut self.sessions {
+            let (mut data, mut head) = (vec![], vec![]);
+            loop {
+                if let Some(call) = session.poll_file_call(&mut data) {
+                    let answer = self.files.carry_out(call, &mut data);
+                    session.handle_file_answer(answer, &mut data);
+                } else if session.poll_message(&mut head, &mut data) {
+                    self.waiting.push_back((*id, [&head[..], &data[..]].concat()));
+                } else {
+                    break;
+                }
+            }
+        }
+        while let Some((id, message)) = self.waiting.pop_front() {
+            // A client may have gone.
+            let _ = node.send(now, id, &message);
+        }
+    }
+}
+
+impl Program for End {
+    fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
+        match self {
+            Self::Client(asking) => {
+                match event {
+                    Event::Opened(id, carrier) => {
+                        asking.session = Some(id);
+                        let plan = asking.plan.take().map(|plan| Plan { carrier, ..plan });
+                        asking.client = plan.map(Client::new);
+                    }
+                    Event::Message(_) => asking.client.as_mut().unwrap().handle_message(message),
+                    Event::Ended(_, why) => asking.ended = Some((now, why)),
+                    _ => {}
+                }
+                asking.pump(now, node);
+            }
+            Self::Server(serving) => {
+                match event {
+                    Event::Accepted { session, facts, .. } => {
+                        let new = serving.server.session(facts, [7; 8], 0x01d0_0000_0000_0000);
+                        serving.sessions.push((session, new));
+                    }
+                    Event::Message(id) => {
+                        let known = serving.sessions.iter_mut().find(|one| one.0 == id);
+                        known.unwrap().1.handle_message(message);
+                    }
+                    Event::Ended(id, why) => {
+                        serving.ended.push(why);
+                        if let Some(one) = serving.sessions.iter_mut().find(|one| one.0 == id) {
+                            one.1.end();
+                        }
+                    }
+                    _ => {}
+                }
+                if !serving.is_slow {
+                    serving.work(now, node);
+                }
+            }
+        }
+    }
+}
+
+/// See the module.
+pub struct Pair {
+    pub segment: Segment<End>,
+    pub id: SessionId,
+}
+
+impl Pair {
+    /// A pair whose client calls the server by its name.
+    pub fn calling(setting: &Setting) -> Self {
+        let carrier = CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: true };
+        let plan = Plan {
+            volume: "sys".into(),
+            user: setting
+                .user
+                .clone()
+                .map(|user| User { name: user.name, password: setting.password.into() }),
+            code_page: CodePage::Cp437,
+            most_data_bytes: setting.netware.most_data_bytes.value,
+            carrier,
+        };
+        let server = Server::new(Offer {
+            name: "STATION1".into(),
+            volume: "SYS".into(),
+            user: setting.user.clone(),
+            read_only: setting.read_only,
+            code_page: CodePage::Cp437,
+            netware: setting.netware,
+        });
+        let asking = Asking { plan: Some(plan), ..Asking::default() };
+        let serving = Serving {
+            server,
+            sessions: vec![],
+            files: MemoryFiles::default(),
+            waiting: VecDeque::new(),
+            ended: vec![],
+            is_slow: false,
+        };
+        let ends = vec![
+            (setting.node(0), End::Client(Box::new(asking))),
+            (setting.node(1), End::Server(Box::new(serving))),
+        ];
+        let mut segment = Segment::of(Topology::Cable, ends, setting.seed);
+        let mut capture = vec![];
+        pcap::emit_header(&mut capture);
+        segment.capture = Some(capture);
+        segment.keeps_sent = true;
+        segment.with(1, |_, node, _| node.listen());
+        segment.run_until(READY);
+        segment.faults.lost = setting.lost;
+        let to = Peer::Name(name(1));
+        let id = segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
+        Self { segment, id }
+    }
+
+    /// The same, once the session is there.
+    pub fn new(setting: &Setting) -> Self {
+        let mut pair = Self::calling(setting);
+        let connected = pair.outcome(Client::CONNECTED).0;
+        assert_eq!(connected, Ok(Done::Nothing));
+        pair
+    }
+
+    /// Change how the client connects, before it does.
+    pub fn plan(&mut self, change: impl FnOnce(&mut Plan)) {
+        self.segment.with(0, |_, _, end| match end {
+            End::Client(asking) => change(asking.plan.as_mut().unwrap()),
+            End::Server(_) => panic!(),
+        });
+    }
+
+    pub fn client(&self) -> &Asking {
+        match self.segment.program(0) {
+            End::Client(asking) => asking,
+            End::Server(_) => panic!("the first station is the client"),
+        }
+    }
+
+    pub fn server(&self) -> &Serving {
+        match self.segment.program(1) {
+            End::Server(serving) => serving,
+            End::Client(_) => panic!("the second station is the server"),
+        }
+    }
+
+    /// Have the server do something.
+    pub fn serve<R>(&mut self, act: impl FnOnce(Instant, &mut Node, &mut Serving) -> R) -> R {
+        self.segment.with(1, |now, node, end| match end {
+            End::Server(serving) => act(now, node, serving),
+            End::Client(_) => panic!("the second station is the server"),
+        })
+    }
+
+    /// What comes of a call, with what was read; the test fails if that takes longer than all repetitions, or the
+    /// session ends.
+    pub fn outcome(&mut self, id: CallId) -> (Result<Done, Refusal>, Vec<u8>) {
+        let until = self.segment.now.plus_nanos(LONGEST_CALL_NS);
+        let is_open = |end: &End| match end {
+            End::Client(one) => one.done.iter().all(|done| done.0 != id) && one.ended.is_none(),
+            End::Server(_) => panic!(),
+        };
+        let is_done = self.segment.run_while(until, |segment| is_open(segment.program(0)));
+        assert!(is_done, "{id:?} is not answered at {:?}", self.segment.now);
+        self.segment.with(0, |_, _, end| match end {
+            End::Client(one) => {
+                let at = one.done.iter().position(|done| done.0 == id);
+                let at = at.unwrap_or_else(|| panic!("{:?}", one.ended));
+                let (_, outcome, data) = one.done.remove(at);
+                (outcome, data)
+            }
+            End::Server(_) => panic!(),
+        })
+    }
+
+    /// Make a call.
+    pub fn ask(&mut self, call: Call<'_>) -> (Result<Done, Refusal>, Vec<u8>) {
+        let id = self.begin(call);
+        self.outcome(id)
+    }
+
+    /// Begin a call.
+    pub fn begin(&mut self, call: Call<'_>) -> CallId {
+        self.segment.with(0, |now, node, end| match end {
+            End::Client(one) => {
+                let id = one.client.as_mut().unwrap().call(call);
+                one.pump(now, node);
+                id
+            }
+            End::Server(_) => panic!(),
+        })
+    }
+
+    /// Make a call that succeeds, and says nothing.
+    pub fn done(&mut self, call: Call<'_>) {
+        let outcome = self.ask(call).0;
+        assert_eq!(outcome, Ok(Done::Nothing), "{call:?}");
+    }
+
+    pub fn open(&mut self, path: &str, access: Access) -> Result<(FileId, u64), Refusal> {
+        match self.ask(Call::Open { path, access }).0? {
+            Done::Opened { file, size_bytes } => Ok((file, size_bytes)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn write(&mut self, file: FileId, mut offset: u64, mut octets: &[u8]) {
+        while !octets.is_empty() {
+            match self.ask(Call::Write { file, offset, parts: [octets, &[]] }).0 {
+                Ok(Done::Written(count)) => {
+                    octets = &octets[count as usize..];
+                    offset += u64::from(count);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    pub fn read(&mut self, file: FileId, offset: u64, count: u32) -> Vec<u8> {
+        match self.ask(Call::Read { file, offset, count }) {
+            (Ok(Done::Read(range)), data) => data[range].to_vec(),
+            (other, _) => panic!("{other:?}"),
+        }
+    }
+
+    /// A new file with these octets.
+    pub fn put(&mut self, path: &str, octets: &[u8]) {
+        let (file, _) = self.open(path, Access::Create).unwrap();
+        self.write(file, 0, octets);
+        self.done(Call::Close { file });
+    }
+
+    /// All of a file.
+    pub fn get(&mut self, path: &str) -> Vec<u8> {
+        let (file, size_bytes) = self.open(path, Access::Read).unwrap();
+        let mut all = vec![];
+        loop {
+            let read = self.read(file, all.len() as u64, u32::MAX);
+            if read.is_empty() {
+                break;
+            }
+            all.extend(read);
+        }
+        assert_eq!(all.len() as u64, size_bytes);
+        self.done(Call::Close { file });
+        all
+    }
+
+    pub fn list(&mut self, path: &str) -> Vec<Listed> {
+        match self.ask(Call::List { path }).0 {
+            Ok(Done::Listed(listed)) => listed,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Log out, and end the connection.
+    pub fn end(&mut self) {
+        self.done(Call::End);
+        let id = self.id;
+        self.segment.with(0, |now, node, _| node.close(now, id));
+        let until = self.segment.now.plus_nanos(LONGEST_CALL_NS);
+        self.segment.run_while(until, |segment| match segment.program(0) {
+            End::Client(one) => one.ended.is_none(),
+            End::Server(_) => panic!(),
+        });
+        assert_eq!(self.client().ended.map(|ended| ended.1), Some(Why::Closed));
+    }
+
+    /// The first frame of a station whose packet of NCP is of this kind.
+    pub fn first_packet_of(&self, station: usize, kind: u16) -> Vec<u8> {
+        let capture = &self.segment.capture.as_ref().unwrap()[24..];
+        let mut rest = capture;
+        loop {
+            let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
+            let frame = &rest[16..16 + length];
+            // Ethernet, IPX without LLC, then the envelope.
+            if frame[6..12] == mac(station).0 && frame[44..46] == kind.to_be_bytes() {
+                return frame.to_vec();
+            }
+            rest = &rest[16 + length..];
+        }
+    }
+
+    /// A number that a node has counted.
+    pub fn counted(&mut self, station: usize, key: &str) -> u64 {
+        let counts = self.segment.node(station).counts();
+        counts.iter().find(|(found, _)| *found == key).unwrap_or_else(|| panic!("{key}")).1
+    }
+}
+
+/// Octets that say where they belong.
+pub fn pattern(count: usize) -> Vec<u8> {
+    (0..count).map(|at| (at * 7 + at / 251) as u8).collect()
+}

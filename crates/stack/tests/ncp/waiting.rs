@@ -1,0 +1,116 @@
+//! Ends that say nothing, or not yet: repetitions, the sign of a server that works, and the watchdog.
+
+use lanlab_stack::ncp::profile::{self, NETWARE_3};
+use lanlab_stack::node::{CarrierKind, Peer, Why};
+use lanlab_stack::redirector::{Access, Call, Done, Redirector};
+use lanlab_wire::netbios_name::{Name, suffix};
+
+use crate::pair::{End, Pair, Setting};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Begin a call, and let time pass.
+fn begin(pair: &mut Pair, call: Call<'_>, seconds: u64) -> lanlab_stack::redirector::CallId {
+    let id = pair.begin(call);
+    pair.segment.run_until(pair.segment.now.plus_nanos(seconds * SECOND_NS));
+    id
+}
+
+#[test]
+fn a_server_that_works_says_so_and_does_it_once() {
+    let mut pair = Pair::new(&Setting::new(NETWARE_3));
+    pair.serve(|_, _, serving| serving.is_slow = true);
+    let id = begin(&mut pair, Call::MakeDirectory { path: "slow" }, 60);
+    assert!(pair.client().ended.is_none());
+    assert!(pair.counted(0, "working_received") > 10);
+    assert_eq!(pair.counted(0, "working_received"), pair.counted(1, "answered_again"));
+    pair.serve(|now, node, serving| {
+        serving.is_slow = false;
+        serving.work(now, node);
+    });
+    // Made twice, it would be there already.
+    assert_eq!(pair.outcome(id).0, Ok(Done::Nothing));
+}
+
+#[test]
+fn a_server_that_works_for_ever_is_given_up() {
+    let mut pair = Pair::new(&Setting::new(NETWARE_3));
+    pair.serve(|_, _, serving| serving.is_slow = true);
+    let from = pair.segment.now;
+    begin(&mut pair, Call::Echo, 700);
+    let (at, why) = pair.client().ended.unwrap();
+    assert_eq!(why, Why::NoAnswer);
+    assert!((600..=605).contains(&(at.nanos_since(from) / SECOND_NS)), "{at:?}");
+}
+
+#[test]
+fn a_server_that_says_nothing_is_given_up_after_all_tries() {
+    for netware in profile::ALL {
+        let mut pair = Pair::new(&Setting::new(netware));
+        pair.segment.faults.lost = 100;
+        let from = pair.segment.now;
+        begin(&mut pair, Call::Echo, 200);
+        let (at, why) = pair.client().ended.unwrap();
+        assert_eq!(why, Why::NoAnswer);
+        assert_eq!(pair.counted(0, "information_sent_again"), 19);
+        // Doubled from 0.1 s on until 4 s.
+        assert!((60..=70).contains(&(at.nanos_since(from) / SECOND_NS)), "{at:?}");
+    }
+}
+
+#[test]
+fn the_watchdog_keeps_who_answers_and_ends_who_does_not() {
+    let mut pair = Pair::new(&Setting::new(NETWARE_3));
+    let _ = pair.open("a", Access::Create).unwrap();
+    assert_eq!(pair.server().files.open(), 1);
+    pair.segment.run_until(pair.segment.now.plus_nanos(7_200 * SECOND_NS));
+    assert!(pair.server().ended.is_empty() && pair.client().ended.is_none());
+    assert_eq!(pair.counted(1, "watchdog_questions_sent"), 24);
+    assert_eq!(pair.counted(0, "watchdog_questions_answered"), 24);
+    pair.segment.faults.lost = 100;
+    let from = pair.segment.now;
+    pair.segment.run_while(
+        from.plus_nanos(7_200 * SECOND_NS),
+        |segment| matches!(segment.program(1), End::Server(one) if one.ended.is_empty()),
+    );
+    assert_eq!(pair.server().ended, [Why::NoAnswer]);
+    // At most 296.6 s, then 10 × 59.3 s.
+    let waited_s = pair.segment.now.nanos_since(from) / SECOND_NS;
+    assert!((593..=890).contains(&waited_s), "{waited_s}");
+    assert_eq!(pair.counted(1, "watchdog_questions_sent"), 34);
+    assert_eq!(pair.server().files.open(), 0, "what it had open is closed");
+    assert_eq!(pair.server().server.open_files(), 0);
+    // Back again, it hears that there is no such connection.
+    pair.segment.faults.lost = 0;
+    begin(&mut pair, Call::Echo, 5);
+    assert_eq!(pair.client().ended.map(|ended| ended.1), Some(Why::ByPeerAbnormally));
+    assert_eq!(pair.counted(1, "unknown_session_frames"), 1);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_looked_for_a_while() {
+    let mut pair = Pair::new(&Setting::new(NETWARE_3));
+    pair.end();
+    let to = Peer::Name(Name::new("OTHER", suffix::SERVER).unwrap());
+    let from = pair.segment.now;
+    pair.segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
+    pair.segment.run_until(from.plus_nanos(10 * SECOND_NS));
+    let (at, why) = pair.client().ended.unwrap();
+    assert_eq!((why, at.nanos_since(from)), (Why::NameNotFound, 3 * SECOND_NS));
+}
+
+#[test]
+fn a_client_that_begins_anew_from_the_same_socket_gets_another_connection() {
+    let mut pair = Pair::new(&Setting::new(NETWARE_3));
+    assert_eq!(pair.client().client.as_ref().unwrap().facts().unwrap().depth, 1);
+    let create = pair.first_packet_of(0, 0x1111);
+    // A late copy changes nothing.
+    pair.segment.with(1, |now, node, _| node.handle_frame(now, &create));
+    pair.done(Call::Echo);
+    assert!(pair.server().ended.is_empty());
+    // Long after, it is that of a client that was switched off and on.
+    pair.segment.run_until(pair.segment.now.plus_nanos(11 * SECOND_NS));
+    pair.segment.with(1, |now, node, _| node.handle_frame(now, &create));
+    assert_eq!(pair.server().ended, [Why::ByPeer]);
+    assert_eq!(pair.server().sessions.len(), 2);
+}
