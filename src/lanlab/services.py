@@ -25,14 +25,17 @@ class Carrier:
     family: Literal["ip", "mac", "ipx"]
     #: Whether its messages have room for signatures, and may be nothing but data.
     has_signatures_and_raw: bool = True
+    #: The service whose messages it carries; `None`: that of every service.
+    service: str | None = "smb1"
 
 
 #: By name.
 CARRIERS: Mapping[str, Carrier] = {
-    "tcp": Carrier("TCP", "the system's TCP", "ip"),
+    "tcp": Carrier("TCP", "the system's TCP", "ip", service=None),
     "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac"),
     "ipx": Carrier("IPX", "NWLink without NetBIOS", "ipx", has_signatures_and_raw=False),
     "nbipx": Carrier("NetBIOS over IPX", "NWLink between Windows NT and NT", "ipx"),
+    "ncp": Carrier("IPX", "NetWare's core protocol", "ipx", service="ncp"),
 }
 #: The carrier of every service, unless another one is asked for.
 USUAL_CARRIER = "tcp"
@@ -41,7 +44,15 @@ FRAME_CARRIERS: Mapping[str, Carrier] = {
     name: one for name, one in CARRIERS.items() if one.family != "ip"
 }
 #: The same for people, as in `NetBEUI, IPX or NetBIOS over IPX`.
-FRAME_TITLES = " or ".join(", ".join(one.title for one in FRAME_CARRIERS.values()).rsplit(", ", 1))
+FRAME_TITLES = " or ".join(
+    ", ".join(dict.fromkeys(one.title for one in FRAME_CARRIERS.values())).rsplit(", ", 1)
+)
+
+
+def frame_carriers_of(service: str) -> Mapping[str, Carrier]:
+    """The carriers straight on Ethernet that a service of the engine can choose from."""
+    return {name: one for name, one in FRAME_CARRIERS.items() if one.service == service}
+
 
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"
@@ -60,7 +71,7 @@ class Service:
     #: Further schemes of its URLs.
     schemes: tuple[str, ...] = ()
     #: What the first part of a URL's path names if no directory; an export is the whole path.
-    share: Literal["share", "bucket", "export"] | None = None
+    share: Literal["share", "volume", "bucket", "export"] | None = None
     #: Whether a URL's path begins in the directory of the login (RFC 1738, section 3.2.2), and not
     #: where all files of the server do.
     has_login_directory: bool = False
@@ -168,7 +179,18 @@ _ROWS = (
     Service("nfs", "NFS", 2049, share="export", has_users=False, has_blocks=True),
     Service("smb", "SMB", 445, share="share", has_blocks=True, has_domains=True),
     _SMB1,
-    *(_smb1_over(carrier) for carrier in FRAME_CARRIERS),
+    *(_smb1_over(carrier) for carrier in frame_carriers_of(_SMB1.name)),
+    Service(
+        "ncp",
+        "NetWare",
+        0,
+        share="volume",
+        has_blocks=True,
+        has_short_names=True,
+        has_guests=True,
+        most_password_characters=32,
+        carrier="ncp",
+    ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
 )

@@ -152,5 +152,6 @@ services! {
     Nfs in nfs for Nfs;
     Smb in smb for Smb;
     Smb1 in smb1 for Smb1;
+    Ncp in ncp for Ncp;
     S3 in s3 for S3 | S3s;
 }

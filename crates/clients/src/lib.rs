@@ -9,6 +9,7 @@ pub mod fuzz_checks;
 mod http;
 mod memory;
 mod multiplex;
+mod ncp;
 mod nfs;
 mod s3;
 mod sftp;

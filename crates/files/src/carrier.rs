@@ -21,6 +21,8 @@ pub enum Carrier {
 impl Carrier {
     /// `NetBEUI`.
     pub const NBF: Self = Self::Frames(CarrierKind::Nbf);
+    /// `NetWare`'s core protocol.
+    pub const NCP: Self = Self::Frames(CarrierKind::Ncp);
 
     /// Every carrier.
     pub fn all() -> impl Iterator<Item = Self> {

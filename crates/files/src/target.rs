@@ -33,6 +33,8 @@ pub enum ServiceKind {
     Smb,
     /// SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, or directly over TCP.
     Smb1,
+    /// `NetWare`'s core protocol over IPX.
+    Ncp,
     /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
     S3,
     /// The same over TLS.
@@ -40,9 +42,14 @@ pub enum ServiceKind {
 }
 
 impl ServiceKind {
-    /// Whether frames on Ethernet can carry its messages, not TCP alone.
-    pub const fn goes_over_frames(self) -> bool {
-        matches!(self, Self::Smb1)
+    /// Whether this carries its messages.
+    pub fn goes_over(self, carrier: Carrier) -> bool {
+        let is_netware = carrier == Carrier::NCP;
+        match self {
+            Self::Ncp => is_netware,
+            Self::Smb1 => !is_netware,
+            _ => carrier == Carrier::Tcp,
+        }
     }
 }
 
@@ -123,7 +130,7 @@ pub struct Target {
     /// Address of this host to connect from; absent: that of the way to the server.
     #[serde(default)]
     pub bind: Option<HostAddress>,
-    /// Share of SMB, bucket of S3, export of NFS (`/export`).
+    /// Share of SMB, volume of `NetWare`, bucket of S3, export of NFS (`/export`).
     #[serde(default)]
     pub share: Option<String>,
     /// Directory to work in: of this host (absolute) for a directory, else names joined by `/`
@@ -147,7 +154,7 @@ pub struct Target {
     /// How TCP is set; absent: as the system has it.
     #[serde(default)]
     pub tcp_profile: Option<TcpProfile>,
-    /// What carries SMB 1; the server is then called by `server_name` where that is no address.
+    /// What carries SMB 1 or NCP; the server is then called by `server_name` where that is no address.
     #[serde(default)]
     pub carrier: Carrier,
     /// Link of this host to which the server's station is joined, of a carrier on Ethernet.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use lanlab_connections::wired::WiredNode;
 use lanlab_files::{
-    CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, Result, ServiceKind,
+    Carrier, CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, Result, ServiceKind,
 };
 use lanlab_os::RawLinkPlace;
 use lanlab_served::Confined;
@@ -20,12 +20,14 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 mod admission;
+mod file_sessions;
 pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz_checks;
 mod http;
 mod identity;
 mod login;
+mod ncp;
 mod nfs;
 mod s3;
 mod sftp;
@@ -56,7 +58,8 @@ pub struct Offer {
     pub requires_signatures: bool,
     /// The oldest and the newest dialect of SMB 1 to speak.
     pub dialects: (Dialect, Dialect),
-    /// Names of the server and of its share, by which clients of SMB find them; absent: `lanlab`.
+    /// Names of the server and of its share or volume, by which clients of SMB and NCP find them; absent: those of
+    /// the service.
     pub names: ServerNames,
     /// Where it is served on a link of whole Ethernet frames; absent: over TCP.
     pub station: Option<StationOffer>,
@@ -67,7 +70,7 @@ pub struct Offer {
 pub struct ServerNames {
     /// Of the server, 1 to 15 characters of ASCII; only SMB 1 says one.
     pub server: Option<String>,
-    /// Of the share, 1 to 12 characters of ASCII.
+    /// Of the share or volume, 1 to 12 characters of ASCII.
     pub share: Option<String>,
 }
 
@@ -173,7 +176,7 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         return Err(Fault::new(Class::Missing, message));
     }
     if let Some(station) = &offer.station
-        && !offer.service.goes_over_frames()
+        && !offer.service.goes_over(Carrier::Frames(station.carrier))
     {
         let (service, carrier) = (offer.service, station.carrier.title());
         let message = format!("{service:?} is not served over {carrier}");
@@ -195,6 +198,7 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         ServiceKind::Nfs => nfs::serve(offer, bounds).await,
         ServiceKind::Smb => smb::serve(offer, bounds).await,
         ServiceKind::Smb1 => smb1::serve(offer, bounds).await,
+        ServiceKind::Ncp => ncp::serve(offer, bounds).await,
         ServiceKind::S3 | ServiceKind::S3s => s3::serve(offer, bounds),
     }
 }

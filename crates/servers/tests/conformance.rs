@@ -63,8 +63,14 @@ async fn conforms(service: ServiceKind, wired: Wired) {
     let root = TempDir::new().unwrap();
     let (serving, target) = served(service, &wired, root.path()).await;
     let session = connect(&target).await.unwrap();
-    let on_disk = |name: &ServicePath| std::fs::read(root.path().join(name.as_str())).ok();
-    behaves(&session, on_disk, !matches!(service, ServiceKind::S3 | ServiceKind::S3s)).await;
+    // Names of NetWare are short, and in upper case.
+    let is_short = service == ServiceKind::Ncp;
+    let on_disk = |name: &ServicePath| {
+        let name = if is_short { name.as_str().to_uppercase() } else { name.as_str().to_owned() };
+        std::fs::read(root.path().join(name)).ok()
+    };
+    let has_directories = !matches!(service, ServiceKind::S3 | ServiceKind::S3s);
+    behaves(&session, on_disk, has_directories, is_short).await;
     session.end().await.unwrap();
 
     let Some(serving) = serving else { return };
@@ -148,4 +154,6 @@ services_over_frames! {
     smb1_over_ipx_where_frames_are_lost_doubled_and_late: Smb1, Ipx, losing 0.05 mix,
     smb1_over_nbipx: Smb1, Nbipx, losing 0.0,
     smb1_over_nbipx_where_frames_are_lost_doubled_and_late: Smb1, Nbipx, losing 0.05 mix,
+    ncp_over_ipx: Ncp, Ncp, losing 0.0,
+    ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, losing 0.05 mix,
 }

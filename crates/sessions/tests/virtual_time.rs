@@ -199,7 +199,7 @@ fn served(dialect: Dialect) -> Instant {
         let (clock, files) = (time.clone(), Rc::clone(&files));
         async move {
             let session = connected(&clock, dialect, client).await.unwrap();
-            behaves(&session, |name| stored(&files, name), true).await;
+            behaves(&session, |name| stored(&files, name), true, false).await;
             session.end().await.unwrap();
             let _ = serving.await;
         }

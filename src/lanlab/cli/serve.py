@@ -8,14 +8,20 @@ import typer
 
 from lanlab.cli.service_options import OfficeNetworkOption
 from lanlab.errors import UsageError
-from lanlab.services import FRAME_CARRIERS, FRAME_TITLES, SERVICES, USUAL_CARRIER, carried_by
+from lanlab.services import (
+    FRAME_TITLES,
+    SERVICES,
+    USUAL_CARRIER,
+    carried_by,
+    frame_carriers_of,
+)
 
 if TYPE_CHECKING:
     from lanlab.performers.serving import Station
     from lanlab.services import Service
 
 #: Carriers without IP, for people.
-_FRAMED = ", ".join(f"{name} for {one.title}" for name, one in FRAME_CARRIERS.items())
+_FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
 #: The address and port of a server over TCP, unless others are asked for.
 _USUAL_PLACE = ("127.0.0.1", 0)
 _NAME = "LANLAB"
@@ -116,7 +122,7 @@ def serve(
             "--name",
             "--as",
             metavar="NAME",
-            help="Name of the server (SMB 1), 1 to 15 characters. Default: LANLAB.",
+            help="Name of the server (SMB 1, NetWare), 1 to 15 characters. Default: LANLAB.",
         ),
     ] = None,
     share: Annotated[
@@ -124,7 +130,8 @@ def serve(
         typer.Option(
             "--share",
             metavar="NAME",
-            help="Name of the share (SMB), 1 to 12 characters. Default: lanlab.",
+            help="Name of the share (SMB) or volume (NetWare), 1 to 12 characters. Default: "
+            "lanlab, or SYS.",
         ),
     ] = None,
     user: Annotated[
@@ -139,8 +146,8 @@ def serve(
         bool,
         typer.Option(
             "--guest",
-            help="Serve without a password, for machines that know no users (SMB 1). Every host "
-            "that reaches the address is served.",
+            help="Serve without a password, for machines that know no users (SMB 1, NetWare). "
+            "Every host that reaches the address is served.",
         ),
     ] = False,
     dialect: Annotated[
@@ -180,12 +187,13 @@ def serve(
     read-only unless --write is given. Unless you give it a password it makes a new one at each
     start and prints it once.
 
-    Over NetBEUI and on IPX it serves the Ethernet of --interface, by a NetBIOS name. That needs
+    Over NetBEUI and on IPX it serves the Ethernet of --interface, by a name. That needs
     root on Linux, to open a socket; a process without rights reads the frames and serves the files.
 
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;
     sudo lanlab serve ~/cnc --service smb1 --carrier nbf --interface eth1 --name CNCFILES;
+    sudo lanlab serve ~/cnc --service ncp --interface eth1 --name CNCFILES;
     lanlab serve ~/cnc --service smb1 --as CNCFILES --share DATA --user cnc
     --password-file secret.txt --address 192.168.7.2 --port 139;
     lanlab serve ~/cnc --service smb1 --guest --dialect core..lanman1 --address 192.168.7.2
@@ -278,10 +286,8 @@ def serve(
                 print_lines("signing     required: clients that do not sign are refused")
             if served.trust_sha256 is not None:
                 print_lines(f"identity    sha256 {served.trust_sha256}")
-            if offered.dialects:
-                spoken = dialects or (offered.dialects[0], offered.dialects[-1])
-                for line in worth_of(offered, spoken, has_password=credentials is not None):
-                    print_lines(line)
+            for line in worth_of(offered, dialects, has_password=credentials is not None):
+                print_lines(line)
             print_lines("end it with Ctrl-C" if time is None else f"ends after {time}")
             served.wait(within_s)
     except KeyboardInterrupt:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ _WORTH = {
     "lanman1": "an LM response: the password is found from it within hours",
     "lm12x002": "an LM response: the password is found from it within hours",
     "nt1": "an NTLMv2 response, or an older one where the client has no better",
+    "ncp": "a keyed login, or the password as it is: found from it within hours",
 }
 
 
@@ -80,7 +80,7 @@ def credentials_of(
 
     if guest and not offered.has_guests:
         raise UsageError(
-            f"--guest: found service `{offered.name}`; allowed: smb1",
+            f"--guest: found service `{offered.name}`; allowed: smb1, ncp",
             hint="leave it out: others log in with the password that is printed",
         )
     if guest and (require_signing or password_file is not None):
@@ -113,15 +113,25 @@ def credentials_of(
     return {"user": named, "secret": secret}, True
 
 
-def worth_of(offered: Service, spoken: Sequence[str], *, has_password: bool) -> list[str]:
-    """Lines that say what the dialects are worth, the oldest first."""
+def worth_of(
+    offered: Service, dialects: tuple[str, str] | None, *, has_password: bool
+) -> list[str]:
+    """Lines that say what a login is worth, by the dialects to speak, the oldest first."""
     known = offered.dialects
-    chosen = known[known.index(spoken[0]) : known.index(spoken[1]) + 1]
+    what, chosen = "dialects", known
+    if dialects is not None:
+        chosen = known[known.index(dialects[0]) : known.index(dialects[1]) + 1]
+    if offered.name in _WORTH:
+        what, chosen = "login", (offered.name,)
+    if not chosen:
+        return []
     if not has_password:
+        named = [f"{what:<12}{', '.join(chosen)}"] if known else []
         return [
-            f"dialects    {', '.join(chosen)}",
+            *named,
             "protection  none: no password and no encryption; every host that reaches it is served",
         ]
-    lines = [f"dialects    {chosen[0]}: {_WORTH[chosen[0]]}"]
-    lines += [f"            {one}: {_WORTH[one]}" for one in chosen[1:]]
+    lines = [
+        f"{what if not number else '':<12}{one}: {_WORTH[one]}" for number, one in enumerate(chosen)
+    ]
     return [*lines, "protection  no encryption; use this password nowhere else"]

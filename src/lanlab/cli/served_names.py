@@ -27,9 +27,10 @@ def server_name(offered: Service, name: str | None) -> str | None:
     """
     if name is None:
         return None
-    if not offered.dialects:
+    if not offered.has_guests:
         raise UsageError(
-            f"--name: found service `{offered.name}`, whose server says no name; allowed: smb1",
+            f"--name: found service `{offered.name}`, whose server says no name; allowed: smb1, "
+            "ncp",
             hint="leave it out, or serve by `--service smb1`",
         )
     if not _NAME.fullmatch(name) or len(name) > _MOST_OF_SERVER:
@@ -43,17 +44,19 @@ def server_name(offered: Service, name: str | None) -> str | None:
 
 def share_name(offered: Service, name: str | None) -> str | None:
     """
-    The name of the share; `None`: that of the server by itself.
+    The name of the share or volume; `None`: that of the server by itself.
 
     Raises:
         UsageError: The service has no shares, or it cannot be the name of one.
     """
     if name is None:
         return None
-    if offered.share != "share":
+    named = ("share", "volume")
+    if offered.share not in named:
         from lanlab.services import SERVICES
 
-        allowed = [one.name for one in SERVICES.values() if one.share == "share" and one.is_over_ip]
+        rows = (one for one in SERVICES.values() if one.share in named and "+" not in one.name)
+        allowed = [one.name for one in rows]
         raise UsageError(
             f"--share: found service `{offered.name}`, which has no shares; allowed: "
             f"{', '.join(allowed)}",

@@ -13,10 +13,10 @@ from lanlab.errors import UsageError
 from lanlab.services import (
     CARRIERS,
     EMBEDDED,
-    FRAME_CARRIERS,
     SERVICES,
     USUAL_CARRIER,
     carried_by,
+    frame_carriers_of,
     services_of,
 )
 from lanlab.workloads import copy_server as servers
@@ -40,7 +40,8 @@ _ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 def _carriers() -> str:
     framed = (
-        f"{name} for {one.title}, which is {one.about}" for name, one in FRAME_CARRIERS.items()
+        f"{name} for {one.title}, which is {one.about}"
+        for name, one in frame_carriers_of("smb1").items()
     )
     return ", or ".join([USUAL_CARRIER, *framed])
 

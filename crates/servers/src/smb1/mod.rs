@@ -4,44 +4,29 @@
 //! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
 //! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_connections::{MessageTransport, Messages, SessionClock};
+use lanlab_connections::{MessageTransport, Messages};
 use lanlab_files::{Fault, Result};
 use lanlab_served::{Files, Served};
-use lanlab_sessions::{self as sessions, FileAnswers, Logins};
-use lanlab_stack::file_server::{FileServer, Session};
-use lanlab_stack::files::{FileCall, FileStore};
 use lanlab_stack::smb::client::User;
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_wire::nbss::Framing;
 use lanlab_wire::smb1::strings::CodePage;
-use lanlab_wire::smb1::time::ticks_from_unix_ns;
-use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::task::block_in_place;
 
-use crate::admission::{Admission, Proof};
-use crate::login;
+use crate::admission::Admission;
+use crate::file_sessions::serve_client;
 use crate::{Bounds, Offer, Serving, listen, station};
 
 /// The server and its one share, unless other names are asked for.
 const NAME: &str = "lanlab";
 
-/// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
-/// stands before them.
-const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
-
-/// The same of a client that has not logged in.
+/// Octets of the longest message of a client that has not logged in.
 const LONGEST_OF_STRANGERS: usize = 8 << 10;
 
 /// What a connection takes before it has logged in.
 const STRANGER_BYTES: usize = 32 << 10;
-
-/// Wrong passwords after which a client is disconnected.
-const MAX_FAILED_LOGINS: u32 = 5;
 
 /// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
@@ -90,72 +75,4 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     }));
     Ok(Serving { port, share: Some(share), trust_sha256: None, accepted, station: None, task })
-}
-
-/// Serve a client until it has gone.
-async fn serve_client(
-    mut transport: MessageTransport,
-    server: Server,
-    files: Files,
-    proof: Proof,
-) -> io::Result<()> {
-    let mut challenge = [0; 8];
-    getrandom::fill(&mut challenge).map_err(io::Error::other)?;
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
-    let mut session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
-    let clock = SessionClock::new();
-    let mut logins = LoginRules { proof };
-    sessions::serve(&mut session, &mut transport, &mut Waited(files), &mut logins, &clock).await
-}
-
-/// Strangers have a time to log in, and few attempts.
-struct LoginRules {
-    proof: Proof,
-}
-
-impl Logins for LoginRules {
-    fn longest_message(&self) -> usize {
-        LONGEST_MESSAGE
-    }
-
-    fn succeeded(&mut self) {
-        self.proof.give();
-    }
-
-    async fn failed(&mut self, count: u32) -> io::Result<()> {
-        tokio::time::sleep(login::DELAY).await;
-        if count > MAX_FAILED_LOGINS {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
-        Ok(())
-    }
-}
-
-/// Files that a thread of the runtime waits for.
-struct Waited(Files);
-
-impl FileAnswers for Waited {
-    async fn carry_out(&mut self, first: FileCall, session: &mut Session, data: &mut Vec<u8>) {
-        while_others_run(|| {
-            let mut call = first;
-            loop {
-                let answer = self.0.carry_out(call, data);
-                session.handle_file_answer(answer, data);
-                match session.poll_file_call(data) {
-                    Some(next) => call = next,
-                    None => return,
-                }
-            }
-        });
-    }
-}
-
-/// Do work that may wait for a disk. Another thread of the runtime takes over its other tasks. A runtime of
-/// one thread, as it is used for virtual time, has none: its other tasks wait.
-fn while_others_run<R>(work: impl FnOnce() -> R) -> R {
-    match Handle::current().runtime_flavor() {
-        RuntimeFlavor::MultiThread => block_in_place(work),
-        _ => work(),
-    }
 }

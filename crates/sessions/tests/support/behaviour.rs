@@ -89,11 +89,12 @@ async fn both<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>
 /// Make, read, list, change and remove files in the directory of a session.
 ///
 /// `stored` gives what the server has of a file; `has_directories` says that a file cannot be made where
-/// there is no directory.
+/// there is no directory, `short_names` that names have at most 8 characters, a dot and 3 characters.
 pub async fn behaves(
     session: &impl Session,
     stored: impl Fn(&ServicePath) -> Option<Vec<u8>>,
     has_directories: bool,
+    short_names: bool,
 ) {
     let manner = session.capabilities();
     // A block is what one packet holds, at least.
@@ -102,11 +103,14 @@ pub async fn behaves(
     assert!(!session.facts().protocol.is_empty());
 
     // Files of every awkward size, in blocks that do not fit them.
-    let folder = path("lanlab folder");
+    let (folder_name, space) =
+        if short_names { ("folder.lab", "") } else { ("lanlab folder", " ") };
+    let file_name = |number: usize| format!("file{space}{number}.bin");
+    let folder = path(folder_name);
     session.make_directory(&folder).await.unwrap();
     let block = manner.block_bytes as usize;
     for (number, length) in [0, 1, 4095, 65_536, block, 3 * block + 17].into_iter().enumerate() {
-        let name = folder.join(&format!("file {number}.bin")).unwrap();
+        let name = folder.join(&file_name(number)).unwrap();
         let data = content(length, number as u64 + 1);
         write_whole(session, &name, &data, block).await;
         assert!(stored(&name).is_some_and(|octets| octets == data));
@@ -118,17 +122,17 @@ pub async fn behaves(
     let mut listed = session.list(Some(&folder)).await.unwrap();
     listed.sort();
     assert_eq!(listed.len(), 6);
-    let first = Entry { name: "file 0.bin".to_owned(), size_bytes: 0, is_directory: false };
+    let first = Entry { name: file_name(0), size_bytes: 0, is_directory: false };
     assert_eq!(listed[0], first);
     assert_eq!(listed[5].size_bytes, (3 * block + 17) as u64);
     let top = session.list(None).await.unwrap();
-    assert!(top.iter().any(|entry| entry.name == "lanlab folder" && entry.is_directory));
+    assert!(top.iter().any(|entry| entry.name == folder_name && entry.is_directory));
 
-    replaces_where_asked(session, &folder.join("file 4.bin").unwrap(), block).await;
+    replaces_where_asked(session, &folder.join(&file_name(4)).unwrap(), block).await;
 
     // Anywhere in a file, several calls at once.
     if manner.can_update {
-        let name = folder.join("file 5.bin").unwrap();
+        let name = folder.join(&file_name(5)).unwrap();
         let mut data = content(3 * block + 17, 6);
         let file = session.open(&name, Access::Update).await.unwrap();
         let (new, mut one, mut two) = (content(1000, 77), vec![0; 700], vec![0; 700]);
@@ -150,12 +154,12 @@ pub async fn behaves(
     }
 
     // Each impossible operation fails with a class of its own.
-    let missing = session.open(&path("not there"), Access::Read).await;
+    let missing = session.open(&path(&format!("not{space}here")), Access::Read).await;
     assert_eq!(missing.err().unwrap().class, Class::Missing);
     let nowhere = Access::Create { size_bytes: 1 };
     if has_directories {
         let within = async {
-            let file = session.open(&path("no folder/x"), nowhere).await?;
+            let file = session.open(&path(&format!("no{space}dir/x")), nowhere).await?;
             session.write_at(&file, 0, b"x").await?;
             session.close(file).await
         };
@@ -170,8 +174,8 @@ pub async fn behaves(
 
     // All that was made can be taken away.
     for number in 0..6 {
-        session.remove(&folder.join(&format!("file {number}.bin")).unwrap()).await.unwrap();
+        session.remove(&folder.join(&file_name(number)).unwrap()).await.unwrap();
     }
     session.remove_directory(&folder).await.unwrap();
-    assert!(session.list(None).await.unwrap().iter().all(|entry| entry.name != "lanlab folder"));
+    assert!(session.list(None).await.unwrap().iter().all(|entry| entry.name != folder_name));
 }

@@ -53,7 +53,8 @@ pub fn serve(request: Serve) -> Result<Task, Failure> {
 
 /// See that names that were asked for can be said.
 fn check_names(request: &Serve) -> Result<(), Failure> {
-    let says_share = matches!(request.service, ServiceKind::Smb | ServiceKind::Smb1);
+    use ServiceKind::{Ncp, Smb, Smb1};
+    let says_share = matches!(request.service, Smb | Smb1 | Ncp);
     for (field, name, longest, is_said) in [
         ("server_name", &request.server_name, 15, request.service == ServiceKind::Smb1),
         ("share", &request.share, 12, says_share),
@@ -62,7 +63,8 @@ fn check_names(request: &Serve) -> Result<(), Failure> {
         let fits = (1..=longest).contains(&name.len())
             && name.bytes().all(|octet| octet.is_ascii_graphic() && !FORBIDDEN.contains(&octet));
         if !is_said || !fits || name.eq_ignore_ascii_case("IPC$") {
-            let allowed = format!("1 to {longest} letters and digits of ASCII, of a server of SMB");
+            let allowed =
+                format!("1 to {longest} letters and digits of ASCII, of a server of SMB or NCP");
             return Err(Failure::value(field, name.clone(), allowed));
         }
     }
@@ -94,19 +96,24 @@ fn runtime() -> Result<Runtime, Failure> {
 /// The station that serves, of a carrier on Ethernet.
 fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
     match (request.carrier, &request.link, &request.station_name) {
-        (Carrier::Tcp, None, None) => Ok(None),
+        (Carrier::Tcp, None, None) if request.service.goes_over(Carrier::Tcp) => Ok(None),
         (Carrier::Frames(carrier), Some(link), Some(name))
-            if request.service.goes_over_frames() =>
+            if request.service.goes_over(request.carrier) =>
         {
             let (place, name) = (recorded::begin(link)?, name.clone());
             Ok(Some(StationOffer { carrier, place, name }))
         }
         (carrier, ..) => {
             let found = format!("{} for {:?}", carrier.name(), request.service);
-            let framed: Vec<_> = CarrierKind::ALL.iter().map(|kind| kind.name()).collect();
-            let framed = framed.join(" or ");
+            let carried = |service: ServiceKind| {
+                let framed = CarrierKind::ALL.iter().map(|kind| Carrier::Frames(*kind));
+                let framed = framed.filter(|carrier| service.goes_over(*carrier));
+                framed.map(Carrier::name).collect::<Vec<_>>().join(" or ")
+            };
             let allowed = format!(
-                "{framed} for smb1 with `link` and `station_name`, or {} without",
+                "{} for smb1 and {} for ncp, with `link` and `station_name`; or {} without",
+                carried(ServiceKind::Smb1),
+                carried(ServiceKind::Ncp),
                 Carrier::Tcp.name()
             );
             Err(Failure::value("carrier", found, allowed))

@@ -165,10 +165,11 @@ fn threads(spec: &StationsSpec) -> u64 {
         .min(own)
 }
 
-/// One for each processor; where a call costs its client little (NFS, SMB, SMB 1), for every second. A thread
+/// One for each processor; where a call costs its client little (NFS, SMB, SMB 1, NCP), for every second. A thread
 /// polls hundreds of such stations, and two that share two processors with a server poll theirs unevenly.
 fn usual_threads(service: ServiceKind, processors: u64) -> u64 {
-    let is_light = matches!(service, ServiceKind::Nfs | ServiceKind::Smb | ServiceKind::Smb1);
+    use ServiceKind::{Ncp, Nfs, Smb, Smb1};
+    let is_light = matches!(service, Nfs | Smb | Smb1 | Ncp);
     let threads = if is_light { processors / 2 } else { processors };
     threads.clamp(1, 64)
 }

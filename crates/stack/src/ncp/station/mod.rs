@@ -6,7 +6,7 @@ mod finding;
 mod requests;
 
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::Frame;
+use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{packet_type, socket};
 use lanlab_wire::ncp::watchdog;
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -27,8 +27,8 @@ type Common = crate::ipx::Common<Counts>;
 
 /// Sockets that the first one of a station may be away from the first of all; even, as each session has two.
 const SOCKETS_AWAY: u64 = 0x2000;
-/// More than a network in a server is never given: all ones is every network.
-const LAST_NETWORK: u32 = 0xffff_fffe;
+/// Networks in servers have this bit set here: people number cables from one on.
+const INTERNAL: u32 = 0x4000_0000;
 
 /// A station with NetWare's core protocol. See the [module](super).
 #[derive(Debug)]
@@ -57,6 +57,12 @@ pub struct Station {
 struct WatchdogCounts {
     questions_sent: u64,
     questions_answered: u64,
+}
+
+/// The number of the network in a station: another one for each address, as far as 31 bits can (FNV-1a).
+fn internal_network(mac: Mac) -> u32 {
+    let hash = |hash: u32, octet: u8| (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193);
+    mac.0.into_iter().fold(0x811c_9dc5, hash) >> 1 | INTERNAL
 }
 
 impl Station {
@@ -106,7 +112,6 @@ impl Carrier for Station {
         let interface = Interface::new(config, now);
         // A client that begins anew is not to be taken for the one that was there before.
         let away = now.as_nanos() / 1_000_000 % (SOCKETS_AWAY / 2) * 2;
-        let [_, _, a, b, c, d] = config.mac.0;
         let mut station = Self {
             name: config.name,
             netware: config.netware,
@@ -117,7 +122,7 @@ impl Carrier for Station {
             answerers: Vec::new(),
             last_socket: socket::FIRST_DYNAMIC + away as u16,
             last_connection: 0,
-            internal_network: u32::from_be_bytes([a, b, c, d]).clamp(1, LAST_NETWORK),
+            internal_network: internal_network(config.mac),
             announces_at: None,
             watchdog: WatchdogCounts::default(),
             now,

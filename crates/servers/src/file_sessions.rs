@@ -1,0 +1,92 @@
+//! Sessions of historic services, over the kernel's TCP or a carrier on Ethernet: each with a server of the
+//! `stack` crate and the files of a directory.
+
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lanlab_connections::{MessageTransport, SessionClock};
+use lanlab_served::Files;
+use lanlab_sessions::{self as sessions, FileAnswers, Logins};
+use lanlab_stack::file_server::{FileServer, Session};
+use lanlab_stack::files::{FileCall, FileStore};
+use lanlab_wire::smb1::time::ticks_from_unix_ns;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
+
+use crate::admission::Proof;
+use crate::login;
+
+/// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
+/// stands before them.
+const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
+
+/// Wrong passwords after which a client is disconnected.
+const MAX_FAILED_LOGINS: u32 = 5;
+
+/// Serve a client until it has gone.
+pub async fn serve_client(
+    mut transport: MessageTransport,
+    server: impl FileServer,
+    files: Files,
+    proof: Proof,
+) -> io::Result<()> {
+    let mut challenge = [0; 8];
+    getrandom::fill(&mut challenge).map_err(io::Error::other)?;
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = ticks_from_unix_ns(since_1970.as_nanos().cast_signed());
+    let mut session = server.session(transport.facts(LONGEST_MESSAGE), challenge, time);
+    let clock = SessionClock::new();
+    let mut logins = LoginRules { proof };
+    sessions::serve(&mut session, &mut transport, &mut Waited(files), &mut logins, &clock).await
+}
+
+/// Strangers have a time to log in, and few attempts.
+struct LoginRules {
+    proof: Proof,
+}
+
+impl Logins for LoginRules {
+    fn longest_message(&self) -> usize {
+        LONGEST_MESSAGE
+    }
+
+    fn succeeded(&mut self) {
+        self.proof.give();
+    }
+
+    async fn failed(&mut self, count: u32) -> io::Result<()> {
+        tokio::time::sleep(login::DELAY).await;
+        if count > MAX_FAILED_LOGINS {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(())
+    }
+}
+
+/// Files that a thread of the runtime waits for.
+struct Waited(Files);
+
+impl FileAnswers for Waited {
+    async fn carry_out(&mut self, first: FileCall, session: &mut Session, data: &mut Vec<u8>) {
+        while_others_run(|| {
+            let mut call = first;
+            loop {
+                let answer = self.0.carry_out(call, data);
+                session.handle_file_answer(answer, data);
+                match session.poll_file_call(data) {
+                    Some(next) => call = next,
+                    None => return,
+                }
+            }
+        });
+    }
+}
+
+/// Do work that may wait for a disk. Another thread of the runtime takes over its other tasks. A runtime of
+/// one thread, as it is used for virtual time, has none: its other tasks wait.
+fn while_others_run<R>(work: impl FnOnce() -> R) -> R {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => block_in_place(work),
+        _ => work(),
+    }
+}

@@ -1,0 +1,53 @@
+//! `NetWare`'s core protocol on a directory: the server of the `stack` crate on sessions over IPX.
+//!
+//! Passwords of it are worth little: docs/security.md says how little.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use lanlab_connections::MessageTransport;
+use lanlab_files::{Class, Fault, Result};
+use lanlab_served::{Files, Served};
+use lanlab_stack::ncp::profile::NETWARE_3;
+use lanlab_stack::ncp::server::{self, Server, User};
+use lanlab_stack::smb::server::can_be_asked_for;
+use lanlab_wire::smb1::strings::CodePage;
+
+use crate::file_sessions::serve_client;
+use crate::{Bounds, Offer, Serving, station};
+
+/// The one volume, unless another name is asked for: shells look for this one.
+const VOLUME: &str = "SYS";
+
+/// Begin to serve.
+pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    let Some(station) = &offer.station else {
+        return Err(Fault::new(Class::Unsupported, "NCP is not served over TCP"));
+    };
+    let root = Served::new(&offer.root, offer.read_only, can_be_asked_for)
+        .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
+    let root = Arc::new(root);
+    let user = offer.credentials.as_ref();
+    let volume = offer.names.share.clone().unwrap_or_else(|| VOLUME.to_owned());
+    let server = Server::new(server::Offer {
+        name: station.name.clone(),
+        volume: volume.clone(),
+        user: user.map(|user| User { name: user.user.clone(), password: user.secret.clone() }),
+        read_only: offer.read_only,
+        // As the client takes it.
+        code_page: CodePage::Cp850,
+        netware: NETWARE_3,
+    });
+    let accepted = Arc::new(AtomicU64::new(0));
+    let begin = move |port, proof| {
+        let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
+        async move {
+            // An error here is the client's, which is gone then.
+            let transport = MessageTransport::Frames(port);
+            let _ = serve_client(transport, server, files, proof).await;
+        }
+    };
+    let (node, task) = station::serve(station, bounds, &accepted, begin).await?;
+    let (share, station) = (Some(volume), Some(node));
+    Ok(Serving { port: 0, share, trust_sha256: None, accepted, station, task })
+}

@@ -1,0 +1,116 @@
+"""`copy`, `stations`, `serve` and `listen` over NetWare's core protocol."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from command_line import COMMAND
+from missing import missing
+from netbeui_cable import cable, dissected
+from served import serving
+
+from lanlab.testbeds.namespaces import Namespace
+
+if TYPE_CHECKING:
+    from conftest import Lanlab
+
+__all__ = ["cable"]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux")
+
+_LINK = ("--link", "10M", "--trials", "1")
+
+
+def test_files_are_copied_and_every_frame_is_of_netware(lanlab: Lanlab, tmp_path: Path) -> None:
+    pcap = tmp_path / "frames.pcap"
+    said = lanlab("copy", "5x6kB", "--service", "ncp", *_LINK, "--pcap", str(pcap), "--json")
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    assert (found["copied_files"], found["copied_bytes"]) == (5, 30_000)
+    assert (found["faults"], found["retries"], found["frames_discarded"]) == (0, 0, 0)
+    parameters = found["parameters"]
+    assert (parameters["service"], parameters["carrier"]) == ("ncp", "ncp")
+    if shutil.which("tshark") is None:
+        missing("`tshark` is not installed")
+    # To tshark the end of a search is an error, too.
+    assert dissected(pcap, "-Y", "_ws.malformed") == []
+    assert dissected(pcap, "-Y", "ip || (ipx && !(ncp.type || ipxrip || ipxsap))") == []
+    # Each file takes six blocks of 1024 bytes, and their replies.
+    assert len(dissected(pcap, "-Y", "ncp.type == 0x2222 && ncp.func == 0x49")) >= 30
+
+
+def test_stations_read_blocks(lanlab: Lanlab) -> None:
+    said = lanlab(
+        *("stations", "--service", "ncp", "--stations", "3", "--size", "750", "--read"),
+        *(*_LINK, "--time", "500ms", "--json"),
+    )
+    assert said.code == 0, said.err
+    trials = json.loads(said.out)["trials"]
+    assert [trial["operations_per_s"] > 10 for trial in trials] == [True]
+    assert {trial["frames_discarded"] for trial in trials} == {0}
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("--service", "ncp", "--raw"), "--raw: found"),
+        (("--service", "ncp", "--dialect", "core"), "--dialect: found"),
+        (("--service", "ncp", "--carrier", "ipx"), "--carrier: found `ipx` for --service `ncp`"),
+        (("--service", "smb1", "--carrier", "ncp"), "--carrier: found `ncp` for --service `smb1`"),
+        (("--service", "ncp", "--testbed", "loopback"), "goes straight over Ethernet"),
+    ],
+)
+def test_what_netware_does_not_have_is_refused(
+    lanlab: Lanlab, argv: tuple[str, ...], expected: str
+) -> None:
+    said = lanlab("copy", "2x6kB", *argv)
+    assert (said.code, said.out) == (2, "")
+    assert expected in said.err
+
+
+def test_a_directory_is_served_to_a_client_on_the_wire(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    here, there = cable
+    served = tmp_path / "served"
+    served.mkdir()
+    argv = ["--service", "ncp", "--interface", "right", str(served), "--name", "cncfiles"]
+    with serving(*argv, "--share", "vol1", "--write", prefix=there.command_prefix) as (
+        server,
+        said,
+    ):
+        assert said["address"] == "ncp://lanlab@CNCFILES/vol1"
+        environment = os.environ | {
+            "LANLAB_PASSWORD": said["password"],
+            "LANLAB_STORE": str(tmp_path / "store.sqlite"),
+        }
+
+        def run(*argv: str) -> dict[str, object]:
+            done = subprocess.run(
+                [*here.command_prefix, *COMMAND, *argv, "--json"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            result: dict[str, object] = json.loads(done.stdout)
+            return result
+
+        interface = ("--interface", "left")
+        found = run("copy", "3x6kB", said["address"], *interface, "--trials", "1")
+        assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (3, 0, 0)
+        server.send_signal(signal.SIGINT)
+        rest, errors = server.communicate(timeout=30)
+        assert server.returncode == 0, errors
+        assert "frames sent" in rest
+    assert list(served.iterdir()) == [], "what was written is removed"
