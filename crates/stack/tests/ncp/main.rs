@@ -2,7 +2,9 @@
 
 #[path = "../nbf/chance.rs"]
 mod chance;
+mod pace;
 mod pair;
+mod schedules;
 #[path = "../nbf/segment.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
 mod segment;

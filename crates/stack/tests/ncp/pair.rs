@@ -34,6 +34,7 @@ const LONGEST_CALL_NS: u64 = 90_000_000_000;
 pub struct Setting {
     pub netware: NetWare,
     pub framing: Option<Framing>,
+    pub topology: Topology,
     pub user: Option<User>,
     pub password: &'static str,
     pub read_only: bool,
@@ -45,17 +46,17 @@ impl Setting {
     pub fn new(netware: NetWare) -> Self {
         let user = User { name: "joe".into(), password: "secret".into() };
         let framing = Some(framing::RAW_802_3);
-        let (password, read_only) = ("SECRET", false);
-        Self { netware, framing, user: Some(user), password, read_only, seed: 1, lost: 0 }
+        let (password, read_only, topology) = ("SECRET", false, Topology::Cable);
+        Self { netware, framing, topology, user: Some(user), password, read_only, seed: 1, lost: 0 }
     }
+}
 
-    fn node(&self, index: usize) -> Node {
-        let carriers = CarrierKinds::only(CarrierKind::Ncp);
-        let config = NodeConfig::new(mac(index), name(index), WINDOWS_NT, carriers);
-        let (netware, framing) = (self.netware, self.framing);
-        let station = StationConfig { netware, framing, network: Some(0x17), ..config.station };
-        Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
-    }
+/// A station of this generation.
+pub fn node(index: usize, netware: NetWare, framing: Option<Framing>) -> Node {
+    let carriers = CarrierKinds::only(CarrierKind::Ncp);
+    let config = NodeConfig::new(mac(index), name(index), WINDOWS_NT, carriers);
+    let station = StationConfig { netware, framing, network: Some(0x17), ..config.station };
+    Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
 }
 
 /// One end.
@@ -206,10 +207,10 @@ impl Pair {
             is_slow: false,
         };
         let ends = vec![
-            (setting.node(0), End::Client(Box::new(asking))),
-            (setting.node(1), End::Server(Box::new(serving))),
+            (node(0, setting.netware, setting.framing), End::Client(Box::new(asking))),
+            (node(1, setting.netware, setting.framing), End::Server(Box::new(serving))),
         ];
-        let mut segment = Segment::of(Topology::Cable, ends, setting.seed);
+        let mut segment = Segment::of(setting.topology, ends, setting.seed);
         let mut capture = vec![];
         pcap::emit_header(&mut capture);
         segment.capture = Some(capture);

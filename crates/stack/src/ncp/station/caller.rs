@@ -16,8 +16,6 @@ use crate::ncp::facts;
 
 /// Requests that may wait behind the one that is being answered.
 const MOST_WAITING: usize = 4;
-/// How long a server may say that it works on a request, ns.
-const LONGEST_WORK_NS: u64 = 600_000_000_000;
 /// How often the end of a connection is said before it is taken for heard.
 const MOST_GOODBYES: u32 = 3;
 /// Task of every request: a session is one program.
@@ -206,11 +204,12 @@ impl Caller {
         };
         if reply.envelope.kind == kind::BUSY {
             common.counts.working_received += 1;
-            if now.nanos_since(request.first_sent_at) > LONGEST_WORK_NS {
-                return Some(Why::NoAnswer);
+            request.is_measured = false;
+            // It has the request: what is lost now is the reply, if anything. How long it may work is its
+            // program's matter, which waits no more once it has closed the session.
+            if !self.is_closing {
+                request.tries = 1;
             }
-            // It has the request: what is lost now is the reply, if anything.
-            (request.tries, request.is_measured) = (1, false);
             self.deadline = Some(now.plus_nanos(request.wait_ns));
             return None;
         }

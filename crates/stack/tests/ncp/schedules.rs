@@ -1,0 +1,161 @@
+//! Random schedules of loss, doubling and reordering: every request is carried out once, in order, and no session
+//! waits longer than its tries last.
+
+use std::collections::VecDeque;
+
+use lanlab_medium::Topology;
+use lanlab_stack::ncp::profile;
+use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer, SessionId, Why};
+use lanlab_units::Instant;
+use lanlab_wire::ipx::framing;
+
+use crate::chance::Chance;
+use crate::pair::{READY, node};
+use crate::segment::{Faults, Program, Segment, name};
+
+/// Twenty tries of one request: from a tenth of a second, doubled until four.
+const LONGEST_REQUEST_NS: u64 = 80_000_000_000;
+
+/// A client that asks one number after another, and a server that says each, and the numbers before it, back.
+#[derive(Debug, Default)]
+struct End {
+    to_ask: VecDeque<u32>,
+    answers: Vec<u32>,
+    carried_out: Vec<u32>,
+    accepted: usize,
+    opened: Option<SessionId>,
+    ended: Option<Why>,
+}
+
+fn number(message: &[u8]) -> u32 {
+    u32::from_be_bytes(message[1..5].try_into().unwrap())
+}
+
+impl End {
+    fn pump(&mut self, now: Instant, node: &mut Node) {
+        let Some(session) = self.opened else { return };
+        while let Some(next) = self.to_ask.front() {
+            let message = [&[0x14][..], &next.to_be_bytes()].concat();
+            match node.send(now, session, &message) {
+                Ok(()) => drop(self.to_ask.pop_front()),
+                Err(NotSent::Full | NotSent::NoSession) => return,
+                Err(NotSent::TooLong) => panic!(),
+            }
+        }
+    }
+}
+
+impl Program for End {
+    fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
+        match event {
+            Event::Opened(session, _) => self.opened = Some(session),
+            Event::Accepted { .. } => self.accepted += 1,
+            Event::Ended(_, why) => self.ended = Some(why),
+            Event::Message(_) if self.opened.is_some() => self.answers.push(number(message)),
+            Event::Message(session) => {
+                self.carried_out.push(number(message));
+                message[0] = 0;
+                node.send(now, session, message).unwrap();
+            }
+            _ => {}
+        }
+        self.pump(now, node);
+    }
+}
+
+/// What became of the schedules.
+#[derive(Debug, Default)]
+struct Tally {
+    complete: u64,
+    ended: u64,
+    never_opened: u64,
+    requests: u64,
+    sent_again: u64,
+    answered_again: u64,
+}
+
+/// One schedule. Panics, with its seed, where something does not hold.
+fn run(seed: u64, tally: &mut Tally) {
+    let mut chance = Chance::new(seed);
+    let faults = Faults {
+        lost: [0, 2, 10, 30][chance.below(4) as usize],
+        doubled: [0, 5, 20][chance.below(3) as usize],
+        reordered: [0, 0, 5, 20][chance.below(4) as usize],
+        longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
+    };
+    let netware = profile::ALL[chance.below(2) as usize];
+    // More than sequence numbers, at times.
+    let most = if chance.below(16) == 0 { 600 } else { 20 };
+    let count = 1 + chance.below(most) as u32;
+    let asked: Vec<u32> = (0..count).collect();
+    let client = End { to_ask: asked.iter().copied().collect(), ..End::default() };
+    let ends = [client, End::default()].into_iter().enumerate();
+    let ends = ends.map(|(at, end)| (node(at, netware, Some(framing::IEEE_802_2)), end)).collect();
+    let mut segment = Segment::of(Topology::Cable, ends, seed);
+    segment.with(1, |_, node, _| node.listen());
+    segment.run_until(READY);
+    segment.faults = faults;
+    let to = Peer::Name(name(1));
+    segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
+    let mut answered = 0;
+    while segment.program(0).answers.len() < asked.len() && segment.program(0).ended.is_none() {
+        let until = segment.now.plus_nanos(LONGEST_REQUEST_NS);
+        let moved = segment.run_while(until, |segment| {
+            let client = segment.program(0);
+            client.answers.len() == answered && client.ended.is_none()
+        });
+        assert!(moved, "seed {seed}: stuck after {answered} answers");
+        answered = segment.program(0).answers.len();
+    }
+    // Late copies change nothing any more.
+    segment.run_until(segment.now.plus_nanos(1_000_000_000));
+    let (client, server) = (segment.program(0), segment.program(1));
+    assert!(asked.starts_with(&client.answers), "seed {seed}: {:?}", client.answers);
+    assert!(asked.starts_with(&server.carried_out), "seed {seed}: {:?}", server.carried_out);
+    assert!(server.accepted <= 1, "seed {seed}: {} sessions", server.accepted);
+    tally.requests += server.carried_out.len() as u64;
+    match client.ended {
+        None => {
+            assert_eq!(server.carried_out, asked, "seed {seed}");
+            tally.complete += 1;
+        }
+        Some(Why::NameNotFound) => tally.never_opened += 1,
+        Some(why) => {
+            assert_eq!(why, Why::NoAnswer, "seed {seed}");
+            assert_eq!(faults.lost, 30, "seed {seed}: given up with {faults:?}");
+            tally.ended += 1;
+        }
+    }
+    let mut counted = |station: usize, key: &str| {
+        let counts = segment.node(station).counts();
+        counts.iter().find(|(found, _)| *found == key).unwrap().1
+    };
+    tally.sent_again += counted(0, "information_sent_again");
+    tally.answered_again += counted(1, "answered_again");
+}
+
+#[test]
+fn every_request_is_carried_out_once_and_in_order_under_random_faults() {
+    let mut tally = Tally::default();
+    for seed in 0..400 {
+        run(seed, &mut tally);
+    }
+    println!("{tally:?}");
+    assert!(tally.complete > 380 && tally.answered_again > 100, "{tally:?}");
+}
+
+/// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test ncp -- --ignored million`
+#[test]
+#[ignore = "long: a million schedules take minutes"]
+fn a_million_schedules() {
+    let number = |name: &str, otherwise| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+    };
+    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 1_000_000));
+    let mut tally = Tally::default();
+    for seed in first..first + count {
+        run(seed, &mut tally);
+    }
+    println!("{tally:?}");
+    assert!(tally.complete > count / 2, "{tally:?}");
+}
