@@ -584,6 +584,80 @@ def ipx_stations() -> dict[str, bytes]:
     }
 
 
+def ncp_stations() -> dict[str, bytes]:
+    """Conversations with a station of NetWare: logins, files, searches, its own client, others."""
+
+    def packet(value: int, data: bytes, who: int = 0) -> bytes:
+        return bytes([6, who, value, len(data)]) + data
+
+    def ask(function: int, data: bytes = b"", part: int | None = None) -> bytes:
+        head = b"" if part is None else (1 + len(data)).to_bytes(2) + bytes([part])
+        return packet(1, bytes([function]) + head + data)
+
+    def text(name: bytes) -> bytes:
+        return bytes([len(name)]) + name
+
+    def answer(data: bytes = b"") -> bytes:
+        return packet(4, data)
+
+    begun = bytes([0, 0, 0, 0]) + packet(0, b"\0")
+    login = begun + ask(0x17, b"\0\1" + text(b"U") + text(b"P"), 0x14)
+    volume = login + ask(0x21, b"\4\0") + ask(0x16, b"\0F" + text(b"SYS:"), 0x12)
+    handle = b"\0\1\0\0\0\1"
+    made = volume + ask(0x4D, b"\1\0" + text(b"A.B"))
+    written = made + ask(0x49, b"\0" + handle + bytes(4) + b"\0\3abc")
+    folders = volume + ask(0x16, b"\1\xff" + text(b"D"), 0x0A)
+    late = bytes([2, 200, 250, 0])
+    called = bytes([1, 0, 0, 0]) + answer()
+    connected = called + answer(b"\4\0") + answer(bytes(128)) + answer(bytes(8))
+    connected += answer(b"\0\1\0\1\0\1" + bytes(48)) + answer() + answer(b"\1\xff")
+    entry = b"A.B".ljust(14, b"\0") + bytes(14)
+    seeds = {
+        "information": begun + ask(0x17, b"", 0x11) + ask(0x14) + ask(0x17, b"", 0x17),
+        "bindery": login
+        + ask(0x17, b"\0\1" + text(b"U"), 0x35)
+        + ask(0x17, b"\0\1\0\1", 0x36)
+        + ask(0x17, b"\xff" * 4 + b"\0\1" + text(b"*"), 0x37),
+        "keyed": begun + ask(0x17, b"", 0x17) + ask(0x17, bytes(8) + b"\0\1" + text(b"U"), 0x18),
+        "written": written
+        + ask(0x48, b"\0" + handle + b"\0\0\0\1\2\0")
+        + ask(0x47, b"\0" + handle),
+        "closed": written + ask(0x3B, b"\0" + handle) + ask(0x42, b"\0" + handle) + ask(0x18),
+        "erased": written + ask(0x42, b"\0" + handle) + ask(0x44, b"\1\6" + text(b"*.*")),
+        "renamed": made
+        + ask(0x42, b"\0" + handle)
+        + ask(0x45, b"\1\6" + text(b"A.B") + b"\1" + text(b"C")),
+        "searched": made
+        + ask(0x40, b"\xff\xff\1\6" + text(b"\xff\xaa\xae\xff\xaa"))
+        + ask(0x3E, b"\1" + text(b""))
+        + ask(0x3F, b"\0\0\1\xff\xff\x10" + text(b"*")),
+        "folders": folders
+        + ask(0x16, b"\1[" + text(b"D"), 0x13)
+        + ask(0x16, b"\2", 0x01)
+        + ask(0x16, b"\1" + text(b"D") + text(b"E"), 0x0F)
+        + ask(0x16, b"\1\0" + text(b"E"), 0x0B),
+        "paths": volume + ask(0x4C, b"\1\6\1" + text(b"..\\A")) + ask(0x16, b"\1", 0x15),
+        "ended": written + packet(3, b""),
+        "anew": written + late + packet(0, b"\0"),
+        "watched": volume + late * 8 + packet(8, b"\1Y") + late * 20,
+        "paused": volume + bytes([4, 0, 1, 0]) + ask(0x14) + bytes([4, 0, 2, 0]),
+        "client": connected
+        + bytes([3, 0, 0, 1, 7])
+        + answer(handle + bytes(2) + entry)
+        + bytes([3, 0, 0x12, 0])
+        + answer(b"\0\1x"),
+        "listing": connected + bytes([3, 0, 4, 0]) + answer(b"\0\1\0\0" + entry) + packet(6, b""),
+        "late": connected + bytes([3, 0, 6, 0]) + packet(5, b"") + late * 8,
+        "services": bytes([1, 0, 1, 0])
+        + packet(0x28, bytes([0, 2, 0, 4]) + b"SERVER".ljust(62, b"\0")),
+    }
+    choices = (0, 1, 9, 17, 8, 3, 4, 6)
+    return {
+        name: bytes([choices[number % len(choices)]]) + seed
+        for number, (name, seed) in enumerate(seeds.items())
+    }
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -594,6 +668,7 @@ def main() -> None:
         "host_texts": texts(),
         "ip_frames": ip_packets(),
         "ipx_station": ipx_stations(),
+        "ncp_station": ncp_stations(),
         "ftp_answers": services.ftp_answers(),
         "http_answers": services.http_answers(),
         "heard_frames": heard_frames(),

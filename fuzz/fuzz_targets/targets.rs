@@ -12,6 +12,8 @@ mod ipx_station;
 mod nbf_frames;
 #[path = "../nbf_station.rs"]
 mod nbf_station;
+#[path = "../ncp_station.rs"]
+mod ncp_station;
 #[path = "../smb1_client.rs"]
 mod smb1_client;
 #[path = "../smb1_messages.rs"]
@@ -49,6 +51,9 @@ const TARGETS: &[(&str, Check)] = &[
     ("nbf_frames", nbf_frames::nbf_frames),
     ("nbf_station", nbf_station::nbf_station),
     ("ipx_station", ipx_station::ipx_station),
+    ("ncp_station", |octets| {
+        ncp_station::ncp_station(octets);
+    }),
     ("heard_frames", heard_frames::heard_frames),
 ];
 
