@@ -2,6 +2,7 @@
 
 #[path = "../nbf/chance.rs"]
 mod chance;
+mod hostile;
 mod pace;
 mod pair;
 mod schedules;
