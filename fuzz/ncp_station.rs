@@ -246,7 +246,7 @@ impl Station {
         let (mut message, mut frame) = (Vec::new(), Vec::new());
         while let Some(event) = self.node.poll_event(&mut message) {
             match event {
-                Event::Opened(id, carrier) => self.client = Some((id, self.new_client(carrier))),
+                Event::Opened(id, carrier) => self.client = Some((id, new_client(carrier))),
                 Event::Accepted { session: id, facts, .. } => {
                     let new = self.server.session(facts, [7; 8], 0x01d0_0000_0000_0000);
                     assert!(self.sessions.insert(id, new).is_none(), "{id:?} twice");
@@ -291,11 +291,6 @@ impl Station {
         panic!("more than {MOST_FRAMES} frames at one time");
     }
 
-    fn new_client(&self, carrier: CarrierFacts) -> Client {
-        let (volume, user, most_data_bytes) = ("SYS".to_owned(), None, 1024);
-        Client::new(Plan { volume, user, code_page: CodePage::Cp437, most_data_bytes, carrier })
-    }
-
     /// Send what the client asks.
     fn talk(&mut self) {
         let Some((id, client)) = &mut self.client else { return };
@@ -307,4 +302,9 @@ impl Station {
             let _ = self.node.send(self.now, *id, &message);
         }
     }
+}
+
+fn new_client(carrier: CarrierFacts) -> Client {
+    let (volume, user, most_data_bytes) = ("SYS".to_owned(), None, 1024);
+    Client::new(Plan { volume, user, code_page: CodePage::Cp437, most_data_bytes, carrier })
 }

@@ -190,6 +190,7 @@ _ROWS = (
         has_guests=True,
         most_password_characters=32,
         carrier="ncp",
+        is_simulated=True,
     ),
     Service("s3", "S3", 80, share="bucket"),
     Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),

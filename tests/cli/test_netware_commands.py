@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from command_line import COMMAND
+from command_line import COMMAND, until
 from missing import missing
 from netbeui_cable import cable, dissected
 from served import serving
@@ -107,7 +107,20 @@ def test_a_directory_is_served_to_a_client_on_the_wire(
             return result
 
         interface = ("--interface", "left")
+        listening = subprocess.Popen(
+            [*here.command_prefix, *COMMAND, "listen", *interface, "--time", "20s", "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        # The kernel lists the packet sockets that are bound to something.
+        sockets = Path(f"/proc/{here.pid}/net/packet")
+        until(lambda: "0003" in sockets.read_text(), "the socket that listens")
         found = run("copy", "3x6kB", said["address"], *interface, "--trials", "1")
+        listening.send_signal(signal.SIGINT)
+        heard = json.loads(listening.communicate(timeout=30)[0])
+        assert {(one["name"], one["kind"]) for one in heard["servers"]} == {
+            ("CNCFILES", "file server")
+        }
         assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (3, 0, 0)
         server.send_signal(signal.SIGINT)
         rest, errors = server.communicate(timeout=30)

@@ -105,15 +105,15 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
         }
         (carrier, ..) => {
             let found = format!("{} for {:?}", carrier.name(), request.service);
-            let carried = |service: ServiceKind| {
+            let names_of = |service: ServiceKind| {
                 let framed = CarrierKind::ALL.iter().map(|kind| Carrier::Frames(*kind));
                 let framed = framed.filter(|carrier| service.goes_over(*carrier));
                 framed.map(Carrier::name).collect::<Vec<_>>().join(" or ")
             };
             let allowed = format!(
                 "{} for smb1 and {} for ncp, with `link` and `station_name`; or {} without",
-                carried(ServiceKind::Smb1),
-                carried(ServiceKind::Ncp),
+                names_of(ServiceKind::Smb1),
+                names_of(ServiceKind::Ncp),
                 Carrier::Tcp.name()
             );
             Err(Failure::value("carrier", found, allowed))

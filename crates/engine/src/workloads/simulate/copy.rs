@@ -13,7 +13,7 @@ use lanlab_workloads::copy::{self, Sink, Site, Source, Totals};
 use lanlab_workloads::dataset::{Content, content, file_name, sizes};
 use lanlab_workloads::virtual_time::Task;
 
-use super::service::{Connects, FileMachines, Ftp, START_NS, Smb1, check_service, room_bytes};
+use super::service::{Connects, FileMachines, Ftp, Ncp, START_NS, Smb1, check_service, room_bytes};
 use crate::messages::{
     Copied, CopiedFiles, CopySpec, CopySync, CopyVerify, CpuTime, DatasetSpec, Direction, Failure,
     SimulatedCopy, SimulatedMachine, Verified,
@@ -114,6 +114,7 @@ pub fn start(
     };
     let task = match service {
         ServiceKind::Ftp => work(site.of(Ftp), &progress),
+        ServiceKind::Ncp => work(site.of(Ncp), &progress),
         _ => work(site.of(Smb1), &progress),
     };
     let reported = Cell::new((0, 0));

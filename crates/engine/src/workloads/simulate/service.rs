@@ -13,6 +13,7 @@ use lanlab_sim::file_service::{
 };
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
 use lanlab_sim::{Host, HostId, World, mac_of};
+use lanlab_stack::ncp::{self, profile::NETWARE_3};
 use lanlab_stack::node::{CarrierKinds, NodeConfig};
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
@@ -41,13 +42,18 @@ const SHARE: &str = "LANLAB";
 /// # Errors
 /// What they cannot, with what they can.
 pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Failure> {
-    if !matches!(service.service, ServiceKind::Smb1 | ServiceKind::Ftp) {
+    if !matches!(service.service, ServiceKind::Smb1 | ServiceKind::Ftp | ServiceKind::Ncp) {
         let found = format!("{:?}", service.service).to_lowercase();
         return Err(Failure::value(
             "work.spec.service",
             found,
-            "smb1 or ftp on simulated machines",
+            "smb1, ncp or ftp on simulated machines",
         ));
+    }
+    if !service.service.goes_over(service.carrier) {
+        let carriers = Carrier::all().filter(|carrier| service.service.goes_over(*carrier));
+        let allowed = carriers.map(Carrier::name).collect::<Vec<_>>().join(", ");
+        return Err(Failure::value("work.spec.carrier", service.carrier.name(), allowed));
     }
     if let Some(name) = profile
         && profile::by_name(name).is_none()
@@ -148,10 +154,10 @@ impl FileMachines {
         };
         let contents = Rc::new(RefCell::new(contents));
         let files = Served { contents: Rc::clone(&contents), store };
-        if service == ServiceKind::Ftp {
-            ftp::serve(&host, &files);
-        } else {
-            serve(&host, Rc::new(smb1_server()), &files);
+        match service {
+            ServiceKind::Ftp => ftp::serve(&host, &files),
+            ServiceKind::Ncp => serve(&host, Rc::new(ncp_server()), &files),
+            _ => serve(&host, Rc::new(smb1_server()), &files),
         }
         Ok(Self { stores, contents })
     }
@@ -189,6 +195,17 @@ fn smb1_server() -> Server {
         read_only: false,
         code_page: CodePage::Cp850,
         dialects: Dialect::Core..=Dialect::Nt,
+    })
+}
+
+fn ncp_server() -> ncp::server::Server {
+    ncp::server::Server::new(ncp::server::Offer {
+        name: SERVER.into(),
+        volume: SHARE.into(),
+        user: None,
+        read_only: false,
+        code_page: CodePage::Cp850,
+        netware: NETWARE_3,
     })
 }
 
@@ -239,12 +256,7 @@ impl Connects for Smb1 {
         service: &Target,
         server: HostId,
     ) -> lanlab_files::Result<Self::Session> {
-        let carriage = match service.carrier {
-            Carrier::Tcp => Carriage::Tcp,
-            Carrier::Frames(kind) => Carriage::Frames(kind),
-        };
-        let address = SocketAddr::new(addresses_of(server)[0], NETBIOS_PORT);
-        let port = connect_port(host, carriage, SERVER, address).await?;
+        let port = port_of(host, service, server).await?;
         let client = Client::new(Plan {
             dialect: service.dialect.map(Into::into),
             server: SERVER.into(),
@@ -262,4 +274,47 @@ impl Connects for Smb1 {
         let port = (port, Agreed::default());
         Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "").await
     }
+}
+
+/// Clients of `NetWare`.
+#[derive(Clone)]
+pub struct Ncp;
+
+impl Connects for Ncp {
+    type Session = Redirected<ncp::client::Client, SimulatedPort, VirtualTime>;
+
+    async fn connect(
+        &self,
+        host: &Host<HostNode>,
+        service: &Target,
+        server: HostId,
+    ) -> lanlab_files::Result<Self::Session> {
+        let port = port_of(host, service, server).await?;
+        let client = ncp::client::Client::new(ncp::client::Plan {
+            volume: SHARE.into(),
+            user: None,
+            code_page: CodePage::Cp850,
+            most_data_bytes: NETWARE_3.most_data_bytes.value,
+            carrier: port.facts(),
+        });
+        let clock = host.clock().clone();
+        let patience = Duration::from_nanos(service.timeout_ns);
+        let port = (port, Agreed::default());
+        let connected = ncp::client::Client::CONNECTED;
+        Redirected::begin(client, connected, port, (clock, patience), "").await
+    }
+}
+
+/// A client's way to the server, for whole messages.
+async fn port_of(
+    host: &Host<HostNode>,
+    service: &Target,
+    server: HostId,
+) -> lanlab_files::Result<SimulatedPort> {
+    let carriage = match service.carrier {
+        Carrier::Tcp => Carriage::Tcp,
+        Carrier::Frames(kind) => Carriage::Frames(kind),
+    };
+    let address = SocketAddr::new(addresses_of(server)[0], NETBIOS_PORT);
+    connect_port(host, carriage, SERVER, address).await
 }

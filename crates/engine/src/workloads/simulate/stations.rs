@@ -13,7 +13,7 @@ use lanlab_workloads::stations::{self, Connector, KeptReadings, ThreadTotals, bl
 use lanlab_workloads::virtual_time::Task;
 
 use super::outcomes;
-use super::service::{Connects, FileMachines, Ftp, START_NS, Smb1, check_service, room_bytes};
+use super::service::{Connects, FileMachines, Ftp, Ncp, START_NS, Smb1, check_service, room_bytes};
 use crate::messages::{
     CpuTime, Failure, SimulatedMachine, SimulatedStations, Stationed, StationsSpec,
 };
@@ -89,6 +89,7 @@ pub fn start(
     let totals = Arc::new(ThreadTotals::default());
     let task = match service {
         ServiceKind::Ftp => work(Ftp, hosts, spec, Arc::clone(&totals)),
+        ServiceKind::Ncp => work(Ncp, hosts, spec, Arc::clone(&totals)),
         _ => work(Smb1, hosts, spec, Arc::clone(&totals)),
     };
     Ok(Stationing { task, files, totals, reported: Cell::new((0, 0)), machines: server })

@@ -51,8 +51,13 @@ const DIRECTION: &str = "/work/spec/direction";
 
 #[test]
 fn files_are_copied_both_ways_over_every_carrier_and_compared() {
-    let ways = [(r#""smb1""#, r#""tcp""#), (r#""smb1""#, r#""nbf""#), (r#""ftp""#, r#""tcp""#)];
-    for (service, carrier) in ways {
+    let (smb1, ncp, ftp, tcp) = (r#""smb1""#, r#""ncp""#, r#""ftp""#, r#""tcp""#);
+    for (service, carrier, protocol) in [
+        (smb1, tcp, "NT LM 0.12"),
+        (smb1, r#""nbf""#, "NT LM 0.12"),
+        (ftp, tcp, "FTP"),
+        (ncp, ncp, "NetWare 3.12"),
+    ] {
         for direction in [r#""upload""#, r#""download""#] {
             let changes = [(SERVICE, service), (CARRIER, carrier), (DIRECTION, direction)];
             let (copied, world) = simulated(&changes);
@@ -64,7 +69,6 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
             let wire_ns = 60_000 * 8 * 100;
             assert!((wire_ns..4 * wire_ns).contains(&copied.elapsed_ns), "{}", copied.elapsed_ns);
             assert!(world.hosts.iter().all(|host| host.store.is_none()));
-            let protocol = if service == r#""ftp""# { "FTP" } else { "NT LM 0.12" };
             assert!(copied.facts.protocol.contains(protocol), "{}", copied.facts.protocol);
         }
     }
@@ -85,9 +89,11 @@ fn the_same_request_gives_the_same_copy_to_the_nanosecond() {
 
 #[test]
 fn lost_frames_are_sent_again_and_the_content_is_right() {
-    for carrier in [r#""tcp""#, r#""nbf""#] {
+    for (service, carrier) in
+        [(r#""smb1""#, r#""tcp""#), (r#""smb1""#, r#""nbf""#), (r#""ncp""#, r#""ncp""#)]
+    {
         let lossy = ("/world/medium/loss_ratio", "0.05");
-        let (copied, world) = simulated(&[(CARRIER, carrier), lossy]);
+        let (copied, world) = simulated(&[(SERVICE, service), (CARRIER, carrier), lossy]);
         assert_eq!((copied.copied_files, copied.verified.bytes), (3, 60_000), "{carrier}");
         assert!(world.medium.iter().any(|port| port.lost_chance_frames > 0));
     }
@@ -130,7 +136,7 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
         (
             SERVICE,
             r#""s3""#.to_owned(),
-            "`work.spec.service`: found s3; allowed: smb1 or ftp on simulated machines",
+            "`work.spec.service`: found s3; allowed: smb1, ncp or ftp on simulated machines",
         ),
         (
             "/work/profile",

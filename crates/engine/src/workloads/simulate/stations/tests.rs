@@ -48,15 +48,18 @@ fn refused(changes: &[(&str, &str)]) -> String {
     check(&request(changes)).unwrap_err().message
 }
 
+const SERVICE: &str = "/work/spec/service/service";
 const CARRIER: &str = "/work/spec/service/carrier";
 const OPERATION: &str = "/work/spec/operation";
 const SERVER: &str = "/world/machines/2";
 
 #[test]
 fn stations_read_and_write_over_every_carrier_and_all_is_compared() {
-    for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#] {
+    for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#, r#""ncp""#] {
         for (operation, blocks) in [(r#""read""#, 40), (r#""write""#, 8)] {
-            let (stationed, world) = simulated(&[(CARRIER, carrier), (OPERATION, operation)]);
+            let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
+            let changes = [(SERVICE, service), (CARRIER, carrier), (OPERATION, operation)];
+            let (stationed, world) = simulated(&changes);
             let what = format!("{carrier} {operation}");
             assert_eq!((stationed.readings, stationed.bytes), (40, 30_000), "{what}");
             assert_eq!((stationed.checked.blocks, stationed.errors.len()), (blocks, 0), "{what}");
@@ -113,8 +116,8 @@ fn what_cannot_be_is_refused_before_anything_runs() {
     let full = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 17}}}"#;
     for (changes, message) in [
         (
-            [("/work/spec/service/service", r#""s3""#)],
-            "`work.spec.service`: found s3; allowed: smb1 or ftp on simulated machines",
+            [(SERVICE, r#""s3""#)],
+            "`work.spec.service`: found s3; allowed: smb1, ncp or ftp on simulated machines",
         ),
         (
             [("/work/spec/stations", "3")],
