@@ -1,4 +1,4 @@
-//! One script of SMB 1 over each carrier on two clocks: between nodes on the offline medium, in virtual time, and
+//! One script over each carrier on two clocks, by SMB 1 or NetWare: between nodes on the offline medium, in virtual time, and
 //! between the nodes of real interfaces. Each station sends the same frames, octet by octet and in order, but for
 //! numbers of sessions on IPX, which begin with the clock.
 
@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::file_server::FileServer;
+use lanlab_stack::file_server::{FileServer, Session};
+use lanlab_stack::ncp::{self, profile::NETWARE_3};
 use lanlab_stack::node::{CarrierKind, Peer};
 use lanlab_stack::profile::{DOS, IBM, Profile, WINDOWS_9X, WINDOWS_NT};
 use lanlab_stack::redirector::{Access, Call, CallId, Done, Redirector};
@@ -60,57 +61,98 @@ impl Port for WiredPort {
     }
 }
 
-/// The script.
-async fn call<P: Port>(mut port: P, dialect: Dialect) {
-    let mut client = Client::new(client::Plan {
+/// The client of a carrier; of NetWare there is no dialect.
+fn client_of(kind: CarrierKind, dialect: Dialect, carrier: CarrierFacts) -> Box<dyn Redirector> {
+    let (user, code_page) = (None, CodePage::Cp850);
+    if kind == CarrierKind::Ncp {
+        let (volume, most_data_bytes) = ("share".into(), 1024);
+        let plan = ncp::client::Plan { volume, user: None, code_page, most_data_bytes, carrier };
+        return Box::new(ncp::client::Client::new(plan));
+    }
+    Box::new(Client::new(client::Plan {
         dialect: Some(dialect),
         server: "CALLED".into(),
         share: "share".into(),
-        user: None,
-        code_page: CodePage::Cp850,
+        user,
+        code_page,
         nonce: [7; 8],
         time: 0,
         raw: false,
         requires_signatures: false,
-        carrier: port.facts(),
-    });
-    done(&mut client, &mut port, Client::CONNECTED).await;
+        carrier,
+    }))
+}
+
+/// A session at the server of a carrier.
+fn session_of(kind: CarrierKind, carrier: CarrierFacts) -> Session {
+    let (read_only, code_page) = (false, CodePage::Cp850);
+    let server: Box<dyn FileServer> = if kind == CarrierKind::Ncp {
+        Box::new(ncp::server::Server::new(ncp::server::Offer {
+            name: "CALLED".into(),
+            volume: "share".into(),
+            user: None,
+            read_only,
+            code_page,
+            netware: NETWARE_3,
+        }))
+    } else {
+        Box::new(Server::new(server::Offer {
+            name: "share".into(),
+            share: "share".into(),
+            user: None,
+            read_only,
+            code_page,
+            dialects: Dialect::Core..=Dialect::Nt,
+        }))
+    };
+    server.session(carrier, [7; 8], 0x01d0_0000_0000_0000)
+}
+
+/// The script.
+async fn call<P: Port>(mut port: P, carrier: CarrierKind, dialect: Dialect) {
+    let mut client = client_of(carrier, dialect, port.facts());
+    let client = client.as_mut();
+    done(client, &mut port, Client::CONNECTED).await;
     for size in [100, 20_000] {
         let data: Vec<u8> = (0..size).map(|at| (at * 7 + at / 251) as u8).collect();
         let path = "FILE.DAT";
-        let opened = ask(&mut client, &mut port, Call::Open { path, access: Access::Create }).await;
+        let opened = ask(client, &mut port, Call::Open { path, access: Access::Create }).await;
         let Done::Opened { file, .. } = opened.0 else { panic!("{opened:?}") };
         let mut offset = 0;
         while offset < data.len() {
             let parts = [&data[offset..], &[][..]];
             let write = Call::Write { file, offset: offset as u64, parts };
-            let Done::Written(count) = ask(&mut client, &mut port, write).await.0 else { panic!() };
+            let Done::Written(count) = ask(client, &mut port, write).await.0 else { panic!() };
             offset += count as usize;
         }
-        ask(&mut client, &mut port, Call::Close { file }).await;
-        let opened = ask(&mut client, &mut port, Call::Open { path, access: Access::Read }).await;
+        ask(client, &mut port, Call::Close { file }).await;
+        let opened = ask(client, &mut port, Call::Open { path, access: Access::Read }).await;
         let Done::Opened { file, .. } = opened.0 else { panic!("{opened:?}") };
         let mut read = Vec::new();
         while read.len() < data.len() {
             let count = 4096.min(data.len() - read.len()) as u32;
             let wanted = Call::Read { file, offset: read.len() as u64, count };
-            let (Done::Read(range), octets) = ask(&mut client, &mut port, wanted).await else {
+            let (Done::Read(range), octets) = ask(client, &mut port, wanted).await else {
                 panic!()
             };
             read.extend_from_slice(&octets[range]);
         }
         assert!(read == data);
-        ask(&mut client, &mut port, Call::Close { file }).await;
-        ask(&mut client, &mut port, Call::Remove { path }).await;
+        ask(client, &mut port, Call::Close { file }).await;
+        ask(client, &mut port, Call::Remove { path }).await;
     }
 }
 
-async fn ask<P: Port>(client: &mut Client, port: &mut P, call: Call<'_>) -> (Done, Vec<u8>) {
+async fn ask<P: Port>(
+    client: &mut dyn Redirector,
+    port: &mut P,
+    call: Call<'_>,
+) -> (Done, Vec<u8>) {
     let id = client.call(call);
     done(client, port, id).await
 }
 
-async fn done<P: Port>(client: &mut Client, port: &mut P, id: CallId) -> (Done, Vec<u8>) {
+async fn done<P: Port>(client: &mut dyn Redirector, port: &mut P, id: CallId) -> (Done, Vec<u8>) {
     let (mut message, mut data) = (Vec::new(), Vec::new());
     loop {
         while let Some((ended, outcome)) = client.poll_done(&mut data) {
@@ -126,16 +168,8 @@ async fn done<P: Port>(client: &mut Client, port: &mut P, id: CallId) -> (Done, 
     }
 }
 
-async fn answer<P: Port>(mut port: P) {
-    let server = Server::new(server::Offer {
-        name: "share".into(),
-        share: "share".into(),
-        user: None,
-        read_only: false,
-        code_page: CodePage::Cp850,
-        dialects: Dialect::Core..=Dialect::Nt,
-    });
-    let mut session = server.session(port.facts(), [7; 8], 0x01d0_0000_0000_0000);
+async fn answer<P: Port>(mut port: P, carrier: CarrierKind) {
+    let mut session = session_of(carrier, port.facts());
     let mut files = MemoryFiles::default();
     let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
     while poll_fn(|cx| port.poll_receive(cx, &mut message)).await {
@@ -197,12 +231,12 @@ fn virtually(carrier: CarrierKind, profile: &Profile, dialect: Dialect) -> [Vec<
     while world.borrow().sessions[0].is_none() {
         assert!(world.borrow_mut().advance(end));
     }
-    let mut calling = pin!(call(VirtualPort(Rc::clone(&world), 0), dialect));
+    let mut calling = pin!(call(VirtualPort(Rc::clone(&world), 0), carrier, dialect));
     // Straight on IPX it is the first request that opens the session at the server.
     let mut answering = pin!(async {
         let is_called = || world.borrow().sessions[1].is_some();
         poll_fn(|_| if is_called() { Poll::Ready(()) } else { Poll::Pending }).await;
-        answer(VirtualPort(Rc::clone(&world), 1)).await;
+        answer(VirtualPort(Rc::clone(&world), 1), carrier).await;
     });
     let mut cx = Context::from_waker(Waker::noop());
     let mut poll = |future: &mut Pin<&mut dyn Future<Output = ()>>| future.as_mut().poll(&mut cx);
@@ -239,9 +273,9 @@ fn really(
             (WiredNode::begin(&plan(0)).unwrap(), WiredNode::begin(&plan(1)).unwrap());
         left.ready().await.unwrap();
         right.ready().await.unwrap();
-        let answering = async { answer(right.accept().await.unwrap().0).await };
+        let answering = async { answer(right.accept().await.unwrap().0, carrier).await };
         let calling = async {
-            call(left.call(carrier, Peer::Name(name(1))).await.unwrap(), dialect).await;
+            call(left.call(carrier, Peer::Name(name(1))).await.unwrap(), carrier, dialect).await;
             tokio::time::sleep(Duration::from_secs(1)).await;
         };
         // Straight on IPX nothing tells the server that the session is over.
@@ -287,6 +321,12 @@ fn the_same_script_over_netbios_over_ipx_gives_the_same_frames_on_both_clocks() 
     let test =
         "nbf::scripted::the_same_script_over_netbios_over_ipx_gives_the_same_frames_on_both_clocks";
     compare(test, CarrierKind::Nbipx, &rows);
+}
+
+#[test]
+fn the_same_script_by_netware_gives_the_same_frames_on_both_clocks() {
+    let test = "nbf::scripted::the_same_script_by_netware_gives_the_same_frames_on_both_clocks";
+    compare(test, CarrierKind::Ncp, &[(WINDOWS_NT, Dialect::Core)]);
 }
 
 /// Run the script on both clocks; `test` is the path of the test that asks for it.
