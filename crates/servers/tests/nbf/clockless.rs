@@ -38,6 +38,17 @@ fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
     again
 }
 
+/// Packets of NetWare's protocol alone. When a server says where it is depends on when others begin to ask.
+pub fn of_netware(sent: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
+    let is_kept = |frame: &Vec<u8>| {
+        let parsed = Frame::parse(frame).unwrap();
+        let packet =
+            framing::packet(&parsed).map(|(packet, _)| ipx::Header::parse(packet).unwrap().0);
+        packet.is_some_and(|header| header.kind == ipx::packet_type::NCP)
+    };
+    sent.map(|frames| frames.into_iter().filter(is_kept).collect())
+}
+
 /// The same of all that each station sent.
 pub fn all_without_clock(sent: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
     sent.map(|frames| {

@@ -196,13 +196,13 @@ fn a_request_out_of_its_turn_is_dropped_and_one_that_comes_again_is_not_carried_
 fn a_connection_of_another_station_or_of_none_is_unknown() {
     let mut bench = Bench::logged_in();
     let envelope = Envelope { sequence: bench.sequence + 1, ..bench.envelope() };
-    let bad = (c::FAILED, status::BAD_CONNECTION, vec![]);
-    assert_eq!(bench.send(3, envelope, &[0x14]), [bad.clone()], "another station");
+    let bad = [(c::FAILED, status::BAD_CONNECTION, vec![])];
+    assert_eq!(bench.send(3, envelope, &[0x14]), bad, "another station");
     for connection in [0, 2, 0x0101, 0xffff] {
         let envelope = Envelope { connection, ..envelope };
-        assert_eq!(bench.send(0, envelope, &[0x14]), [bad.clone()], "{connection}");
+        assert_eq!(bench.send(0, envelope, &[0x14]), bad, "{connection}");
         let destroy = Envelope { kind: kind::DESTROY, ..envelope };
-        assert_eq!(bench.send(0, destroy, &[]), [bad.clone()], "{connection}");
+        assert_eq!(bench.send(0, destroy, &[]), bad, "{connection}");
     }
     assert_eq!((bench.counted("unknown_session_frames"), bench.sessions.len()), (9, 1));
     assert_eq!(bench.send(0, Envelope { kind: 0x7777, ..envelope }, &[]), []);
@@ -366,10 +366,10 @@ fn files_and_handles_of_a_session_are_bounded() {
     assert_eq!(bench.ask(f::CREATE, |out| create.emit(out)).0, c::OK);
     let open = Open { handle: 1, attributes: 6, access: access::READ, path: Name(b"A") };
     let codes: Vec<u8> = (0..300).map(|_| bench.ask(f::OPEN, |out| open.emit(out)).0).collect();
-    assert_eq!(codes.iter().filter(|code| **code == c::OK).count(), 255);
+    assert_eq!(codes.iter().position(|code| *code != c::OK), Some(255));
     assert_eq!(codes[299], c::NO_FILE_HANDLES);
     let codes: Vec<u8> = (0..300).map(|_| bench.allocate(1, b"").0).collect();
-    assert_eq!(codes.iter().filter(|code| **code == c::OK).count(), 254);
+    assert_eq!(codes.iter().position(|code| *code != c::OK), Some(254));
     assert_eq!(codes[299], c::NO_DIRECTORY_HANDLES);
     // Its end ends them.
     let destroy = Envelope { kind: kind::DESTROY, ..bench.envelope() };

@@ -12,6 +12,7 @@ mod opening;
 mod paths;
 mod refusals;
 mod search;
+mod searching;
 mod state;
 mod transferring;
 
