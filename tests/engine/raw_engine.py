@@ -240,6 +240,19 @@ def run_peer_stream(engine: RawEngine) -> None:
         engine.wait(sending)
 
 
+def run_peer_serve(engine: RawEngine) -> None:
+    """Serve a client of iperf3 that says nothing after its cookie."""
+    bounds = {"clients": 1, "longest_ns": 10**10}
+    asked = {"type": "peer_serve", "service": "iperf3", "bind": "127.0.0.1", **bounds}
+    serving, ports = engine.ready(asked)
+    with socket.create_connection(("127.0.0.1", ports[0])) as client:
+        client.sendall(b"a" * 36 + b"\0")
+        client.recv(1)
+    engine.wait(serving, "peer_client")
+    engine.ask({"type": "cancel", "target": serving})
+    engine.wait(serving, "error")
+
+
 def run_echo(responder: RawEngine, requester: RawEngine, **spec: Any) -> tuple[int, int]:
     """Start an echo between two engines; the ids of both requests once they are armed."""
     responding, ports = responder.ready(echo_respond(**spec))

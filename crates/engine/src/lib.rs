@@ -9,7 +9,6 @@
 
 mod background;
 mod cost;
-#[cfg(feature = "services")]
 mod descriptors;
 mod driver;
 #[cfg(any(test, feature = "fuzz"))]

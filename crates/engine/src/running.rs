@@ -15,7 +15,7 @@ use lanlab_workloads::Progress;
 
 use crate::background::{Work, with_background};
 use crate::host_window::HostSnapshot;
-use crate::messages::{self, Failure, HostWindow, Outcome, Ready, Reply};
+use crate::messages::{self, Failure, HostWindow, Outcome, PeerClient, Ready, Reply};
 #[cfg(feature = "services")]
 use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
@@ -102,8 +102,23 @@ impl Running {
 
     /// Say that a server listens. It has no start.
     #[cfg(feature = "services")]
-    pub fn serving(&self, port: u16, served: Served) {
+    pub fn serving_files(&self, port: u16, served: Served) {
         self.tell_ready(Ready { ports: vec![port], served: Some(served), ..Ready::default() });
+    }
+
+    /// The same of a server for peers.
+    pub fn serving(&self, port: u16) {
+        self.tell_ready(Ready { ports: vec![port], ..Ready::default() });
+    }
+
+    /// The number that the driver gave this request.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Tell of a client of a server for peers that has ended.
+    pub fn tell_client(&self, client: PeerClient) {
+        self.output.send(&Reply::PeerClient(Box::new(client)));
     }
 
     /// Say that a directory is there. It has no start.

@@ -21,6 +21,7 @@ mod listen;
 mod medium;
 mod medium_load;
 mod path_mtu;
+mod peer_serve;
 mod peer_stream;
 #[cfg(feature = "services")]
 mod serve;
@@ -49,6 +50,7 @@ pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
 pub use path_mtu::*;
+pub use peer_serve::*;
 pub use peer_stream::*;
 #[cfg(feature = "services")]
 pub use serve::*;
@@ -109,6 +111,10 @@ pub enum Request {
     /// Send a stream to a peer that is no engine, or receive one from it. Ends in `peer_streamed`.
     #[schemars(title = "PeerStreamRequest")]
     PeerStream(Box<PeerStream>),
+    /// Serve programs that are no engines. `ready` names the port; `peer_client` tells of each client; when
+    /// cancelled, the error has `peer_serve_ended`.
+    #[schemars(title = "PeerServeRequest")]
+    PeerServe(PeerServe),
     /// Answer echo requests. `ready` names the port; ends in `echo_responded`.
     #[schemars(title = "EchoRespondRequest")]
     EchoRespond(EchoRespond),
@@ -241,6 +247,9 @@ pub enum Reply {
     #[cfg(feature = "services")]
     #[schemars(title = "StationSlicesReply")]
     StationSlices(StationSlices),
+    /// A client of a server for peers has ended; one such line for each.
+    #[schemars(title = "PeerClientReply")]
+    PeerClient(Box<PeerClient>),
     /// A request has ended well.
     #[schemars(title = "ResultReply")]
     Result(Finished),
@@ -289,6 +298,9 @@ pub enum Outcome {
     /// Of `peer_stream`.
     #[schemars(title = "PeerStreamedOutcome")]
     PeerStreamed(Box<PeerStreamed>),
+    /// Of `peer_serve`.
+    #[schemars(title = "PeerServeEndedOutcome")]
+    PeerServeEnded(PeerServeEnded),
     /// Of `echo_respond`.
     #[schemars(title = "EchoRespondedOutcome")]
     EchoResponded(Box<EchoResponded>),

@@ -2,6 +2,7 @@
 
 use lanlab_files::HostAddress;
 use schemars::JsonSchema;
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Intervals, StreamReceived, StreamSent, StreamSpec};
@@ -110,6 +111,7 @@ pub struct PeerReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
     /// Each flow.
+    #[serde(deserialize_with = "few")]
     pub streams: Vec<PeerReportFlow>,
 }
 
@@ -150,4 +152,31 @@ fn signed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
 /// A count, which libraries for JSON may write as a number with an exponent.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     f64::deserialize(deserializer).map(|number| number as u64)
+}
+
+/// Most flows that a report may have: twice as many as a test has in both directions.
+const MOST_REPORTED: usize = 512;
+
+/// Flows of a report, which are no more than there can be: a short text could ask for much memory.
+fn few<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PeerReportFlow>, D::Error> {
+    struct Few;
+    impl<'de> Visitor<'de> for Few {
+        type Value = Vec<PeerReportFlow>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+            write!(formatter, "at most {MOST_REPORTED} flows")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut flows: A) -> Result<Self::Value, A::Error> {
+            let mut found = Vec::new();
+            while let Some(flow) = flows.next_element()? {
+                if found.len() == MOST_REPORTED {
+                    return Err(A::Error::invalid_length(found.len() + 1, &self));
+                }
+                found.push(flow);
+            }
+            Ok(found)
+        }
+    }
+    deserializer.deserialize_seq(Few)
 }

@@ -10,6 +10,8 @@ pub struct DatagramOptions {
     pub receive_buffer_bytes: Option<usize>,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
+    /// Other sockets of this user may have the same port; what is connected is chosen first.
+    pub shares_port: bool,
 }
 
 /// One received buffer: a datagram, or several of the same size that the kernel has joined.

@@ -18,6 +18,12 @@ pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Resu
     }
     apply_buffers(&socket, options.send_buffer_bytes, options.receive_buffer_bytes)?;
     apply_dscp(&socket, address, options.dscp)?;
+    if options.shares_port {
+        #[cfg(unix)]
+        socket.set_reuse_port(true)?;
+        #[cfg(not(unix))]
+        socket.set_reuse_address(true)?;
+    }
     socket.bind(&address.into())?;
     Ok(socket.into())
 }

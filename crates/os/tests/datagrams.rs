@@ -197,8 +197,11 @@ fn local_drop_reports_can_be_asked_for() {
 fn a_buffer_is_granted_or_refused_but_never_cut() {
     let address: SocketAddr = LOOPBACK[0].parse().unwrap();
     let with = |send, receive| {
-        let options =
-            DatagramOptions { send_buffer_bytes: send, receive_buffer_bytes: receive, dscp: 0 };
+        let options = DatagramOptions {
+            send_buffer_bytes: send,
+            receive_buffer_bytes: receive,
+            ..DatagramOptions::default()
+        };
         DatagramSocket::bind(address, &options)
     };
     let socket = with(Some(20_000), Some(30_000)).unwrap();

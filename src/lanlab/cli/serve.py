@@ -1,4 +1,4 @@
-"""`lanlab serve`: a directory, served by one of the built-in servers."""
+"""`lanlab serve`: a directory, served by one of the built-in servers; or other programs."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from lanlab.services import (
 )
 
 if TYPE_CHECKING:
+    import ipaddress
+
     from lanlab.performers.serving import Station
     from lanlab.services import Service
 
@@ -77,10 +79,50 @@ def _station(
     return Station(interface, name or _NAME)
 
 
+def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """
+    One address of this machine.
+
+    Raises:
+        UsageError: It is none, or is one of several.
+    """
+    import ipaddress
+
+    from lanlab.addresses import is_of_one_link, zone_of
+
+    try:
+        wanted_address = ipaddress.ip_address(address)
+    except ValueError:
+        raise UsageError(
+            f"--address: found `{address}`; allowed: an address of this machine"
+        ) from None
+    if wanted_address.is_unspecified or wanted_address.is_multicast:
+        raise UsageError(
+            f"--address: found `{address}`; allowed: one address of this machine",
+            hint="name the address of the network that shall reach it",
+        )
+    if is_of_one_link(address) and not zone_of(address):
+        raise UsageError(
+            f"--address: found `{address}`, which every link has; allowed: it with its interface",
+            hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
+        )
+    return wanted_address
+
+
 def serve(
     directory: Annotated[
-        str, typer.Argument(metavar="DIRECTORY", help="Directory to serve.", show_default=False)
-    ],
+        str | None,
+        typer.Argument(metavar="DIRECTORY", help="Directory to serve.", show_default=False),
+    ] = None,
+    peer: Annotated[
+        str | None,
+        typer.Option(
+            "--peer",
+            metavar="NAME",
+            help="Serve another program's tests in place of a directory: iperf3, many clients at "
+            "once (port 5201 by default).",
+        ),
+    ] = None,
     service: Annotated[
         str, typer.Option("--service", metavar="NAME", help="File service, e.g. smb, sftp, nfs.")
     ] = "sftp",
@@ -176,12 +218,36 @@ def serve(
             "client asks for it.",
         ),
     ] = False,
+    clients: Annotated[
+        int,
+        typer.Option(
+            "--clients", metavar="NUMBER", min=1, max=100, help="Clients at once (--peer)."
+        ),
+    ] = 64,
+    longest: Annotated[
+        str,
+        typer.Option("--longest", metavar="TIME", help="Longest test of a client (--peer)."),
+    ] = "1h",
+    rate_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--rate-limit",
+            metavar="RATE",
+            help="Rate that a client may ask for in one direction (--peer). Default: any.",
+        ),
+    ] = None,
     time: Annotated[
         str | None,
         typer.Option("--time", metavar="TIME", help="Stop after this time. Default: at Ctrl-C."),
     ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", "-J", help="Print a JSON object for each client, and one at the end (--peer)."
+        ),
+    ] = False,
 ) -> None:
-    """Serve a directory by a built-in server until Ctrl-C.
+    """Serve a directory, or iperf3 clients, until Ctrl-C.
 
     It listens on this machine alone unless --address names another address, and is
     read-only unless --write is given. Unless you give it a password it makes a new one at each
@@ -196,20 +262,60 @@ def serve(
     sudo lanlab serve ~/cnc --service ncp --interface eth1 --name CNCFILES;
     lanlab serve ~/cnc --service smb1 --as CNCFILES --share DATA --user cnc
     --password-file secret.txt --address 192.168.7.2 --port 139;
-    lanlab serve ~/cnc --service smb1 --guest --dialect core..lanman1 --address 192.168.7.2
+    lanlab serve ~/cnc --service smb1 --guest --dialect core..lanman1 --address 192.168.7.2;
+    lanlab serve --peer iperf3 --address 192.168.7.2 --clients 8 --rate-limit 100M
     """
-    import ipaddress
-
-    from lanlab.addresses import is_of_one_link, zone_of
     from lanlab.cli.copy_places import check_given, directory_of
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.served_names import check_user, server_name, share_name
+    from lanlab.cli.served_peers import check_unused, serve_peers
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
     from lanlab.units import parse_time_s
     from lanlab.workloads.carrier_counts import carrier_words
 
+    within_s = None if time is None else parse_time_s(time)
+    if peer is not None:
+        files = {
+            "DIRECTORY": (directory, None),
+            "--service": (service, "sftp"),
+            "--carrier": (carrier, None),
+            "--interface": (interface, None),
+            "--name": (name, None),
+            "--share": (share, None),
+            "--user": (user, None),
+            "--office-network": (office_network, False),
+            "--write": (write, False),
+            "--guest": (guest, False),
+            "--dialect": (dialect, None),
+            "--password-file": (password_file, None),
+            "--require-signing": (require_signing, False),
+        }
+        check_unused(peer, files)
+        serve_peers(
+            peer,
+            place=(address, port),
+            clients=clients,
+            longest=longest,
+            rate_limit=rate_limit,
+            within_s=within_s,
+            is_loopback=_served_address(address).is_loopback,
+            as_json=as_json,
+        )
+        return
+    bounds = {
+        "--clients": (clients, 64),
+        "--longest": (longest, "1h"),
+        "--rate-limit": (rate_limit, None),
+        "--json": (as_json, False),
+    }
+    check_unused(None, bounds)
+    if directory is None:
+        raise UsageError(
+            "DIRECTORY is missing: what to serve",
+            hint="write it as in `lanlab serve ~/photos`, or serve tests by `--peer iperf3`",
+        )
     check_given("DIRECTORY", directory)
     offered = _carried(of_name("file service", service, SERVICES), carrier)
     if offered.is_local:
@@ -228,23 +334,7 @@ def serve(
         offered, interface, called, (address, port), is_office_network=office_network
     )
     root = directory_of("DIRECTORY", directory)
-    try:
-        wanted_address = ipaddress.ip_address(address)
-    except ValueError:
-        raise UsageError(
-            f"--address: found `{address}`; allowed: an address of this machine"
-        ) from None
-    if wanted_address.is_unspecified or wanted_address.is_multicast:
-        raise UsageError(
-            f"--address: found `{address}`; allowed: one address of this machine",
-            hint="name the address of the network that shall reach it",
-        )
-    if is_of_one_link(address) and not zone_of(address):
-        raise UsageError(
-            f"--address: found `{address}`, which every link has; allowed: it with its interface",
-            hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
-        )
-    within_s = None if time is None else parse_time_s(time)
+    wanted_address = _served_address(address)
     dialects = dialects_of(offered, dialect, require_signing=require_signing)
     credentials, is_chosen = credentials_of(
         offered, password_file, user=user, guest=guest, require_signing=require_signing

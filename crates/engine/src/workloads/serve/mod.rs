@@ -160,7 +160,7 @@ fn run(
     let ended = runtime.block_on(async {
         let (start, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
         let serving = servers::serve_within(&offer, &bounds(request)).await.map_err(failure_of)?;
-        running.serving(
+        running.serving_files(
             serving.port(),
             Served {
                 share: serving.share().map(str::to_owned),

@@ -37,6 +37,7 @@ pub fn bind_datagram(
         send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
         receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
         dscp: options.dscp,
+        ..DatagramOptions::default()
     };
     DatagramSocket::bind(address, &options)
         .map_err(|error| Failure::system(format!("UDP port {port} on {}", address.ip()), &error))

@@ -33,7 +33,7 @@ use crate::running::conclude;
 use crate::task::Task;
 
 pub(crate) use choice::share as share_ways;
-pub use peer::with_peer;
+pub use peer::{serve_peers, with_peer};
 pub(crate) use sent::sum_up as sum_up_sent;
 pub(crate) use tcp_receive::{Received as ReceivedBytes, Threads, sum_up as sum_up_bytes};
 pub(crate) use udp_receive::sum_up as sum_up_datagrams;

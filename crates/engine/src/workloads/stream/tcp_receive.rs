@@ -56,6 +56,8 @@ pub enum Ends {
     ByTheSender,
     /// This end, once the amount has come: the sender may have no end.
     ByTheAmount,
+    /// This end, when it is cancelled: a dialogue follows before it is closed.
+    WhenCancelled,
 }
 
 /// Receive over connections from `start` on, and count.
@@ -280,7 +282,9 @@ impl<'a> Receiver<'a> {
         let tcp = tcp_facts(&self.stream);
         // The sender waits for the end of its connection. To drop the stream is not enough, as the
         // sampler has it, too.
-        let _ = self.stream.shutdown(Shutdown::Both);
+        if self.ends != Ends::WhenCancelled {
+            let _ = self.stream.shutdown(Shutdown::Both);
+        }
         Received {
             ended_by: self.ended_by,
             total_bytes: self.counter.total_bytes(),

@@ -3,6 +3,7 @@
 mod discard;
 mod iperf3;
 mod plain;
+mod serve;
 
 use super::{choose_receiving, choose_sending, cost};
 use crate::cost::Cost;
@@ -12,6 +13,8 @@ use crate::messages::{
 use crate::running::conclude;
 use crate::task::Task;
 use crate::workloads::setup::{check_addresses, check_processor, check_range};
+
+pub use serve::serve as serve_peers;
 
 /// Most flows to a peer: each is a connection that its program must take.
 const MOST_FLOWS: u64 = 128;

@@ -1,11 +1,11 @@
 //! A stream with an iperf3 server, over its own protocol.
 
 mod control;
-mod dialogue;
+pub(super) mod dialogue;
 mod tcp;
 mod udp;
-mod udp_receive;
-mod udp_send;
+pub(super) mod udp_receive;
+pub(super) mod udp_send;
 
 use lanlab_os as os;
 use lanlab_wire::iperf3::{COOKIE_BYTES, cookie};

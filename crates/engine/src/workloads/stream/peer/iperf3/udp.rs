@@ -1,7 +1,7 @@
 //! The flows of a test over UDP: each opens with a datagram that the server answers.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use lanlab_os::{DatagramOptions, DatagramSocket};
@@ -10,7 +10,7 @@ use lanlab_wire::iperf3::{HELLO, HELLO_ANSWER, HELLO_BYTES, Head};
 
 use super::control::Control;
 use super::dialogue::{self, Flows};
-use super::udp_receive::{Watched, receive_over};
+use super::udp_receive::{Watched, WatchedFlow, receive_over};
 use super::udp_send::send_over;
 use crate::messages::{Failure, PeerDirection, PeerReportFlow, PeerStream, PeerStreamed};
 use crate::workloads::setup::{is_idle, socket_address};
@@ -43,6 +43,7 @@ fn open_one(request: &PeerStream, peer: SocketAddr) -> Result<DatagramSocket, Fa
         send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
         receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
         dscp: options.dscp,
+        ..DatagramOptions::default()
     };
     let failed =
         |error| Failure::system(format!("UDP port {} of {}", peer.port(), peer.ip()), &error);
@@ -80,23 +81,22 @@ pub fn stream(
     let receives_only = request.direction == PeerDirection::Receive;
     let sent_first = if receives_only { 0 } else { usize::from(plan.flows) };
     let receiving = sockets.split_off(sent_first);
-    let messages = receiving.iter().map(|_| AtomicU64::new(0)).collect();
-    let watched = Watched { messages, ..Watched::default() };
+    let watched = Watched::of(receiving.len());
     let of = (plan, IS_WIDE);
     let flows = Flows {
         send: (!sockets.is_empty())
             .then_some(|| send_over(of, processor, &sockets, running, start)),
         receive: (!receiving.is_empty())
             .then_some(|| receive_over(of, processor, &receiving, &watched, running, start)),
-        received: &|| watched.messages.iter().map(|count| received(count, plan)).collect(),
+        received: &|| watched.flows.iter().map(|flow| received(flow, plan)).collect(),
         close: &|| watched.is_over.store(true, Ordering::Release),
     };
     dialogue::run(control, (plan, start), flows)
 }
 
 /// What has come of a flow.
-fn received(messages: &AtomicU64, plan: &Plan) -> PeerReportFlow {
-    let messages = messages.load(Ordering::Relaxed);
+fn received(flow: &WatchedFlow, plan: &Plan) -> PeerReportFlow {
+    let messages = flow.messages.load(Ordering::Acquire);
     PeerReportFlow {
         bytes: messages * plan.message_bytes as u64,
         packets: messages.cast_signed(),

@@ -29,10 +29,30 @@ const MOST_MESSAGES: u64 = 1 << 62;
 /// What the dialogue sees of the flows, and tells all of them.
 #[derive(Default)]
 pub struct Watched {
-    /// New datagrams of each flow.
-    pub messages: Vec<AtomicU64>,
+    /// Each flow.
+    pub flows: Vec<WatchedFlow>,
     /// The test is over.
     pub is_over: AtomicBool,
+}
+
+/// What is seen of a flow.
+#[derive(Default)]
+pub struct WatchedFlow {
+    /// New datagrams.
+    pub messages: AtomicU64,
+    /// Those that were sent up to the newest.
+    pub expected: AtomicU64,
+    /// Those of them that were sent before the measured part.
+    pub first_measured: AtomicU64,
+    /// Jitter as in RFC 3550, section 6.4.1.
+    pub jitter_ns: AtomicU64,
+}
+
+impl Watched {
+    /// Of so many flows.
+    pub fn of(flows: usize) -> Self {
+        Self { flows: (0..flows).map(|_| WatchedFlow::default()).collect(), ..Self::default() }
+    }
 }
 
 /// Receive over connected sockets until the test is over, and count.
@@ -172,7 +192,11 @@ impl Receiver<'_> {
         }
         let total = self.counter.counts.total_messages;
         let new = total - before;
-        self.watched.messages[self.flow].store(total, Ordering::Relaxed);
+        let (seen, counter) = (&self.watched.flows[self.flow], &self.counter);
+        seen.messages.store(total, Ordering::Release);
+        seen.expected.store(counter.expected(), Ordering::Release);
+        seen.first_measured.store(counter.counts.first_measured.unwrap_or(0), Ordering::Release);
+        seen.jitter_ns.store(counter.delay_variation_ns(), Ordering::Release);
         self.running.count(new, new * self.plan.message_bytes as u64);
     }
 

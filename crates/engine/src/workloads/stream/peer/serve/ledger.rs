@@ -1,0 +1,170 @@
+//! Who was served at once, and which share of what the server moved was whose.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lanlab_units::Instant;
+
+use crate::messages::{PeerClient, PeersTogether};
+use crate::output::Output;
+use crate::running::Running;
+
+/// What a client's messages are counted by while they go.
+pub struct Moving {
+    pub sending: Running,
+    pub receiving: Running,
+    pub is_going: AtomicBool,
+}
+
+impl Moving {
+    pub fn new(number: u64) -> Self {
+        // How far they are the ledger reads; nobody else does.
+        let silent = || Running::new(number, Output::new(std::io::sink()));
+        Self { sending: silent(), receiving: silent(), is_going: AtomicBool::new(false) }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.sending.progress.counted().1 + self.receiving.progress.counted().1
+    }
+}
+
+struct Entry {
+    number: u64,
+    moving: Arc<Moving>,
+    bytes: u64,
+    own_bytes: u64,
+    all_bytes: u64,
+    at_once: u64,
+    goes: bool,
+}
+
+/// Clients that are served now, and what was found of those before.
+#[derive(Default)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+    /// Octets that were moved for all.
+    pub moved_bytes: u64,
+    /// The numbers of those that go now, what was moved for each since they are the same, and since when.
+    going: Vec<(u64, u64)>,
+    since: Option<Instant>,
+    together: Option<PeersTogether>,
+}
+
+impl Ledger {
+    pub fn begin(&mut self, number: u64, moving: Arc<Moving>) {
+        self.entries.push(Entry {
+            number,
+            moving,
+            bytes: 0,
+            own_bytes: 0,
+            all_bytes: 0,
+            at_once: 0,
+            goes: false,
+        });
+    }
+
+    /// Count what was moved since the last look.
+    pub fn look(&mut self, now: Instant) {
+        let mut all_bytes = 0;
+        let mut going = Vec::with_capacity(self.entries.len());
+        for entry in &mut self.entries {
+            let bytes = entry.moving.bytes();
+            let moved = bytes - entry.bytes;
+            entry.bytes = bytes;
+            all_bytes += moved;
+            entry.goes = entry.moving.is_going.load(Ordering::Acquire);
+            if entry.goes {
+                entry.own_bytes += moved;
+                going.push((entry.number, moved));
+            }
+        }
+        self.moved_bytes += all_bytes;
+        for entry in self.entries.iter_mut().filter(|entry| entry.goes) {
+            entry.all_bytes += all_bytes;
+            entry.at_once = entry.at_once.max(going.len() as u64);
+        }
+        let numbers = |all: &[(u64, u64)]| all.iter().map(|one| one.0).collect::<Vec<_>>();
+        if numbers(&going) == numbers(&self.going) {
+            for (all, (_, moved)) in self.going.iter_mut().zip(going) {
+                all.1 += moved;
+            }
+        } else {
+            self.close(now);
+            self.since = Some(now);
+            self.going = going.into_iter().map(|(number, _)| (number, 0)).collect();
+        }
+    }
+
+    /// The clients that go are no longer the same.
+    fn close(&mut self, now: Instant) {
+        let Some(since) = self.since.take() else { return };
+        let time_ns = now.nanos_since(since);
+        let rank = |together: &PeersTogether| (together.bytes.len(), together.time_ns);
+        let bytes = self.going.iter().map(|one| one.1).collect();
+        let found = PeersTogether { time_ns, bytes };
+        let is_better = self.together.as_ref().is_none_or(|best| rank(&found) > rank(best));
+        if found.bytes.len() > 1 && is_better {
+            self.together = Some(found);
+        }
+    }
+
+    /// A client has ended: what is known of its share is put into its result.
+    pub fn end(&mut self, client: &mut PeerClient) {
+        if let Some(place) = self.entries.iter().position(|entry| entry.number == client.number) {
+            let entry = self.entries.remove(place);
+            client.moved_bytes = entry.own_bytes;
+            client.moved_for_all_bytes = entry.all_bytes;
+            client.clients_at_once = entry.at_once;
+        }
+    }
+
+    /// The server has ended.
+    pub fn finish(mut self, now: Instant) -> (u64, Option<PeersTogether>) {
+        self.close(now);
+        (self.moved_bytes, self.together)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(1_000_000_000 + ms * 1_000_000)
+    }
+
+    fn ended(number: u64) -> PeerClient {
+        PeerClient::new(1, number, String::new(), String::new(), 0)
+    }
+
+    #[test]
+    fn shares_are_of_the_time_in_which_a_client_goes() {
+        let clients: Vec<_> = (1..=3).map(|number| Arc::new(Moving::new(number))).collect();
+        let mut ledger = Ledger::default();
+        let go = |number: usize, goes| clients[number - 1].is_going.store(goes, Ordering::Release);
+        for (number, moving) in (1..).zip(&clients) {
+            ledger.begin(number, Arc::clone(moving));
+        }
+        go(1, true);
+        ledger.look(at(0));
+        clients[0].sending.count(1, 100);
+        ledger.look(at(10));
+        // The third is not begun: it has no share, and is not one of those that go.
+        go(2, true);
+        ledger.look(at(20));
+        for (client, bytes) in clients.iter().zip([300, 100, 7]) {
+            client.receiving.count(1, bytes);
+        }
+        ledger.look(at(50));
+        go(1, false);
+        ledger.look(at(60));
+        let (mut first, mut second) = (ended(1), ended(2));
+        ledger.end(&mut first);
+        ledger.end(&mut second);
+        let share = |c: &PeerClient| (c.moved_bytes, c.moved_for_all_bytes, c.clients_at_once);
+        assert_eq!(share(&first), (400, 507, 2));
+        assert_eq!(share(&second), (100, 407, 2));
+        let together = Some(PeersTogether { time_ns: 40_000_000, bytes: vec![300, 100] });
+        assert_eq!(ledger.finish(at(70)), (507, together));
+    }
+}

@@ -1,0 +1,88 @@
+//! The control connection of a client, as its server has it.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use lanlab_workloads::iperf3::{Refused, Served, Server};
+
+use crate::messages::Failure;
+use crate::workloads::setup::{is_closed, is_idle};
+
+/// Octets that one read asks for.
+const READ_BYTES: usize = 16 * 1024;
+/// To take the few octets of a dialogue.
+const WRITE_WITHIN: Duration = Duration::from_secs(2);
+/// A read of a test under way comes back so often, to look whether the server ends.
+const LOOK: Duration = Duration::from_millis(50);
+/// The sentence of stock clients for a control connection that is closed; it reaches nobody.
+const CLOSED: i32 = 109;
+
+/// A dialogue and its connection.
+pub struct Line {
+    stream: TcpStream,
+    pub server: Server,
+}
+
+impl Line {
+    /// A connection that was opened with a cookie, and whose reads do not wait.
+    pub fn new(stream: TcpStream, server: Server) -> Self {
+        Self { stream, server }
+    }
+
+    /// From now on reads wait for a while.
+    pub fn wait_from_now_on(&self) -> Result<(), Failure> {
+        self.stream
+            .set_nonblocking(false)
+            .and_then(|()| self.stream.set_nodelay(true))
+            .and_then(|()| self.stream.set_read_timeout(Some(LOOK)))
+            .and_then(|()| self.stream.set_write_timeout(Some(WRITE_WITHIN)))
+            .map_err(|error| Failure::system("socket options", &error))
+    }
+
+    /// What has happened; `None`: nothing for as long as a read waits.
+    pub fn poll(&mut self) -> Result<Option<Served>, Refused> {
+        let mut buffer = [0; READ_BYTES];
+        loop {
+            if let Some(event) = self.server.poll_event()? {
+                return Ok(Some(event));
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(closed()),
+                Ok(octets) => self.server.handle(&buffer[..octets]),
+                Err(error) if is_idle(&error) => return Ok(None),
+                Err(error) => return Err(gone(&error)),
+            }
+        }
+    }
+
+    /// Send what there is to be sent.
+    pub fn flush(&mut self) -> Result<(), Refused> {
+        let octets = self.server.take_output();
+        self.stream.write_all(&octets).map_err(|error| gone(&error))
+    }
+
+    /// End a test with a sentence that the client prints. One that is gone does not hear it.
+    pub fn refuse(&mut self, number: i32) {
+        self.server.refuse(number);
+        let _ = self.flush();
+    }
+
+    /// End a test that is under way.
+    pub fn terminate(&mut self) {
+        self.server.terminate();
+        let _ = self.flush();
+    }
+}
+
+fn closed() -> Refused {
+    let failure = Failure::new("client.gone", "the client closed its control connection");
+    Refused { failure, number: CLOSED }
+}
+
+fn gone(error: &std::io::Error) -> Refused {
+    if is_closed(error) {
+        return closed();
+    }
+    Refused { failure: Failure::system("control connection", error), number: CLOSED }
+}

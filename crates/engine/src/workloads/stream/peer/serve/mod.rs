@@ -1,0 +1,313 @@
+//! A server for clients that are no engines, many at once, until the driver ends it.
+//!
+//! One thread hears of new clients and asks them what they want; each client whose flows are open has threads
+//! of its own, so that the system shares the processors between them.
+
+mod doors;
+mod ledger;
+mod line;
+mod opening;
+mod report;
+mod session;
+mod visitor;
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, Readiness};
+use lanlab_units::Instant;
+use lanlab_wire::iperf3::State;
+use lanlab_workloads::iperf3::{Bounds, Refused};
+
+use doors::Door;
+use ledger::{Ledger, Moving};
+use opening::{Opened, Openings};
+use session::Session;
+use visitor::Visitor;
+
+use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
+use crate::descriptors;
+use crate::messages::{
+    Failure, Outcome, PeerClient, PeerError, PeerServe, PeerServeEnded, SocketOptions, Transport,
+};
+use crate::running::{Running, conclude};
+use crate::task::Task;
+use crate::workloads::setup::{Ports, check_range, listen, socket_address};
+
+/// Clients at once at most.
+const MOST_CLIENTS: u64 = 100;
+const LONGEST_NS: u64 = 86_400_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+const MOST_RATE_BPS: u64 = 400_000_000_000;
+/// Sockets of all clients together.
+const MOST_SOCKETS: usize = 2048;
+/// Memory of a client: buffers of 64 of the longest datagrams in both directions, and meters.
+const CLIENT_BYTES: u64 = 2 * (64 * 65_536 + METERS_BYTES);
+/// Threads of a client: its own, and for each direction one that sends or receives, one that waits for it,
+/// one that looks how far it is.
+const CLIENT_THREADS: u64 = 7;
+/// Time between two looks at clients that open their flows, and else.
+const BUSY: Duration = Duration::from_millis(1);
+const IDLE: Duration = Duration::from_millis(20);
+
+/// Serve until cancelled.
+pub fn serve(request: PeerServe) -> Result<Task, Failure> {
+    let ip = request.bind.ip();
+    if ip.is_unspecified() || ip.is_multicast() {
+        return Err(Failure::value("bind", request.bind, "one address of this host"));
+    }
+    check_range("clients", request.clients.into(), 1, MOST_CLIENTS)?;
+    check_range("longest_ns", request.longest_ns, SECOND_NS, LONGEST_NS)?;
+    if let Some(rate_bps) = request.rate_bps {
+        check_range("rate_bps", rate_bps, 1, MOST_RATE_BPS)?;
+    }
+    let clients = u64::from(request.clients);
+    let cost = Cost {
+        memory_bytes: clients * CLIENT_BYTES,
+        threads: OWN_THREADS + clients * CLIENT_THREADS,
+    };
+    Ok(Task::new(cost, move |running| {
+        let ended = run(&request, running)?;
+        conclude(Outcome::PeerServeEnded(ended), Some(Failure::cancelled()))
+    }))
+}
+
+fn run(request: &PeerServe, running: &Running) -> Result<PeerServeEnded, Failure> {
+    // A connection has two descriptors, as threads that read and write it must not close it.
+    let needed = 2 * (MOST_SOCKETS as u64 + u64::from(request.clients));
+    descriptors::provide(needed, "flows of clients")?;
+    let only = (request.port, request.port);
+    let mut ports = Ports::new(Transport::Tcp, request.bind, only, 1);
+    let listener = ports.take(|port| listen(request.bind, port, &SocketOptions::default()))?;
+    let system = |error: std::io::Error| Failure::system("local port", &error);
+    let port = listener.local_addr().map_err(system)?.port();
+    let address = socket_address(request.bind, port)?;
+    let door = Door::open(address)
+        .map_err(|error| Failure::system(format!("UDP port {port} on {}", request.bind), &error))?;
+    let (begin, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
+    running.serving(port);
+    let (results, ended) = channel();
+    let bounds = Bounds {
+        time_s: request.longest_ns / SECOND_NS,
+        rate_bps: request.rate_bps,
+        ..Bounds::WIDEST
+    };
+    let mut hall = Hall {
+        bounds,
+        most_clients: request.clients.into(),
+        openings: Openings::default(),
+        visitors: Vec::new(),
+        sockets_in_use: Vec::new(),
+        ledger: Ledger::default(),
+        clients: 0,
+        refused: 0,
+        begin,
+        running,
+    };
+    std::thread::scope(|scope| {
+        let served = hall.serve(&listener, &door, scope, (&results, &ended));
+        // Tests under way end by themselves once the server does.
+        running.cancel();
+        while !hall.sockets_in_use.is_empty() {
+            hall.take_results(&ended, IDLE);
+        }
+        served
+    })?;
+    let elapsed_ns = os::monotonic().nanos_since(begin);
+    let engine_cpu_ns =
+        cpu_ns.zip(os::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
+    let Hall { ledger, clients, refused, .. } = hall;
+    let (moved_bytes, together) = ledger.finish(os::monotonic());
+    Ok(PeerServeEnded { clients, refused, elapsed_ns, engine_cpu_ns, moved_bytes, together })
+}
+
+/// Clients before and while their messages go.
+struct Hall<'a> {
+    bounds: Bounds,
+    most_clients: usize,
+    openings: Openings,
+    visitors: Vec<Visitor>,
+    /// Of clients whose messages go, by their numbers.
+    sockets_in_use: Vec<(u64, usize)>,
+    ledger: Ledger,
+    clients: u64,
+    refused: u64,
+    begin: Instant,
+    running: &'a Running,
+}
+
+type Results<'a> = (&'a Sender<PeerClient>, &'a Receiver<PeerClient>);
+
+impl Hall<'_> {
+    fn serve<'scope>(
+        &mut self,
+        listener: &TcpListener,
+        door: &Door,
+        scope: &'scope Scope<'scope, '_>,
+        (results, ended): Results,
+    ) -> Result<(), Failure>
+    where
+        Self: 'scope,
+    {
+        let failed = |error: std::io::Error| Failure::system("waiting for clients", &error);
+        let mut readiness = Readiness::new(1).map_err(failed)?;
+        readiness.watch(listener, 0, Interest::Read).map_err(failed)?;
+        while !self.running.is_cancelled() {
+            if self.openings.is_empty() && self.visitors.is_empty() {
+                readiness.wait(IDLE).map_err(failed)?.for_each(drop);
+            } else {
+                os::sleep_until(os::monotonic().plus_nanos(BUSY.as_nanos() as u64));
+            }
+            self.openings.accept(listener);
+            for opened in self.openings.take_opened() {
+                self.welcome(opened);
+            }
+            self.converse();
+            self.ask_to_open();
+            self.answer(door);
+            self.begin(scope, results);
+            self.take_results(ended, Duration::ZERO);
+        }
+        Ok(())
+    }
+
+    /// A connection whose cookie has come: a flow, or a new client.
+    fn welcome(&mut self, opened: Opened) {
+        if let Some(place) = self.visitors.iter().position(|visitor| visitor.awaits(&opened)) {
+            if let Err(refused) = self.visitors[place].take_stream(opened.stream) {
+                self.refuse(place, refused);
+            }
+            return;
+        }
+        if self.visitors.len() + self.sockets_in_use.len() >= self.most_clients {
+            self.refused += 1;
+            // One octet: a connection that was just opened has room for it.
+            let _ = std::io::Write::write(&mut &opened.stream, &[State::AccessDenied as u8]);
+            return;
+        }
+        self.clients += 1;
+        self.visitors.push(Visitor::new(self.clients, opened, self.bounds));
+    }
+
+    fn converse(&mut self) {
+        let now = os::monotonic();
+        let in_use = self.sockets_in_use.iter().map(|(_, sockets)| sockets);
+        let asked = self.visitors.iter().filter_map(|visitor| visitor.test.as_ref());
+        let mut left = MOST_SOCKETS.saturating_sub(
+            in_use.sum::<usize>() + asked.map(visitor::Test::all_flows).sum::<usize>(),
+        );
+        for place in (0..self.visitors.len()).rev() {
+            let before = self.visitors[place].test.is_some();
+            match self.visitors[place].converse(now, left) {
+                Ok(()) => {
+                    let test = self.visitors[place].test.as_ref().filter(|_| !before);
+                    left -= test.map_or(0, visitor::Test::all_flows);
+                }
+                Err(refused) => self.refuse(place, refused),
+            }
+        }
+    }
+
+    /// Ask clients for their flows: over UDP one of an address at a time.
+    fn ask_to_open(&mut self) {
+        let mut busy: Vec<_> = self
+            .visitors
+            .iter()
+            .filter(|visitor| visitor.opens_datagrams())
+            .map(|visitor| visitor.address.ip())
+            .collect();
+        let mut failed = Vec::new();
+        for (place, visitor) in self.visitors.iter_mut().enumerate() {
+            let is_udp = visitor.is_udp();
+            if !visitor.waits_to_open() || is_udp && busy.contains(&visitor.address.ip()) {
+                continue;
+            }
+            if is_udp {
+                busy.push(visitor.address.ip());
+            }
+            if let Err(refused) = visitor.ask_to_open() {
+                failed.push((place, refused));
+            }
+        }
+        for (place, refused) in failed.into_iter().rev() {
+            self.refuse(place, refused);
+        }
+    }
+
+    /// Answer who opens flows over UDP.
+    fn answer(&mut self, door: &Door) {
+        let mut askers = door.askers();
+        while let Some(from) = askers.pop() {
+            let opens =
+                |visitor: &Visitor| visitor.opens_datagrams() && visitor.address.ip() == from.ip();
+            let Some(place) = self.visitors.iter().position(opens) else { continue };
+            let visitor = &mut self.visitors[place];
+            if visitor.has_flow_from(from) {
+                continue;
+            }
+            match door.connect(from, visitor.datagram_options()) {
+                Ok((socket, others)) => {
+                    visitor.take_socket(socket);
+                    askers.extend(others);
+                }
+                Err(error) => {
+                    let failure = Failure::system("a flow over UDP", &error);
+                    self.refuse(place, Refused { failure, number: 124 });
+                }
+            }
+        }
+    }
+
+    /// Let the messages of clients go whose flows are open.
+    fn begin<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, results: &Sender<PeerClient>)
+    where
+        Self: 'scope,
+    {
+        let (complete, visitors): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.visitors).into_iter().partition(Visitor::is_complete);
+        self.visitors = visitors;
+        for visitor in complete {
+            let cookie = visitor.cookie_text();
+            let Visitor { number, line, address, test, .. } = visitor;
+            let Some(test) = test else { continue };
+            let moving = Arc::new(Moving::new(number));
+            self.ledger.begin(number, Arc::clone(&moving));
+            self.sockets_in_use.push((number, test.all_flows()));
+            let session = Session { number, line, address, cookie, test, moving };
+            let (results, running, begin) = (results.clone(), self.running, self.begin);
+            scope.spawn(move || {
+                // Who waits for it is there until all have ended.
+                let _ = results.send(session.run(running, running.id(), begin));
+            });
+        }
+    }
+
+    /// Tell the driver of clients that have ended, for whom it is waited so long.
+    fn take_results(&mut self, ended: &Receiver<PeerClient>, wait: Duration) {
+        self.ledger.look(os::monotonic());
+        let mut next = ended.recv_timeout(wait).ok();
+        while let Some(mut client) = next {
+            self.sockets_in_use.retain(|(number, _)| *number != client.number);
+            self.ledger.end(&mut client);
+            self.running.tell_client(client);
+            next = ended.try_recv().ok();
+        }
+    }
+
+    /// A client that cannot be served.
+    fn refuse(&mut self, place: usize, Refused { failure, number }: Refused) {
+        let mut visitor = self.visitors.remove(place);
+        visitor.line.refuse(number);
+        let now_ns = os::monotonic().nanos_since(self.begin);
+        let (address, cookie) = (visitor.address.to_string(), visitor.cookie_text());
+        let mut client =
+            PeerClient::new(self.running.id(), visitor.number, address, cookie, now_ns);
+        client.asked = visitor.test.as_ref().map(visitor::Test::facts);
+        client.error = Some(PeerError { code: failure.code.into(), message: failure.message });
+        self.running.tell_client(client);
+    }
+}

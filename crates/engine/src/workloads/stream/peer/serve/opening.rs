@@ -1,0 +1,85 @@
+//! Connections of which it is not known yet whether they are a client or a flow: their cookie says it.
+
+use std::collections::VecDeque;
+use std::io::Read;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use lanlab_os as os;
+use lanlab_units::Instant;
+use lanlab_wire::iperf3::COOKIE_BYTES;
+
+use crate::workloads::setup::is_idle;
+
+/// Connections that are being opened at once. When one more comes, the oldest is closed: silent ones cannot
+/// keep others out.
+const MOST_OPENING: usize = 512;
+/// A cookie follows its connection at once; it may be lost on the way, and be sent again.
+const COOKIE_NS: u64 = 10_000_000_000;
+/// Accepted in a row, so that others have their turn.
+const ACCEPTS_IN_A_ROW: usize = 64;
+
+pub type Cookie = [u8; COOKIE_BYTES];
+
+/// A connection whose cookie has come.
+pub struct Opened {
+    pub stream: TcpStream,
+    pub address: SocketAddr,
+    pub cookie: Cookie,
+}
+
+struct Opening {
+    opened: Opened,
+    filled: usize,
+    deadline: Instant,
+}
+
+/// All that are being opened.
+#[derive(Default)]
+pub struct Openings(VecDeque<Opening>);
+
+impl Openings {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Take in what has come to the listener.
+    pub fn accept(&mut self, listener: &TcpListener) {
+        for _ in 0..ACCEPTS_IN_A_ROW {
+            // One that was gone before it was accepted is none, and what the system refuses now, as for want
+            // of descriptors, it may give later.
+            let Ok((stream, address)) = listener.accept() else { return };
+            if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            let opened = Opened { stream, address, cookie: [0; COOKIE_BYTES] };
+            let deadline = os::monotonic().plus_nanos(COOKIE_NS);
+            self.0.push_back(Opening { opened, filled: 0, deadline });
+            if self.0.len() > MOST_OPENING {
+                self.0.pop_front();
+            }
+        }
+    }
+
+    /// Those whose cookie is whole now. Closed and silent ones are forgotten.
+    pub fn take_opened(&mut self) -> Vec<Opened> {
+        let now = os::monotonic();
+        let mut found = Vec::new();
+        for _ in 0..self.0.len() {
+            let Some(mut one) = self.0.pop_front() else { break };
+            match one.opened.stream.read(&mut one.opened.cookie[one.filled..]) {
+                Ok(0) => {}
+                Ok(octets) => {
+                    one.filled += octets;
+                    if one.filled == COOKIE_BYTES {
+                        found.push(one.opened);
+                    } else {
+                        self.0.push_back(one);
+                    }
+                }
+                Err(error) if is_idle(&error) && now < one.deadline => self.0.push_back(one),
+                Err(_) => {}
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,305 @@
+//! A client whose flows are open: its messages go until it says that the test is over, then both ends
+//! exchange what they counted.
+
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, ScopedJoinHandle};
+
+use lanlab_os as os;
+use lanlab_os::DatagramSocket;
+use lanlab_units::Instant;
+use lanlab_workloads::iperf3::{Refused, Served};
+
+use super::doors::Door;
+use super::ledger::Moving;
+use super::line::Line;
+use super::report::{Counted, TcpBefore, report};
+use super::visitor::{GRACE_S, Test};
+use crate::messages::{Failure, PeerClient, PeerError, PeerReport, ReceiverLoad};
+use crate::running::Running;
+use crate::workloads::stream::Plan;
+use crate::workloads::stream::acknowledged::{Confirmation, Over};
+use crate::workloads::stream::peer::iperf3::dialogue::{Receiving, Sending};
+use crate::workloads::stream::peer::iperf3::udp_receive::{self, Watched};
+use crate::workloads::stream::peer::iperf3::udp_send;
+use crate::workloads::stream::peer::plain::another_of_each;
+use crate::workloads::stream::tcp_receive::{Ends, receive_over};
+use crate::workloads::stream::tcp_send::{BLOCKED, send_over};
+
+/// From the word that messages may go to the start of those that this end sends.
+const START_NS: u64 = 200_000;
+/// All has come that was on its way when nothing more has come for this time.
+const SETTLED_NS: u64 = 50_000_000;
+/// The same where it is known that something is missing: TCP sends it again, each time after twice the time.
+const RESENT_NS: u64 = 3_000_000_000;
+/// At the latest all has come after this time.
+const MOST_SETTLING_NS: u64 = 30_000_000_000;
+const LOOK_NS: u64 = 2_000_000;
+/// To answer in the exchange of results.
+const ANSWERS_WITHIN_NS: u64 = 10_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+/// Sentences of stock clients: this end failed, the server has ended, results did not come.
+const FAILED: i32 = 100;
+const ENDED: i32 = 120;
+const SILENT: i32 = 117;
+
+/// A client whose flows are open.
+pub struct Session {
+    pub number: u64,
+    pub line: Line,
+    pub address: SocketAddr,
+    pub cookie: String,
+    pub test: Test,
+    pub moving: Arc<Moving>,
+}
+
+/// Sockets by what this end does with them; those that it receives with were opened first.
+struct Flows {
+    receiving: (Vec<TcpStream>, Vec<DatagramSocket>),
+    sending: (Vec<TcpStream>, Vec<DatagramSocket>),
+    /// A connection that is closed before the dialogue is over is a fault to the client.
+    kept: Vec<TcpStream>,
+}
+
+impl Session {
+    /// Run the test; `began` is when the server began.
+    pub fn run(mut self, server: &Running, id: u64, began: Instant) -> PeerClient {
+        let began_ns = os::monotonic().nanos_since(began);
+        let (address, cookie) = (self.address.to_string(), self.cookie.clone());
+        let mut client = PeerClient::new(id, self.number, address, cookie, began_ns);
+        client.asked = Some(self.test.facts());
+        let ended = self.prepare().and_then(|flows| self.measure(flows, server, &mut client));
+        if let Err(Refused { failure, number }) = ended {
+            match failure.code {
+                "client.gone" | "client.ended" => {}
+                "cancelled" | "client.too_long" => self.line.terminate(),
+                _ => self.line.refuse(number),
+            }
+            client.error = Some(PeerError { code: failure.code.into(), message: failure.message });
+        }
+        client
+    }
+
+    fn prepare(&mut self) -> Result<Flows, Refused> {
+        let (mut streams, mut sockets) =
+            (std::mem::take(&mut self.test.streams), std::mem::take(&mut self.test.sockets));
+        let failed = |failure| Refused { failure, number: FAILED };
+        let system = |error: std::io::Error| failed(Failure::system("socket options", &error));
+        for stream in &streams {
+            stream.set_write_timeout(Some(BLOCKED)).map_err(system)?;
+        }
+        for socket in &sockets {
+            Door::hand_over(socket).map_err(system)?;
+        }
+        self.line.wait_from_now_on().map_err(failed)?;
+        let received_first = |count: usize| {
+            if self.test.asked.test.directions.1 {
+                count.min(usize::from(self.test.asked.test.flows))
+            } else {
+                0
+            }
+        };
+        let (kept, (of_tcp, of_udp)) = (
+            another_of_each(&streams).map_err(failed)?,
+            (received_first(streams.len()), received_first(sockets.len())),
+        );
+        let sending = (streams.split_off(of_tcp), sockets.split_off(of_udp));
+        Ok(Flows { receiving: (streams, sockets), sending, kept })
+    }
+
+    /// Let the messages go until the client says that the test is over, and exchange results.
+    fn measure(
+        &mut self,
+        flows: Flows,
+        server: &Running,
+        client: &mut PeerClient,
+    ) -> Result<(), Refused> {
+        let Flows { receiving, sending, kept } = flows;
+        let Test { plan, asked, .. } = &self.test;
+        let received =
+            usize::from(asked.test.directions.1) * kept.len().min(asked.test.flows.into());
+        let before = TcpBefore::of(&kept[received..]);
+        let watched = Watched::of(receiving.1.len());
+        let moving = &*self.moving;
+        self.line.server.start();
+        self.line.flush()?;
+        let start = os::monotonic().plus_nanos(START_NS);
+        moving.is_going.store(true, Ordering::Release);
+        let most_s = asked.omit_s + asked.test.time_s + GRACE_S;
+        let deadline = start.plus_nanos(most_s * SECOND_NS);
+        let line = &mut self.line;
+        let (ended_at, sent, acknowledged, theirs, taken) = thread::scope(|scope| {
+            let of = (plan, asked.is_wide);
+            let (streams, sockets) = sending;
+            let sending = (asked.test.directions.0)
+                .then(|| scope.spawn(move || send(of, streams, &sockets, moving, start)));
+            let (streams, sockets) = receiving;
+            let watched = &watched;
+            let taking = (asked.test.directions.1)
+                .then(|| scope.spawn(move || take(of, streams, &sockets, watched, moving, start)));
+            let ended = wait_for_end(line, server, deadline, most_s);
+            let ended_at = os::monotonic();
+            moving.is_going.store(false, Ordering::Release);
+            moving.sending.cancel();
+            let sent = sending.map(joined);
+            let acknowledged = before.settled(&kept[received..]);
+            // A client reads what this end sent to its end before it answers, by whole messages: of the last of
+            // them only a part may have been sent.
+            for stream in &kept[received..] {
+                let _ = stream.shutdown(Shutdown::Write);
+            }
+            let theirs = ended.and_then(|()| results_of(line, server));
+            if let (Ok(theirs), true) = (&theirs, taking.is_some()) {
+                let flows = theirs.streams.iter().take(asked.test.flows.into());
+                let is_exact = !asked.test.is_udp && asked.omit_s == 0;
+                settle(&moving.receiving, is_exact.then(|| flows.map(|flow| flow.bytes).sum()));
+            }
+            moving.receiving.cancel();
+            (ended_at, sent, acknowledged, theirs, taking.map(joined))
+        });
+        let failed = |failure| Refused { failure, number: FAILED };
+        let sent: Option<Over> = sent.transpose().map_err(failed)?;
+        let taken = taken.transpose().map_err(failed)?.map(|(received, _)| received);
+        client.elapsed_ns = ended_at.nanos_since(start).saturating_sub(plan.warmup_ns);
+        let counted = Counted { asked, elapsed_ns: client.elapsed_ns, sent, taken, watched };
+        let ours = report(&counted, &acknowledged);
+        let (taken_flows, sent_flows) = ours.streams.split_at(counted.received_flows());
+        client.received_bytes = taken_flows.iter().map(|flow| flow.bytes).sum();
+        client.sent_bytes = sent_flows.iter().map(|flow| flow.bytes).sum();
+        let Counted { sent, taken, .. } = counted;
+        client.counted.received = taken;
+        if let Some(over) = sent {
+            (client.counted.sent, client.counted.acknowledged) =
+                (Some(over.sent), over.acknowledged);
+        }
+        client.said = Some(ours.clone());
+        client.counted.report = Some(theirs?);
+        give_results(line, &ours, server)?;
+        for stream in &kept {
+            // One that is closed already stays so.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        Ok(())
+    }
+}
+
+/// Wait until the client says that the test is over.
+fn wait_for_end(
+    line: &mut Line,
+    server: &Running,
+    deadline: Instant,
+    most_s: u64,
+) -> Result<(), Refused> {
+    loop {
+        if server.is_cancelled() {
+            return Err(Refused { failure: server_ended(), number: ENDED });
+        }
+        if os::monotonic() > deadline {
+            let found = format!("the client did not end its test within {most_s} s");
+            return Err(Refused { failure: Failure::new("client.too_long", found), number: ENDED });
+        }
+        if line.poll()? == Some(Served::End) {
+            return Ok(());
+        }
+    }
+}
+
+fn server_ended() -> Failure {
+    Failure::new("cancelled", "the server was ended before the test")
+}
+
+/// Wait until all has come that the client says it has sent, or nothing more comes; `None`: that is all there is
+/// to go by. What it sent over TCP may wait in its system for what was lost before.
+fn settle(receiving: &Running, wanted_bytes: Option<u64>) {
+    let patience_ns = if wanted_bytes.is_some() { RESENT_NS } else { SETTLED_NS };
+    let began = os::monotonic();
+    let (mut last, mut since) = (receiving.progress.counted(), began);
+    while wanted_bytes.is_none_or(|wanted| last.1 < wanted) {
+        os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
+        let (now, found) = (os::monotonic(), receiving.progress.counted());
+        if found != last {
+            (last, since) = (found, now);
+        }
+        if now.nanos_since(since) > patience_ns || now.nanos_since(began) > MOST_SETTLING_NS {
+            return;
+        }
+    }
+}
+
+/// What the client counted.
+fn results_of(line: &mut Line, server: &Running) -> Result<PeerReport, Refused> {
+    line.server.exchange();
+    line.flush()?;
+    let is_report = |event| match event {
+        Served::Report(report) => Some(*report),
+        _ => None,
+    };
+    wait_for(line, server, is_report)
+}
+
+/// Give it what this end counted. A client that has that may close without a further word.
+fn give_results(line: &mut Line, ours: &PeerReport, server: &Running) -> Result<(), Refused> {
+    line.server.give_results(ours);
+    line.flush()?;
+    match wait_for(line, server, |event| (event == Served::Over).then_some(())) {
+        Err(refused) if refused.failure.code == "client.gone" => Ok(()),
+        other => other,
+    }
+}
+
+/// Wait for what the client says next.
+fn wait_for<T>(
+    line: &mut Line,
+    server: &Running,
+    find: impl Fn(Served) -> Option<T>,
+) -> Result<T, Refused> {
+    let deadline = os::monotonic().plus_nanos(ANSWERS_WITHIN_NS);
+    loop {
+        if let Some(found) = line.poll()?.and_then(&find) {
+            return Ok(found);
+        }
+        if server.is_cancelled() {
+            return Err(Refused { failure: server_ended(), number: ENDED });
+        }
+        if os::monotonic() > deadline {
+            let failure = Failure::new("client.silent", "the client did not answer within 10 s");
+            return Err(Refused { failure, number: SILENT });
+        }
+    }
+}
+
+fn send(
+    (plan, is_wide): (&Plan, bool),
+    streams: Vec<TcpStream>,
+    sockets: &[DatagramSocket],
+    moving: &Moving,
+    start: Instant,
+) -> Sending {
+    let running = &moving.sending;
+    if streams.is_empty() {
+        return udp_send::send_over((plan, is_wide), None, sockets, running, start);
+    }
+    let confirmation = Confirmation::ByAcknowledgement { closes: false };
+    send_over(plan, None, streams, confirmation, running, start)
+}
+
+fn take(
+    (plan, is_wide): (&Plan, bool),
+    streams: Vec<TcpStream>,
+    sockets: &[DatagramSocket],
+    watched: &Watched,
+    moving: &Moving,
+    start: Instant,
+) -> Receiving {
+    let running = &moving.receiving;
+    if streams.is_empty() {
+        return udp_receive::receive_over((plan, is_wide), None, sockets, watched, running, start);
+    }
+    let ends = (Ends::WhenCancelled, ReceiverLoad::default());
+    receive_over(plan, None, streams, ends, running, start)
+}
+
+fn joined<T>(thread: ScopedJoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

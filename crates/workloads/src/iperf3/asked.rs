@@ -1,0 +1,184 @@
+//! What a client asks a server for, read from its text and held against the server's bounds.
+
+use serde_json::{Map, Value};
+
+use super::Test;
+use crate::messages::Failure;
+
+/// As stock servers have them.
+const MOST_STREAMS: u64 = 128;
+const MOST_OMIT_S: u64 = 600;
+const MOST_TCP_BYTES: u64 = 1 << 20;
+const UDP_BYTES: std::ops::RangeInclusive<u64> = 16..=65_507;
+const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 1024..=(1 << 29);
+/// Bit/s that the schedule of a flow keeps.
+const MOST_RATE_BPS: u64 = 400_000_000_000;
+/// A name of a congestion control (`TCP_CA_NAME_MAX`).
+const MOST_NAME_BYTES: usize = 15;
+
+/// What a server gives a client at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Flows in each direction.
+    pub flows: u16,
+    /// Time of a test, omitted seconds included.
+    pub time_s: u64,
+    /// Bit/s of all flows of a client in one direction; `None`: unbounded.
+    pub rate_bps: Option<u64>,
+}
+
+/// What a client asks for, within the bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The test. Its time is the longest that it may last, without what is left out.
+    pub test: Test,
+    /// Seconds at its start that do not count.
+    pub omit_s: u64,
+    /// Differentiated services code point of what is sent.
+    pub dscp: u8,
+    /// Whether the numbers of datagrams have 64 bits.
+    pub is_wide: bool,
+}
+
+/// A wish that cannot be met, as it is said here, and the number of the sentence with which stock clients
+/// say it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// What is said here.
+    pub failure: Failure,
+    /// Its number for [`lanlab_wire::iperf3::State::ServerError`].
+    pub number: i32,
+}
+
+/// Sentences of iperf 3.12 by their numbers, as it prints them.
+mod sentence {
+    pub const TIME: i32 = 5;
+    pub const FLOWS: i32 = 6;
+    pub const TCP_BYTES: i32 = 7;
+    pub const BUFFER: i32 = 8;
+    pub const OMIT: i32 = 12;
+    pub const NOT_IMPLEMENTED: i32 = 13;
+    pub const UDP_BYTES: i32 = 20;
+    pub const TYPE_OF_SERVICE: i32 = 21;
+    pub const RATE: i32 = 27;
+    pub const PARAMETERS: i32 = 114;
+    pub const CONGESTION: i32 = 134;
+}
+
+impl Asked {
+    /// Read what a client sent.
+    pub fn read(text: &Map<String, Value>, bounds: &Bounds) -> Result<Self, Refused> {
+        let wishes = Wishes(text);
+        let is_udp = wishes.flag("udp");
+        if is_udp == wishes.flag("tcp") {
+            return Err(refused("protocol", "neither TCP nor UDP", "one of them", 13));
+        }
+        for key in ["fqrate", "authtoken"] {
+            if text.contains_key(key) {
+                let number = sentence::NOT_IMPLEMENTED;
+                return Err(refused(key, "it", "tests without it", number));
+            }
+        }
+        let omit_s = wishes.within("omit", 0, 0..=MOST_OMIT_S, sentence::OMIT)?;
+        let most_s = bounds.time_s.saturating_sub(omit_s);
+        let flows = wishes.within("parallel", 1, 1..=bounds.flows.into(), sentence::FLOWS)?;
+        let (usual, sizes, number) = if is_udp {
+            (1460, UDP_BYTES, sentence::UDP_BYTES)
+        } else {
+            (128 << 10, 1..=MOST_TCP_BYTES, sentence::TCP_BYTES)
+        };
+        let message_bytes = wishes.within("len", usual, sizes, number)?;
+        // A client that counts bytes or blocks asks for no time.
+        let time_s = wishes.within("time", 0, 0..=most_s, sentence::TIME)?;
+        let rate_bps = wishes.within("bandwidth", 0, 0..=MOST_RATE_BPS, sentence::RATE)?;
+        let (is_both, is_back) = (wishes.flag("bidirectional"), wishes.flag("reverse"));
+        if let Some(most) = bounds.rate_bps {
+            let all = rate_bps * flows;
+            if rate_bps == 0 || all > most {
+                let found = if rate_bps == 0 { "no rate".into() } else { format!("{all} bit/s") };
+                let allowed = format!("at most {most} bit/s for all flows together (`-b`)");
+                return Err(refused("bandwidth", found, allowed, sentence::RATE));
+            }
+        }
+        let window = wishes.within("window", 0, 0..=*BUFFER_BYTES.end(), sentence::BUFFER)?;
+        let dscp = wishes.within("TOS", 0, 0..=255, sentence::TYPE_OF_SERVICE)? >> 2;
+        let congestion = text.get("congestion").and_then(Value::as_str).map(str::to_owned);
+        if congestion.as_ref().is_some_and(|name| is_udp || name.len() > MOST_NAME_BYTES) {
+            let found = "a name that is none";
+            return Err(refused("congestion", found, "one of TCP's", sentence::CONGESTION));
+        }
+        Ok(Self {
+            test: Test {
+                is_udp,
+                directions: (is_both || is_back, is_both || !is_back),
+                time_s: if time_s == 0 { most_s } else { time_s },
+                flows: flows as u16,
+                message_bytes: message_bytes as usize,
+                rate_bps,
+                nodelay: wishes.flag("nodelay"),
+                buffer_bytes: (window >= *BUFFER_BYTES.start()).then_some(window as u32),
+                congestion,
+            },
+            omit_s,
+            dscp: dscp as u8,
+            is_wide: wishes.flag("udp_counters_64bit"),
+        })
+    }
+}
+
+impl Bounds {
+    /// No server gives more.
+    pub const WIDEST: Self = Self { flows: MOST_STREAMS as u16, time_s: 86_400, rate_bps: None };
+}
+
+/// What a text has under its keys.
+struct Wishes<'a>(&'a Map<String, Value>);
+
+impl Wishes<'_> {
+    /// A wish that is there or not, written as a truth or a number.
+    fn flag(&self, key: &str) -> bool {
+        match self.0.get(key) {
+            Some(Value::Bool(flag)) => *flag,
+            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
+            _ => false,
+        }
+    }
+
+    /// A whole number within bounds.
+    fn within(
+        &self,
+        key: &str,
+        usual: u64,
+        allowed: std::ops::RangeInclusive<u64>,
+        number: i32,
+    ) -> Result<u64, Refused> {
+        let Some(found) = self.0.get(key) else { return Ok(usual) };
+        let value = found.as_f64().filter(|value| value.fract() == 0.0);
+        match value.map(|value| value as u64) {
+            Some(value) if allowed.contains(&value) && found.as_f64() >= Some(0.0) => Ok(value),
+            _ => {
+                let range = format!("{} to {}", allowed.start(), allowed.end());
+                let found: String = found.to_string().chars().take(40).collect();
+                Err(refused(key, found, range, number))
+            }
+        }
+    }
+}
+
+fn refused(
+    key: &str,
+    found: impl std::fmt::Display,
+    allowed: impl std::fmt::Display,
+    number: i32,
+) -> Refused {
+    let failure = Failure::new(
+        "client.refused",
+        format!("the client asked for `{key}`: found {found}; allowed: {allowed}"),
+    );
+    Refused { failure, number }
+}
+
+/// The client's text is none.
+pub(super) fn unreadable(failure: Failure) -> Refused {
+    Refused { failure, number: sentence::PARAMETERS }
+}

@@ -1,0 +1,150 @@
+//! The server's side of a control connection, from the octet after the cookie on.
+
+use lanlab_wire::iperf3::{LENGTH_BYTES, State};
+use serde_json::{Map, Value, json};
+
+use super::asked::{Asked, Bounds, Refused, unreadable};
+use super::inbox::{Inbox, not_iperf3};
+use crate::messages::{Failure, PeerReport};
+
+/// What has happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Served {
+    /// The client asks for a test: [`Server::open_flows`], or [`Server::refuse`].
+    Asked(Box<Asked>),
+    /// The client's amount is reached: [`Server::exchange`].
+    End,
+    /// What the client counted: [`Server::give_results`].
+    Report(Box<PeerReport>),
+    /// The dialogue is over.
+    Over,
+}
+
+/// What the client says next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Parameters,
+    /// Nothing: it is this end's turn, or the flows are being opened.
+    Waiting,
+    Running,
+    Results,
+    Showing,
+    Over,
+}
+
+/// One control connection.
+#[derive(Debug)]
+pub struct Server {
+    bounds: Bounds,
+    phase: Phase,
+    inbox: Inbox,
+    outbox: Vec<u8>,
+}
+
+impl Server {
+    /// The client's cookie has come: it is asked for its parameters.
+    pub fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            phase: Phase::Parameters,
+            inbox: Inbox::default(),
+            outbox: vec![State::ParameterExchange as u8],
+        }
+    }
+
+    /// Octets have come from the client. [`Self::poll_event`] is to be asked before more are given.
+    pub fn handle(&mut self, octets: &[u8]) {
+        self.inbox.put(octets);
+    }
+
+    /// What to send to the client.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// The client is to open its flows.
+    pub fn open_flows(&mut self) {
+        self.say(State::CreateStreams);
+    }
+
+    /// All flows are open: messages may go.
+    pub fn start(&mut self) {
+        self.say(State::TestStart);
+        self.say(State::TestRunning);
+        self.phase = Phase::Running;
+    }
+
+    /// All has been counted: results are exchanged.
+    pub fn exchange(&mut self) {
+        self.say(State::ExchangeResults);
+        self.phase = Phase::Results;
+    }
+
+    /// What this end counted, for the client.
+    pub fn give_results(&mut self, results: &PeerReport) {
+        let text = json!(results).to_string();
+        let length = (text.len() as u32).to_be_bytes();
+        debug_assert_eq!(length.len(), LENGTH_BYTES);
+        self.outbox.extend_from_slice(&length);
+        self.outbox.extend_from_slice(text.as_bytes());
+        self.say(State::DisplayResults);
+        self.phase = Phase::Showing;
+    }
+
+    /// End a test that cannot be, or that cannot go on, with the number of a sentence that the client prints.
+    pub fn refuse(&mut self, number: i32) {
+        self.say(State::ServerError);
+        self.outbox.extend_from_slice(&number.to_be_bytes());
+        self.outbox.extend_from_slice(&0_i32.to_be_bytes());
+        self.phase = Phase::Over;
+    }
+
+    /// End a test that is under way.
+    pub fn terminate(&mut self) {
+        self.say(State::ServerTerminate);
+        self.phase = Phase::Over;
+    }
+
+    /// What has happened since; `None`: nothing until more comes.
+    pub fn poll_event(&mut self) -> Result<Option<Served>, Refused> {
+        match self.phase {
+            Phase::Parameters => {
+                let text = self.inbox.json::<Map<String, Value>>().map_err(unreadable)?;
+                let Some(text) = text else { return Ok(None) };
+                self.phase = Phase::Waiting;
+                let asked = Asked::read(&text, &self.bounds)?;
+                return Ok(Some(Served::Asked(Box::new(asked))));
+            }
+            Phase::Results => {
+                let report = self.inbox.json::<PeerReport>().map_err(unreadable)?;
+                let Some(report) = report else { return Ok(None) };
+                self.phase = Phase::Waiting;
+                return Ok(Some(Served::Report(Box::new(report))));
+            }
+            Phase::Over => return Ok(None),
+            Phase::Waiting | Phase::Running | Phase::Showing => {}
+        }
+        let Some(state) = self.inbox.state().map_err(unreadable)? else { return Ok(None) };
+        match (state, self.phase) {
+            (State::TestEnd, Phase::Running) => {
+                self.phase = Phase::Waiting;
+                Ok(Some(Served::End))
+            }
+            (State::Done, Phase::Showing) => {
+                self.phase = Phase::Over;
+                Ok(Some(Served::Over))
+            }
+            (State::ClientTerminate, _) => {
+                self.phase = Phase::Over;
+                Err(unreadable(Failure::new("client.ended", "the client was ended at its end")))
+            }
+            (state, phase) => {
+                Err(unreadable(not_iperf3(format!("{state:?} where {phase:?} was due"))))
+            }
+        }
+    }
+
+    fn say(&mut self, state: State) {
+        self.outbox.push(state as u8);
+    }
+}

@@ -1,0 +1,188 @@
+"""`lanlab serve --peer`: a server for other programs, and what it prints of its clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lanlab.cli.terminal import print_lines, say
+from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
+from lanlab.units import format_rate, format_size, format_time, parse_rate_bps, parse_time_s
+
+_Line = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Served:
+    """Who is served."""
+
+    engine_name: str
+    #: Port where none is named; 0: one that is free.
+    port: int
+    title: str
+    #: What a client says, with the address and port put in.
+    example: str
+    transports: str
+
+
+SERVED: Mapping[str, _Served] = {
+    "iperf3": _Served(
+        "iperf3", 5201, "iperf3 clients", "iperf3 -c {address} -p {port}", "TCP and UDP"
+    ),
+}
+
+
+def check_unused(peer: str | None, options: Mapping[str, tuple[object, object]]) -> None:
+    """
+    Refuse options that have no effect on what is served.
+
+    Args:
+        peer: Who is served; `None`: clients of a file service.
+        options: The value and the default of each option that the other has.
+
+    Raises:
+        UsageError: One has another value than its default.
+    """
+    found = [option for option, (value, default) in options.items() if value != default]
+    if found and peer is None:
+        raise UsageError(
+            f"{found[0]} has no effect without --peer", hint="leave it out, or add `--peer iperf3`"
+        )
+    if found:
+        raise UsageError(
+            f"{found[0]} cannot be used with --peer, which serves no files",
+            hint="leave one of both out",
+        )
+
+
+def serve_peers(
+    peer: str,
+    *,
+    place: tuple[str, int],
+    clients: int,
+    longest: str,
+    rate_limit: str | None,
+    within_s: float | None,
+    is_loopback: bool,
+    as_json: bool,
+) -> None:
+    """
+    Serve until Ctrl-C or for a time, and print each client that has ended.
+
+    Raises:
+        UsageError: There is no such peer, or a bound is none.
+    """
+    from lanlab.errors import of_name
+    from lanlab.performers.peer_serving import WantedPeers, serving_peers
+
+    served = of_name("peer", peer, SERVED)
+    address, port = place
+    longest_s = parse_time_s(longest)
+    rate_bps = None if rate_limit is None else parse_rate_bps(rate_limit)
+    if not 1 <= longest_s <= 86_400:
+        raise UsageError(f"--longest: found `{longest}`; allowed: 1 s to 1 day")
+    wanted = WantedPeers(
+        served.engine_name, address, port or served.port, clients, longest_s, rate_bps
+    )
+    if not is_loopback:
+        say(
+            f"warning: every host that reaches {address} can fill this network; --rate-limit and "
+            "--longest bound what one client may ask for"
+        )
+
+    def on_client(line: dict[str, Any]) -> None:
+        client = {key: value for key, value in line.items() if key not in ("type", "id")}
+        print_lines(json.dumps(client) if as_json else client_text(client))
+
+    running = None
+    try:
+        with serving_peers(wanted, on_client) as running:
+            if not as_json:
+                limit = "no rate limit" if rate_bps is None else f"{format_rate(rate_bps)} each way"
+                example = served.example.format(address=address, port=running.port)
+                ends = "end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s"
+                print_lines(f"serving     {served.title}, {clients} at once")
+                print_lines(f"address     {address} port {running.port} ({served.transports})")
+                print_lines(f"try         {example}")
+                print_lines(f"limits      {format_time(longest_s)} and {limit} for each client")
+                print_lines(ends)
+            running.wait(within_s)
+    except KeyboardInterrupt:
+        # That is how it ends.
+        pass
+    if running is not None and running.done is not None:
+        print_lines(json.dumps(running.done) if as_json else done_text(running.done))
+
+
+def client_text(client: _Line) -> str:
+    """What a client did: what was counted here, and what it counted itself where that differs."""
+    head = f"client {client['number']:<4} {client['address']}"
+    asked, error = client["asked"], client["error"]
+    parts = []
+    if asked is not None:
+        flows = asked["flows"]
+        parts.append(f"{asked['transport'].upper()}, {flows} flow{'s' if flows != 1 else ''}")
+    if client["said"] is not None:
+        parts += _directions(client)
+    if error is not None:
+        parts.append(error["message"])
+    if client["clients_at_once"] > 1 and client["moved_for_all_bytes"]:
+        share = 100 * client["moved_bytes"] / client["moved_for_all_bytes"]
+        parts.append(
+            f"{share:.1f} % of what was moved; {client['clients_at_once']} clients at once"
+        )
+    return "; ".join([f"{head}  {parts[0]}", *parts[1:]]) if parts else head
+
+
+def _directions(client: _Line) -> list[str]:
+    """What went each way. Flows that this end received are the first."""
+    asked, ours, theirs = client["asked"], client["said"], client["counted"]["report"]
+    received = asked["flows"] if asked["receives"] else 0
+    parts = []
+    for verb, their_verb, is_used, part in (
+        ("received", "sent", asked["receives"], slice(None, received)),
+        ("sent", "received", asked["sends"], slice(received, None)),
+    ):
+        if not is_used:
+            continue
+        here = ours["streams"][part]
+        bytes_here = sum(flow["bytes"] for flow in here)
+        seconds = max(flow["end_time"] for flow in here)
+        text = f"{verb} {format_size(bytes_here)}"
+        if seconds > 0:
+            text += f", {format_rate(8 * bytes_here / seconds)}"
+        if asked["transport"] == "udp" and verb == "received":
+            lost, sent = (
+                sum(flow[key] - flow[f"omitted_{key}"] for flow in here)
+                for key in ("errors", "packets")
+            )
+            text += f", {lost} of {sent} lost"
+        if theirs is not None:
+            bytes_there = sum(flow["bytes"] for flow in theirs["streams"][part])
+            if bytes_there != bytes_here:
+                text += f" (it {their_verb} {format_size(bytes_there)})"
+        parts.append(text)
+    return parts
+
+
+def done_text(done: _Line) -> str:
+    """What the server did, and how evenly those had it that it served at once."""
+    text = (
+        f"served      {done['clients']} clients in {done['elapsed_ns'] / 1e9:.0f} s, "
+        f"{format_size(done['moved_bytes'])}"
+    )
+    if done["refused"]:
+        text += f"; {done['refused']} refused, as too many were there"
+    together = done["together"]
+    if together is not None and any(together["bytes"]):
+        from lanlab.workloads.fairness import jain_index
+
+        moved = together["bytes"]
+        shares = sorted(100 * one / sum(moved) for one in moved)
+        text += (
+            f"\ntogether    {len(moved)} clients for {together['time_ns'] / 1e9:.1f} s: "
+            f"{shares[0]:.1f} to {shares[-1]:.1f} % each, Jain's index {jain_index(moved):.3f}"
+        )
+    return text

@@ -1,0 +1,83 @@
+"""A server for programs that are not lanlab's, until it is stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lanlab.engine import Engine, engine_path
+from lanlab.errors import EngineLost
+from lanlab.frozen import dataclass
+from lanlab.performers.engine_host import CANCEL_S, cancel
+
+_SETUP_S = 20.0
+#: Tests under way are ended, their results collected.
+_ENDS_WITHIN_S = CANCEL_S + 15.0
+
+
+@dataclass(frozen=True)
+class WantedPeers:
+    """Who is served, where, and how much each may have."""
+
+    #: As the engine calls it.
+    service: str
+    address: str
+    #: 0: one that is free.
+    port: int
+    clients: int
+    longest_s: float
+    #: `None`: unbounded.
+    rate_bps: int | None
+
+
+class PeerServing:
+    """A server that serves."""
+
+    def __init__(self, ready: dict[str, Any], over: threading.Event) -> None:
+        self.port: int = ready["ports"][0]
+        self._over = over
+        #: What it did, once it has ended.
+        self.done: dict[str, Any] | None = None
+
+    def wait(self, within_s: float | None) -> bool:
+        """Wait until it has ended by itself; `False` if it has not in that time."""
+        return self._over.wait(within_s)
+
+
+@contextmanager
+def serving_peers(
+    wanted: WantedPeers, on_client: Callable[[dict[str, Any]], None]
+) -> Iterator[PeerServing]:
+    """
+    Serve for as long as the `with` block; `PeerServing.done` says afterwards what was done.
+
+    Args:
+        on_client: Called with each client that has ended, from another thread.
+
+    Raises:
+        EngineError: It cannot listen there, or a bound is none.
+        EngineLost: The engine ended meanwhile.
+    """
+    with Engine("here", [engine_path()]) as engine:
+        asked = engine.start(
+            {
+                "type": "peer_serve",
+                "service": wanted.service,
+                "bind": wanted.address,
+                "port": wanted.port,
+                "clients": wanted.clients,
+                "longest_ns": round(wanted.longest_s * 1e9),
+                "rate_bps": wanted.rate_bps,
+            }
+        )
+        over = threading.Event()
+        asked.on_data, asked.on_over = on_client, over.set
+        served = PeerServing(asked.wait_ready(_SETUP_S), over)
+        try:
+            yield served
+        finally:
+            served.done = cancel(engine, asked, within_s=_ENDS_WITHIN_S)
+        if engine.is_lost:
+            raise EngineLost(engine.lost().message)

@@ -1,0 +1,338 @@
+"""A server for stock iperf3 clients: many at once, right figures, and what strangers get of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from missing import missing
+from trial_running import Pair, opened_pair
+
+from lanlab.performers import metrics_of
+from lanlab.performers.peer_serving import WantedPeers, serving_peers
+from lanlab.workloads import WORKLOADS, CounterChanges
+
+Client = dict[str, Any]
+#: A cell of the matrix ends by its amount: by its time it would take a second.
+TCP = ("-l", "10000", "-b", "40M", "-n", "2M")
+UDP = ("-u", "-l", "1000", "-b", "4M", "-k", "250")
+_WITHIN_S = 40
+
+
+class Server:
+    """A server of iperf3 clients, and those that have ended."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.port = address, 0
+        self._clients: list[Client] = []
+        self._changed = threading.Condition()
+
+    def take(self, client: Client) -> None:
+        with self._changed:
+            self._clients.append(client)
+            self._changed.notify_all()
+
+    def client(self, cookie: str) -> Client:
+        """The client with this cookie, once it has ended."""
+
+        def found() -> Client | None:
+            return next((one for one in self._clients if one["cookie"] == cookie), None)
+
+        with self._changed:
+            assert self._changed.wait_for(lambda: found() is not None, _WITHIN_S), cookie
+            client = found()
+        assert client is not None
+        return client
+
+    def wait_for_error(self, words: str) -> None:
+        """Wait until a client whose flows were open has ended with these words."""
+        with self._changed:
+            assert self._changed.wait_for(
+                lambda: any(
+                    one["said"] is not None and words in (one["error"] or {}).get("message", "")
+                    for one in self._clients
+                ),
+                _WITHIN_S,
+            ), words
+
+    def connect(self) -> tuple[socket.socket, str]:
+        """A control connection, and its cookie."""
+        connection = socket.create_connection((self.address, self.port), 10)
+        connection.settimeout(_WITHIN_S)
+        cookie = os.urandom(18).hex()
+        connection.sendall(cookie.encode() + b"\0")
+        return connection, cookie
+
+    def start(self, *options: str, is_json: bool = True) -> subprocess.Popen[str]:
+        """A stock client, running."""
+        found = shutil.which("iperf3") or missing("need `iperf3`")
+        argv = [found, "-c", self.address, "-p", str(self.port), *options]
+        return subprocess.Popen(
+            [*argv, "-J"] if is_json else argv, stdout=subprocess.PIPE, text=True
+        )
+
+
+@contextmanager
+def served(address: str = "127.0.0.1", clients: int = 64, **bounds: Any) -> Iterator[Server]:
+    server = Server(address)
+    wanted = WantedPeers(
+        "iperf3", address, 0, clients, **{"longest_s": 60, "rate_bps": None, **bounds}
+    )
+    with serving_peers(wanted, server.take) as running:
+        server.port = running.port
+        yield server
+    assert running.done is not None
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with served() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with opened_pair() as pair:
+        yield pair
+
+
+def ended(client: subprocess.Popen[str]) -> dict[str, Any]:
+    """What a stock client says at its end."""
+    out, _ = client.communicate(timeout=_WITHIN_S)
+    said: dict[str, Any] = json.loads(out)
+    assert "error" not in said, said["error"]
+    return said
+
+
+def test_stock_clients_of_every_kind_at_once_count_what_the_server_counts(pair: Pair) -> None:
+    """TCP and UDP, up, down and both ways, 1 and 4 flows, over IPv4 and IPv6."""
+    for address in ("127.0.0.1", "::1") if pair.has_ipv6() else ("127.0.0.1",):
+        with served(address) as server:
+            cells = {
+                (transport, direction, flows): server.start(*transport, *direction, "-P", flows)
+                for transport in (TCP, UDP)
+                for direction in ((), ("-R",), ("--bidir",))
+                for flows in ("1", "4")
+            }
+            for (transport, direction, flows), process in cells.items():
+                said = ended(process)
+                check(
+                    said, server.client(said["start"]["cookie"]), transport, direction, int(flows)
+                )
+
+
+def check(
+    said: dict[str, Any],
+    client: Client,
+    transport: tuple[str, ...],
+    direction: tuple[str, ...],
+    flows: int,
+) -> None:
+    """Hold what a stock client says against what the server recorded of it."""
+    end, name = said["end"], f"{transport} {direction} {flows}"
+    assert client["error"] is None, name
+    assert (client["asked"]["flows"], len(client["said"]["streams"])) == (
+        flows,
+        flows * (2 if direction == ("--bidir",) else 1),
+    ), name
+    is_udp = transport is UDP
+    # What the client printed of the server's part is what the server recorded.
+    if direction != ("-R",):
+        assert client["received_bytes"] == end["sum_received"]["bytes"], name
+        lost = end["sum_received"].get("lost_packets", 0)
+        missing_bytes = end["sum_sent"]["bytes"] - client["received_bytes"]
+        # A busy system drops datagrams; of those after the last that came a server knows nothing.
+        assert missing_bytes >= 1_000 * lost >= 0 < client["received_bytes"], name
+        assert (missing_bytes == 0) or is_udp, name
+    if direction != ():
+        back = "_bidir_reverse" if direction == ("--bidir",) else ""
+        sent, received = (end[f"sum_{way}{back}"] for way in ("sent", "received"))
+        assert client["sent_bytes"] == sent["bytes"] >= received["bytes"] > 0, name
+    # Both counts stand in the record.
+    theirs = client["counted"]["report"]["streams"]
+    assert [flow["id"] for flow in theirs] == [flow["id"] for flow in client["said"]["streams"]], (
+        name
+    )
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "both"])
+@pytest.mark.parametrize("transport", ["tcp", "udp"])
+def test_a_client_of_lanlabs_and_the_server_count_the_same(
+    pair: Pair, server: Server, transport: str, direction: str
+) -> None:
+    given: dict[str, Any] = {
+        "transport": transport,
+        "traffic_direction": direction,
+        "peer": f"iperf3://127.0.0.1:{server.port}",
+        "message_size_bytes": 1_000,
+        "rate_bps": "8M",
+        "flows": 2,
+        "time_s": 0.3,
+        "silence_s": 1,
+    }
+    outcome = pair.exchange("stream", **given)
+    assert outcome.error is None, outcome.error
+    kind = WORKLOADS["stream"]
+    parameters = kind.Parameters.model_validate(given)
+    metrics = metrics_of(kind, parameters, outcome, CounterChanges())
+    # Over UDP a busy system drops datagrams.
+    lost = 1_000 * metrics.get("peer_lost_messages", 0)
+    if direction != "reverse":
+        missing_bytes = 1_000 * metrics["total_sent_messages"] - metrics["peer_received_bytes"]
+        assert missing_bytes >= lost >= 0 < metrics["peer_received_bytes"]
+        assert missing_bytes == 0 or transport == "udp"
+    if direction != "forward":
+        prefix = "reverse_" if direction == "both" else ""
+        received = metrics[f"{prefix}total_received_bytes"]
+        missing_bytes = metrics[f"{prefix}peer_sent_bytes"] - received
+        assert missing_bytes == 1_000 * metrics.get(f"{prefix}lost_messages", 0) >= 0 < received
+
+
+def asking(**wishes: object) -> bytes:
+    """Parameters of a client."""
+    text = json.dumps({"tcp": True, "time": 1, "parallel": 1, "len": 1_000} | wishes).encode()
+    return struct.pack(">I", len(text)) + text
+
+
+def exactly(connection: socket.socket, count: int) -> bytes:
+    got = b""
+    while len(got) < count and (octets := connection.recv(count - len(got))):
+        got += octets
+    return got
+
+
+def refused(number: int) -> bytes:
+    return b"\x09\xfe" + struct.pack(">ii", number, 0)
+
+
+def all_of(connection: socket.socket) -> bytes:
+    """What comes until the server closes the connection, or resets it, as it did not read all."""
+    got = b""
+    try:
+        while octets := connection.recv(4096):
+            got += octets
+    except ConnectionResetError:
+        pass
+    return got
+
+
+@pytest.mark.parametrize(
+    ("says", "answer", "words"),
+    [
+        (asking(parallel=10**6), refused(6), "`parallel`: found 1000000; allowed: 1 to 128"),
+        (asking(time=86_401), refused(5), "`time`: found 86401; allowed: 0 to 60"),
+        (asking(bandwidth=10**15), refused(27), "`bandwidth`: found 1000000000000000"),
+        (asking(len=10**9), refused(7), "`len`: found 1000000000"),
+        (b"\xff\xff\xff\xff" + b"[" * 4096, refused(114), "a text of 4294967295 bytes"),
+        (struct.pack(">I", 1 << 20) + b"[" * (1 << 20), refused(114), "not its JSON"),
+        (b"GET / HTTP/1.1\r\n\r\n", refused(114), "does not speak iperf3's protocol"),
+        (b"", refused(109), "closed its control connection"),
+    ],
+    ids=["flows", "time", "rate", "size", "announced", "nested", "http", "closed"],
+)
+def test_what_cannot_be_served_is_refused_with_a_sentence(
+    server: Server, says: bytes, answer: bytes, words: str
+) -> None:
+    connection, cookie = server.connect()
+    with connection:
+        connection.sendall(says)
+        if not says:
+            connection.shutdown(socket.SHUT_WR)
+        assert answer.startswith(all_of(connection))
+    error = server.client(cookie)["error"]
+    assert words in error["message"]
+
+
+def test_clients_beyond_the_bounds_are_refused_and_others_go_on() -> None:
+    with served(clients=2, rate_bps=10_000_000) as server:
+        (first, cookie), (second, _) = server.connect(), server.connect()
+        with first, second:
+            assert first.recv(1) == second.recv(1) == b"\x09"
+            third, _ = server.connect()
+            with third:
+                assert third.recv(1) == b"\xff"
+            first.close()
+            assert "closed its control" in server.client(cookie)["error"]["message"]
+            # There is room for one more, within its rate.
+            going = server.start("-b", "4M", "-l", "1000", "-n", "100000")
+            assert ended(going)["end"]["sum_received"]["bytes"] == 100_000
+        too_fast = server.start("-b", "6M", "-P", "2")
+        out, _ = too_fast.communicate(timeout=_WITHIN_S)
+        assert "bandwidth is larger than server limit" in json.loads(out)["error"]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [(signal.SIGKILL, "closed its control connection"), (signal.SIGINT, "was ended at its end")],
+)
+def test_a_client_that_dies_in_mid_test_ends_its_test_alone(
+    server: Server, how: signal.Signals, words: str
+) -> None:
+    other = server.start("-u", "-b", "8M", "-l", "1000", "-k", "600")
+    dying = server.start("-t", "60", "-u", "-R", "-b", "1M", "--forceflush", is_json=False)
+    assert dying.stdout is not None
+    assert any("connected to" in line for line in dying.stdout)
+    dying.send_signal(how)
+    dying.communicate(timeout=_WITHIN_S)
+    said = ended(other)
+    client = server.client(said["start"]["cookie"])
+    assert client["received_bytes"] == 600_000 == said["end"]["sum_sent"]["bytes"]
+    server.wait_for_error(words)
+
+
+def forged(server: Server, count: int) -> int:
+    """Open flows from an address without a client, and out of turn; gives the answers."""
+    connection, _ = server.connect()
+    with connection:
+        connection.sendall(asking(udp=True, tcp=False, reverse=True, parallel=1))
+        assert exactly(connection, 2) == b"\x09\x0a"
+        answers = 0
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            stranger.bind(("127.0.0.77", 0))
+            stranger.setblocking(False)
+            for number in range(count):
+                datagram = b"9876" if number % 2 else os.urandom(number % 50)
+                stranger.sendto(datagram, ("127.0.0.1", server.port))
+                answers += heard(stranger)
+            # Who is asked to open its flow is answered, after all that came before.
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+                own.settimeout(_WITHIN_S)
+                own.sendto(b"9876", ("127.0.0.1", server.port))
+                assert own.recv(16) == b"6789"
+            answers += heard(stranger)
+        assert exactly(connection, 2) == b"\x01\x02"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as late:
+        late.settimeout(0.2)
+        late.sendto(b"9876", ("127.0.0.1", server.port))
+        with pytest.raises(TimeoutError):
+            late.recv(16)
+    return answers
+
+
+def heard(stranger: socket.socket) -> int:
+    try:
+        stranger.recv(64)
+    except BlockingIOError:
+        return 0
+    return 1
+
+
+def test_who_has_no_control_connection_gets_no_datagram() -> None:
+    with served() as server:
+        assert forged(server, 3_000) == 0
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_forgeries_have_no_answer() -> None:
+    with served() as server:
+        assert forged(server, 100_000) == 0
