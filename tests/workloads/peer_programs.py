@@ -117,8 +117,10 @@ def says(answers: bytes) -> Does:
 def endless_results(connection: socket.socket) -> None:
     """An iperf3 server whose results never end, and which reads no flow."""
     connection.sendall(b"\x09\x0a\x01\x02")
-    while b"\x04" not in connection.recv(1 << 16)[-1:]:
-        pass
+    while (octets := connection.recv(1 << 16))[-1:] != b"\x04":
+        if not octets:
+            # The connection was a flow.
+            return
     connection.sendall(b"\x0d" + struct.pack(">I", 1 << 31))
     while True:
         connection.sendall(b"[" * 65536)
