@@ -4,94 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import struct
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from missing import missing
+from peer_server import WITHIN_S, Client, Server, served
 from trial_running import Pair, opened_pair
 
 from lanlab.performers import metrics_of
-from lanlab.performers.peer_serving import WantedPeers, serving_peers
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-Client = dict[str, Any]
 #: A cell of the matrix ends by its amount: by its time it would take a second.
 TCP = ("-l", "10000", "-b", "40M", "-n", "2M")
 UDP = ("-u", "-l", "1000", "-b", "4M", "-k", "250")
-_WITHIN_S = 40
-
-
-class Server:
-    """A server of iperf3 clients, and those that have ended."""
-
-    def __init__(self, address: str) -> None:
-        self.address, self.port = address, 0
-        self._clients: list[Client] = []
-        self._changed = threading.Condition()
-
-    def take(self, client: Client) -> None:
-        with self._changed:
-            self._clients.append(client)
-            self._changed.notify_all()
-
-    def client(self, cookie: str) -> Client:
-        """The client with this cookie, once it has ended."""
-
-        def found() -> Client | None:
-            return next((one for one in self._clients if one["cookie"] == cookie), None)
-
-        with self._changed:
-            assert self._changed.wait_for(lambda: found() is not None, _WITHIN_S), cookie
-            client = found()
-        assert client is not None
-        return client
-
-    def wait_for_error(self, words: str) -> None:
-        """Wait until a client whose flows were open has ended with these words."""
-        with self._changed:
-            assert self._changed.wait_for(
-                lambda: any(
-                    one["said"] is not None and words in (one["error"] or {}).get("message", "")
-                    for one in self._clients
-                ),
-                _WITHIN_S,
-            ), words
-
-    def connect(self) -> tuple[socket.socket, str]:
-        """A control connection, and its cookie."""
-        connection = socket.create_connection((self.address, self.port), 10)
-        connection.settimeout(_WITHIN_S)
-        cookie = os.urandom(18).hex()
-        connection.sendall(cookie.encode() + b"\0")
-        return connection, cookie
-
-    def start(self, *options: str, is_json: bool = True) -> subprocess.Popen[str]:
-        """A stock client, running."""
-        found = shutil.which("iperf3") or missing("need `iperf3`")
-        argv = [found, "-c", self.address, "-p", str(self.port), *options]
-        return subprocess.Popen(
-            [*argv, "-J"] if is_json else argv, stdout=subprocess.PIPE, text=True
-        )
-
-
-@contextmanager
-def served(address: str = "127.0.0.1", clients: int = 64, **bounds: Any) -> Iterator[Server]:
-    server = Server(address)
-    wanted = WantedPeers(
-        "iperf3", address, 0, clients, **{"longest_s": 60, "rate_bps": None, **bounds}
-    )
-    with serving_peers(wanted, server.take) as running:
-        server.port = running.port
-        yield server
-    assert running.done is not None
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +37,7 @@ def pair() -> Iterator[Pair]:
 
 def ended(client: subprocess.Popen[str]) -> dict[str, Any]:
     """What a stock client says at its end."""
-    out, _ = client.communicate(timeout=_WITHIN_S)
+    out, _ = client.communicate(timeout=WITHIN_S)
     said: dict[str, Any] = json.loads(out)
     assert "error" not in said, said["error"]
     return said
@@ -267,7 +196,7 @@ def test_clients_beyond_the_bounds_are_refused_and_others_go_on() -> None:
             going = server.start("-b", "4M", "-l", "1000", "-n", "100000")
             assert ended(going)["end"]["sum_received"]["bytes"] == 100_000
         too_fast = server.start("-b", "6M", "-P", "2")
-        out, _ = too_fast.communicate(timeout=_WITHIN_S)
+        out, _ = too_fast.communicate(timeout=WITHIN_S)
         assert "bandwidth is larger than server limit" in json.loads(out)["error"]
 
 
@@ -283,7 +212,7 @@ def test_a_client_that_dies_in_mid_test_ends_its_test_alone(
     assert dying.stdout is not None
     assert any("connected to" in line for line in dying.stdout)
     dying.send_signal(how)
-    dying.communicate(timeout=_WITHIN_S)
+    dying.communicate(timeout=WITHIN_S)
     said = ended(other)
     client = server.client(said["start"]["cookie"])
     assert client["received_bytes"] == 600_000 == said["end"]["sum_sent"]["bytes"]
@@ -306,7 +235,7 @@ def forged(server: Server, count: int) -> int:
                 answers += heard(stranger)
             # Who is asked to open its flow is answered, after all that came before.
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-                own.settimeout(_WITHIN_S)
+                own.settimeout(WITHIN_S)
                 own.sendto(b"9876", ("127.0.0.1", server.port))
                 assert own.recv(16) == b"6789"
             answers += heard(stranger)

@@ -21,7 +21,8 @@ pub struct PeerServe {
     pub clients: u16,
     /// Longest time of a client, 1 s to 1 day.
     pub longest_ns: u64,
-    /// Bit/s that a client may ask for in one direction; absent: unbounded.
+    /// Bit/s that a client of iperf3 may ask for in one direction, and that any other is served with; absent:
+    /// unbounded.
     #[serde(default)]
     pub rate_bps: Option<u64>,
 }
@@ -32,6 +33,12 @@ pub struct PeerServe {
 pub enum PeerService {
     /// Serves clients of iperf3.
     Iperf3,
+    /// Reads and discards what comes over TCP (RFC 863).
+    Discard,
+    /// Writes back what comes over TCP (RFC 862).
+    Echo,
+    /// Writes characters over TCP (RFC 864).
+    Chargen,
 }
 
 /// A client of a server for peers, once it has ended.

@@ -119,8 +119,8 @@ def serve(
         typer.Option(
             "--peer",
             metavar="NAME",
-            help="Serve another program's tests in place of a directory: iperf3, many clients at "
-            "once (port 5201 by default).",
+            help="Serve other programs in place of a directory, many at once: iperf3 (port 5201 by "
+            "default), or over TCP discard, echo or chargen (RFC 863, 862, 864).",
         ),
     ] = None,
     service: Annotated[
@@ -226,14 +226,14 @@ def serve(
     ] = 64,
     longest: Annotated[
         str,
-        typer.Option("--longest", metavar="TIME", help="Longest test of a client (--peer)."),
+        typer.Option("--longest", metavar="TIME", help="Longest time of a client (--peer)."),
     ] = "1h",
     rate_limit: Annotated[
         str | None,
         typer.Option(
             "--rate-limit",
             metavar="RATE",
-            help="Rate that a client may ask for in one direction (--peer). Default: any.",
+            help="Highest rate of a client in one direction (--peer). Default: any.",
         ),
     ] = None,
     time: Annotated[

@@ -31,7 +31,19 @@ SERVED: Mapping[str, _Served] = {
     "iperf3": _Served(
         "iperf3", 5201, "iperf3 clients", "iperf3 -c {address} -p {port}", "TCP and UDP"
     ),
+    # Below 1024 only root may listen, so that the ports of the RFCs are asked for by --port.
+    "discard": _Served(
+        "discard", 0, "by discarding what comes (RFC 863)", "nc -N {address} {port} < FILE", "TCP"
+    ),
+    "echo": _Served(
+        "echo", 0, "by sending back what comes (RFC 862)", "nc {address} {port}", "TCP"
+    ),
+    "chargen": _Served(
+        "chargen", 0, "by sending characters (RFC 864)", "nc -d {address} {port} > FILE", "TCP"
+    ),
 }
+#: A plain TCP peer, as of `stream --peer tcp://`, reads.
+_SAME = {"tcp": "discard"}
 
 
 def check_unused(peer: str | None, options: Mapping[str, tuple[object, object]]) -> None:
@@ -77,7 +89,7 @@ def serve_peers(
     from lanlab.errors import of_name
     from lanlab.performers.peer_serving import WantedPeers, serving_peers
 
-    served = of_name("peer", peer, SERVED)
+    served = of_name("peer", _SAME.get(peer, peer), SERVED)
     address, port = place
     longest_s = parse_time_s(longest)
     rate_bps = None if rate_limit is None else parse_rate_bps(rate_limit)
@@ -126,6 +138,8 @@ def client_text(client: _Line) -> str:
         parts.append(f"{asked['transport'].upper()}, {flows} flow{'s' if flows != 1 else ''}")
     if client["said"] is not None:
         parts += _directions(client)
+    elif asked is None and (client["received_bytes"] or client["sent_bytes"]):
+        parts += _plain_directions(client)
     if error is not None:
         parts.append(error["message"])
     if client["clients_at_once"] > 1 and client["moved_for_all_bytes"]:
@@ -165,6 +179,16 @@ def _directions(client: _Line) -> list[str]:
                 text += f" (it {their_verb} {format_size(bytes_there)})"
         parts.append(text)
     return parts
+
+
+def _plain_directions(client: _Line) -> list[str]:
+    """What went each way of a client without a protocol, of which only this end knows."""
+    seconds = client["elapsed_ns"] / 1e9
+    return [
+        f"{words} {format_size(client[key])}, {format_rate(8 * client[key] / seconds)}"
+        for key, words in (("received_bytes", "received"), ("sent_bytes", "its TCP acknowledged"))
+        if client[key]
+    ]
 
 
 def done_text(done: _Line) -> str:

@@ -7,32 +7,32 @@ mod doors;
 mod ledger;
 mod line;
 mod opening;
+mod plain;
 mod report;
+mod roll;
 mod session;
 mod visitor;
 
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
-use lanlab_units::Instant;
 use lanlab_wire::iperf3::State;
 use lanlab_workloads::iperf3::{Bounds, Refused};
 
 use doors::Door;
-use ledger::{Ledger, Moving};
 use opening::{Opened, Openings};
+use roll::Roll;
 use session::Session;
 use visitor::Visitor;
 
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::descriptors;
 use crate::messages::{
-    Failure, Outcome, PeerClient, PeerError, PeerServe, PeerServeEnded, SocketOptions, Transport,
+    Failure, Outcome, PeerError, PeerServe, PeerServeEnded, PeerService, SocketOptions, Transport,
 };
 use crate::running::{Running, conclude};
 use crate::task::Task;
@@ -76,7 +76,7 @@ pub fn serve(request: PeerServe) -> Result<Task, Failure> {
     }))
 }
 
-fn run(request: &PeerServe, running: &Running) -> Result<PeerServeEnded, Failure> {
+fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnded, Failure> {
     // A connection has two descriptors, as threads that read and write it must not close it.
     let needed = 2 * (MOST_SOCKETS as u64 + u64::from(request.clients));
     descriptors::provide(needed, "flows of clients")?;
@@ -85,78 +85,65 @@ fn run(request: &PeerServe, running: &Running) -> Result<PeerServeEnded, Failure
     let listener = ports.take(|port| listen(request.bind, port, &SocketOptions::default()))?;
     let system = |error: std::io::Error| Failure::system("local port", &error);
     let port = listener.local_addr().map_err(system)?.port();
-    let address = socket_address(request.bind, port)?;
-    let door = Door::open(address)
-        .map_err(|error| Failure::system(format!("UDP port {port} on {}", request.bind), &error))?;
-    let (begin, cpu_ns) = (os::monotonic(), os::process_cpu_ns());
-    running.serving(port);
-    let (results, ended) = channel();
-    let bounds = Bounds {
-        time_s: request.longest_ns / SECOND_NS,
-        rate_bps: request.rate_bps,
-        ..Bounds::WIDEST
-    };
-    let mut hall = Hall {
-        bounds,
-        most_clients: request.clients.into(),
-        openings: Openings::default(),
-        visitors: Vec::new(),
-        sockets_in_use: Vec::new(),
-        ledger: Ledger::default(),
-        clients: 0,
-        refused: 0,
-        begin,
-        running,
-    };
-    std::thread::scope(|scope| {
-        let served = hall.serve(&listener, &door, scope, (&results, &ended));
-        // Tests under way end by themselves once the server does.
-        running.cancel();
-        while !hall.sockets_in_use.is_empty() {
-            hall.take_results(&ended, IDLE);
+    let door = match request.service {
+        PeerService::Iperf3 => {
+            Some(Door::open(socket_address(request.bind, port)?).map_err(|error| {
+                Failure::system(format!("UDP port {port} on {}", request.bind), &error)
+            })?)
         }
-        served
-    })?;
-    let elapsed_ns = os::monotonic().nanos_since(begin);
-    let engine_cpu_ns =
-        cpu_ns.zip(os::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
-    let Hall { ledger, clients, refused, .. } = hall;
-    let (moved_bytes, together) = ledger.finish(os::monotonic());
-    Ok(PeerServeEnded { clients, refused, elapsed_ns, engine_cpu_ns, moved_bytes, together })
+        _ => None,
+    };
+    running.serving(port);
+    let mut roll = Roll::new(running);
+    std::thread::scope(|scope| {
+        let served = match &door {
+            Some(door) => Hall::new(request, &mut roll).serve(&listener, door, scope),
+            None => plain::serve(request, &listener, &mut roll, scope),
+        };
+        // So that tests under way end, too.
+        running.cancel();
+        let ended = roll.finish(IDLE);
+        served.map(|()| ended)
+    })
 }
 
-/// Clients before and while their messages go.
-struct Hall<'a> {
+/// Clients of iperf3 before their messages go.
+struct Hall<'a, 'b> {
     bounds: Bounds,
     most_clients: usize,
     openings: Openings,
     visitors: Vec<Visitor>,
-    /// Of clients whose messages go, by their numbers.
-    sockets_in_use: Vec<(u64, usize)>,
-    ledger: Ledger,
-    clients: u64,
-    refused: u64,
-    begin: Instant,
-    running: &'a Running,
+    roll: &'b mut Roll<'a>,
 }
 
-type Results<'a> = (&'a Sender<PeerClient>, &'a Receiver<PeerClient>);
+impl<'a, 'b> Hall<'a, 'b> {
+    fn new(request: &PeerServe, roll: &'b mut Roll<'a>) -> Self {
+        Self {
+            bounds: Bounds {
+                time_s: request.longest_ns / SECOND_NS,
+                rate_bps: request.rate_bps,
+                ..Bounds::WIDEST
+            },
+            most_clients: request.clients.into(),
+            openings: Openings::default(),
+            visitors: Vec::new(),
+            roll,
+        }
+    }
 
-impl Hall<'_> {
     fn serve<'scope>(
-        &mut self,
+        mut self,
         listener: &TcpListener,
         door: &Door,
         scope: &'scope Scope<'scope, '_>,
-        (results, ended): Results,
     ) -> Result<(), Failure>
     where
-        Self: 'scope,
+        'a: 'scope,
     {
         let failed = |error: std::io::Error| Failure::system("waiting for clients", &error);
         let mut readiness = Readiness::new(1).map_err(failed)?;
         readiness.watch(listener, 0, Interest::Read).map_err(failed)?;
-        while !self.running.is_cancelled() {
+        while !self.roll.running.is_cancelled() {
             if self.openings.is_empty() && self.visitors.is_empty() {
                 readiness.wait(IDLE).map_err(failed)?.for_each(drop);
             } else {
@@ -169,8 +156,8 @@ impl Hall<'_> {
             self.converse();
             self.ask_to_open();
             self.answer(door);
-            self.begin(scope, results);
-            self.take_results(ended, Duration::ZERO);
+            self.begin(scope);
+            self.roll.take_results(Duration::ZERO);
         }
         Ok(())
     }
@@ -183,23 +170,21 @@ impl Hall<'_> {
             }
             return;
         }
-        if self.visitors.len() + self.sockets_in_use.len() >= self.most_clients {
-            self.refused += 1;
+        if self.visitors.len() + self.roll.len() >= self.most_clients {
+            self.roll.refused += 1;
             // One octet: a connection that was just opened has room for it.
             let _ = std::io::Write::write(&mut &opened.stream, &[State::AccessDenied as u8]);
             return;
         }
-        self.clients += 1;
-        self.visitors.push(Visitor::new(self.clients, opened, self.bounds));
+        self.roll.clients += 1;
+        self.visitors.push(Visitor::new(self.roll.clients, opened, self.bounds));
     }
 
     fn converse(&mut self) {
         let now = os::monotonic();
-        let in_use = self.sockets_in_use.iter().map(|(_, sockets)| sockets);
         let asked = self.visitors.iter().filter_map(|visitor| visitor.test.as_ref());
-        let mut left = MOST_SOCKETS.saturating_sub(
-            in_use.sum::<usize>() + asked.map(visitor::Test::all_flows).sum::<usize>(),
-        );
+        let asked: usize = asked.map(visitor::Test::all_flows).sum();
+        let mut left = MOST_SOCKETS.saturating_sub(self.roll.sockets() + asked);
         for place in (0..self.visitors.len()).rev() {
             let before = self.visitors[place].test.is_some();
             match self.visitors[place].converse(now, left) {
@@ -263,38 +248,21 @@ impl Hall<'_> {
     }
 
     /// Let the messages of clients go whose flows are open.
-    fn begin<'scope>(&mut self, scope: &'scope Scope<'scope, '_>, results: &Sender<PeerClient>)
+    fn begin<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
     where
-        Self: 'scope,
+        'a: 'scope,
     {
         let (complete, visitors): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.visitors).into_iter().partition(Visitor::is_complete);
         self.visitors = visitors;
         for visitor in complete {
-            let cookie = visitor.cookie_text();
-            let Visitor { number, line, address, test, .. } = visitor;
-            let Some(test) = test else { continue };
-            let moving = Arc::new(Moving::new(number));
-            self.ledger.begin(number, Arc::clone(&moving));
-            self.sockets_in_use.push((number, test.all_flows()));
-            let session = Session { number, line, address, cookie, test, moving };
-            let (results, running, begin) = (results.clone(), self.running, self.begin);
-            scope.spawn(move || {
-                // Who waits for it is there until all have ended.
-                let _ = results.send(session.run(running, running.id(), begin));
-            });
-        }
-    }
-
-    /// Tell the driver of clients that have ended, for whom it is waited so long.
-    fn take_results(&mut self, ended: &Receiver<PeerClient>, wait: Duration) {
-        self.ledger.look(os::monotonic());
-        let mut next = ended.recv_timeout(wait).ok();
-        while let Some(mut client) = next {
-            self.sockets_in_use.retain(|(number, _)| *number != client.number);
-            self.ledger.end(&mut client);
-            self.running.tell_client(client);
-            next = ended.try_recv().ok();
+            let (number, cookie) = (visitor.number, visitor.cookie_text());
+            let Some(test) = visitor.test else { continue };
+            let entered = self.roll.enter(number, test.all_flows());
+            let client = self.roll.client(number, visitor.address.to_string(), cookie);
+            let (moving, running) = (Arc::clone(&entered.moving), self.roll.running);
+            let session = Session { line: visitor.line, test, moving };
+            scope.spawn(move || entered.end(session.run(running, client)));
         }
     }
 
@@ -302,12 +270,10 @@ impl Hall<'_> {
     fn refuse(&mut self, place: usize, Refused { failure, number }: Refused) {
         let mut visitor = self.visitors.remove(place);
         visitor.line.refuse(number);
-        let now_ns = os::monotonic().nanos_since(self.begin);
         let (address, cookie) = (visitor.address.to_string(), visitor.cookie_text());
-        let mut client =
-            PeerClient::new(self.running.id(), visitor.number, address, cookie, now_ns);
+        let mut client = self.roll.client(visitor.number, address, cookie);
         client.asked = visitor.test.as_ref().map(visitor::Test::facts);
         client.error = Some(PeerError { code: failure.code.into(), message: failure.message });
-        self.running.tell_client(client);
+        self.roll.running.tell_client(client);
     }
 }

@@ -1,7 +1,7 @@
 //! A client whose flows are open: its messages go until it says that the test is over, then both ends
 //! exchange what they counted.
 
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
@@ -46,10 +46,7 @@ const SILENT: i32 = 117;
 
 /// A client whose flows are open.
 pub struct Session {
-    pub number: u64,
     pub line: Line,
-    pub address: SocketAddr,
-    pub cookie: String,
     pub test: Test,
     pub moving: Arc<Moving>,
 }
@@ -63,11 +60,8 @@ struct Flows {
 }
 
 impl Session {
-    /// Run the test; `began` is when the server began.
-    pub fn run(mut self, server: &Running, id: u64, began: Instant) -> PeerClient {
-        let began_ns = os::monotonic().nanos_since(began);
-        let (address, cookie) = (self.address.to_string(), self.cookie.clone());
-        let mut client = PeerClient::new(id, self.number, address, cookie, began_ns);
+    /// Run the test of `client`, of which more is known then.
+    pub fn run(mut self, server: &Running, mut client: PeerClient) -> PeerClient {
         client.asked = Some(self.test.facts());
         let ended = self.prepare().and_then(|flows| self.measure(flows, server, &mut client));
         if let Err(Refused { failure, number }) = ended {

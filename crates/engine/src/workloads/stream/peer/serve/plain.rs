@@ -1,0 +1,235 @@
+//! Services over TCP and nothing else: echo (RFC 862), discard (RFC 863), character generator (RFC 864).
+//!
+//! Over TCP alone: over UDP each of them sends to whoever is named as the sender of a datagram.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::Ordering;
+use std::thread::Scope;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, Readiness};
+use lanlab_units::Instant;
+
+use super::IDLE;
+use super::ledger::Moving;
+use super::report::TcpBefore;
+use super::roll::{Entered, Roll, address_of};
+use crate::messages::{Failure, PeerClient, PeerError, PeerServe, PeerService};
+use crate::running::Running;
+use crate::workloads::setup::{is_closed, is_idle};
+
+/// Octets that one read or write asks for.
+const BUFFER_BYTES: usize = 128 << 10;
+/// A read or write comes back so often, to look whether it is to end.
+const LOOK: Duration = Duration::from_millis(50);
+/// Of RFC 864: lines of 72 characters of the 95 that can be printed, each begun one further.
+const CHARACTERS: usize = 95;
+const LINE_CHARACTERS: usize = 72;
+const FIRST_CHARACTER: u8 = b' ';
+
+/// Serve until cancelled.
+pub fn serve<'a: 'scope, 'scope>(
+    request: &'a PeerServe,
+    listener: &TcpListener,
+    roll: &mut Roll<'a>,
+    scope: &'scope Scope<'scope, '_>,
+) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::system("waiting for clients", &error);
+    let mut readiness = Readiness::new(1).map_err(failed)?;
+    readiness.watch(listener, 0, Interest::Read).map_err(failed)?;
+    while !roll.running.is_cancelled() {
+        readiness.wait(IDLE).map_err(failed)?.for_each(drop);
+        // One that was gone before it was accepted is none.
+        if let Ok((stream, _)) = listener.accept() {
+            if roll.len() < usize::from(request.clients) {
+                roll.clients += 1;
+                let entered = roll.enter(roll.clients, 1);
+                let client = roll.client(entered.number, address_of(&stream), String::new());
+                let running = roll.running;
+                scope.spawn(move || talk(request, &stream, entered, client, running));
+            } else {
+                roll.refused += 1;
+            }
+        }
+        roll.take_results(Duration::ZERO);
+    }
+    Ok(())
+}
+
+/// Serve one client to its end.
+fn talk(
+    request: &PeerServe,
+    stream: &TcpStream,
+    entered: Entered,
+    mut client: PeerClient,
+    running: &Running,
+) {
+    let began = os::monotonic();
+    let conversation = Conversation {
+        stream,
+        moving: &entered.moving,
+        running,
+        began,
+        deadline: began.plus_nanos(request.longest_ns),
+        rate_bps: request.rate_bps,
+    };
+    let before = TcpBefore::of(std::slice::from_ref(stream));
+    entered.moving.is_going.store(true, Ordering::Release);
+    let ended = conversation.begin().and_then(|()| match request.service {
+        PeerService::Chargen => conversation.generate(),
+        service => conversation.answer(service == PeerService::Echo),
+    });
+    client.elapsed_ns = os::monotonic().nanos_since(began);
+    entered.moving.is_going.store(false, Ordering::Release);
+    // What the client's TCP has acknowledged by now is what is known to have been received there.
+    let handed_over = entered.moving.sending.progress.counted().1;
+    let acknowledged = before.settled(std::slice::from_ref(stream)).first().copied().flatten();
+    client.sent_bytes = acknowledged.map_or(handed_over, |bytes| bytes.min(handed_over));
+    client.received_bytes = entered.moving.receiving.progress.counted().1;
+    if let Err(Failure { code, message, .. }) = ended {
+        client.error = Some(PeerError { code: code.into(), message });
+    }
+    // One that is closed already stays so.
+    let _ = stream.shutdown(Shutdown::Both);
+    entered.end(client);
+}
+
+struct Conversation<'a> {
+    stream: &'a TcpStream,
+    moving: &'a Moving,
+    running: &'a Running,
+    began: Instant,
+    deadline: Instant,
+    rate_bps: Option<u64>,
+}
+
+impl Conversation<'_> {
+    fn begin(&self) -> Result<(), Failure> {
+        self.stream
+            .set_nonblocking(false)
+            .and_then(|()| self.stream.set_read_timeout(Some(LOOK)))
+            .and_then(|()| self.stream.set_write_timeout(Some(LOOK)))
+            .map_err(|error| Failure::system("socket options", &error))
+    }
+
+    /// Read to the end of what comes; an echo writes it back.
+    fn answer(&self, is_echo: bool) -> Result<(), Failure> {
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            self.check()?;
+            match (&mut &*self.stream).read(&mut buffer) {
+                Ok(0) => return Ok(()),
+                Ok(octets) => {
+                    self.moving.receiving.count(0, octets as u64);
+                    if is_echo {
+                        self.write_all(&buffer[..octets])?;
+                    }
+                    self.keep_the_rate(&self.moving.receiving);
+                }
+                Err(error) if is_idle(&error) => {}
+                Err(error) => return ended_by(&error),
+            }
+        }
+    }
+
+    /// Write characters until the client closes its end; what it sends is discarded.
+    fn generate(&self) -> Result<(), Failure> {
+        let pattern = characters();
+        let mut discarded = vec![0; BUFFER_BYTES];
+        let mut place = 0;
+        loop {
+            self.check()?;
+            match os::receive_now(self.stream, &mut discarded) {
+                Ok(octets) => self.moving.receiving.count(0, octets as u64),
+                Err(error) if is_idle(&error) => {}
+                Err(error) => return ended_by(&error),
+            }
+            match (&mut &*self.stream).write(&pattern[place..]) {
+                Ok(octets) => {
+                    self.moving.sending.count(0, octets as u64);
+                    place = (place + octets) % pattern.len();
+                    self.keep_the_rate(&self.moving.sending);
+                }
+                Err(error) if is_idle(&error) => {}
+                // To close it is how a client ends this service.
+                Err(error) if is_closed(&error) => return Ok(()),
+                Err(error) => return ended_by(&error),
+            }
+        }
+    }
+
+    fn write_all(&self, mut octets: &[u8]) -> Result<(), Failure> {
+        while !octets.is_empty() {
+            self.check()?;
+            match (&mut &*self.stream).write(octets) {
+                Ok(written) => {
+                    self.moving.sending.count(0, written as u64);
+                    octets = &octets[written..];
+                }
+                Err(error) if is_idle(&error) => {}
+                Err(error) => return ended_by(&error),
+            }
+        }
+        Ok(())
+    }
+
+    /// See that it may go on.
+    fn check(&self) -> Result<(), Failure> {
+        if self.running.is_cancelled() {
+            return Err(Failure::new("cancelled", "the server was ended before the client"));
+        }
+        if os::monotonic() < self.deadline {
+            return Ok(());
+        }
+        let seconds = self.deadline.nanos_since(self.began) / 1_000_000_000;
+        Err(Failure::new("client.too_long", format!("the client was there for {seconds} s")))
+    }
+
+    /// Wait until what was moved is within the rate.
+    fn keep_the_rate(&self, moved: &Running) {
+        let Some(rate_bps) = self.rate_bps else { return };
+        let due_ns = u128::from(moved.progress.counted().1) * 8_000_000_000 / u128::from(rate_bps);
+        let due = self.began.plus_nanos(u64::try_from(due_ns).unwrap_or(u64::MAX));
+        while os::monotonic() < due && self.check().is_ok() {
+            let next = os::monotonic().plus_nanos(LOOK.as_nanos() as u64);
+            os::sleep_until(next.min(due));
+        }
+    }
+}
+
+/// How an error ends a client.
+fn ended_by(error: &io::Error) -> Result<(), Failure> {
+    Err(if is_closed(error) {
+        Failure::new("client.gone", "the client reset its connection")
+    } else {
+        Failure::system("the connection", error)
+    })
+}
+
+/// What is sent again and again.
+fn characters() -> Vec<u8> {
+    let character = |place: usize| FIRST_CHARACTER + (place % CHARACTERS) as u8;
+    let line = |first: usize| {
+        (first..first + LINE_CHARACTERS).map(character).chain(*b"\r\n").collect::<Vec<_>>()
+    };
+    // Whole rounds, so that the last line is followed by the first; several, as a write costs a call.
+    (0..16 * CHARACTERS).flat_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines that RFC 864 shows.
+    #[test]
+    fn characters_are_those_of_the_standard() {
+        let all = String::from_utf8(characters()).unwrap();
+        let lines: Vec<_> = all.split_terminator("\r\n").collect();
+        assert!(lines.iter().all(|line| line.len() == LINE_CHARACTERS));
+        assert!(lines[0].starts_with(" !\"#$%&'()*+,-./0123456789") && lines[0].ends_with("efg"));
+        assert!(lines[1].starts_with("!\"#") && lines[1].ends_with("fgh"));
+        assert_eq!((lines[CHARACTERS], lines.len()), (lines[0], 16 * CHARACTERS));
+    }
+}

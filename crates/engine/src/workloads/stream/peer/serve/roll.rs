@@ -1,0 +1,120 @@
+//! Clients of a server: who is there, what became of each, and what the server did in all.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_units::Instant;
+
+use super::ledger::{Ledger, Moving};
+use crate::messages::{PeerClient, PeerServeEnded};
+use crate::running::Running;
+
+/// What threads of clients are given.
+pub struct Entered {
+    pub number: u64,
+    pub moving: Arc<Moving>,
+    results: Sender<PeerClient>,
+}
+
+impl Entered {
+    /// It has ended so.
+    pub fn end(self, client: PeerClient) {
+        // Who waits for it is there until all have ended.
+        let _ = self.results.send(client);
+    }
+}
+
+pub struct Roll<'a> {
+    pub begin: Instant,
+    pub running: &'a Running,
+    /// Clients that were let in so far.
+    pub clients: u64,
+    pub refused: u64,
+    /// Of clients whose messages go, by their numbers.
+    sockets: Vec<(u64, usize)>,
+    ledger: Ledger,
+    results: Sender<PeerClient>,
+    ended: Receiver<PeerClient>,
+    cpu_ns: Option<u64>,
+}
+
+impl<'a> Roll<'a> {
+    pub fn new(running: &'a Running) -> Self {
+        let (results, ended) = channel();
+        Self {
+            begin: os::monotonic(),
+            running,
+            clients: 0,
+            refused: 0,
+            sockets: Vec::new(),
+            ledger: Ledger::default(),
+            results,
+            ended,
+            cpu_ns: os::process_cpu_ns(),
+        }
+    }
+
+    /// Clients whose messages go.
+    pub fn len(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// Sockets of all of them.
+    pub fn sockets(&self) -> usize {
+        self.sockets.iter().map(|(_, sockets)| sockets).sum()
+    }
+
+    /// The messages of a client begin to go.
+    pub fn enter(&mut self, number: u64, sockets: usize) -> Entered {
+        let moving = Arc::new(Moving::new(number));
+        self.ledger.begin(number, Arc::clone(&moving));
+        self.sockets.push((number, sockets));
+        Entered { number, moving, results: self.results.clone() }
+    }
+
+    /// What is known of a client that comes now.
+    pub fn client(&self, number: u64, address: String, cookie: String) -> PeerClient {
+        let began_ns = os::monotonic().nanos_since(self.begin);
+        PeerClient::new(self.running.id(), number, address, cookie, began_ns)
+    }
+
+    /// Tell the driver of clients that have ended, for whom it is waited so long.
+    pub fn take_results(&mut self, wait: Duration) {
+        self.ledger.look(os::monotonic());
+        let mut next = self.ended.recv_timeout(wait).ok();
+        while let Some(mut client) = next {
+            self.sockets.retain(|(number, _)| *number != client.number);
+            self.ledger.end(&mut client);
+            self.running.tell_client(client);
+            next = self.ended.try_recv().ok();
+        }
+    }
+
+    /// The server ends: so do tests under way, by themselves.
+    pub fn finish(mut self, look: Duration) -> PeerServeEnded {
+        while !self.sockets.is_empty() {
+            self.take_results(look);
+        }
+        let now = os::monotonic();
+        let (moved_bytes, together) = self.ledger.finish(now);
+        PeerServeEnded {
+            clients: self.clients,
+            refused: self.refused,
+            elapsed_ns: now.nanos_since(self.begin),
+            engine_cpu_ns: self
+                .cpu_ns
+                .zip(os::process_cpu_ns())
+                .map(|(before, after)| after.saturating_sub(before)),
+            moved_bytes,
+            together,
+        }
+    }
+}
+
+/// The address that a connection came from, for people and programs.
+pub fn address_of(stream: &TcpStream) -> String {
+    stream.peer_addr().map_or_else(|_| "unknown".to_owned(), |address| address.to_string())
+}

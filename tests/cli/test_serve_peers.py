@@ -1,0 +1,91 @@
+"""`lanlab serve --peer`: what it refuses, and what it says of clients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from command_line import Lanlab
+
+from lanlab.cli.served_peers import client_text, done_text
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("--peer", "iperf4"), "did you mean `iperf3`?"),
+        (("--peer", "iperf3", "here"), "DIRECTORY cannot be used with --peer"),
+        (("--peer", "iperf3", "--write"), "--write cannot be used with --peer"),
+        (("--peer", "iperf3", "--longest", "48h"), "--longest: found `48h`; allowed: 1 s to 1 day"),
+        (("--peer", "iperf3", "--address", "0.0.0.0"), "allowed: one address of this machine"),
+        ((".", "--clients", "3"), "--clients has no effect without --peer"),
+        ((), "DIRECTORY is missing"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(
+    lanlab: Lanlab, argv: tuple[str, ...], words: str
+) -> None:
+    refused = lanlab("serve", *argv)
+    assert refused.code == 2
+    assert words in refused.err
+
+
+def flow(octets: int, **counts: int) -> dict[str, Any]:
+    zeros = dict.fromkeys(("packets", "omitted_packets", "errors", "omitted_errors"), 0)
+    return {"bytes": octets, "end_time": 2.0, **zeros, **counts}
+
+
+def client(**known: Any) -> dict[str, Any]:
+    nothing = {
+        "number": 7,
+        "address": "192.168.7.9:40001",
+        "asked": None,
+        "said": None,
+        "error": None,
+        "counted": {"report": None},
+        "clients_at_once": 1,
+        "moved_bytes": 0,
+        "moved_for_all_bytes": 0,
+        "received_bytes": 0,
+        "sent_bytes": 0,
+        "elapsed_ns": 2_000_000_000,
+    }
+    return nothing | known
+
+
+def test_both_counts_of_a_client_stand_where_they_differ() -> None:
+    asked = {"transport": "udp", "flows": 1, "sends": True, "receives": True}
+    ours = {"streams": [flow(9_000_000, packets=9_010, errors=10), flow(5_000_000)]}
+    theirs = {"streams": [flow(9_010_000), flow(5_000_000)]}
+    text = client_text(
+        client(
+            asked=asked,
+            said=ours,
+            counted={"report": theirs},
+            clients_at_once=4,
+            moved_bytes=1,
+            moved_for_all_bytes=4,
+        )
+    )
+    assert text == (
+        "client 7    192.168.7.9:40001  UDP, 1 flow; received 9.00 MB, 36.0 Mbit/s, 10 of 9010 "
+        "lost (it sent 9.01 MB); sent 5.00 MB, 20.0 Mbit/s; 25.0 % of what was moved; "
+        "4 clients at once"
+    )
+
+
+def test_of_a_client_without_a_protocol_it_says_what_this_end_knows() -> None:
+    text = client_text(client(received_bytes=1_000_000, sent_bytes=2_000_000))
+    assert text.endswith("received 1.00 MB, 4.00 Mbit/s; its TCP acknowledged 2.00 MB, 8.00 Mbit/s")
+    gone = client(error={"code": "client.gone", "message": "the client reset its connection"})
+    assert client_text(gone).endswith("40001  the client reset its connection")
+
+
+def test_shares_of_those_that_were_served_at_once_are_told_at_the_end() -> None:
+    done = {"clients": 3, "refused": 1, "elapsed_ns": 10**10, "moved_bytes": 4_000_000}
+    together = {"time_ns": 1_500_000_000, "bytes": [1_000_000, 3_000_000]}
+    assert done_text({**done, "together": together}) == (
+        "served      3 clients in 10 s, 4.00 MB; 1 refused, as too many were there\n"
+        "together    2 clients for 1.5 s: 25.0 to 75.0 % each, Jain's index 0.800"
+    )
+    assert "together" not in done_text({**done, "together": None})
