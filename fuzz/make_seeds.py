@@ -658,6 +658,38 @@ def ncp_stations() -> dict[str, bytes]:
     }
 
 
+def iperf3_dialogues() -> dict[str, bytes]:
+    """Recorded ones, each end's part, whole and octet by octet; the cookie is read elsewhere."""
+    folder = CORPUS.parents[1] / "crates" / "workloads" / "src" / "iperf3" / "captured"
+    seeds = {}
+    for path in sorted(folder.iterdir()):
+        is_server = path.suffix == ".server"
+        said = path.read_bytes()[0 if is_server else 37 :]
+        seeds[path.name] = bytes([254 + is_server]) + said
+        seeds[f"{path.name}-by-octets"] = bytes([is_server]) + said
+
+    def text(octets: bytes) -> bytes:
+        return struct.pack(">I", len(octets)) + octets
+
+    for name, said in {
+        "many-flows": text(b'{"tcp":true,"parallel":1000000}'),
+        "all-wishes": text(
+            b'{"udp":true,"omit":1,"time":9,"parallel":4,"bidirectional":true,"window":65536,'
+            b'"len":512,"bandwidth":1000000,"TOS":32,"udp_counters_64bit":1}'
+        ),
+        "endless": b"\xff\xff\xff\xff[[[[",
+        "nested": text(b"[" * 300),
+        "terminated": text(b'{"tcp":true,"bandwidth":1}') + b"\x0c",
+    }.items():
+        seeds[name] = b"\xfe" + said
+    seeds["failed"] = b"\xff\xfe" + struct.pack(">ii", 6, 0)
+    seeds["busy"] = b"\xff\xff"
+    seeds["many-results"] = b"\xff\x09\x0a\x01\x02\x0d" + text(
+        b'{"streams":[' + b",".join([b"{}"] * 513) + b"]}"
+    )
+    return seeds
+
+
 def main() -> None:
     for target, seeds in {
         "probe": probes(),
@@ -667,6 +699,7 @@ def main() -> None:
         "tally": tallies(),
         "host_texts": texts(),
         "ip_frames": ip_packets(),
+        "iperf3_dialogue": iperf3_dialogues(),
         "ipx_station": ipx_stations(),
         "ncp_station": ncp_stations(),
         "ftp_answers": services.ftp_answers(),

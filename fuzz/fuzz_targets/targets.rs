@@ -37,6 +37,7 @@ const TARGETS: &[(&str, Check)] = &[
     ("tally", engine::tally),
     ("host_texts", engine::host_texts),
     ("ip_frames", engine::ip_frames),
+    ("iperf3_dialogue", engine::iperf3_dialogue),
     ("ftp_answers", file_services::ftp_answers),
     ("http_answers", file_services::http_answers),
     ("nfs_answers", file_services::nfs_answers),

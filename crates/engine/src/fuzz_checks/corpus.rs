@@ -47,6 +47,11 @@ fn ip_frames() {
 }
 
 #[test]
+fn iperf3_dialogue() {
+    feed_all("iperf3_dialogue", fuzz_checks::iperf3_dialogue);
+}
+
+#[test]
 fn host_texts() {
     feed_all("host_texts", fuzz_checks::host_texts);
 }
