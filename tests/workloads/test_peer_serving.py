@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -86,7 +87,9 @@ def check(
     if direction != ():
         back = "_bidir_reverse" if direction == ("--bidir",) else ""
         sent, received = (end[f"sum_{way}{back}"] for way in ("sent", "received"))
-        assert client["sent_bytes"] == sent["bytes"] >= received["bytes"] > 0, name
+        assert client["sent_bytes"] == sent["bytes"] >= received["bytes"], name
+        # Both ways it is over when the client has sent its amount: nothing may have come yet.
+        assert received["bytes"] > 0 or back, name
     # Both counts stand in the record.
     theirs = client["counted"]["report"]["streams"]
     assert [flow["id"] for flow in theirs] == [flow["id"] for flow in client["said"]["streams"]], (
@@ -194,7 +197,9 @@ def test_clients_beyond_the_bounds_are_refused_and_others_go_on() -> None:
             assert "closed its control" in server.client(cookie)["error"]["message"]
             # There is room for one more, within its rate.
             going = server.start("-b", "4M", "-l", "1000", "-n", "100000")
-            assert ended(going)["end"]["sum_received"]["bytes"] == 100_000
+            said = ended(going)
+            assert said["end"]["sum_received"]["bytes"] == 100_000
+            server.client(said["start"]["cookie"])
         too_fast = server.start("-b", "6M", "-P", "2")
         out, _ = too_fast.communicate(timeout=WITHIN_S)
         assert "bandwidth is larger than server limit" in json.loads(out)["error"]
@@ -207,7 +212,7 @@ def test_clients_beyond_the_bounds_are_refused_and_others_go_on() -> None:
 def test_a_client_that_dies_in_mid_test_ends_its_test_alone(
     server: Server, how: signal.Signals, words: str
 ) -> None:
-    other = server.start("-u", "-b", "8M", "-l", "1000", "-k", "600")
+    other = server.start("-b", "8M", "-l", "1000", "-n", "600000")
     dying = server.start("-t", "60", "-u", "-R", "-b", "1M", "--forceflush", is_json=False)
     assert dying.stdout is not None
     assert any("connected to" in line for line in dying.stdout)
@@ -235,9 +240,8 @@ def forged(server: Server, count: int) -> int:
                 answers += heard(stranger)
             # Who is asked to open its flow is answered, after all that came before.
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-                own.settimeout(WITHIN_S)
-                own.sendto(b"9876", ("127.0.0.1", server.port))
-                assert own.recv(16) == b"6789"
+                own.settimeout(0.5)
+                assert asked_until_answered(own, server) == b"6789"
             answers += heard(stranger)
         assert exactly(connection, 2) == b"\x01\x02"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as late:
@@ -246,6 +250,15 @@ def forged(server: Server, count: int) -> int:
         with pytest.raises(TimeoutError):
             late.recv(16)
     return answers
+
+
+def asked_until_answered(own: socket.socket, server: Server) -> bytes:
+    """The answer to a flow that is opened; the system may have dropped it among the others."""
+    for _ in range(2 * WITHIN_S):
+        own.sendto(b"9876", ("127.0.0.1", server.port))
+        with suppress(TimeoutError):
+            return own.recv(16)
+    raise AssertionError("no answer")
 
 
 def heard(stranger: socket.socket) -> int:
