@@ -84,6 +84,14 @@ def arp_request(source: str, wanted: int) -> bytes:
                   0x0806)  # fmt: skip
 
 
+def netbios_on_ipx(source: str, kind: int, about: bytes) -> bytes:
+    """A packet about a name of NetBIOS over IPX: 1 looks for it, 2 is the answer."""
+    address = bytes(4) + b"\xff" * 6 + b"\x04\x55"
+    sender = bytes(4) + bytes.fromhex(source) + b"\x04\x55"
+    head = struct.pack("!HHBB", 0xFFFF, 80, 0, 0x14)
+    return head + address + sender + bytes(33) + bytes([kind]) + about
+
+
 SERVER, CALLER = name("CNCFILES", 0x20), name("PC1", 0)
 FRAMES = [
     named(GROUP, A, 0x01, [bytes(16), SERVER]),
@@ -269,3 +277,27 @@ def test_without_the_right_it_says_what_to_do(pair: tuple[Namespace, Namespace])
         check=False,
     )
     assert "run it with sudo" in run.stderr or "rights of root" in run.stderr
+
+
+def test_stations_that_use_ipx_in_different_framings_are_named(
+    pair: tuple[Namespace, Namespace],
+) -> None:
+    """Who only looks for servers in a framing does not use it."""
+    here, there = pair
+    frames = [
+        framed(ALL, A, netbios_on_ipx(A, 2, SERVER)),
+        framed(ALL, B, b"\xe0\xe0\x03" + netbios_on_ipx(B, 1, SERVER)),
+        framed(ALL, B, sap_query(B)),
+    ]
+    code, said, errors = listening(
+        here,
+        *("--frames", str(len(frames)), "--time", "30s"),
+        then=lambda _: send(there, frames),
+    )
+    assert code == 0, errors
+    assert (
+        "note: these stations use IPX in different framings, and do not hear each other:\n"
+        "      802.2: 02:00:00:00:00:02\n"
+        "      raw 802.3: 02:00:00:00:00:01 (CNCFILES)\n"
+    ) in said
+    assert "CNCFILES<20>  unique  02:00:00:00:00:01  NetBIOS over IPX  answered for it" in said

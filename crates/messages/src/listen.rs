@@ -111,6 +111,9 @@ pub struct StationHeard {
     pub protocols: Vec<String>,
     /// Addresses of IPv4 and IPX that it used, at most eight.
     pub addresses: Vec<String>,
+    /// Framings in which it spoke IPX. What looks for routers or servers is left out: stations do that in
+    /// framings that they do not use.
+    pub ipx_framings: Vec<FramingHeard>,
     /// First heard this long after the start, ns.
     pub first_ns: u64,
     /// Last heard, likewise.

@@ -3,8 +3,8 @@
 //! Source: Novell's IPX router specification, chapter 4; dissector `ipxsap` of Wireshark. In IPX
 //! packets to and from socket 0452. All fields big-endian.
 
-use crate::ipx::Address;
-use crate::{Error, take};
+use crate::ipx::{Address, Header, socket};
+use crate::{Error, rip, take};
 
 const FORMAT: &str = "sap";
 /// Octets of a server in a response.
@@ -134,6 +134,15 @@ pub fn emit_response(is_nearest: bool, servers: &[Server], out: &mut Vec<u8>) {
         out.resize(out.len() + NAME_LEN - name.len(), 0);
         server.address.emit(out);
         out.extend_from_slice(&server.hops.to_be_bytes());
+    }
+}
+
+/// Whether a packet looks for servers or, by RIP, for routers, which stations do in framings that they do not use.
+pub fn is_question(header: &Header, data: &[u8]) -> bool {
+    match header.destination.socket {
+        socket::RIP => rip::Packet::parse(data).is_ok_and(|packet| !packet.is_response),
+        socket::SAP => matches!(Packet::parse(data), Ok(Packet::Query { .. })),
+        _ => false,
     }
 }
 

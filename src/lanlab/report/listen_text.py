@@ -21,6 +21,8 @@ _SIGNS = {
 }
 #: What a question asked so shortly before the end may still be answered in, ns.
 _FRESH_NS = 2_000_000_000
+#: Stations of a framing that are shown.
+_MOST_SHOWN = 8
 
 
 def listen_lines(heard: dict[str, Any]) -> list[str]:
@@ -49,6 +51,7 @@ def listen_lines(heard: dict[str, Any]) -> list[str]:
     lines += _list(
         "questions without an answer", _questions(heard), heard["other_questions"], "questions"
     )
+    lines += _unlike_framings(heard)
     if heard["unanswered"] and not heard["frames_between_others"]:
         lines += [
             "",
@@ -56,6 +59,28 @@ def listen_lines(heard: dict[str, Any]) -> list[str]:
             "      other stations are not seen then, so these questions may have been answered.",
         ]
     return lines
+
+
+def _unlike_framings(heard: dict[str, Any]) -> Iterator[str]:
+    """Stations that use IPX, each in one framing, where that is not the same for all."""
+    users: dict[str, list[str]] = {}
+    for station in heard["stations"]:
+        if len(station["ipx_framings"]) == 1:
+            users.setdefault(station["ipx_framings"][0], []).append(_who(station["mac"], heard))
+    if len(users) < 2:
+        return
+    yield ""
+    yield "note: these stations use IPX in different framings, and do not hear each other:"
+    for framing, who in sorted(users.items(), key=lambda entry: (-len(entry[1]), entry[0])):
+        more = f" and {len(who) - _MOST_SHOWN:,} more" if len(who) > _MOST_SHOWN else ""
+        yield f"      {_FRAMINGS[framing]}: {', '.join(who[:_MOST_SHOWN])}{more}"
+
+
+def _who(mac: str, heard: dict[str, Any]) -> str:
+    """A station, and its name if it serves by one."""
+    node = f":{mac.replace(':', '').upper()}:"
+    names = [one["name"] for one in heard["servers"] if node in one["address"]]
+    return f"{mac} ({names[0]})" if names else mac
 
 
 def _list(title: str, rows: Sequence[Sequence[str]], others: int, what: str) -> Iterator[str]:

@@ -155,7 +155,7 @@ impl Interface {
         }
         let answered_in = self.segment.answer_framing(framing);
         let from = Place { address: header.source, mac, framing: answered_in };
-        if !is_question(&header, data) {
+        if !sap::is_question(&header, data) {
             self.segment.hear(framing);
         }
         // Only a packet that has passed no router says the number of this network.
@@ -265,14 +265,5 @@ impl Interface {
 
     pub(crate) fn poll_transmit(&mut self, into: &mut Vec<u8>) -> bool {
         self.output.poll_transmit(into)
-    }
-}
-
-/// Whether a packet looks for routers or servers, which stations do in framings that they do not use.
-fn is_question(header: &Header, data: &[u8]) -> bool {
-    match header.destination.socket {
-        socket::RIP => rip::Packet::parse(data).is_ok_and(|packet| !packet.is_response),
-        socket::SAP => matches!(sap::Packet::parse(data), Ok(sap::Packet::Query { .. })),
-        _ => false,
     }
 }

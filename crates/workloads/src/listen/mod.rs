@@ -22,7 +22,7 @@ use lanlab_wire::ethernet::{Frame, Mac};
 use crate::messages::Heard;
 
 use names::{Names, Servers};
-use protocols::{Family, Protocol, Protocols, protocol};
+use protocols::{Family, Protocol, Protocols, framing_heard, protocol};
 use questions::Questions;
 use stations::Stations;
 
@@ -106,7 +106,8 @@ impl Observer {
         };
         let count = octets.len() as u64;
         self.stations.see(at, from, count, &name);
-        self.protocols.see(frame.header.framing, name, count);
+        let framing = framing_heard(frame.header.framing);
+        self.protocols.see(framing, name, count);
         let mut notes = Notes {
             at,
             from,
@@ -120,7 +121,7 @@ impl Observer {
             Family::Arp => ip::arp(payload, &mut notes),
             Family::Ipv4 => ip::ipv4(payload, &mut notes),
             Family::Netbeui => netbeui::frame(payload, &mut notes),
-            Family::Ipx => novell::ipx(payload, &mut notes),
+            Family::Ipx => novell::ipx(framing, payload, &mut notes),
             Family::Other => {}
         }
     }

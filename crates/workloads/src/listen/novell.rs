@@ -1,18 +1,24 @@
 //! Stations and servers of IPX.
 
-use lanlab_wire::ipx::{Header, socket};
-use lanlab_wire::nmpi;
+use lanlab_wire::ipx::{Header, packet_type, socket};
+use lanlab_wire::nbipx::{NameCommand, NamePacket, is_session, name_flag};
+use lanlab_wire::netbios_name::suffix;
 use lanlab_wire::sap::{ANY_SERVER, FILE_SERVER, GOING_DOWN_HOPS, Packet, WINDOWS_SERVER};
+use lanlab_wire::{nmpi, sap};
 
 use super::Notes;
 use super::names::shown as shown_name;
 use super::questions::Kind;
-use crate::messages::NameSign;
+use crate::messages::{FramingHeard, NameSign};
 
 const NMPI: &str = "NMPI";
+const NETBIOS: &str = "NetBIOS over IPX";
 
-pub fn ipx(packet: &[u8], notes: &mut Notes<'_>) {
+pub fn ipx(framing: FramingHeard, packet: &[u8], notes: &mut Notes<'_>) {
     let Ok((header, data)) = Header::parse(packet) else { return };
+    if !sap::is_question(&header, data) {
+        notes.stations.uses_ipx_in(notes.from, framing);
+    }
     // Only a packet that passed no router is of the station that sent the frame.
     if header.hops == 0 && header.source.node == notes.from.0 {
         let network = header.source.network;
@@ -23,6 +29,32 @@ pub fn ipx(packet: &[u8], notes: &mut Notes<'_>) {
         smb_names(&header.source.to_string(), data, notes);
     } else if sockets.contains(&socket::SAP) {
         services(data, notes);
+    } else if sockets.contains(&socket::NETBIOS)
+        && (header.kind == packet_type::PROPAGATED || !is_session(data))
+    {
+        netbios_names(&header.source.to_string(), data, notes);
+    }
+}
+
+/// Names of stations with `NetBIOS` over IPX.
+fn netbios_names(address: &str, data: &[u8], notes: &mut Notes<'_>) {
+    let Ok(NamePacket { flags, command, name }) = NamePacket::parse(data) else { return };
+    let is_group = flags & name_flag::GROUP != 0;
+    let key = (name, NETBIOS, notes.from);
+    match command {
+        NameCommand::Find => {
+            notes.questions.ask(notes.at, Kind::IpxName, shown_name(name), notes.from);
+        }
+        NameCommand::Claim => notes.names.see(key, NameSign::Claimed, Some(is_group)),
+        NameCommand::Deregister => notes.names.see(key, NameSign::Released, Some(is_group)),
+        NameCommand::Recognized | NameCommand::InUse => {
+            notes.questions.answer(Kind::IpxName, &shown_name(name));
+            notes.names.see(key, NameSign::Answered, Some(is_group));
+            if name.suffix() == suffix::SERVER && !is_group {
+                let (kind, name) = ("file server".to_owned(), name.text());
+                notes.servers.see(kind, name, NETBIOS, address.to_owned());
+            }
+        }
     }
 }
 

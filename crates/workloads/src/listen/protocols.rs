@@ -111,6 +111,17 @@ fn of_sap(pdu: &[u8]) -> Protocol<'_> {
     }
 }
 
+/// How a frame is marked.
+pub const fn framing_heard(framing: Framing) -> FramingHeard {
+    match framing {
+        Framing::Type(_) => FramingHeard::EthernetIi,
+        Framing::Raw => FramingHeard::Raw8023,
+        Framing::Snap { .. } => FramingHeard::Snap,
+        Framing::ThreeCom(_) => FramingHeard::ThreeCom,
+        Framing::Llc => FramingHeard::Llc,
+    }
+}
+
 /// Frames of each protocol.
 #[derive(Debug, Default)]
 pub struct Protocols {
@@ -119,14 +130,7 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    pub fn see(&mut self, framing: Framing, name: String, bytes: u64) {
-        let framing = match framing {
-            Framing::Type(_) => FramingHeard::EthernetIi,
-            Framing::Raw => FramingHeard::Raw8023,
-            Framing::Snap { .. } => FramingHeard::Snap,
-            Framing::ThreeCom(_) => FramingHeard::ThreeCom,
-            Framing::Llc => FramingHeard::Llc,
-        };
+    pub fn see(&mut self, framing: FramingHeard, name: String, bytes: u64) {
         let key = (framing, name);
         if self.found.len() >= MOST && !self.found.contains_key(&key) {
             self.others += 1;

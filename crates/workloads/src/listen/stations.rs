@@ -6,7 +6,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 
 use super::MOST;
-use crate::messages::StationHeard;
+use crate::messages::{FramingHeard, StationHeard};
 
 /// Most protocols and addresses that are kept of one station.
 const MOST_OF_ONE: usize = 8;
@@ -17,6 +17,7 @@ struct Station {
     bytes: u64,
     protocols: BTreeSet<String>,
     addresses: BTreeSet<String>,
+    ipx_framings: BTreeSet<FramingHeard>,
     first: Instant,
     last: Instant,
 }
@@ -43,6 +44,7 @@ impl Stations {
             bytes: 0,
             protocols: BTreeSet::new(),
             addresses: BTreeSet::new(),
+            ipx_framings: BTreeSet::new(),
             first: at,
             last: at,
         });
@@ -59,6 +61,13 @@ impl Stations {
         }
     }
 
+    /// A station speaks IPX in this framing.
+    pub fn uses_ipx_in(&mut self, mac: Mac, framing: FramingHeard) {
+        if let Some(station) = self.found.get_mut(&mac) {
+            station.ipx_framings.insert(framing);
+        }
+    }
+
     /// Whether a station was heard that used this address.
     pub fn knows(&self, address: &str) -> bool {
         self.found.values().any(|station| station.addresses.contains(address))
@@ -71,6 +80,7 @@ impl Stations {
             bytes: station.bytes,
             protocols: station.protocols.iter().cloned().collect(),
             addresses: station.addresses.iter().cloned().collect(),
+            ipx_framings: station.ipx_framings.iter().copied().collect(),
             first_ns: station.first.nanos_since(self.start),
             last_ns: station.last.nanos_since(self.start),
         };

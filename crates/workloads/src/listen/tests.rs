@@ -4,6 +4,7 @@ use lanlab_units::Instant;
 use lanlab_wire::arp;
 use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
 use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
+use lanlab_wire::nbipx::{self, NameCommand as NameCommandOfIpx};
 use lanlab_wire::netbios_name::Name;
 use lanlab_wire::{ipx, nmpi};
 use proptest::prelude::*;
@@ -108,6 +109,8 @@ fn the_four_framings_of_ipx_are_told_apart_and_other_protocols_named() {
     );
     assert_eq!((heard.frames, heard.unreadable_frames), (8, 1));
     assert_eq!(heard.stations[0].addresses, ["IPX network 00000017"]);
+    // Who looks for servers does so in framings that it does not use.
+    assert!(heard.stations.iter().all(|station| station.ipx_framings.is_empty()));
     assert_eq!(heard.stations[1].protocols, ["XNS", "spanning tree", "type 0x1234"]);
     let question = &heard.unanswered[0];
     assert_eq!((question.asked.as_str(), question.times), ("file server", 4));
@@ -141,6 +144,33 @@ fn names_of_stations_with_smb_straight_on_ipx_are_known_and_their_server() {
     assert!(heard.servers[0].address.starts_with("00000017:"), "{}", heard.servers[0].address);
     assert_eq!((heard.answered_questions, heard.unanswered.len()), (1, 1));
     assert_eq!(heard.unanswered[0].question, "NMPI: who has the name");
+}
+
+/// A packet of a station in a framing, about a name of `NetBIOS` over IPX.
+fn netbios_said(from: Mac, framing: Framing, kind: u8, command: NameCommandOfIpx) -> Vec<u8> {
+    let address = |node| ipx::Address { network: 0, node, socket: ipx::socket::NETBIOS };
+    let (destination, source) = (address([0xff; 6]), address(from.0));
+    let header = ipx::Header { checksum: 0xffff, hops: 0, kind, destination, source };
+    let (mut data, mut frame) = (Vec::new(), Vec::new());
+    let name = Name::new("CNCFILES", 0x20).unwrap();
+    nbipx::NamePacket { flags: 0x44, command, name }.emit(&mut data);
+    ipx::framing::emit((Mac::BROADCAST, from), framing, &header, &data, &mut frame).unwrap();
+    frame
+}
+
+#[test]
+fn names_of_netbios_over_ipx_are_known_and_in_which_framing_each_station_speaks() {
+    let (raw, llc) = (ipx::framing::RAW_802_3, ipx::framing::IEEE_802_2);
+    let heard = observed(&[
+        netbios_said(B, llc, 0x14, NameCommandOfIpx::Find),
+        netbios_said(A, raw, 4, NameCommandOfIpx::Recognized),
+    ]);
+    let names: Vec<_> = heard.names.iter().map(|each| (each.name.as_str(), each.sign)).collect();
+    assert_eq!(names, [("CNCFILES", NameSign::Answered)]);
+    assert_eq!((heard.servers.len(), heard.answered_questions), (1, 1));
+    assert_eq!(heard.servers[0].protocol, "NetBIOS over IPX");
+    let framings: Vec<_> = heard.stations.iter().map(|each| each.ipx_framings.clone()).collect();
+    assert_eq!(framings, [[FramingHeard::Raw8023], [FramingHeard::Llc]]);
 }
 
 #[test]
