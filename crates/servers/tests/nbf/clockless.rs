@@ -38,7 +38,7 @@ fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
     again
 }
 
-/// Packets of NetWare's protocol alone. When a server says where it is depends on when others begin to ask.
+/// Packets of `NetWare`'s protocol alone. When a server says where it is depends on when others begin to ask.
 pub fn of_netware(sent: [Vec<Vec<u8>>; 2]) -> [Vec<Vec<u8>>; 2] {
     let is_kept = |frame: &Vec<u8>| {
         let parsed = Frame::parse(frame).unwrap();

@@ -1,4 +1,4 @@
-//! One script over each carrier on two clocks, by SMB 1 or NetWare: between nodes on the offline medium, in virtual time, and
+//! One script over each carrier on two clocks, by SMB 1 or `NetWare`: between nodes on the offline medium, in virtual time, and
 //! between the nodes of real interfaces. Each station sends the same frames, octet by octet and in order, but for
 //! numbers of sessions on IPX, which begin with the clock.
 
@@ -61,7 +61,7 @@ impl Port for WiredPort {
     }
 }
 
-/// The client of a carrier; of NetWare there is no dialect.
+/// The client of a carrier; of `NetWare` there is no dialect.
 fn client_of(kind: CarrierKind, dialect: Dialect, carrier: CarrierFacts) -> Box<dyn Redirector> {
     let (user, code_page) = (None, CodePage::Cp850);
     if kind == CarrierKind::Ncp {
