@@ -75,8 +75,9 @@ impl Asked {
         }
         for key in ["fqrate", "authtoken"] {
             if text.contains_key(key) {
-                let number = sentence::NOT_IMPLEMENTED;
-                return Err(refused(key, "it", "tests without it", number));
+                let found = format!("the client asked for `{key}`, which is not served");
+                let failure = Failure::new("client.refused", found);
+                return Err(Refused { failure, number: sentence::NOT_IMPLEMENTED });
             }
         }
         let omit_s = wishes.within("omit", 0, 0..=MOST_OMIT_S, sentence::OMIT)?;

@@ -43,6 +43,8 @@ const MOST_CLIENTS: u64 = 100;
 const LONGEST_NS: u64 = 86_400_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 const MOST_RATE_BPS: u64 = 400_000_000_000;
+/// Ports that are tried where any will do.
+const MOST_ATTEMPTS: u32 = 16;
 /// Sockets of all clients together.
 const MOST_SOCKETS: usize = 2048;
 /// Memory of a client: buffers of 64 of the longest datagrams in both directions, and meters.
@@ -80,19 +82,7 @@ fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnde
     // A connection has two descriptors, as threads that read and write it must not close it.
     let needed = 2 * (MOST_SOCKETS as u64 + u64::from(request.clients));
     descriptors::provide(needed, "flows of clients")?;
-    let only = (request.port, request.port);
-    let mut ports = Ports::new(Transport::Tcp, request.bind, only, 1);
-    let listener = ports.take(|port| listen(request.bind, port, &SocketOptions::default()))?;
-    let system = |error: std::io::Error| Failure::system("local port", &error);
-    let port = listener.local_addr().map_err(system)?.port();
-    let door = match request.service {
-        PeerService::Iperf3 => {
-            Some(Door::open(socket_address(request.bind, port)?).map_err(|error| {
-                Failure::system(format!("UDP port {port} on {}", request.bind), &error)
-            })?)
-        }
-        _ => None,
-    };
+    let (listener, door, port) = open(request)?;
     running.serving(port);
     let mut roll = Roll::new(running);
     std::thread::scope(|scope| {
@@ -105,6 +95,30 @@ fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnde
         let ended = roll.finish(IDLE);
         served.map(|()| ended)
     })
+}
+
+/// The port over TCP, and what is served over UDP too has the same there. One that the system chose for the
+/// first may be taken for the second: then it chooses another.
+fn open(request: &PeerServe) -> Result<(TcpListener, Option<Door>, u16), Failure> {
+    let only = (request.port, request.port);
+    for _ in 0..MOST_ATTEMPTS {
+        let mut ports = Ports::new(Transport::Tcp, request.bind, only, 1);
+        let listener = ports.take(|port| listen(request.bind, port, &SocketOptions::default()))?;
+        let system = |error: std::io::Error| Failure::system("local port", &error);
+        let port = listener.local_addr().map_err(system)?.port();
+        if request.service != PeerService::Iperf3 {
+            return Ok((listener, None, port));
+        }
+        match Door::open(socket_address(request.bind, port)?) {
+            Ok(door) => return Ok((listener, Some(door), port)),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse && request.port == 0 => {}
+            Err(error) => {
+                let what = format!("UDP port {port} on {}", request.bind);
+                return Err(Failure::system(what, &error));
+            }
+        }
+    }
+    Err(Failure::new("bind.in_use", "no port is free over TCP and UDP"))
 }
 
 /// Clients of iperf3 before their messages go.
