@@ -121,6 +121,19 @@ pub struct EchoResponded {
     pub cpu: CpuTime,
 }
 
+/// Round trips of replies in time, those of the warm-up included, by when the replies came.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+pub struct RoundTripsOverTime {
+    /// Width of a bin; the first begins at the start.
+    pub interval_ns: u64,
+    /// Replies in each bin.
+    pub replies: Vec<u64>,
+    /// Their mean round trip; 0 where there are none.
+    pub mean_ns: Vec<u64>,
+    /// The longest of them.
+    pub longest_ns: Vec<u64>,
+}
+
 /// What the requester measured. Counts are of the measured part.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EchoRequested {
@@ -159,6 +172,8 @@ pub struct EchoRequested {
     /// The same from the kernel's stamp of a request to its stamp of the reply: without the
     /// requester's own waiting and waking. `null` unless asked for.
     pub kernel_round_trip: Option<Distribution>,
+    /// Round trips over time, from the start on.
+    pub over_time: RoundTripsOverTime,
     /// CPU time of the requesting threads.
     pub cpu: CpuTime,
     /// What the whole host did from the start of the measured part to its end.

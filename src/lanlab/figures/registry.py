@@ -38,6 +38,7 @@ from lanlab.figures.received_against_sent import (
     received_ratio_against_sent,
 )
 from lanlab.figures.round_trip_percentiles import round_trip_percentiles
+from lanlab.figures.round_trips_over_time import round_trips_over_time
 from lanlab.figures.rtt_against_size import rtt_against_size
 from lanlab.figures.saturation_curve import saturation_curve
 from lanlab.figures.station_errors import station_errors_bars
@@ -78,6 +79,7 @@ FIGURES: Mapping[str, Builder] = {
     "round_trip_ecdf": round_trip_ecdf,
     "round_trip_percentiles": round_trip_percentiles,
     "round_trip_violins": round_trip_violins,
+    "round_trips_over_time": round_trips_over_time,
     "rtt_against_size": rtt_against_size,
     "saturation_curve": saturation_curve,
     "station_errors": station_errors_bars,

@@ -135,6 +135,8 @@ def _fitting(experiment: Experiment) -> Iterator[Figure]:
         yield figure("copy_times", "Goodput by service and dataset", metric="goodput_bps")
         yield figure("goodput_against_file_size", "Goodput by size of files")
     elif experiment.workload in ("echo", "load"):
+        if experiment.workload == "load":
+            yield figure("round_trips_over_time", "Round trips over time")
         yield figure("round_trip_percentiles", "Round-trip times")
     elif experiment.workload == "stream":
         if experiment.factors and not numeric:

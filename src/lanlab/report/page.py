@@ -317,8 +317,11 @@ def _tables(
     if experiment.workload == "copy":
         # Before the metrics beyond the first.
         tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
+    if experiment.workload == "load":
+        # What the streams add is what was asked.
+        under_load = load_table(trials, study, experiment.id)
+        tables[:0] = [under_load] if under_load.rows else []
     more = (
-        load_table(trials, study, experiment.id),
         host_table(trials, experiment.id),
         loss_table(run, trials, study, experiment.id),
     )

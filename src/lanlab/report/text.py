@@ -89,8 +89,8 @@ def _of_experiment(
     more = []
     if experiment.workload == "copy":
         more += tables_of_copies(run, trials, study, experiment.id)
-    if experiment.workload == "load":
-        more.append(load_table(trials, study, experiment.id))
+    # What the streams add is what was asked.
+    first = [load_table(trials, study, experiment.id)] if experiment.workload == "load" else []
     more.append(host_table(trials, experiment.id))
     drawn = [figure for figure in study.figure if figure.figure == "losses_against_sent"]
     own = [trial for trial in trials if trial.experiment == experiment.id]
@@ -98,4 +98,6 @@ def _of_experiment(
     if is_explained and any(not_received(trial.metrics) for trial in own):
         more.append(loss_table(run, trials, study, experiment.id))
     titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in more if one.rows]
+    if any(one.rows for one in first):
+        return [*((one, experiment.title) for one in first), (table, table.title), *titled]
     return [(table, experiment.title), *titled]

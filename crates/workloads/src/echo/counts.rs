@@ -3,12 +3,13 @@
 use lanlab_units::Instant;
 
 use super::Plan;
-use crate::measure::{DistributionMeter, Seen, SequenceWindow};
+use crate::measure::{DistributionMeter, RoundTripMeter, Seen, SequenceWindow};
 
 /// What is counted; of the measured part only.
 #[derive(Debug)]
 pub struct Counts {
     timeout_ns: u64,
+    start: Instant,
     /// Number of the first measured request.
     pub(super) first_measured: u64,
     pub(super) measured_from: Instant,
@@ -37,6 +38,8 @@ pub struct Counts {
     pub round_trip: DistributionMeter,
     /// The same by the kernel's time stamps.
     pub kernel_round_trip: DistributionMeter,
+    /// Round-trip times of all replies in time, the warm-up's too, over time.
+    pub over_time: RoundTripMeter,
 }
 
 impl Counts {
@@ -44,6 +47,7 @@ impl Counts {
     pub(super) fn new(plan: &Plan, start: Instant) -> Self {
         Self {
             timeout_ns: plan.timeout_ns,
+            start,
             first_measured: u64::MAX,
             measured_from: plan.warmup_end(start),
             last: plan.warmup_end(start),
@@ -58,6 +62,7 @@ impl Counts {
             duplicate: 0,
             foreign: 0,
             round_trip: DistributionMeter::new(),
+            over_time: RoundTripMeter::default(),
             kernel_round_trip: DistributionMeter::new(),
         }
     }
@@ -101,6 +106,9 @@ impl Counts {
             Seen::Duplicate | Seen::Stale => self.duplicate += u64::from(measured),
             Seen::InOrder | Seen::Reordered => {
                 let in_time = round_trip_ns <= self.timeout_ns;
+                if in_time {
+                    self.over_time.record(now.nanos_since(self.start), round_trip_ns);
+                }
                 if in_time && self.first_measured != u64::MAX && self.sent_until.is_none() {
                     self.sending_replies += 1;
                 }

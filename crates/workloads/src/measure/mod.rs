@@ -4,6 +4,7 @@ mod delay_variation;
 mod distribution;
 mod intervals;
 mod pacer;
+mod round_trips;
 mod sequence;
 #[cfg(feature = "services")]
 mod stall;
@@ -12,6 +13,7 @@ pub use delay_variation::{DelayVariationMeter, LastDelay};
 pub use distribution::DistributionMeter;
 pub use intervals::IntervalMeter;
 pub use pacer::{Pacer, Turn};
+pub use round_trips::RoundTripMeter;
 pub use sequence::{Seen, SequenceWindow};
 #[cfg(feature = "services")]
 pub use stall::find_stalls;

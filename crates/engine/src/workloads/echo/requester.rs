@@ -88,6 +88,7 @@ pub(crate) fn outcome(
         round_trip: counts.round_trip.finish(),
         kernel_round_trip: (counts.kernel_round_trip.samples() > 0)
             .then(|| counts.kernel_round_trip.finish()),
+        over_time: counts.over_time.finish(),
         cpu,
         host: None,
         tcp: None,
