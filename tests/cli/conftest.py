@@ -28,6 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder with a study in it, to work in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LANLAB_STORE", raising=False)
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.delenv("LANLAB_COLUMNS", raising=False)
     (tmp_path / "small.toml").write_text(SMALL_STUDY)
     return tmp_path

@@ -133,8 +133,13 @@ class Endpoints:
             if password_file is not None:
                 servers.remember_password(named, servers.read_password_file(Path(password_file)))
             elif servers.password_of(url) is None:
+                agent = servers.agent_of(url)
+                if not sys.stdin.isatty() and agent is not None:
+                    servers.remember_password(named, agent)
+                    continue
                 if not sys.stdin.isatty():
-                    key = ", which may be a private key" if url.service == "sftp" else ""
+                    is_sftp = url.service == "sftp"
+                    key = ", which may be a private key; or start an ssh-agent" if is_sftp else ""
                     raise UsageError(
                         f"no password for `{named}`",
                         hint=f"give it in LANLAB_PASSWORD, or by --password-file{key}",
@@ -144,8 +149,9 @@ class Endpoints:
                 # One user of a NAS has one password for all its services.
                 who = url.user, url.host
                 if who not in typed:
-                    typed[who] = getpass.getpass(f"password of {url.user} at {url.host}: ")
-                servers.remember_password(named, typed[who])
+                    none = "" if agent is None else " (empty: keys of the ssh-agent)"
+                    typed[who] = getpass.getpass(f"password of {url.user} at {url.host}{none}: ")
+                servers.remember_password(named, typed[who] or agent or "")
 
 
 def endpoints(

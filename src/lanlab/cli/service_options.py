@@ -37,6 +37,7 @@ PasswordFileOption = Annotated[
         "--password-file",
         metavar="FILE",
         help="File with the password; for sftp:// also a private key (Ed25519 or ECDSA, without "
-        "passphrase). Default: $LANLAB_PASSWORD, else you are asked.",
+        "passphrase). Default: $LANLAB_PASSWORD, else you are asked; "
+        "sftp:// then also takes the keys of a running ssh-agent.",
     ),
 ]

@@ -180,6 +180,12 @@ def password_of(url: ServerUrl) -> str | None:
     return None if named is None else read_password_file(Path(named))
 
 
+def agent_of(url: ServerUrl) -> str | None:
+    """What stands for a password where a running ssh-agent logs in; `None` where there is none."""
+    socket = os.environ.get("SSH_AUTH_SOCK")
+    return f"ssh-agent:{socket}" if url.service == "sftp" and socket else None
+
+
 def read_password_file(path: Path) -> str:
     """The password in a file: all of it, without the line feed at its end.
 

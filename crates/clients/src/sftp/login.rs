@@ -12,6 +12,8 @@ use russh::{ChannelMsg, MethodKind, Preferred, compression};
 
 use crate::transport;
 
+#[cfg(unix)]
+use super::agent;
 use super::exchange::Exchange;
 use super::failure::refused;
 use super::ssh_failure::ssh_fault;
@@ -125,6 +127,10 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
         return admitted(NOBODY, result.map_err(|error| ssh_fault("SSH login", &error))?.success());
     };
     let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
+    #[cfg(unix)]
+    if let Some(socket) = secret.strip_prefix(agent::AGENT) {
+        return agent::log_in(ssh, user, socket).await;
+    }
     if secret.starts_with(PRIVATE_KEY) {
         let result = ssh.authenticate_publickey(user, private_key(user, secret)?).await;
         return admitted(user, result.map_err(failed)?.success());
@@ -160,8 +166,12 @@ fn private_key(user: &str, secret: &str) -> Result<PrivateKeyWithHashAlg> {
         Fault::new(Class::Login, format!("SSH login of `{user}`: {what}"))
             .hint("allowed: an Ed25519 or ECDSA key in the form of OpenSSH, without passphrase")
     };
-    let key =
-        decode_secret_key(secret, None).map_err(|_| unread("the private key cannot be read"))?;
+    let key = decode_secret_key(secret, None).map_err(|error| match error {
+        russh::keys::Error::KeyIsEncrypted => {
+            unread("the private key has a passphrase").hint("`ssh-add` it, and log in by ssh-agent")
+        }
+        _ => unread("the private key cannot be read"),
+    })?;
     if key.algorithm().is_rsa() {
         return Err(unread("the private key is of RSA"));
     }
@@ -173,7 +183,7 @@ fn admitted(user: &str, is: bool) -> Result<()> {
         return Ok(());
     }
     let message = format!("SSH login of `{user}`: the server does not accept name or secret");
-    let hint = "keys of the user are not looked for: the secret is a password, or a private key";
+    let hint = "the secret is a password, a private key, or left out where an ssh-agent runs";
     Err(Fault::new(Class::Login, message).hint(hint))
 }
 

@@ -130,9 +130,15 @@ fn openssh_and_the_client_understand_each_other() {
     }
     let (folder, home) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let (here, port) = (folder.path().display().to_string(), stage::free_port());
-    for name in ["key", "user_key", "other_key"] {
+    for (name, kind, passphrase) in [
+        ("key", "ed25519", ""),
+        ("user_key", "ed25519", ""),
+        ("other_key", "ed25519", ""),
+        ("rsa_key", "rsa", ""),
+        ("locked_key", "ed25519", "a passphrase"),
+    ] {
         let made = Command::new("ssh-keygen")
-            .args(["-q", "-t", "ed25519", "-N", "", "-f", &format!("{here}/{name}")])
+            .args(["-q", "-t", kind, "-N", passphrase, "-f", &format!("{here}/{name}")])
             .output()
             .unwrap();
         assert!(made.status.success());
@@ -142,7 +148,7 @@ fn openssh_and_the_client_understand_each_other() {
     let configuration = format!(
         "ListenAddress 127.0.0.1:{port}\nHostKey {here}/key\nPidFile none\nUsePAM no\n\
          PasswordAuthentication yes\nStrictModes no\nSubsystem sftp internal-sftp\n\
-         AuthorizedKeysFile {here}/user_key.pub\n"
+         AuthorizedKeysFile {here}/user_key.pub {here}/rsa_key.pub\n"
     );
     std::fs::write(folder.path().join("conf"), configuration).unwrap();
     let command = format!("/usr/sbin/sshd -D -e -f {here}/conf");
@@ -186,5 +192,63 @@ fn openssh_and_the_client_understand_each_other() {
             assert_eq!(fault.class, Class::Login, "{fault}");
             assert!(!fault.message.contains("BEGIN"), "{fault}");
         }
+        let locked = key("locked_key");
+        let fault = connect(&with(locked)).await.unwrap_err();
+        assert!(fault.message.contains("the private key has a passphrase"), "{fault}");
+
+        // By an agent: with a key of another and then the right ones, with wrong ones, without any.
+        let agent = Agent::begin(folder.path());
+        let by_agent = with(format!("ssh-agent:{}", agent.socket));
+        let fault = connect(&by_agent).await.unwrap_err();
+        assert!(fault.message.ends_with("the ssh-agent has no keys"), "{fault}");
+        agent.add(&folder.path().join("other_key"));
+        let fault = connect(&by_agent).await.unwrap_err();
+        assert!(fault.message.ends_with("accepts none of the 1 keys of the ssh-agent"), "{fault}");
+        for name in ["rsa_key", "user_key"] {
+            agent.add(&folder.path().join(name));
+            let session = connect(&by_agent).await.unwrap();
+            put(&session, &path(name), b"x").await;
+            session.end().await.unwrap();
+        }
+        drop(agent);
+        let fault = connect(&by_agent).await.unwrap_err();
+        assert!(fault.message.contains("no ssh-agent answers at"), "{fault}");
     });
+}
+
+/// An ssh-agent of OpenSSH.
+#[cfg(target_os = "linux")]
+struct Agent {
+    child: std::process::Child,
+    socket: String,
+}
+
+#[cfg(target_os = "linux")]
+impl Agent {
+    fn begin(folder: &std::path::Path) -> Self {
+        let socket = folder.join("agent").display().to_string();
+        let mut command = Command::new("ssh-agent");
+        let command = command.args(["-D", "-a", &socket]).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It says where it listens once it does.
+        let mut line = String::new();
+        let said = child.stdout.take().unwrap();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(said), &mut line).unwrap();
+        assert!(line.contains(&socket), "{line}");
+        Self { child, socket }
+    }
+
+    fn add(&self, key: &std::path::Path) {
+        let mut command = Command::new("ssh-add");
+        let added = command.arg(key).env("SSH_AUTH_SOCK", &self.socket).output().unwrap();
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }

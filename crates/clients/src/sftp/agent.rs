@@ -1,0 +1,58 @@
+//! Logins by the keys of a running ssh-agent (draft-ietf-sshm-ssh-agent), which signs and keeps its keys.
+
+use lanlab_files::{Class, Fault, Result};
+use russh::client::Handle;
+use russh::keys::agent::client::AgentClient;
+
+use super::ssh_failure::ssh_fault;
+use super::trust::Verifier;
+
+/// How a secret begins that names the socket of an agent.
+pub const AGENT: &str = "ssh-agent:";
+
+/// Keys that are tried: OpenSSH's server ends a connection after six.
+const MOST_KEYS: usize = 6;
+
+/// Log in by the first key that the server accepts.
+pub async fn log_in(ssh: &mut Handle<Verifier>, user: &str, socket: &str) -> Result<()> {
+    let fault = |what: String, hint: &str| {
+        Fault::new(Class::Login, format!("SSH login of `{user}`: {what}")).hint(hint)
+    };
+    let dead = |_: russh::keys::Error| {
+        let hint = "start one by `eval $(ssh-agent)`, or give the password by --password-file";
+        fault(format!("no ssh-agent answers at `{socket}`"), hint)
+    };
+    let mut agent = AgentClient::connect_uds(socket).await.map_err(dead)?;
+    let keys = agent.request_identities().await.map_err(dead)?;
+    if keys.is_empty() {
+        let hint = "`ssh-add` adds one; or give the password by --password-file";
+        return Err(fault("the ssh-agent has no keys".to_owned(), hint));
+    }
+    let tried = keys.len().min(MOST_KEYS);
+    for identity in keys.into_iter().take(tried) {
+        let key = identity.public_key().into_owned();
+        // A key of RSA is used with a hash that the server names.
+        let hash = if key.algorithm().is_rsa() {
+            ssh.best_supported_rsa_hash().await.ok().flatten().flatten()
+        } else {
+            None
+        };
+        let result = ssh.authenticate_publickey_with(user, key, hash, &mut agent).await;
+        match result {
+            Ok(result) if result.success() => return Ok(()),
+            Ok(_) => {}
+            Err(russh::AgentAuthError::Key(error)) => {
+                return Err(fault(
+                    format!("the ssh-agent does not sign: {error}"),
+                    "see `ssh-add -l`",
+                ));
+            }
+            Err(russh::AgentAuthError::Send(_)) => {
+                let gone = russh::Error::Disconnect;
+                return Err(ssh_fault(&format!("SSH login of `{user}`"), &gone));
+            }
+        }
+    }
+    let what = format!("the server accepts none of the {tried} keys of the ssh-agent");
+    Err(fault(what, "`ssh-copy-id USER@HOST` has it accept them"))
+}
