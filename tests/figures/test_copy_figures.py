@@ -12,6 +12,7 @@ from copy_runs import copy_run, copy_study
 from lanlab.analysis.file_sizes import classes_of, size_classes, with_size_classes
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
+from lanlab.figures.gather import in_order
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.store import RunRecord, TrialRecord
@@ -152,3 +153,10 @@ def test_amounts_of_both_tests_have_one_name() -> None:
     ]  # fmt: skip
     assert [len(series.points) for series in found.series] == [3, 3, 3, 3]
     assert len(found.published) == 4
+
+
+def test_datasets_stand_in_the_order_of_their_files_sizes() -> None:
+    study = copy_study(["ftp", "smb"], ("1x62MB", "200x100kB", "many-small"))
+    found = chart("copy_times", *copy_run(study, _COSTS, 0.02), study)
+    assert [one.name for one in found.series] == ["many-small", "200x100kB", "1x62MB"]
+    assert in_order(["1x62MB", "dir:/tmp", "many-small"]) == ["1x62MB", "dir:/tmp", "many-small"]

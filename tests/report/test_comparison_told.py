@@ -301,3 +301,18 @@ def test_names_tags_and_notes_say_which_run_is_which() -> None:
     assert [run["label"] for run in found.to_json()["runs"]] == [None, label]
     alone = between_runs([(made.run, made.trials), (replace(second, label=None), made.trials)])
     assert "name" not in [column.heading for column in alone.runs_table.columns]
+
+
+def test_runs_with_names_of_their_own_are_called_by_them_and_the_figure_comes_early() -> None:
+    made = synthetic_run("manford-kolahi", most_trials=40)
+    first = replace(made.run, label={"name": "old-cable"})
+    second = replace(made.run, id=f"{made.run.id}-2", label={"name": "new-cable"})
+    trials = [replace(trial, run_id=second.id) for trial in made.trials]
+    found = between_runs([(first, made.trials), (second, trials)])
+    assert [side.name for side in found.sides] == ["old-cable", "new-cable"]
+    chart = ratio_forest(found.study, found.found)
+    assert chart.y.name == "new-cable / old-cable"
+
+    page = found.page()
+    assert page.index("<figure") < page.index("What is compared")
+    assert len(re.findall("<li>", page[: page.index("<figure")].partition("<details>")[0])) == 3

@@ -12,6 +12,7 @@ from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition
 from lanlab.store import Level, TrialRecord
+from lanlab.store.labels import label_of
 from lanlab.studies import Study, at_scale
 
 #: Parameters that say how much of a condition is measured, not what: trials that differ in them
@@ -48,9 +49,13 @@ class Paired:
     yardsticks: tuple[Others, ...] = ()
 
 
-def run_names(count: int) -> tuple[str, ...]:
-    """`RUN1`, `RUN2` and so on, as sentences call them."""
-    return tuple(f"RUN{place + 1}" for place in range(count))
+def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
+    """What sentences and figures call runs: as their user named them, if each has a name of its
+    own; else `RUN1`, `RUN2` and so on."""
+    named = [name for run, _ in runs if (name := label_of(run).name)]
+    if len(set(named)) == len(runs):
+        return tuple(named)
+    return tuple(f"RUN{place + 1}" for place in range(len(runs)))
 
 
 def check_comparable(runs: Sequence[Run]) -> None:
@@ -110,7 +115,7 @@ def pair_runs(
         UnknownName: No trial of any run has a metric that was asked for.
     """
     check_comparable(runs)
-    sides = [Side(name, (run,)) for name, run in zip(run_names(len(runs)), runs, strict=True)]
+    sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
     return pair_sides(sides, base, metrics, others, settings_differ=False)
 
 

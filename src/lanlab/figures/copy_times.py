@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lanlab.analysis.published import amount_of, is_own
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
-from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of, printed
+from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_order, points_of, printed
 from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue, Study
@@ -27,6 +27,9 @@ def copy_times(data: FigureData) -> Chart:
     y = quantity(data.study, metric)
     found = data.summaries(metric)
     found = [summary for summary in found if summary.mean is not None]
+    levels = (s.factors["dataset"] for s in found if "dataset" in s.factors)
+    place_of = {level: place for place, level in enumerate(in_order(dict.fromkeys(levels)))}
+    found.sort(key=lambda s: place_of.get(s.factors.get("dataset", ""), -1))
     titles = {experiment.id: experiment.title for experiment in data.study.experiment}
     several = len({summary.experiment for summary in found}) > 1
     rows: dict[str, int] = {}

@@ -21,6 +21,7 @@ from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.model import Experiment, Figure
+from lanlab.workloads.copy_datasets import mean_file_bytes
 
 #: Where published and measured numbers differ by more, they share only a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
@@ -192,10 +193,14 @@ def far_apart(values: Collection[float]) -> bool:
 
 
 def in_order(levels: Iterable[Level]) -> list[Level]:
-    """Levels as they stand on an axis: numbers ascending, others as they come."""
+    """Levels as they stand on an axis: numbers ascending, datasets by the size of their files,
+    others as they come."""
     found = list(levels)
     numbers = [level for level in found if isinstance(level, int | float)]
-    return sorted(numbers) if len(numbers) == len(found) else found
+    if len(numbers) == len(found):
+        return sorted(numbers)
+    sizes = {level: size for level in found if (size := mean_file_bytes(level)) is not None}
+    return sorted(found, key=sizes.__getitem__) if len(sizes) == len(found) else found
 
 
 def axis(study: Study, key: str, *, logarithmic: bool = False) -> Axis:

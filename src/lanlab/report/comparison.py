@@ -272,7 +272,7 @@ def between_runs(
     """Runs of one study against the one at `base`; raises as `pair_runs` and `judged`."""
     with reading_records(", ".join(run.id for run, _ in runs)):
         paired = pair_runs(runs, base, metrics, others)
-        sides = [Side(name, (run,)) for name, run in zip(run_names(len(runs)), runs, strict=True)]
+        sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
         return _between(sides, base, paired, margin_ratio)
 
 
@@ -320,7 +320,7 @@ def within_run(
         )
         return RunComparison(
             study=study,
-            sides=(Side(run_names(1)[0], (run,)),),
+            sides=(Side(run_names([run])[0], (run,)),),
             base=0,
             found=tuple(judged(found, margin_ratio)),
             paired=None,

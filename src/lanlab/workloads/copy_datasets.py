@@ -118,6 +118,16 @@ def mean_bytes(dataset: str) -> float:
     return octets
 
 
+def mean_file_bytes(dataset: object) -> float | None:
+    """About how many octets a file of a dataset has; `None` where that is not known."""
+    if not isinstance(dataset, str) or dataset.startswith(DIRECTORY):
+        return None
+    try:
+        return mean_bytes(dataset) / sum(group["count"] or 0 for group in groups(dataset))
+    except UsageError:
+        return None
+
+
 def tree_bytes(directory: str) -> int:
     """Octets of the files below a directory that can be seen, of `MOST_FILES` at most."""
     octets = files = 0
