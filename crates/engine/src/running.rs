@@ -17,7 +17,7 @@ use crate::background::{Work, with_background};
 use crate::host_window::HostSnapshot;
 use crate::messages::{self, Failure, HostWindow, Outcome, PeerClient, Ready, Reply};
 #[cfg(feature = "services")]
-use crate::messages::{FileTimes, Served, StationReadings, StationSlices};
+use crate::messages::{ClientSeen, FileTimes, Served, StationReadings, StationSlices};
 use crate::output::Output;
 use crate::tcp_sampler::{MOST_WATCHED, TcpSampler};
 use crate::waiting::Waiter;
@@ -192,6 +192,12 @@ impl Running {
     pub fn tell_readings(&self, readings: u32, octets: &[u8]) {
         let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
         self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
+    }
+
+    /// Tell what a client of a server did.
+    #[cfg(feature = "services")]
+    pub fn tell_client(&self, seen: ClientSeen) {
+        self.output.send(&Reply::ClientSeen(ClientSeen { id: self.id, ..seen }));
     }
 
     /// Tell sums of stations' operations, before the end.

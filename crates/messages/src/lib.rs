@@ -250,6 +250,10 @@ pub enum Reply {
     /// A client of a server for peers has ended; one such line for each.
     #[schemars(title = "PeerClientReply")]
     PeerClient(Box<PeerClient>),
+    /// What a client of a server did.
+    #[cfg(feature = "services")]
+    #[schemars(title = "ClientSeenReply")]
+    ClientSeen(ClientSeen),
     /// A request has ended well.
     #[schemars(title = "ResultReply")]
     Result(Finished),

@@ -52,6 +52,9 @@ pub struct Serve {
     /// files and sockets as these take.
     #[serde(default)]
     pub connections: u32,
+    /// Whether lines `client_seen` say what clients do.
+    #[serde(default)]
+    pub says_clients: bool,
 }
 
 fn oldest() -> Dialect {
@@ -69,6 +72,21 @@ pub struct Served {
     pub share: Option<String>,
     /// SHA-256 of its certificate or host key, hexadecimal; `null` where it has none.
     pub trust_sha256: Option<String>,
+}
+
+/// What a client of a server did. Few such lines come in a second.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ClientSeen {
+    /// Of the request.
+    pub id: u64,
+    /// Address of its host; of a station on Ethernet that of its adapter.
+    pub peer: String,
+    /// What it did, in words.
+    pub what: String,
+    /// How often.
+    pub times: u64,
+    /// Others that were left out before this one.
+    pub left_out: u64,
 }
 
 /// What a server did until its end was requested.

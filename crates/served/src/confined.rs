@@ -79,7 +79,10 @@ impl Confined {
 
     /// The same, to change something there; the served directory itself is never changed.
     fn place_to_change<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
-        if self.read_only || names.is_empty() {
+        if self.read_only {
+            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        }
+        if names.is_empty() {
             let message = "nothing may be changed there";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
@@ -148,7 +151,7 @@ impl Confined {
     /// Open a file as `options` say, to change it or to make one.
     ///
     /// # Errors
-    /// As of [`Self::open`]; `PermissionDenied` where nothing may be changed.
+    /// As of [`Self::open`]; `ReadOnlyFilesystem` where nothing may be changed.
     pub fn open_to_change(&self, names: &[String], options: &OpenOptions) -> io::Result<File> {
         let (directory, name) = self.place_to_change(names)?;
         open_file(&directory, Path::new(name), options)
@@ -157,7 +160,7 @@ impl Confined {
     /// Make a directory, with these permissions if any are said.
     ///
     /// # Errors
-    /// `AlreadyExists`, `PermissionDenied` where nothing may be changed, or what the system says.
+    /// `AlreadyExists`, `ReadOnlyFilesystem` where nothing may be changed, or what the system says.
     pub fn create_dir(&self, names: &[String], mode: Option<u32>) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
@@ -187,7 +190,7 @@ impl Confined {
     /// Remove anything that is no directory: a link with its directory, not what it leads to.
     ///
     /// # Errors
-    /// `PermissionDenied` where nothing may be changed, or what the system says.
+    /// `ReadOnlyFilesystem` where nothing may be changed, or what the system says.
     pub fn remove_any(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         directory.remove_file(name)
@@ -203,7 +206,7 @@ impl Confined {
     /// whether they are clients or programs of this host.
     ///
     /// # Errors
-    /// `AlreadyExists`, `PermissionDenied` where nothing may be changed or of a link, or what the system
+    /// `AlreadyExists`, `ReadOnlyFilesystem` where nothing may be changed or of a link, or what the system
     /// says.
     pub fn rename(&self, from: &[String], to: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(from)?;
@@ -226,7 +229,7 @@ impl Confined {
     /// Change size, permissions and times of a file or directory.
     ///
     /// # Errors
-    /// As of [`Changes::apply`]; `PermissionDenied` of what is neither, or where nothing may be changed.
+    /// As of [`Changes::apply`]; `PermissionDenied` of what is neither, `ReadOnlyFilesystem` where nothing may be changed.
     pub fn change(&self, names: &[String], changes: &Changes) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         changes.apply_in(&directory, name)

@@ -6,7 +6,6 @@
 //! say nothing, however many these are.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -17,11 +16,12 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use crate::Bounds;
+use crate::visits::{Visitor, Visits};
 
 mod budget;
 
-use budget::{LEAST_GRACE, locked};
-pub use budget::{MemoryBudget, Reservation, UNIT_BYTES};
+use budget::LEAST_GRACE;
+pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, locked};
 
 /// Time between two checks of a waiting connection for one whose time is over.
 const TICK: Duration = Duration::from_millis(20);
@@ -43,19 +43,36 @@ struct Unproved {
     /// What it takes, of one budget or of more; none once it is proved.
     holds: Mutex<Vec<Reservation>>,
     given: Notify,
+    /// Who it is, for the person who serves.
+    visitor: Visitor,
 }
 
 impl Proof {
     /// None yet, of a connection that takes this.
-    pub fn new(holds: Vec<Reservation>) -> Self {
-        Self(Arc::new(Unproved { holds: Mutex::new(holds), given: Notify::new() }))
+    pub fn new(holds: Vec<Reservation>, visitor: Visitor) -> Self {
+        Self(Arc::new(Unproved { holds: Mutex::new(holds), given: Notify::new(), visitor }))
     }
 
     /// It has: it has logged in, or done what only a client does on a service without logins.
-    pub fn give(&self) {
-        if !std::mem::take(&mut *locked(&self.0.holds)).is_empty() {
+    /// Whether it is for the first time.
+    pub fn give(&self) -> bool {
+        let is_first = !std::mem::take(&mut *locked(&self.0.holds)).is_empty();
+        if is_first {
             self.0.given.notify_one();
         }
+        is_first
+    }
+
+    /// The same, and have it said: as of [`Visitor::admitted`].
+    pub fn admit(&self, user: Option<&str>, speaks: Option<&str>) {
+        if self.give() {
+            self.0.visitor.admitted(user, speaks);
+        }
+    }
+
+    /// Who it is, for the person who serves.
+    pub fn visitor(&self) -> &Visitor {
+        &self.0.visitor
     }
 
     /// Whether it has.
@@ -106,14 +123,14 @@ pub struct Admission {
     /// How long it has.
     patience: Duration,
     /// Counts all that come.
-    accepted: Arc<AtomicU64>,
+    visits: Arc<Visits>,
     /// What is said to each at once, so that it has something to say.
     greeting: &'static [u8],
 }
 
 impl Admission {
     /// For strangers that take `each_bytes` of memory each, and all of them what `bounds` says.
-    pub fn new(bounds: &Bounds, each_bytes: usize, accepted: &Arc<AtomicU64>) -> Self {
+    pub fn new(bounds: &Bounds, each_bytes: usize, visits: &Arc<Visits>) -> Self {
         let (bytes, crowded) = (bounds.strangers_bytes, bounds.crowded);
         let descriptors = lanlab_os::descriptor_limit().map_or(MAX_WAITING, |limit| limit as usize);
         let most_waiting = (descriptors / WAITING_OF_DESCRIPTORS).clamp(1, MAX_WAITING);
@@ -122,7 +139,7 @@ impl Admission {
             waiting: MemoryBudget::new(most_waiting * UNIT_BYTES, crowded / LEAST_GRACE),
             each_bytes,
             patience: bounds.login,
-            accepted: Arc::clone(accepted),
+            visits: Arc::clone(visits),
             greeting: &[],
         }
     }
@@ -156,7 +173,7 @@ impl Admission {
                 tokio::time::sleep(TICK).await;
             };
             while connections.try_join_next().is_some() {}
-            self.accepted.fetch_add(1, Ordering::Relaxed);
+            let visitor = self.visits.arrive(peer.ip().to_canonical().to_string());
             let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
             // A system without it does without.
             let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
@@ -180,7 +197,7 @@ impl Admission {
                 };
                 let Some(hold) = hold else { return };
                 drop(standing);
-                let proof = Proof::new(vec![hold]);
+                let proof = Proof::new(vec![hold], visitor);
                 // Who waits has no need of the memory that this takes.
                 let serving = Box::pin(serve(stream, peer, proof.clone()));
                 proof.demanded(patience, serving).await;

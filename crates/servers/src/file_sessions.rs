@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use lanlab_connections::{MessageTransport, SessionClock};
 use lanlab_served::Files;
 use lanlab_sessions::{self as sessions, FileAnswers, Logins};
-use lanlab_stack::file_server::{FileServer, Session};
+use lanlab_stack::file_server::{FileServer, Remark, Session};
 use lanlab_stack::files::{FileCall, FileStore};
 use lanlab_wire::smb1::time::ticks_from_unix_ns;
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -15,6 +15,7 @@ use tokio::task::block_in_place;
 
 use crate::admission::Proof;
 use crate::login;
+use crate::visits::READ_ONLY;
 
 /// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
 /// stands before them.
@@ -52,6 +53,21 @@ impl Logins for LoginRules {
 
     fn succeeded(&mut self) {
         self.proof.give();
+    }
+
+    fn remarked(&mut self, remark: Remark) {
+        let visitor = self.proof.visitor();
+        match remark {
+            Remark::Admitted { user, dialect } => visitor.admitted(user.as_deref(), Some(dialect)),
+            Remark::WrongPassword { user: Some(user), dialect } => {
+                visitor.wrong_password(&user, Some(dialect));
+            }
+            Remark::WrongPassword { user: None, dialect } => {
+                visitor.refused(&format!("wrong password of the share ({dialect})"));
+            }
+            Remark::ReadOnly => visitor.refused(READ_ONLY),
+            Remark::Refused(what) => visitor.refused(&what),
+        }
     }
 
     async fn failed(&mut self, count: u32) -> io::Result<()> {

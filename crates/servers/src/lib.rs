@@ -6,7 +6,6 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lanlab_connections::wired::WiredNode;
@@ -18,6 +17,9 @@ use lanlab_served::Confined;
 use lanlab_stack::node::CarrierKind;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
+
+pub use visits::Seen;
+use visits::Visits;
 
 mod admission;
 mod file_sessions;
@@ -34,6 +36,7 @@ mod sftp;
 mod smb;
 mod smb1;
 mod station;
+mod visits;
 mod webdav;
 
 /// Connections that wait to be accepted: many stations connect at once.
@@ -121,7 +124,7 @@ pub struct Serving {
     port: u16,
     share: Option<String>,
     trust_sha256: Option<String>,
-    accepted: Arc<AtomicU64>,
+    visits: Arc<Visits>,
     /// Its station, of a carrier on Ethernet.
     station: Option<Arc<WiredNode>>,
     task: JoinHandle<()>,
@@ -145,7 +148,12 @@ impl Serving {
 
     /// Connections that it has accepted.
     pub fn accepted(&self) -> u64 {
-        self.accepted.load(Ordering::Relaxed)
+        self.visits.accepted()
+    }
+
+    /// What clients did since this was asked, `now` after any fixed time: few entries a second.
+    pub fn seen(&self, now: Duration) -> Vec<Seen> {
+        self.visits.take(now)
     }
 
     /// What its station has counted until now; `None` over TCP.

@@ -3,7 +3,6 @@
 //! Passwords of it are worth little: docs/security.md says how little.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use lanlab_connections::MessageTransport;
 use lanlab_files::{Class, Fault, Result};
@@ -14,6 +13,7 @@ use lanlab_stack::smb::server::can_be_asked_for;
 use lanlab_wire::smb1::strings::CodePage;
 
 use crate::file_sessions::serve_client;
+use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving, station};
 
 /// The one volume, unless another name is asked for: shells look for this one.
@@ -38,7 +38,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         code_page: CodePage::Cp850,
         netware: NETWARE_3,
     });
-    let accepted = Arc::new(AtomicU64::new(0));
+    let visits = Arc::new(Visits::default());
     let begin = move |port, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
         async move {
@@ -47,7 +47,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             let _ = serve_client(transport, server, files, proof).await;
         }
     };
-    let (node, task) = station::serve(station, bounds, &accepted, begin).await?;
+    let (node, task) = station::serve(station, bounds, &visits, begin).await?;
     let (share, station) = (Some(volume), Some(node));
-    Ok(Serving { port: 0, share, trust_sha256: None, accepted, station, task })
+    Ok(Serving { port: 0, share, trust_sha256: None, visits, station, task })
 }

@@ -13,6 +13,7 @@ use hyper::{Request, StatusCode};
 use lanlab_files::{Credentials, Result, ServiceKind};
 
 use super::http::{self, IDLE, Lingering};
+use crate::visits::READ_ONLY;
 use crate::{Bounds, Offer, Serving, login};
 
 pub mod answers;
@@ -87,15 +88,20 @@ impl Served {
 
     async fn done(&self, mut head: Parts, body: Lingering) -> std::result::Result<Answer, Refusal> {
         let extensions = std::mem::take(&mut head.extensions);
+        let visitor = http::visitor(&extensions);
         let asked = Asked::of(head)?;
         let admitted = authentication::admit(&asked, self.credentials.as_ref(), SystemTime::now());
         if let Err(Code::SignatureDoesNotMatch | Code::InvalidAccessKeyId) =
             admitted.as_ref().map_err(|refusal| refusal.code)
         {
+            if let Some(visitor) = visitor {
+                visitor.refused("wrong key or signature");
+            }
             tokio::time::sleep(login::DELAY).await;
         }
         let payload = admitted?;
-        http::admit(&extensions);
+        let user = self.credentials.as_ref().map(|credentials| &*credentials.user);
+        http::admit(&extensions, &asked.headers, user);
         let operation = Operation::of(&asked)?;
         match operation {
             Operation::ListBuckets => {}
@@ -103,11 +109,18 @@ impl Served {
                 return Err(Refusal::new(Code::AccessDenied, "the one bucket is `lanlab`"));
             }
             _ if asked.bucket != BUCKET => {
+                if let Some(visitor) = visitor {
+                    visitor
+                        .refused(&format!("the bucket `{}`: `{BUCKET}` is served", asked.bucket));
+                }
                 return Err(Refusal::new(Code::NoSuchBucket, "the bucket is `lanlab`"));
             }
             _ => {}
         }
         if self.read_only && operation.writes() {
+            if let Some(visitor) = visitor {
+                visitor.refused(READ_ONLY);
+            }
             return Err(Refusal::new(Code::AccessDenied, "nothing may be written here"));
         }
         match operation {

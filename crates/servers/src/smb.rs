@@ -1,16 +1,17 @@
 //! SMB 2 and 3, by the `smb-server` crate in this process.
 
+mod traces;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lanlab_files::{Class, Fault, Result};
 use smb_server::{Access, BuildError, LocalFsBackend, Share, SmbServer};
 use tracing::instrument::WithSubscriber;
-use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::Interest;
-use tracing::{Event, Metadata, Subscriber};
 
+use traces::Traces;
+
+use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving};
 
 /// The one share, unless another name is asked for.
@@ -60,17 +61,17 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let bound = server.bind().await;
     let bound =
         bound.map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))?;
-    let accepted = Arc::new(AtomicU64::new(0));
-    let count = Count { accepted: Arc::clone(&accepted), spans: AtomicU64::new(0) };
+    let visits = Arc::new(Visits::default());
+    let traces = Traces::new(&visits, offer.credentials.is_some());
     let task = tokio::spawn(async move {
         // It ends only when it is stopped, and then this task does, too.
-        let _ = server.serve().with_subscriber(count).await;
+        let _ = server.serve().with_subscriber(traces).await;
     });
     Ok(Serving {
         port: bound.port(),
         share: Some(name.to_owned()),
         trust_sha256: None,
-        accepted,
+        visits,
         station: None,
         task,
     })
@@ -78,34 +79,4 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
 
 fn refused(error: &BuildError) -> Fault {
     Fault::new(Class::Name, format!("SMB: {error}"))
-}
-
-/// Counts the connections of a server that does not tell of them but in its traces: each has a span
-/// named `conn`.
-struct Count {
-    accepted: Arc<AtomicU64>,
-    spans: AtomicU64,
-}
-
-impl Subscriber for Count {
-    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if self.enabled(metadata) { Interest::always() } else { Interest::never() }
-    }
-
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_span()
-            && metadata.name() == "conn"
-            && metadata.target().starts_with("smb_server")
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-        Id::from_u64(self.spans.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn event(&self, _: &Event<'_>) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
 }

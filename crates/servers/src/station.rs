@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_files::{Class, Fault, Result};
@@ -11,6 +10,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
+use crate::visits::Visits;
 use crate::{Bounds, StationOffer};
 
 /// Sessions at most whose stations have not logged in, of the 254 of a station; and of one of these. What is
@@ -23,7 +23,7 @@ const MOST_OF_STATION: usize = 127;
 pub async fn serve<F>(
     offer: &StationOffer,
     bounds: &Bounds,
-    accepted: &Arc<AtomicU64>,
+    visits: &Arc<Visits>,
     serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
 ) -> Result<(Arc<WiredNode>, JoinHandle<()>)>
 where
@@ -43,8 +43,8 @@ where
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
     let strangers = Strangers::new(bounds);
-    let accepted = Arc::clone(accepted);
-    let task = tokio::spawn(accept(Arc::clone(&node), strangers, accepted, serve));
+    let visits = Arc::clone(visits);
+    let task = tokio::spawn(accept(Arc::clone(&node), strangers, visits, serve));
     Ok((node, task))
 }
 
@@ -73,7 +73,7 @@ impl Strangers {
 async fn accept<F>(
     node: Arc<WiredNode>,
     mut strangers: Strangers,
-    accepted: Arc<AtomicU64>,
+    visits: Arc<Visits>,
     serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
 ) where
     F: Future<Output = ()> + Send + 'static,
@@ -84,7 +84,7 @@ async fn accept<F>(
     // The link ends only if its interface does.
     while let Ok((port, station)) = node.accept().await {
         while sessions.try_join_next().is_some() {}
-        accepted.fetch_add(1, Ordering::Relaxed);
+        let visitor = visits.arrive(station.to_string());
         let (all, own) = (Arc::clone(&strangers.all), strangers.of(station));
         let serve = Arc::clone(&serve);
         sessions.spawn(async move {
@@ -93,7 +93,7 @@ async fn accept<F>(
                 Some((own, all.hold(EACH).await?))
             };
             let Ok(Some((own, all))) = tokio::time::timeout(patience, holds).await else { return };
-            let proof = Proof::new(vec![all, own]);
+            let proof = Proof::new(vec![all, own], visitor);
             let serving = Box::pin(serve(port, proof.clone()));
             proof.demanded(patience, serving).await;
         });

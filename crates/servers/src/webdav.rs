@@ -20,6 +20,7 @@ use lanlab_wire::percent;
 use subtle::ConstantTimeEq;
 
 use super::http::{self, FileBody, Lingering};
+use crate::visits::READ_ONLY;
 use crate::{Bounds, Offer, Serving, login};
 use lanlab_served::{Confined, Names};
 
@@ -60,6 +61,7 @@ const CHANGING: [DavMethod; 8] = [
 struct Served {
     confined: Confined,
     authorization: Option<String>,
+    user: Option<String>,
     dav: DavHandler,
     properties: Arc<Properties>,
     read_only: bool,
@@ -86,6 +88,7 @@ pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let served = Arc::new(Served {
         confined,
         authorization,
+        user: offer.credentials.as_ref().map(|credentials| credentials.user.clone()),
         dav: dav.build_handler(),
         properties,
         read_only: offer.read_only,
@@ -104,6 +107,9 @@ impl Served {
             && !given.is_some_and(|given| bool::from(given.ct_eq(wanted.as_bytes())))
         {
             if given.is_some() {
+                if let Some(visitor) = http::visitor(request.extensions()) {
+                    visitor.refused("wrong password or user");
+                }
                 tokio::time::sleep(login::DELAY).await;
             }
             let mut answer = plain(StatusCode::UNAUTHORIZED);
@@ -111,7 +117,7 @@ impl Served {
             answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return answer;
         }
-        http::admit(request.extensions());
+        http::admit(request.extensions(), request.headers(), self.user.as_deref());
         let Some(names) = percent::decode(request.uri().path()) else {
             return plain(StatusCode::BAD_REQUEST);
         };
@@ -124,7 +130,12 @@ impl Served {
             }
             "OPTIONS" => self.options(request).await,
             "PROPFIND" => self.with_document(request, names).await,
-            _ if self.read_only => plain(StatusCode::FORBIDDEN),
+            _ if self.read_only => {
+                if let Some(visitor) = http::visitor(request.extensions()) {
+                    visitor.refused(READ_ONLY);
+                }
+                plain(StatusCode::FORBIDDEN)
+            }
             "PROPPATCH" | "LOCK" => self.with_document(request, names).await,
             "COPY" | "MOVE" => self.carry(request, names).await,
             _ => self.change(request, names).await,

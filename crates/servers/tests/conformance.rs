@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use lanlab_clients::connect;
-use lanlab_files::{Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust};
-use lanlab_servers::{Offer, Serving, StationOffer, serve};
+use lanlab_files::{Access, Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust};
+use lanlab_servers::{Bounds, Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
 
@@ -59,6 +59,11 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
     (Some(serving), target)
 }
 
+/// What clients did, as the person who serves reads it.
+fn said(serving: &Serving) -> Vec<String> {
+    serving.seen(std::time::Duration::from_hours(1)).into_iter().map(|seen| seen.what).collect()
+}
+
 async fn conforms(service: ServiceKind, wired: Wired) {
     let root = TempDir::new().unwrap();
     let (serving, target) = served(service, &wired, root.path()).await;
@@ -75,9 +80,13 @@ async fn conforms(service: ServiceKind, wired: Wired) {
 
     let Some(serving) = serving else { return };
     assert!(serving.accepted() >= 1);
+    let has_logins = service != ServiceKind::Nfs;
+    let is_in = if has_logins { "logged in as station" } else { "served without a login" };
+    let said = said(&serving);
+    assert!(said.iter().any(|line| line.contains(is_in)), "{said:?}");
 
     // The secret is needed, where the service has one.
-    if service != ServiceKind::Nfs {
+    if has_logins {
         let secret = "not-this-one".to_owned();
         let wrong =
             Target { credentials: Some(Credentials { secret, ..user() }), ..target.clone() };
@@ -85,6 +94,9 @@ async fn conforms(service: ServiceKind, wired: Wired) {
         let fault = refused.await.expect_err("a wrong password was accepted");
         assert!(matches!(fault.class, Class::Login | Class::Denied), "{fault:?}");
         assert!(!fault.message.contains("not-this-one"), "{fault}");
+        let said = self::said(&serving);
+        assert!(said.iter().any(|line| line.contains("refused: wrong ")), "{said:?}");
+        assert!(!said.iter().any(|line| line.contains("not-this-one")), "{said:?}");
     }
     // Another server than the one that is trusted gets no password.
     if serving.trust_sha256().is_some() {
@@ -156,4 +168,32 @@ services_over_frames! {
     smb1_over_nbipx_where_frames_are_lost_doubled_and_late: Smb1, Nbipx, losing 0.05 mix,
     ncp_over_ipx: Ncp, Ncp, losing 0.0,
     ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, losing 0.05 mix,
+}
+
+#[test]
+fn a_change_of_a_read_only_directory_is_refused_and_said() {
+    use ServiceKind as S;
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // SMB 2 and 3 are served by a crate that does not say it.
+    for service in [S::Ftp, S::Ftps, S::Webdav, S::Webdavs, S::Nfs, S::Smb1, S::Sftp, S::S3, S::S3s]
+    {
+        runtime.block_on(async {
+            let root = TempDir::new().unwrap();
+            let offer = Offer { read_only: true, ..stage::offer(service, root.path()) };
+            let (serving, target) = stage::served_within(&offer, &Bounds::default()).await;
+            let session = connect(&target).await.unwrap();
+            let path = ServicePath::new("new").unwrap();
+            let writing = async {
+                let file = session.open(&path, Access::Create { size_bytes: 3 }).await?;
+                session.write_at(&file, 0, b"abc").await?;
+                session.close(file).await
+            };
+            writing.await.expect_err("it is read-only");
+            let said = said(&serving);
+            let is_said = said.iter().any(|line| line.contains("served read-only"));
+            assert!(is_said, "{service:?}: {said:?}");
+            serving.end().await;
+        });
+    }
 }

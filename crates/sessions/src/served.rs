@@ -6,7 +6,7 @@ use std::io;
 use std::pin::pin;
 use std::task::Poll;
 
-use lanlab_stack::file_server::Session;
+use lanlab_stack::file_server::{Remark, Session};
 use lanlab_stack::files::FileCall;
 use lanlab_units::Clock;
 
@@ -40,6 +40,9 @@ pub trait Logins {
     /// # Errors
     /// The connection is to be ended.
     fn failed(&mut self, count: u32) -> impl Future<Output = io::Result<()>>;
+
+    /// Take what became of the client, for the person who serves.
+    fn remarked(&mut self, _remark: Remark) {}
 }
 
 /// Serve a client until it has gone or is sent away. What it left open is closed then.
@@ -136,6 +139,9 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
     }
 
     async fn judge_login(&mut self) -> io::Result<()> {
+        while let Some(remark) = self.session.poll_remark() {
+            self.logins.remarked(remark);
+        }
         if !self.is_known && self.session.is_known() {
             self.is_known = true;
             self.port.set_longest(self.logins.longest_message());

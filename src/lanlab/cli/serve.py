@@ -19,7 +19,7 @@ from lanlab.services import (
 if TYPE_CHECKING:
     import ipaddress
 
-    from lanlab.performers.serving import Station
+    from lanlab.performers.serving import Serving, Station
     from lanlab.services import Service
 
 #: Carriers without IP, for people.
@@ -107,6 +107,22 @@ def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Addre
             hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
         )
     return wanted_address
+
+
+def _print_clients(served: Serving, within_s: float | None) -> None:
+    """A line for what a client does, until the end."""
+    import datetime
+    import sys
+
+    from lanlab.cli.terminal import print_lines
+
+    for seen in served.clients(within_s):
+        now = datetime.datetime.now().astimezone().strftime("%H:%M:%S")
+        again = f", {seen['times']} times" if seen["times"] > 1 else ""
+        if seen["left_out"]:
+            print_lines(f"{now}    … {seen['left_out']} more, not shown")
+        print_lines(f"{now}    {seen['peer']}  {seen['what']}{again}")
+        sys.stdout.flush()
 
 
 def serve(
@@ -246,12 +262,15 @@ def serve(
             "--json", "-J", help="Print a JSON object for each client, and one at the end (--peer)."
         ),
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print no line for each client that connects.")
+    ] = False,
 ) -> None:
     """Serve a directory, or iperf3 clients, until Ctrl-C.
 
     It listens on this machine alone unless --address names another address, and is
     read-only unless --write is given. Unless you give it a password it makes a new one at each
-    start and prints it once.
+    start and prints it once. A line says who connects, in which dialect, and what was refused.
 
     Over NetBEUI and on IPX it serves the Ethernet of --interface, by a name. That needs
     root on Linux, to open a socket; a process without rights reads the frames and serves the files.
@@ -363,6 +382,7 @@ def serve(
         dialects,
         None if station is not None else called,
         shared,
+        not quiet,
     )
     try:
         with serving(wanted) as served:
@@ -379,7 +399,7 @@ def serve(
             for line in worth_of(offered, dialects, has_password=credentials is not None):
                 print_lines(line)
             print_lines("end it with Ctrl-C" if time is None else f"ends after {time}")
-            served.wait(within_s)
+            _print_clients(served, within_s)
     except KeyboardInterrupt:
         # That is how it ends.
         pass

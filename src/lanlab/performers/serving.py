@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+import queue
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,9 @@ from lanlab.services import SERVICES
 from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 _SETUP_S = 60.0
+
+#: Lines of data of an engine that serves; `None` when it has ended.
+_Lines = queue.SimpleQueue[dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,16 @@ class Wanted:
     #: What a server of SMB 1 over TCP calls itself, and its share; `None`: as the engine does.
     name: str | None = None
     share: str | None = None
+    #: Whether it is said what clients do.
+    says_clients: bool = False
 
 
 class Serving:
     """A server that serves."""
 
-    def __init__(self, wanted: Wanted, ready: dict[str, Any], over: threading.Event) -> None:
+    def __init__(self, wanted: Wanted, ready: dict[str, Any], lines: _Lines) -> None:
         served = ready.get("served") or {}
-        self._wanted, self._over = wanted, over
+        self._wanted, self._lines = wanted, lines
         self.port: int = ready["ports"][0]
         #: SHA-256 of its certificate or host key, hexadecimal; `None` where it has none.
         self.trust_sha256: str | None = served.get("trust_sha256")
@@ -74,9 +80,18 @@ class Serving:
             return f"{wanted.service}://{user}{quote(wanted.station.name)}/{path}"
         return f"{wanted.service}://{user}{in_url(wanted.address)}:{self.port}/{path}"
 
-    def wait(self, within_s: float | None) -> bool:
-        """Wait until it has ended by itself; `False` if it has not in that time."""
-        return self._over.wait(within_s)
+    def clients(self, within_s: float | None) -> Iterator[dict[str, Any]]:
+        """What clients do (`client_seen`), until that time is over or it has ended by itself."""
+        end_s = None if within_s is None else time.monotonic() + within_s
+        while True:
+            try:
+                left_s = None if end_s is None else max(0.0, end_s - time.monotonic())
+                line = self._lines.get(timeout=left_s)
+            except queue.Empty:
+                return
+            if line is None:
+                return
+            yield line
 
 
 @contextmanager
@@ -122,13 +137,15 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
             "credentials": wanted.credentials,
             "read_only": wanted.is_read_only,
             "requires_signatures": wanted.requires_signatures,
+            "says_clients": wanted.says_clients,
             **{key: name for key, name in names.items() if name is not None},
             **dialects,
         }
         asked: Measurement = engine.start(request)
-        over = threading.Event()
-        asked.on_over = over.set
-        served = Serving(wanted, asked.wait_ready(_SETUP_S), over)
+        lines: _Lines = queue.SimpleQueue()
+        asked.on_data = lines.put
+        asked.on_over = lambda: lines.put(None)
+        served = Serving(wanted, asked.wait_ready(_SETUP_S), lines)
         try:
             yield served
         finally:

@@ -10,6 +10,7 @@ use lanlab_wire::calendar;
 use super::files::{self, Form};
 use super::moving::{self, Broken};
 use super::system::{System, Way};
+use crate::visits::READ_ONLY;
 
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
@@ -70,7 +71,12 @@ impl<S: System> Dialogue<S> {
             let verb = verb.to_ascii_uppercase();
             let (code, words) = match self.answer(&verb, argument).await {
                 Ok(answer) => answer,
-                Err(error) => files::refusal(&error),
+                Err(error) => {
+                    if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+                        self.system.refused(READ_ONLY);
+                    }
+                    files::refusal(&error)
+                }
             };
             self.reply(code, &words).await?;
             if verb == "AUTH" && code == 234 {
@@ -197,7 +203,10 @@ impl<S: System> Dialogue<S> {
                 self.system.rename(&from, &self.names(argument)?).await?;
                 say(250, "Renamed")
             }
-            "PORT" | "EPRT" => say(502, "The client makes the data connection here: EPSV or PASV"),
+            "PORT" | "EPRT" => {
+                self.system.refused("active transfers (PORT): passive ones (PASV) are served");
+                say(502, "The client makes the data connection here: EPSV or PASV")
+            }
             _ => say(502, "Not known here"),
         }
     }
@@ -245,6 +254,7 @@ impl<S: System> Dialogue<S> {
     async fn log_in(&mut self, verb: &str, argument: &str) -> Answer {
         let over = self.speaks_tls();
         if self.system.has_tls() && !over {
+            self.system.refused("a login without TLS");
             return say(530, "AUTH TLS comes before the name");
         }
         if verb == "USER" {

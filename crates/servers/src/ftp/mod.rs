@@ -10,10 +10,10 @@ mod moving;
 mod system;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use crate::admission::Admission;
 use crate::identity::Identity;
+use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving};
 use lanlab_served::Confined;
 
@@ -53,8 +53,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         credentials: offer.credentials.clone(),
         tls: identity.as_ref().map(Tls::new).transpose()?,
     });
-    let accepted = Arc::new(AtomicU64::new(0));
-    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted).greeting(GREETING);
+    let visits = Arc::new(Visits::default());
+    let admission = Admission::new(bounds, STRANGER_BYTES, &visits).greeting(GREETING);
     let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
         let host = Host::new(Arc::clone(&shared), proof);
         let dialogue = Dialogue::new(host, Wire::Plain(stream), peer);
@@ -64,5 +64,5 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     }));
     let trust_sha256 = identity.map(|identity| identity.sha256());
-    Ok(Serving { port, share: None, trust_sha256, accepted, station: None, task })
+    Ok(Serving { port, share: None, trust_sha256, visits, station: None, task })
 }

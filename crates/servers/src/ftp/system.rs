@@ -78,6 +78,9 @@ pub trait System {
     /// Whether a name and a password may log in; who may has proved itself.
     fn admits(&self, user: &str, password: &str) -> bool;
 
+    /// Take what was refused, for the person who serves.
+    fn refused(&self, _what: &str) {}
+
     /// The time before a wrong password is answered.
     fn delay(&self) -> impl Future<Output = ()>;
 
@@ -203,9 +206,15 @@ impl System for Host {
     fn admits(&self, user: &str, password: &str) -> bool {
         let admits = login::admits(self.shared.credentials.as_ref(), user, password);
         if admits {
-            self.proof.give();
+            self.proof.admit(self.shared.credentials.as_ref().map(|_| user), None);
+        } else {
+            self.proof.visitor().wrong_password(user, None);
         }
         admits
+    }
+
+    fn refused(&self, what: &str) {
+        self.proof.visitor().refused(what);
     }
 
     async fn delay(&self) {

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::{HeaderMap, USER_AGENT};
 use hyper::http::Extensions;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,6 +18,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::admission::{Admission, Proof};
 use super::identity::Identity;
+use super::visits::{Visitor, Visits};
 use super::{Bounds, Offer, Serving, listen};
 
 mod doorway;
@@ -63,8 +64,8 @@ where
     let identity = with_tls.then(|| Identity::new(offer.bind.ip())).transpose()?;
     let tls = identity.as_ref().map(Identity::tls_server).transpose()?.map(TlsAcceptor::from);
     let (listener, port) = listen(offer)?;
-    let accepted = Arc::new(AtomicU64::new(0));
-    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
+    let visits = Arc::new(Visits::default());
+    let admission = Admission::new(bounds, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (tls, answer) = (tls.clone(), answer.clone());
         async move {
@@ -75,14 +76,19 @@ where
         }
     }));
     let trust_sha256 = identity.map(|identity| identity.sha256());
-    Ok(Serving { port, share, trust_sha256, accepted, station: None, task })
+    Ok(Serving { port, share, trust_sha256, visits, station: None, task })
 }
 
-/// Say that the client of a request has logged in, or need not: its connection is no stranger's.
-pub fn admit(extensions: &Extensions) {
+/// Say that the client of a request has logged in as this user, or need not: its connection is no stranger's.
+pub fn admit(extensions: &Extensions, headers: &HeaderMap, user: Option<&str>) {
     if let Some(proof) = extensions.get::<Proof>() {
-        proof.give();
+        proof.admit(user, headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()));
     }
+}
+
+/// The connection of a request, for the person who serves.
+pub fn visitor(extensions: &Extensions) -> Option<&Visitor> {
+    extensions.get::<Proof>().map(Proof::visitor)
 }
 
 async fn speak<S, A, F, B>(stream: S, answer: A, proof: Proof)

@@ -7,6 +7,7 @@ use lanlab_wire::nfs3::{MAX_EXPORT_OCTETS, MOUNT, NFS, Status, mount, procedure 
 use super::files::{Failed, Files};
 use super::handles::ROOT;
 use super::{EXPORT, change, look};
+use crate::visits::READ_ONLY;
 
 /// The answer to a record, in memory that was used before; none to one that is no call.
 pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> {
@@ -21,6 +22,21 @@ pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> 
         writer = rpc::begin_reply(writer.into_octets(), call.xid, accepted);
     }
     Some(rpc::finish(writer, 0))
+}
+
+/// What an answer refuses that the person who serves can change.
+pub fn refused(record: &[u8], reply: &[u8]) -> Option<String> {
+    let (_, mut results) = rpc::read_reply(reply.get(4..)?).ok()?;
+    let status = Status(results.u32().ok()?);
+    if status == Status::ROFS {
+        return Some(READ_ONLY.to_owned());
+    }
+    let mut call = rpc::read_call(record).ok()?;
+    if (call.program, call.procedure, status) != (MOUNT, mount::MNT, Status::NOENT) {
+        return None;
+    }
+    let path = String::from_utf8_lossy(call.arguments.opaque(MAX_EXPORT_OCTETS).ok()?);
+    Some(format!("the export `{path}`: `{EXPORT}` is served"))
 }
 
 /// Octets of data that a call may be answered with, at most.

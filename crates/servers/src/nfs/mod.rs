@@ -5,12 +5,12 @@
 //! by COMMIT, as by the server of a kernel.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use lanlab_files::{Fault, Result};
 use tokio::net::TcpStream;
 
 use crate::admission::{Admission, Proof};
+use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving, listen};
 
 pub mod answer;
@@ -42,12 +42,11 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
     let files = Arc::new(files);
     let (listener, port) = listen(offer)?;
-    let accepted = Arc::new(AtomicU64::new(0));
+    let visits = Arc::new(Visits::default());
     let records = Records::new(bounds);
     // Half of what strangers may take, as the other half is for their records.
     let strangers_bytes = bounds.strangers_bytes / 2;
-    let admission =
-        Admission::new(&Bounds { strangers_bytes, ..*bounds }, STRANGER_BYTES, &accepted);
+    let admission = Admission::new(&Bounds { strangers_bytes, ..*bounds }, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
     }));
@@ -55,7 +54,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         port,
         share: Some(EXPORT.to_owned()),
         trust_sha256: None,
-        accepted,
+        visits,
         station: None,
         task,
     })
@@ -73,12 +72,16 @@ async fn serve_one(mut stream: TcpStream, files: Arc<Files>, mut held: Held, pro
         // Files are read and written by calls that keep their thread.
         let answering = tokio::task::spawn_blocking(move || {
             let reply = answer::answer(&files, &record, memory);
-            (record, reply)
+            let refused = reply.as_ref().and_then(|reply| answer::refused(&record, reply));
+            (record, reply, refused)
         });
-        let Ok((used, Some(reply))) = answering.await else { return };
+        let Ok((used, Some(reply), refused)) = answering.await else { return };
         (record, memory) = (used, reply);
         if !std::mem::replace(&mut held.is_known, true) {
-            proof.give();
+            proof.admit(None, None);
+        }
+        if let Some(refused) = refused {
+            proof.visitor().refused(&refused);
         }
         if write_answer(&mut stream, &memory, &held).await.is_none() {
             return;

@@ -9,7 +9,6 @@ pub mod requests;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use lanlab_connections::ssh::{CIPHERS, Cut};
@@ -26,6 +25,7 @@ use russh::{
 use tokio::task::JoinSet;
 
 use crate::admission::{Admission, Proof};
+use crate::visits::{READ_ONLY, Visits};
 use crate::{Bounds, Offer, Serving, login};
 use lanlab_served::Confined;
 
@@ -88,8 +88,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         confined: crate::confined(offer)?,
         credentials: offer.credentials.clone(),
     });
-    let accepted = Arc::new(AtomicU64::new(0));
-    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
+    let visits = Arc::new(Visits::default());
+    let admission = Admission::new(bounds, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let client = Client {
             shared: Arc::clone(&shared),
@@ -107,7 +107,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     }));
     let trust_sha256 = Some(tls::sha256_hex(&blob));
-    Ok(Serving { port, share: None, trust_sha256, accepted, station: None, task })
+    Ok(Serving { port, share: None, trust_sha256, visits, station: None, task })
 }
 
 /// One connection.
@@ -122,11 +122,9 @@ struct Client {
 }
 
 impl Client {
-    fn answer(&self, admits: bool) -> Auth {
-        if !admits {
-            return Auth::reject();
-        }
-        self.proof.give();
+    /// Let it in, as this user if one is asked for.
+    fn admit(&self, user: &str) -> Auth {
+        self.proof.admit(self.shared.credentials.as_ref().map(|_| user), None);
         Auth::Accept
     }
 }
@@ -134,8 +132,12 @@ impl Client {
 impl Handler for Client {
     type Error = russh::Error;
 
-    async fn auth_none(&mut self, _user: &str) -> std::result::Result<Auth, russh::Error> {
-        Ok(self.answer(self.shared.credentials.is_none()))
+    async fn auth_none(&mut self, user: &str) -> std::result::Result<Auth, russh::Error> {
+        if self.shared.credentials.is_some() {
+            // Clients ask so which ways there are.
+            return Ok(Auth::reject());
+        }
+        Ok(self.admit(user))
     }
 
     async fn auth_password(
@@ -143,7 +145,11 @@ impl Handler for Client {
         user: &str,
         password: &str,
     ) -> std::result::Result<Auth, russh::Error> {
-        Ok(self.answer(login::admits(self.shared.credentials.as_ref(), user, password)))
+        if login::admits(self.shared.credentials.as_ref(), user, password) {
+            return Ok(self.admit(user));
+        }
+        self.proof.visitor().wrong_password(user, None);
+        Ok(Auth::reject())
     }
 
     async fn channel_open_session(
@@ -171,7 +177,8 @@ impl Handler for Client {
         match self.channels.remove(&id) {
             Some(channel) if name == "sftp" => {
                 session.channel_success(id)?;
-                self.work.spawn(answer(channel, Requests::new(Arc::clone(&self.shared))));
+                let requests = Requests::new(Arc::clone(&self.shared));
+                self.work.spawn(answer(channel, requests, self.proof.clone()));
             }
             Some(channel) => {
                 self.channels.insert(id, channel);
@@ -187,6 +194,7 @@ impl Handler for Client {
         id: ChannelId,
         session: &mut Session,
     ) -> std::result::Result<(), russh::Error> {
+        self.proof.visitor().refused("a command of a shell: files are served, by sftp");
         session.channel_failure(id)
     }
 
@@ -196,6 +204,7 @@ impl Handler for Client {
         _command: &[u8],
         session: &mut Session,
     ) -> std::result::Result<(), russh::Error> {
+        self.proof.visitor().refused("a command of a shell: files are served, by sftp");
         session.channel_failure(id)
     }
 
@@ -210,7 +219,7 @@ impl Handler for Client {
 }
 
 /// Answer the requests on a channel, in their order, until it ends.
-async fn answer(channel: Channel<Msg>, mut requests: Requests) {
+async fn answer(channel: Channel<Msg>, mut requests: Requests, proof: Proof) {
     let (mut reading, writing) = channel.split();
     let mut frames = Frames::default();
     'all: while let Some(message) = reading.wait().await {
@@ -223,6 +232,9 @@ async fn answer(channel: Channel<Msg>, mut requests: Requests) {
             match frames.next_message() {
                 Ok(Some(request)) => {
                     let Some(reply) = requests.answer(&request) else { break 'all };
+                    if requests.has_refused_change() {
+                        proof.visitor().refused(READ_ONLY);
+                    }
                     if writing.data_bytes(reply).await.is_err() {
                         break 'all;
                     }

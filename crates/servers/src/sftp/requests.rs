@@ -25,6 +25,7 @@ pub struct Requests {
     shared: Arc<Shared>,
     handles: Handles,
     greeted: bool,
+    has_refused_change: bool,
 }
 
 /// Why a request was not done.
@@ -60,7 +61,7 @@ impl<T> OrGarbled<T> for Option<T> {
 impl Requests {
     /// Of a client that has logged in.
     pub fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, handles: Handles::default(), greeted: false }
+        Self { shared, handles: Handles::default(), greeted: false, has_refused_change: false }
     }
 
     /// What to say to a message; `None`: nothing, and no more after it.
@@ -73,7 +74,14 @@ impl Requests {
         }
         let number = fields.u32()?;
         let reply = self.perform(kind, number, fields);
+        self.has_refused_change = matches!(&reply, Err(Refusal::System(error))
+            if error.kind() == io::ErrorKind::ReadOnlyFilesystem);
         Some(reply.unwrap_or_else(|refusal| say(number, &refusal)).finish())
+    }
+
+    /// Whether the last request was to change something where nothing may be changed.
+    pub fn has_refused_change(&self) -> bool {
+        self.has_refused_change
     }
 
     fn perform(&mut self, kind: u8, number: u32, mut fields: Fields<'_>) -> Done<Message> {

@@ -5,7 +5,6 @@
 //! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use lanlab_connections::{MessageTransport, Messages};
 use lanlab_files::{Fault, Result};
@@ -17,6 +16,7 @@ use lanlab_wire::smb1::strings::CodePage;
 
 use crate::admission::Admission;
 use crate::file_sessions::serve_client;
+use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving, listen, station};
 
 /// The server and its one share, unless other names are asked for.
@@ -49,7 +49,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
     });
     let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
-    let accepted = Arc::new(AtomicU64::new(0));
+    let visits = Arc::new(Visits::default());
     if let Some(station) = &offer.station {
         let begin = move |port, proof| {
             let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
@@ -59,12 +59,12 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
                 let _ = serve_client(transport, server, files, proof).await;
             }
         };
-        let (node, task) = station::serve(station, bounds, &accepted, begin).await?;
+        let (node, task) = station::serve(station, bounds, &visits, begin).await?;
         let (share, station) = (Some(share), Some(node));
-        return Ok(Serving { port: 0, share, trust_sha256: None, accepted, station, task });
+        return Ok(Serving { port: 0, share, trust_sha256: None, visits, station, task });
     }
     let (listener, port) = listen(offer)?;
-    let admission = Admission::new(bounds, STRANGER_BYTES, &accepted);
+    let admission = Admission::new(bounds, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
         async move {
@@ -74,5 +74,5 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             let _ = serve_client(transport, server, files, proof).await;
         }
     }));
-    Ok(Serving { port, share: Some(share), trust_sha256: None, accepted, station: None, task })
+    Ok(Serving { port, share: Some(share), trust_sha256: None, visits, station: None, task })
 }

@@ -1,5 +1,6 @@
 //! Where a session and its driver meet: messages and calls for files, and what came of them.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,8 +10,13 @@ use lanlab_units::Instant;
 
 use crate::files::{FileAnswer, FileCall};
 
+use super::Remark;
+
 /// A message that is longer leaves no room for the data of a reply.
 const LONG: usize = 66 << 10;
+
+/// Remarks that wait for the driver: it takes them after each message.
+const MOST_REMARKS: usize = 4;
 
 /// See the module. Only the driver wakes a session, by polling it.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +34,7 @@ struct Slots {
     answer: Option<(FileAnswer, Vec<u8>)>,
     is_known: bool,
     failed_logins: u32,
+    remarks: VecDeque<Remark>,
     is_ended: bool,
     /// Now, if the driver says it.
     now: Option<Instant>,
@@ -85,17 +92,25 @@ impl SessionChannel {
         self.slots().is_known
     }
 
-    pub fn set_known(&self) {
-        self.slots().is_known = true;
+    /// Say what became of the client. Logins that are right, and those that failed, are counted.
+    pub fn remark(&self, remark: Remark) {
+        let mut slots = self.slots();
+        match &remark {
+            Remark::Admitted { .. } => slots.is_known = true,
+            Remark::WrongPassword { .. } => slots.failed_logins += 1,
+            Remark::ReadOnly | Remark::Refused(_) => {}
+        }
+        if slots.remarks.len() < MOST_REMARKS {
+            slots.remarks.push_back(remark);
+        }
+    }
+
+    pub fn take_remark(&self) -> Option<Remark> {
+        self.slots().remarks.pop_front()
     }
 
     pub fn failed_logins(&self) -> u32 {
         self.slots().failed_logins
-    }
-
-    /// Count a login that failed.
-    pub fn fail_login(&self) {
-        self.slots().failed_logins += 1;
     }
 
     /// Memory of a message that was answered.

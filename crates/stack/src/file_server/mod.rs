@@ -44,6 +44,29 @@ pub trait FileServer {
     fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session;
 }
 
+/// What became of a client, for the person who serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// It is served from now on.
+    Admitted {
+        /// Who has logged in; absent where that takes no user.
+        user: Option<String>,
+        /// By which dialect.
+        dialect: &'static str,
+    },
+    /// A login failed.
+    WrongPassword {
+        /// Who it was to be; absent where the password is the share's.
+        user: Option<String>,
+        /// By which dialect.
+        dialect: &'static str,
+    },
+    /// A change was refused, as nothing may be changed.
+    ReadOnly,
+    /// Something else was refused.
+    Refused(String),
+}
+
 /// One connection. See the module.
 pub struct Session {
     channel: SessionChannel,
@@ -122,6 +145,11 @@ impl Session {
     /// Logins that failed.
     pub fn failed_logins(&self) -> u32 {
         self.channel.failed_logins()
+    }
+
+    /// What became of the client since this was asked; a few of many.
+    pub fn poll_remark(&self) -> Option<Remark> {
+        self.channel.take_remark()
     }
 
     /// Whether the connection is to be ended: what came made no sense, or the client has gone and all

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lanlab_files::{Carrier, ServiceKind};
 use lanlab_os as os;
 use lanlab_servers as servers;
-use lanlab_servers::{Bounds, Offer, ServerNames, StationOffer};
+use lanlab_servers::{Bounds, Offer, Seen, ServerNames, StationOffer};
 use lanlab_stack::node::CarrierKind;
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
@@ -15,7 +15,9 @@ use super::recorded;
 use super::setup::{Ports, listen};
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
-use crate::messages::{Failure, Outcome, Serve, ServeEnded, Served, SocketOptions, Transport};
+use crate::messages::{
+    ClientSeen, Failure, Outcome, Serve, ServeEnded, Served, SocketOptions, Transport,
+};
 use crate::paths::absolute;
 use crate::running::Running;
 use crate::running::conclude;
@@ -169,6 +171,10 @@ fn run(
         );
         while !running.is_cancelled() {
             tokio::time::sleep(TICK).await;
+            if request.says_clients {
+                let now = Duration::from_nanos(os::monotonic().nanos_since(start));
+                serving.seen(now).into_iter().for_each(|seen| tell(running, seen));
+            }
         }
         let (accepted, carrier) = (serving.accepted(), serving.carrier_counts());
         serving.end().await;
@@ -180,6 +186,11 @@ fn run(
     // A task that keeps a thread in a system's call does not keep us.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
+}
+
+fn tell(running: &Running, seen: Seen) {
+    let Seen { peer, what, times, left_out } = seen;
+    running.tell_client(ClientSeen { id: 0, peer, what, times, left_out });
 }
 
 #[cfg(test)]
@@ -242,6 +253,7 @@ mod tests {
             oldest_dialect: Dialect::Core,
             newest_dialect: Dialect::Nt1,
             connections: 0,
+            says_clients: false,
         }
     }
 

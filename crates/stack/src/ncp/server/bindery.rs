@@ -8,6 +8,7 @@ use md5::{Digest, Md5};
 
 use super::refusals::{Refused, malformed};
 use super::state::State;
+use crate::file_server::Remark;
 use crate::ncp::keyed;
 
 /// Numbers of the objects.
@@ -103,7 +104,7 @@ impl State {
         let is_right = login.kind == object::USER
             && self.number(login.kind, login.name.0).is_some()
             && proves(self);
-        self.logged_in(is_right)
+        self.logged_in(login.name.0, is_right)
     }
 
     /// A key for one login.
@@ -128,16 +129,17 @@ impl State {
             Some(user) => keyed::proof(number, &user.password, key) == login.proof,
             None => true,
         });
-        self.logged_in(is_right)
+        self.logged_in(login.name.0, is_right)
     }
 
-    fn logged_in(&mut self, is_right: bool) -> Result<(), Refused> {
+    fn logged_in(&mut self, name: &[u8], is_right: bool) -> Result<(), Refused> {
+        let (user, dialect) = (Some(String::from_utf8_lossy(name).into_owned()), "NCP");
         if !is_right {
-            self.channel.fail_login();
+            self.channel.remark(Remark::WrongPassword { user, dialect });
             return Err(completion::FAILED);
         }
         self.is_logged_in = true;
-        self.channel.set_known();
+        self.channel.remark(Remark::Admitted { user, dialect });
         Ok(())
     }
 }

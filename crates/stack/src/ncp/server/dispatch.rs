@@ -8,6 +8,7 @@ use lanlab_wire::smb1::time::ticks_to_unix_ns;
 
 use super::refusals::{Refused, malformed};
 use super::state::State;
+use crate::file_server::Remark;
 
 /// Ticks of 100 ns in ns.
 const TICK_NS: u64 = 100;
@@ -17,8 +18,8 @@ const FEWEST_DATA_BYTES: u16 = 512;
 impl State {
     /// Answer a message: what follows the completion code is written to the reply.
     pub async fn answer(&mut self, message: &mut Vec<u8>) -> Result<(), Refused> {
-        if self.offer.user.is_none() {
-            self.channel.set_known();
+        if self.offer.user.is_none() && !self.channel.is_known() {
+            self.channel.remark(Remark::Admitted { user: None, dialect: "NCP" });
         }
         let (function, data) = Function::parse(message).map_err(malformed)?;
         match function {

@@ -12,10 +12,26 @@ use super::names::below;
 use super::refusals::{Refused, malformed};
 use super::search::Search;
 use super::state::State;
+use crate::file_server::Remark;
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Names};
 
 impl State {
+    /// Ask for a change of files.
+    pub async fn change(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
+        self.may_change()?;
+        self.ask(call).await
+    }
+
+    /// See that changes are allowed.
+    pub fn may_change(&self) -> Result<(), Refused> {
+        if !self.offer.read_only {
+            return Ok(());
+        }
+        self.channel.remark(Remark::ReadOnly);
+        Err(error::ACCESS_DENIED)
+    }
+
     pub async fn of_directory(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let request = path::Request::parse(block).map_err(malformed)?;
         let path = self.path(request.name)?;

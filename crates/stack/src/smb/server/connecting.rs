@@ -10,6 +10,7 @@ use lanlab_wire::smb1::{tree_connect, tree_connect_andx};
 
 use super::refusals::{Refused, malformed};
 use super::state::{State, Tree};
+use crate::file_server::Remark;
 use crate::smb::Dialect;
 use crate::smb::responses::same;
 use crate::smb::spnego;
@@ -57,6 +58,8 @@ impl State {
             .filter(|(_, dialect)| is_spoken(*dialect))
             .find_map(|(name, dialect)| Some((request.index_of(name)?, *name, *dialect)));
         let Some((index, name, dialect)) = chosen else {
+            let remark = "a client whose dialects are not served".to_owned();
+            self.channel.remark(Remark::Refused(remark));
             self.put(|writer| negotiate::Response::Core { index: NO_DIALECT }.emit(writer));
             return Ok(());
         };
@@ -171,6 +174,8 @@ impl State {
         } else if name.eq_ignore_ascii_case("IPC$") {
             (Tree::Pipes, "IPC")
         } else {
+            let remark = format!("the share `{name}`: `{}` is served", self.offer.share);
+            self.channel.remark(Remark::Refused(remark));
             return Err(error::BAD_NETWORK_NAME);
         };
         let fits = service.is_ascii(kind) || service.is_ascii("?????");
@@ -185,7 +190,8 @@ impl State {
             && let Some(user) = &self.offer.user
             && !is_password(request.password, &user.password, self.offer.code_page)
         {
-            self.channel.fail_login();
+            let dialect = self.dialect().name();
+            self.channel.remark(Remark::WrongPassword { user: None, dialect });
             return Err(error::WRONG_PASSWORD);
         }
         if self.has_users() && !is_user {
@@ -193,7 +199,10 @@ impl State {
             self.take_in(self.uid)?;
         }
         self.tid = self.add_tree(tree)?;
-        self.channel.set_known();
+        if !is_user {
+            let dialect = self.dialect().name();
+            self.channel.remark(Remark::Admitted { user: None, dialect });
+        }
         let response = tree_connect::Response { max_buffer: self.max_buffer(), tid: self.tid };
         self.put(|writer| response.emit(writer));
         Ok(())

@@ -11,6 +11,7 @@ use lanlab_wire::smb1::strings::Text;
 use super::connecting::WORKGROUP;
 use super::refusals::{Refused, malformed};
 use super::state::{Answer, State};
+use crate::file_server::Remark;
 use crate::smb::Dialect;
 use crate::smb::ntlmssp::SIGNATURE;
 use crate::smb::ntlmssp_server::{self, Message};
@@ -49,12 +50,12 @@ impl State {
                 return self.log_in_by_token(block, blob, request.max_buffer).await;
             }
         };
-        let is_guest = account.is_empty();
+        let user = account.clone();
         let key = self.judge(&Claim { account, domain, lm, nt, nonce: None })?;
         let uid = self.add_user()?;
         // Here the response goes into the key of signatures ([MS-CIFS] 3.1.4.1).
-        self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)))?;
-        self.put_login(block, if is_guest { action::GUEST } else { 0 }, None);
+        self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)), &user)?;
+        self.put_login(block, if user.is_empty() { action::GUEST } else { 0 }, None);
         Ok(Answer::Block)
     }
 
@@ -95,13 +96,17 @@ impl State {
                     text.decode(code_page).into_owned()
                 };
                 let (account, domain) = (text(proof.user), text(proof.domain));
-                let is_guest = account.is_empty();
+                let user = account.clone();
                 let (lm, nt, nonce) = (proof.lm, proof.nt, proof.nonce());
                 let key = self.judge(&Claim { account, domain, lm, nt, nonce })?;
                 self.users.insert(uid);
-                self.let_in(uid, max_buffer, key.map(|key| (key, &[][..])))?;
+                self.let_in(uid, max_buffer, key.map(|key| (key, &[][..])), &user)?;
                 let token = if is_bare { Vec::new() } else { spnego::completed() };
-                self.put_login(block, if is_guest { action::GUEST } else { 0 }, Some(&token));
+                self.put_login(
+                    block,
+                    if user.is_empty() { action::GUEST } else { 0 },
+                    Some(&token),
+                );
                 Ok(Answer::Block)
             }
         }
@@ -116,7 +121,8 @@ impl State {
         if is_right && claim.account.to_lowercase() == user.name.to_lowercase() {
             return Ok(key);
         }
-        self.channel.fail_login();
+        let (user, dialect) = (Some(claim.account.clone()), self.dialect().name());
+        self.channel.remark(Remark::WrongPassword { user, dialect });
         Err(error::LOGON_FAILURE)
     }
 
@@ -127,6 +133,7 @@ impl State {
         uid: u16,
         max_buffer: u16,
         key: Option<([u8; 16], &[u8])>,
+        user: &str,
     ) -> Result<(), Refused> {
         let is_asked = self.request.flags2 & flags2::SIGNED != 0;
         let may = self.dialect() == Dialect::Nt && self.signing.is_none();
@@ -138,6 +145,8 @@ impl State {
             }
             _ if self.requires_signatures && self.signing.is_none() => {
                 self.users.remove(&uid);
+                let remark = "a client that does not sign its messages".to_owned();
+                self.channel.remark(Remark::Refused(remark));
                 return Err(error::ACCESS_DENIED);
             }
             _ => {}
@@ -147,7 +156,8 @@ impl State {
         self.has_large_reads = self.dialect() == Dialect::Nt && self.carries_large();
         self.client_buffer = usize::from(max_buffer.max(MIN_BUFFER).min(self.max_buffer()));
         self.uid = uid;
-        self.channel.set_known();
+        let user = (!user.is_empty()).then(|| user.to_owned());
+        self.channel.remark(Remark::Admitted { user, dialect: self.dialect().name() });
         Ok(())
     }
 

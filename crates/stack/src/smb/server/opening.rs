@@ -52,8 +52,8 @@ impl State {
         self.has_room()?;
         let (reads, writes) = (wish.sharing.reads, wish.sharing.writes);
         let changes = writes || wish.existing == Existing::Truncate;
-        if self.offer.read_only && (changes || wish.sharing.deletes || wish.dies) {
-            return Err(error::ACCESS_DENIED);
+        if changes || wish.sharing.deletes || wish.dies {
+            self.may_change()?;
         }
         let (found, outcome) = match self.look(&wish.path).await {
             Ok(_) if wish.existing == Existing::Refuse => return Err(error::OBJECT_NAME_COLLISION),

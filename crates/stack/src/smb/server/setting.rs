@@ -58,9 +58,7 @@ impl State {
 
     /// Have a file removed once the last one closes it, or not.
     async fn doom(&mut self, fid: u16, path: Names, dies: bool) -> Result<(), Refused> {
-        if self.offer.read_only {
-            return Err(error::ACCESS_DENIED);
-        }
+        self.may_change()?;
         if !self.open(fid)?.deletes {
             return Err(error::ACCESS_DENIED);
         }

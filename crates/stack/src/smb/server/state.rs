@@ -274,11 +274,6 @@ impl State {
         }
     }
 
-    /// The same of a call that changes files.
-    pub async fn change(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
-        if self.offer.read_only { Err(error::ACCESS_DENIED) } else { self.ask(call).await }
-    }
-
     /// What is at a path.
     pub async fn look(&mut self, path: &Names) -> Result<Found, Refused> {
         match self.ask(FileCall::Look { path: path.clone() }).await? {

@@ -1,0 +1,173 @@
+//! Connections and logins of a server that says them in its traces only: each connection has a span named
+//! `conn`, in which events say what became of it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use tracing::dispatcher::{DefaultGuard, WeakDispatch, set_default};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::Interest;
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
+
+use crate::admission::locked;
+use crate::visits::{Visitor, Visits};
+
+/// Parts of the server whose events are looked at.
+const SAYING: [&str; 2] =
+    ["smb_server::handlers::negotiate", "smb_server::handlers::session_setup"];
+
+/// Names of dialects in the server's code, and in [MS-SMB2].
+const DIALECTS: [(&str, &str); 5] = [
+    ("Smb202", "SMB 2.0.2"),
+    ("Smb210", "SMB 2.1"),
+    ("Smb300", "SMB 3.0"),
+    ("Smb302", "SMB 3.0.2"),
+    ("Smb311", "SMB 3.1.1"),
+];
+
+thread_local! {
+    /// Connections whose spans this thread is in, each with what has their events come here: tasks that the
+    /// server has spawned are out of the reach of the subscriber that began it.
+    static ENTERED: RefCell<Vec<(u64, Option<DefaultGuard>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The subscriber.
+pub struct Traces {
+    visits: Arc<Visits>,
+    has_users: bool,
+    this: OnceLock<WeakDispatch>,
+    spans: AtomicU64,
+    connections: Mutex<HashMap<u64, Connection>>,
+}
+
+struct Connection {
+    visitor: Visitor,
+    dialect: Option<&'static str>,
+    handles: usize,
+}
+
+impl Traces {
+    /// Of a server with users, or one that is for all.
+    pub fn new(visits: &Arc<Visits>, has_users: bool) -> Self {
+        Self {
+            visits: Arc::clone(visits),
+            has_users,
+            this: OnceLock::new(),
+            spans: AtomicU64::new(0),
+            connections: Mutex::default(),
+        }
+    }
+
+    /// Do something with a connection that is not over.
+    fn with<T>(&self, id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
+        locked(&self.connections).get_mut(&id).map(work)
+    }
+}
+
+impl Subscriber for Traces {
+    fn on_register_dispatch(&self, dispatch: &Dispatch) {
+        let _ = self.this.set(dispatch.downgrade());
+    }
+
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.enabled(metadata) { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        if metadata.is_span() {
+            return metadata.name() == "conn" && metadata.target().starts_with("smb_server");
+        }
+        *metadata.level() <= Level::INFO && SAYING.contains(&metadata.target())
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut said = Said::default();
+        span.record(&mut said);
+        let peer = said.peer.parse::<std::net::SocketAddr>();
+        let peer = peer.map_or(said.peer, |peer| peer.ip().to_canonical().to_string());
+        let visitor = self.visits.arrive(peer);
+        let id = self.spans.fetch_add(1, Ordering::Relaxed) + 1;
+        let connection = Connection { visitor, dialect: None, handles: 1 };
+        locked(&self.connections).insert(id, connection);
+        Id::from_u64(id)
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        self.with(id.into_u64(), |connection| connection.handles += 1);
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        let left = self.with(id.into_u64(), |connection| {
+            connection.handles -= 1;
+            connection.handles
+        });
+        let is_over = left == Some(0);
+        if is_over {
+            locked(&self.connections).remove(&id.into_u64());
+        }
+        is_over
+    }
+
+    fn enter(&self, id: &Id) {
+        let this = self.this.get().and_then(WeakDispatch::upgrade);
+        let entered = (id.into_u64(), this.as_ref().map(set_default));
+        ENTERED.with_borrow_mut(|all| all.push(entered));
+    }
+
+    fn exit(&self, _: &Id) {
+        let left = ENTERED.with_borrow_mut(Vec::pop);
+        drop(left);
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let Some(id) = ENTERED.with_borrow(|all| all.last().map(|(id, _)| *id)) else { return };
+        let mut said = Said::default();
+        event.record(&mut said);
+        self.with(id, |connection| match &*said.message {
+            "NEGOTIATE complete" => {
+                let known = DIALECTS.iter().find(|(name, _)| *name == said.dialect);
+                connection.dialect = known.map(|(_, dialect)| *dialect);
+            }
+            "session established" => {
+                // `User { user: "name", … }`, or nobody.
+                let user = said.identity.split('"').nth(1).filter(|_| self.has_users);
+                connection.visitor.admitted(user, connection.dialect);
+            }
+            "NTLM authenticate failed" => connection.visitor.refused("wrong password or user"),
+            refusal if refusal.contains("refused") || refusal.contains("failed") => {
+                connection.visitor.refused(refusal);
+            }
+            _ => {}
+        });
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+}
+
+/// Fields that are looked at.
+#[derive(Default)]
+struct Said {
+    message: String,
+    peer: String,
+    dialect: String,
+    identity: String,
+}
+
+impl Visit for Said {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let place = match field.name() {
+            "message" => &mut self.message,
+            "peer" => &mut self.peer,
+            "dialect" => &mut self.dialect,
+            "identity" => &mut self.identity,
+            _ => return,
+        };
+        *place = format!("{value:?}");
+    }
+}

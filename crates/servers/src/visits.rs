@@ -1,0 +1,188 @@
+//! What clients did, for the person who serves: who came, in which dialect, who logged in, what was refused.
+//!
+//! Clients decide how often something happens here, so that it is bounded: what one client does again is one
+//! entry with a count, few entries wait, and few are given out in a time. What is left out is counted.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::admission::locked;
+
+/// Entries that wait, and that are given out at once after a quiet time.
+const WAITING: usize = 20;
+/// Time for each entry beyond those.
+const EACH: Duration = Duration::from_millis(100);
+/// Characters of an entry: what a client calls itself can be long.
+const LONGEST: usize = 160;
+
+/// Said of a change where nothing may be changed.
+pub const READ_ONLY: &str = "a change: the directory is served read-only";
+
+/// Something that a client did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Address of its host.
+    pub peer: String,
+    /// What, in words without control characters.
+    pub what: String,
+    /// How often.
+    pub times: u64,
+    /// Others that were left out before it.
+    pub left_out: u64,
+}
+
+/// Connections of a server, counted, and what their clients did.
+#[derive(Debug, Default)]
+pub struct Visits {
+    accepted: AtomicU64,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    seen: VecDeque<Seen>,
+    left_out: u64,
+    /// When the next may be given out beyond those that a quiet time allows.
+    next: Duration,
+}
+
+impl Visits {
+    /// A connection has come from this address.
+    pub fn arrive(self: &Arc<Self>, peer: String) -> Visitor {
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+        Visitor { visits: Arc::clone(self), peer, is_noted: AtomicBool::new(false) }
+    }
+
+    /// Connections that have come.
+    pub fn accepted(&self) -> u64 {
+        self.accepted.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, peer: &str, what: &str) {
+        let what: String =
+            what.chars().take(LONGEST).map(|c| if c.is_control() { '?' } else { c }).collect();
+        let waiting = &mut *locked(&self.waiting);
+        let same = |seen: &&mut Seen| seen.peer == peer && seen.what == what;
+        if let Some(seen) = waiting.seen.iter_mut().find(same) {
+            seen.times += 1;
+        } else if waiting.seen.len() < WAITING {
+            let left_out = std::mem::take(&mut waiting.left_out);
+            waiting.seen.push_back(Seen { peer: peer.to_owned(), what, times: 1, left_out });
+        } else {
+            waiting.left_out += 1;
+        }
+    }
+
+    /// What may be said now, `now` after any fixed time.
+    pub fn take(&self, now: Duration) -> Vec<Seen> {
+        let waiting = &mut *locked(&self.waiting);
+        let saved = EACH * (WAITING as u32 - 1);
+        waiting.next = waiting.next.max(now.saturating_sub(saved));
+        let mut given = Vec::new();
+        while waiting.next <= now
+            && let Some(seen) = waiting.seen.pop_front()
+        {
+            waiting.next += EACH;
+            given.push(seen);
+        }
+        given
+    }
+}
+
+/// One connection, as the person who serves reads of it.
+#[derive(Debug)]
+pub struct Visitor {
+    visits: Arc<Visits>,
+    peer: String,
+    is_noted: AtomicBool,
+}
+
+impl Visitor {
+    /// Its client is served from now on: as this user, if it logged in, and by this dialect or program.
+    pub fn admitted(&self, user: Option<&str>, speaks: Option<&str>) {
+        let who = match user {
+            Some(user) => format!("logged in as {user}"),
+            None => "served without a login".to_owned(),
+        };
+        self.note(&match speaks {
+            Some(speaks) => format!("{who} ({speaks})"),
+            None => who,
+        });
+    }
+
+    /// Something was refused.
+    pub fn refused(&self, what: &str) {
+        self.note(&format!("refused: {what}"));
+    }
+
+    /// A login was refused.
+    pub fn wrong_password(&self, user: &str, speaks: Option<&str>) {
+        let speaks = speaks.map(|speaks| format!(" ({speaks})")).unwrap_or_default();
+        self.refused(&format!("wrong password or user `{user}`{speaks}"));
+    }
+
+    fn note(&self, what: &str) {
+        self.is_noted.store(true, Ordering::Relaxed);
+        self.visits.note(&self.peer, what);
+    }
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        if !*self.is_noted.get_mut() {
+            self.visits.note(&self.peer, "left without a login");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(seen: &[Seen]) -> Vec<String> {
+        seen.iter().map(|one| format!("{} {} {}", one.peer, one.what, one.times)).collect()
+    }
+
+    #[test]
+    fn each_connection_is_said_once_and_repetitions_are_counted() {
+        let visits = Arc::new(Visits::default());
+        let first = visits.arrive("10.0.0.5".to_owned());
+        first.admitted(Some("cnc"), Some("LANMAN1.0"));
+        drop(first);
+        for _ in 0..3 {
+            visits.arrive("10.0.0.6".to_owned()).wrong_password("b\x1b[2Job", None);
+        }
+        drop(visits.arrive("10.0.0.7".to_owned()));
+        let wanted = [
+            "10.0.0.5 logged in as cnc (LANMAN1.0) 1",
+            "10.0.0.6 refused: wrong password or user `b?[2Job` 3",
+            "10.0.0.7 left without a login 1",
+        ];
+        assert_eq!(texts(&visits.take(Duration::from_secs(9))), wanted);
+        assert_eq!(visits.accepted(), 5);
+        assert!(visits.take(Duration::from_secs(9)).is_empty());
+    }
+
+    #[test]
+    fn a_flood_gives_few_entries_and_says_how_many_it_left_out() {
+        let visits = Arc::new(Visits::default());
+        let (mut given, mut counted) = (0, 0);
+        for tenth in 0..100_u32 {
+            for host in 0..500 {
+                drop(visits.arrive(format!("10.{tenth}.0.{host}")));
+            }
+            for seen in visits.take(Duration::from_secs(50) + EACH * tenth) {
+                given += 1;
+                counted += seen.times + seen.left_out;
+            }
+        }
+        // 20 at once, and ten a second in the ten seconds of it.
+        assert_eq!(given, 20 + 99);
+        let last = visits.take(Duration::from_secs(500));
+        counted += last.iter().map(|seen| seen.times + seen.left_out).sum::<u64>();
+        counted += locked(&visits.waiting).left_out;
+        assert_eq!((counted, visits.accepted()), (50_000, 50_000));
+    }
+}
