@@ -196,7 +196,7 @@ impl Running {
 
     /// Tell what a client of a server did.
     #[cfg(feature = "services")]
-    pub fn tell_client(&self, seen: ClientSeen) {
+    pub fn tell_client_seen(&self, seen: ClientSeen) {
         self.output.send(&Reply::ClientSeen(ClientSeen { id: self.id, ..seen }));
     }
 

@@ -398,7 +398,7 @@ def serve(
                 print_lines(f"identity    sha256 {served.trust_sha256}")
             for line in worth_of(offered, dialects, has_password=credentials is not None):
                 print_lines(line)
-            print_lines("end it with Ctrl-C" if time is None else f"ends after {time}")
+            print_lines("end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s")
             _print_clients(served, within_s)
     except KeyboardInterrupt:
         # That is how it ends.

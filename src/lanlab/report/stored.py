@@ -47,7 +47,7 @@ def is_killed(run: RunRecord, store: Store) -> bool:
 
 def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
     """The row of a run whose records are not as lanlab writes them."""
-    texts = ("study", "scale", "testbed", "link", "started_at", "name")
+    texts = ("measured", "result", "study", "scale", "testbed", "link", "started_at", "name")
     counts = ("trials", "failed_trials", "missing_trials")
     return {
         "run": run_id,

@@ -190,7 +190,7 @@ fn run(
 
 fn tell(running: &Running, seen: Seen) {
     let Seen { peer, what, times, left_out } = seen;
-    running.tell_client(ClientSeen { id: 0, peer, what, times, left_out });
+    running.tell_client_seen(ClientSeen { id: 0, peer, what, times, left_out });
 }
 
 #[cfg(test)]
