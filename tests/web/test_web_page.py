@@ -73,6 +73,8 @@ def test_it_works_by_keyboard(page: Browser, server: WebServer) -> None:
     _open_run(page, server, _DISTURBED)
     page.key("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
+    places = "document.getElementById('{}').getBoundingClientRect().top"
+    assert page.evaluate(f"{places.format('results')} < {places.format('chart')}")
     # Tables of results come first, and each is a stop: it scrolls.
     for _ in range(40):
         page.key("Tab")
