@@ -221,7 +221,7 @@ def test_streams_draw_what_arrived_over_their_time() -> None:
     run, trials, study = streams()
     chart = charts(run, with_steps(trials, of_store), study)["goodput_over_time"]
 
-    assert [one.name for one in chart.series] == ["trial 1", "trial 2", "trial 3"]
+    assert [one.name for one in chart.series] == ["trial 0", "trial 1", "trial 2"]
     first = chart.series[0].points
     # Warm-up and measured time, and nothing after.
     assert (len(first), first[0].x, first[-1].x) == (25, 0.05, pytest.approx(2.45))
@@ -246,10 +246,10 @@ def test_both_directions_are_drawn_over_one_time() -> None:
     chart = charts(run, with_steps(both, read), study)["goodput_over_time"]
 
     assert [one.name for one in chart.series] == [
+        "trial 0, first to second host",
+        "trial 0, second to first host",
         "trial 1, first to second host",
         "trial 1, second to first host",
-        "trial 2, first to second host",
-        "trial 2, second to first host",
     ]
     there, back = chart.series[:2]
     assert [point.x for point in there.points] == [point.x for point in back.points]

@@ -41,6 +41,9 @@ def studies(as_json: JsonOption = False) -> None:
         waits = f"needs {', '.join(missing)}" if missing else ""
         scales = ", ".join(study.scale) or "none yet"
         rows.append((study.id, study.question or study.title, scales, waits))
-    headings = ("study", "question", "scales", "not yet")
-    columns = [Column("", short=heading, is_number=False) for heading in headings]
+    # `lanlab show STUDY` has the scales, too.
+    headings = {"study": 0, "question": 0, "scales": 2, "not yet": 1}
+    columns = [
+        Column("", short=heading, is_number=False, rank=rank) for heading, rank in headings.items()
+    ]
     answer().print(fitted_rows("", columns, rows))

@@ -135,7 +135,7 @@ def broken(line: str, width: int) -> list[str]:
     return textwrap.wrap(
         line,
         width,
-        subsequent_indent=" " * (label.end() if label else 2),
+        subsequent_indent=" " * (label.end() if label else len(line) - len(line.lstrip()) + 2),
         expand_tabs=False,
         replace_whitespace=False,
         break_long_words=False,
@@ -167,8 +167,15 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
             return super().render_str(printable(text), **settings)
 
         def print(self, *objects: Any, crop: bool = False, **settings: Any) -> None:
-            """What is wider than the terminal is not cut: ids and verdicts are at ends of lines."""
-            super().print(*objects, crop=crop, **settings)
+            """What is wider than the terminal is not cut: ids and verdicts are at ends of lines. A
+            sentence is broken between words, and goes on indented."""
+            fitted = (
+                "\n".join(part for line in one.split("\n") for part in broken(line, self.width))
+                if isinstance(one, str)
+                else one
+                for one in objects
+            )
+            super().print(*fitted, crop=crop, **settings)
 
     # Titles and messages come from elsewhere: a bracket in one is a bracket, not rich's markup.
     return Quiet(highlight=False, markup=markup, emoji=False, **settings)

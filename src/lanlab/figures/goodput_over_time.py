@@ -82,7 +82,7 @@ def _lines(
 ) -> list[Series]:
     """A line for each direction, both from the common start."""
     words = condition_text(study, trial.factors)
-    name = f"trial {trial.number + 1}" if several or not words else words
+    name = f"trial {trial.number}" if several or not words else words
     name = f"{name}, {words}" if several and words else name
     if not steps_of(trial, REVERSE_RECEIVER):
         return [_series(trial, RECEIVER, name, shown)]

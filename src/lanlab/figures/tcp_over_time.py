@@ -86,7 +86,7 @@ def _view(data: FigureData, name: str) -> Chart:
     said = "What the sender's kernel knew (TCP_INFO)"
     if own:
         words = condition_text(data.study, own[0].factors)
-        said += f" in trial {own[0].number + 1}{f' ({words})' if words else ''}"
+        said += f" in trial {own[0].number}{f' ({words})' if words else ''}"
         said += " of its first flow." if int(own[0].parameters.get("flows", 1)) > 1 else "."
     else:
         said += "."

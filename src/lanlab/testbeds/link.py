@@ -187,7 +187,7 @@ def _rate_bps(speed: str) -> int | None:
             f"link: {error.message.removeprefix('rate: ')}",
             hint=meant
             if meant.startswith("did you mean")
-            else "write it as in `10M`, `unshaped` or `100M:switch`",
+            else "write it as in `10M`, `unshaped`, `100M:switch` or `10M:cable,delay=5ms`",
         ) from None
     if not MIN_RATE_BPS <= rate_bps <= MAX_RATE_BPS:
         raise UsageError(
