@@ -171,7 +171,7 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
             sentence is broken between words, and goes on indented."""
             fitted = (
                 "\n".join(part for line in one.split("\n") for part in broken(line, self.width))
-                if isinstance(one, str)
+                if isinstance(one, str) and not settings.get("soft_wrap")
                 else one
                 for one in objects
             )

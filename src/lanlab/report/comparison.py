@@ -73,10 +73,7 @@ class RunComparison:
         """What is compared with what, by the names that the user gave."""
         if self.paired is None:
             return f"{_called(self.runs[0])}, level by level"
-        called = [
-            _called(side.runs[0]) if len(side.runs) == 1 else side.what or side.name
-            for side in self.sides
-        ]
+        called = [_headed(side) for side in self.sides]
         base = called.pop(self.base)
         return f"{', '.join(called)} compared with {base}"
 
@@ -333,6 +330,14 @@ def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedC
     with reading_records(run[0].id):
         found = beside_published(*run, published_numbers(run[0]), metrics)
         return PublishedComparison(Study.model_validate(run[0].study), run, found)
+
+
+def _headed(side: Side) -> str:
+    """A side as a heading has it: which run it is, and what sentences call it."""
+    if len(side.runs) > 1:
+        return side.what or side.name
+    called = _called(side.runs[0])
+    return called if side.name in called else f"{side.name} ({called})"
 
 
 def _called(run: Run) -> str:
