@@ -19,7 +19,7 @@ from lanlab.services import (
 if TYPE_CHECKING:
     import ipaddress
 
-    from lanlab.performers.serving import Serving, Station
+    from lanlab.performers.serving import Station
     from lanlab.services import Service
 
 #: Carriers without IP, for people.
@@ -107,22 +107,6 @@ def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Addre
             hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
         )
     return wanted_address
-
-
-def _print_clients(served: Serving, within_s: float | None) -> None:
-    """A line for what a client does, until the end."""
-    import datetime
-    import sys
-
-    from lanlab.cli.terminal import print_lines
-
-    for seen in served.clients(within_s):
-        now = datetime.datetime.now().astimezone().strftime("%H:%M:%S")
-        again = f", {seen['times']} times" if seen["times"] > 1 else ""
-        if seen["left_out"]:
-            print_lines(f"{now}    … {seen['left_out']} more, not shown")
-        print_lines(f"{now}    {seen['peer']}  {seen['what']}{again}")
-        sys.stdout.flush()
 
 
 def serve(
@@ -285,6 +269,7 @@ def serve(
     lanlab serve --peer iperf3 --address 192.168.7.2 --clients 8 --rate-limit 100M
     """
     from lanlab.cli.copy_places import check_given, directory_of
+    from lanlab.cli.served_clients import print_clients
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.served_names import check_user, server_name, share_name
     from lanlab.cli.served_peers import check_unused, serve_peers
@@ -399,7 +384,7 @@ def serve(
             for line in worth_of(offered, dialects, has_password=credentials is not None):
                 print_lines(line)
             print_lines("end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s")
-            _print_clients(served, within_s)
+            print_clients(served, within_s)
     except KeyboardInterrupt:
         # That is how it ends.
         pass
