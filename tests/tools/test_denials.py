@@ -13,8 +13,6 @@ from typing import get_args
 
 import pytest
 
-from lanlab.errors import UsageError
-from lanlab.performers.simulated import check_workload
 from lanlab.services import CARRIERS, SERVICES
 from lanlab.studies import known_studies, load_study
 from lanlab.testbeds.link import JoinedBy
@@ -26,15 +24,6 @@ if not (ROOT / "tools").is_dir() or not (ROOT / "docs").is_dir():
 sys.path.insert(0, str(ROOT / "tools"))
 
 import manual  # noqa: E402
-
-
-def is_simulated(workload: str) -> bool:
-    """Whether the simulator has it."""
-    try:
-        check_workload(workload)
-    except UsageError:
-        return False
-    return True
 
 
 def help_text() -> str:
@@ -52,10 +41,8 @@ def names_any(*words: str) -> bool:
 #: else needs a line here; so it is asked once.
 IS_THERE: dict[str, Callable[[], bool]] = {
     r"NetBIOS over IPX": lambda: names_any("nbipx"),
-    r"NetWare|XNS": lambda: names_any("ncp", "xns", "spp"),
-    r"`stations`\s+and FTP in the simulator": lambda: (
-        is_simulated("stations") or SERVICES["ftp"].is_simulated
-    ),
+    r"XNS": lambda: names_any("xns", "spp"),
+    r"packet burst of NCP": lambda: (ROOT / "crates/wire/src/ncp/burst.rs").exists(),
     r"wireless": lambda: not {"wireless", "wifi", "radio"}.isdisjoint(get_args(JoinedBy)),
     r"conditions of published studies that need": lambda: (
         not any(load_study(name).study.waiting for name in known_studies())
