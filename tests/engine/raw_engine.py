@@ -324,8 +324,8 @@ def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
     held, _ = client.ready({"type": "trial_directory", "medium": "disk"})
     client.ask({"type": "cancel", "target": held})
     client.wait(held)
-    serve = {"type": "serve", "service": "ftp", "root": root, "bind": "127.0.0.1"}
-    serving, ports = host.ready(serve)
+    place = {"root": root, "bind": "127.0.0.1", "says_clients": True}
+    serving, ports = host.ready({"type": "serve", "service": "ftp", **place})
     spec = {
         "service": {"service": "ftp", "address": "127.0.0.1", "port": ports[0]},
         "working_name": "lanlab-lines",
