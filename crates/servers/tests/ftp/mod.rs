@@ -6,12 +6,15 @@ mod peers;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use crate::stage::{self, LOOPBACK, content, get, keeps_awkward_names, path, put, run, served};
+use crate::stage::{
+    self, LOOPBACK, content, get, keeps_awkward_names, offer, path, put, run, served, served_within,
+};
 use lanlab_clients::connect;
 use lanlab_files::{Access, Class, ServiceKind, Session, Target};
+use lanlab_servers::{Bounds, Offer};
 use tempfile::TempDir;
 
 const BOTH: [ServiceKind; 2] = [ServiceKind::Ftp, ServiceKind::Ftps];
@@ -138,16 +141,18 @@ fn two_sessions_move_files_at_once_in_their_directories() {
 fn a_server_takes_its_connections_with_it() {
     run(async {
         let root = TempDir::new().unwrap();
-        let (serving, target) = served(ServiceKind::Ftp, root.path()).await;
+        // An address at which no other test listens or connects.
+        let own = IpAddr::from([127, 0, 0, 77]);
+        let offer = Offer { bind: own.into(), ..offer(ServiceKind::Ftp, root.path()) };
+        let (serving, target) = served_within(&offer, &Bounds::default()).await;
+        let target = Target { address: Some(own.into()), ..target };
         std::fs::write(root.path().join("x"), vec![0; 32 << 20]).unwrap();
         let idle = connect(&target).await.unwrap();
         let busy = connect(&target).await.unwrap();
         let file = busy.open(&path("x"), Access::Read).await.unwrap();
         let port = serving.port();
         serving.end().await;
-        // Meanwhile another test may have connected from that port.
-        let is_free = TcpListener::bind((LOOPBACK, port)).is_ok();
-        assert!(is_free || TcpStream::connect((LOOPBACK, port)).is_err(), "something listens");
+        assert!(TcpStream::connect((own, port)).is_err(), "something listens");
         assert_eq!(idle.list(None).await.unwrap_err().class, Class::Reset);
         let mut buffer = vec![0; 1 << 20];
         let mut offset = 0;
