@@ -206,10 +206,11 @@ def run_command(
                     if on_interrupt is None:
                         raise
                     on_interrupt()
+            # While its output is open: else what prints may end by that, and not by this.
+            left = _end(process, mark) if is_overdue else None
     except BaseException:
         _end(process, mark)
         raise
-    left = _end(process, mark) if is_overdue else None
     return {
         **({} if left is None else {"left": left}),
         "command": text,
