@@ -16,7 +16,6 @@ mod connection;
 pub(crate) mod counts;
 mod names;
 mod requests;
-pub(crate) mod round_trip;
 mod station;
 
 use lanlab_wire::ethernet::Framing;

@@ -7,11 +7,14 @@
 mod common;
 mod counts;
 mod discovery;
+mod exchange;
 mod interface;
 mod output;
+mod round_trip;
 mod segment;
 
 pub(crate) use common::Common;
 pub(crate) use discovery::Found;
+pub(crate) use exchange::Exchange;
 pub(crate) use interface::{Advertised, Interface, Packet};
 pub(crate) use output::Place;

@@ -21,6 +21,15 @@ pub(crate) struct Place {
     pub(crate) framing: Framing,
 }
 
+impl Place {
+    /// Whether another place is the same socket of the same station. Until a network has a number, it is zero
+    /// for some stations and not for others.
+    pub(crate) fn is_end(&self, other: &Self) -> bool {
+        let (one, other) = (self.address, other.address);
+        (one.node, one.socket) == (other.node, other.socket)
+    }
+}
+
 /// Frames that wait.
 #[derive(Debug, Default)]
 pub(super) struct Output {

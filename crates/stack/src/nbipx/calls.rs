@@ -95,7 +95,7 @@ impl Station {
                 }
             }
             NameCommand::Recognized => self.handle_recognized(now, packet, name),
-            // It is free now: whoever wants it claims it.
+            // It is free now for any station to claim.
             NameCommand::Deregister => {}
         }
         self.report(&outcomes);

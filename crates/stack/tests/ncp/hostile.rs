@@ -329,7 +329,7 @@ fn a_keyed_login_is_of_no_use_again_and_files_are_not_given_before_one() {
     let login = |proof| KeyedLogin { proof, kind: object::USER, name: Name(b"JOE") };
     let proof: [u8; 8] = first.try_into().unwrap();
     assert_eq!(bench.ask(f::LOG_IN_KEYED, |out| login(proof).emit(out)).0, c::FAILED);
-    // The key is used up, whatever is said of it.
+    // The key is used up by any answer to it.
     assert_eq!(bench.ask(f::LOG_IN_KEYED, |out| login(proof).emit(out)).0, c::FAILED);
     assert_eq!(bench.sessions[0].1.failed_logins(), 1);
     assert_eq!(bench.allocate(0, b"SYS:").0, c::NO_RIGHTS);

@@ -1,7 +1,7 @@
 //! Where searches have come to: entries of a directory one after another, by their place in it.
 //!
 //! A client says after which place it goes on. Places count all entries of a directory, so that they mean the
-//! same whatever is looked for; where a search has come to is kept, so that each step is not a walk of its own.
+//! same for every pattern; where a search has come to is kept, so that each step is not a walk of its own.
 
 use std::collections::VecDeque;
 

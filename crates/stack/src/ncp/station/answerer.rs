@@ -44,7 +44,7 @@ enum Turn {
 }
 
 impl Answerer {
-    /// A session whose client has asked for a connection, which it is told of.
+    /// A session whose client has asked for a connection, which is confirmed to it.
     pub(super) fn begin(
         id: SessionId,
         client: Place,

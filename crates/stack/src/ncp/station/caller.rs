@@ -1,7 +1,5 @@
 //! A session that this station has called: one request at a time, sent until it is answered.
 
-use std::collections::VecDeque;
-
 use lanlab_units::Instant;
 use lanlab_wire::ipx::{Address, packet_type};
 use lanlab_wire::ncp::completion;
@@ -10,12 +8,9 @@ use lanlab_wire::netbios_name::Name;
 
 use super::Common;
 use crate::carrier::{Event, NotSent, Peer, SessionId, Why};
-use crate::direct::round_trip::RoundTrip;
-use crate::ipx::Place;
+use crate::ipx::{Exchange, Place};
 use crate::ncp::facts;
 
-/// Requests that may wait behind the one that is being answered.
-const MOST_WAITING: usize = 4;
 /// How often the end of a connection is said before it is taken for heard.
 const MOST_GOODBYES: u32 = 3;
 /// Task of every request: a session is one program.
@@ -34,17 +29,6 @@ pub(super) enum Stage {
     Open,
     /// The end is being said.
     Ending,
-}
-
-/// A packet that is not answered yet.
-#[derive(Debug)]
-struct Request {
-    packet: Vec<u8>,
-    first_sent_at: Instant,
-    tries: u32,
-    wait_ns: u64,
-    /// Whether the time until its answer says something of the round trip.
-    is_measured: bool,
 }
 
 /// A session.
@@ -67,13 +51,7 @@ pub(super) struct Caller {
     most_tries: u32,
     connection: u16,
     sequence: u8,
-    waiting: VecDeque<Vec<u8>>,
-    request: Option<Request>,
-    round_trip: RoundTrip,
-    /// A reply that waits until the session goes on.
-    held: Option<Vec<u8>>,
-    is_paused: bool,
-    is_closing: bool,
+    exchange: Exchange<()>,
 }
 
 impl Caller {
@@ -94,12 +72,7 @@ impl Caller {
             most_tries,
             connection: NO_CONNECTION,
             sequence: 0,
-            waiting: VecDeque::new(),
-            request: None,
-            round_trip: RoundTrip::default(),
-            held: None,
-            is_paused: false,
-            is_closing: false,
+            exchange: Exchange::default(),
         }
     }
 
@@ -133,33 +106,25 @@ impl Caller {
         message: &[u8],
         common: &mut Common,
     ) -> Result<(), NotSent> {
-        let Some(server) = self.server.filter(|_| self.stage == Stage::Open && !self.is_closing)
-        else {
+        let is_open = self.stage == Stage::Open && !self.exchange.is_closing();
+        let Some(server) = self.server.filter(|_| is_open) else {
             return Err(NotSent::NoSession);
         };
-        if message.len() > facts(server.framing).longest_message as usize {
-            return Err(NotSent::TooLong);
-        }
-        if self.waiting.len() >= MOST_WAITING {
-            return Err(NotSent::Full);
-        }
-        let mut memory = common.memory();
-        memory.extend_from_slice(message);
-        self.waiting.push_back(memory);
+        self.exchange.put(message, facts(server.framing).longest_message, common)?;
         self.begin_next(now, common);
         Ok(())
     }
 
     /// Send the next request, or say the end, if nothing is being answered.
     fn begin_next(&mut self, now: Instant, common: &mut Common) {
-        if self.request.is_some() || self.held.is_some() || self.is_paused {
-            return;
-        }
-        if let Some(message) = self.waiting.pop_front() {
+        if let Some(message) = self.exchange.next() {
             self.sequence = self.sequence.wrapping_add(1);
             self.begin(now, kind::REQUEST, &message, common);
             common.keep(message);
-        } else if self.is_closing && self.stage == Stage::Open {
+        } else if self.exchange.is_ready()
+            && self.exchange.is_closing()
+            && self.stage == Stage::Open
+        {
             self.stage = Stage::Ending;
             self.sequence = self.sequence.wrapping_add(1);
             self.begin(now, kind::DESTROY, &[], common);
@@ -171,17 +136,14 @@ impl Caller {
         let mut packet = common.memory();
         Envelope { kind, sequence, connection, task }.emit(&mut packet);
         packet.extend_from_slice(message);
-        let wait_ns = self.round_trip.timeout_ns();
         common.counts.requests_sent += 1;
-        self.deadline = Some(now.plus_nanos(wait_ns));
-        let (tries, is_measured) = (1, true);
-        self.request = Some(Request { packet, first_sent_at: now, tries, wait_ns, is_measured });
+        self.deadline = Some(self.exchange.begin(now, packet, ()));
         self.push(common);
     }
 
     fn push(&self, common: &mut Common) {
-        if let (Some(server), Some(request)) = (self.server, &self.request) {
-            common.interface.push(server, packet_type::NCP, self.socket, &request.packet);
+        if let (Some(server), Some(packet)) = (self.server, self.exchange.packet()) {
+            common.interface.push(server, packet_type::NCP, self.socket, packet);
         }
     }
 
@@ -198,19 +160,14 @@ impl Caller {
         };
         let is_ours = reply.envelope.sequence == self.sequence
             && (self.stage == Stage::Creating || reply.envelope.connection == self.connection);
-        let Some(request) = self.request.as_mut().filter(|_| is_ours) else {
+        if !is_ours || self.exchange.packet().is_none() {
             common.counts.discarded += 1;
             return None;
-        };
+        }
         if reply.envelope.kind == kind::BUSY {
             common.counts.working_received += 1;
-            request.is_measured = false;
-            // It has the request: what is lost now is the reply, if anything. How long it may work is its
-            // program's matter, which waits no more once it has closed the session.
-            if !self.is_closing {
-                request.tries = 1;
-            }
-            self.deadline = Some(now.plus_nanos(request.wait_ns));
+            // How long it may work is its program's matter, which waits no more once it has closed the session.
+            self.deadline = self.exchange.is_worked_on(now, !self.exchange.is_closing());
             return None;
         }
         if self.stage == Stage::Ending {
@@ -219,12 +176,7 @@ impl Caller {
         if reply.status & (status::BAD_CONNECTION | status::GOING_DOWN) != 0 {
             return Some(Why::ByPeerAbnormally);
         }
-        if request.is_measured {
-            self.round_trip.measure(now.nanos_since(request.first_sent_at));
-        }
-        if let Some(request) = self.request.take() {
-            common.keep(request.packet);
-        }
+        self.exchange.answered(now, common);
         self.deadline = None;
         if self.stage == Stage::Creating {
             return self.created(now, reply, common);
@@ -232,12 +184,10 @@ impl Caller {
         let mut message = common.memory();
         message.push(reply.completion);
         message.extend_from_slice(data);
-        if self.is_closing {
+        if self.exchange.is_closing() {
             common.keep(message);
-        } else if self.is_paused {
-            self.held = Some(message);
         } else {
-            common.message(self.id, message);
+            self.exchange.deliver(self.id, message, common);
         }
         common.event(Event::Room(self.id));
         self.begin_next(now, common);
@@ -265,43 +215,32 @@ impl Caller {
     /// A reply is late. Gives why the session is over, if it is.
     pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Option<Why> {
         let most_tries = if self.stage == Stage::Ending { MOST_GOODBYES } else { self.most_tries };
-        let Some(request) = &mut self.request else {
+        if self.exchange.packet().is_none() {
             self.deadline = None;
             return None;
-        };
-        if request.tries >= most_tries {
+        }
+        let Some(deadline) = self.exchange.send_again(now, most_tries) else {
             let is_end = self.stage == Stage::Ending;
             return Some(if is_end { Why::Closed } else { Why::NoAnswer });
-        }
-        request.tries += 1;
-        request.is_measured = false;
-        request.wait_ns = RoundTrip::longer_ns(request.wait_ns);
-        self.deadline = Some(now.plus_nanos(request.wait_ns));
+        };
+        self.deadline = Some(deadline);
         common.counts.sent_again += 1;
         self.push(common);
         None
     }
 
     pub(super) const fn pause(&mut self) {
-        self.is_paused = true;
+        self.exchange.pause();
     }
 
     pub(super) fn resume(&mut self, now: Instant, common: &mut Common) {
-        self.is_paused = false;
-        if let Some(message) = self.held.take() {
-            common.message(self.id, message);
-        }
+        self.exchange.resume(self.id, common);
         self.begin_next(now, common);
     }
 
     /// End the session once all is answered. Whether it is over at once.
     pub(super) fn close(&mut self, now: Instant, common: &mut Common) -> bool {
-        self.is_closing = true;
-        // Its program takes no more replies.
-        self.is_paused = false;
-        if let Some(message) = self.held.take() {
-            common.keep(message);
-        }
+        self.exchange.close(common);
         if self.is_searching() {
             return true;
         }

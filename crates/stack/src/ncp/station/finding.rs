@@ -102,11 +102,7 @@ impl Station {
             return false;
         };
         let caller = &mut self.callers[index];
-        let is_server = caller.server.is_some_and(|server| {
-            let (server, found) = (server.address, packet.from.address);
-            // Until a network has a number, it is zero for some stations and not for others.
-            (server.node, server.socket) == (found.node, found.socket)
-        });
+        let is_server = caller.server.is_some_and(|server| server.is_end(&packet.from));
         if !is_server {
             self.common.counts.discarded += 1;
             return true;

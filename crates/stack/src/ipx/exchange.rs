@@ -1,0 +1,169 @@
+//! A client's part of a protocol of one request at a time: requests wait for their turn, one is sent until it
+//! is answered, and an answer may wait until its program goes on.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+
+use super::common::Common;
+use super::round_trip::RoundTrip;
+use crate::carrier::{NotSent, SessionId};
+
+/// Requests that may wait behind the one that is being answered.
+const MOST_WAITING: usize = 4;
+
+/// A request that is not answered yet.
+#[derive(Debug)]
+struct Request<I> {
+    packet: Vec<u8>,
+    identity: I,
+    first_sent_at: Instant,
+    tries: u32,
+    wait_ns: u64,
+    /// Whether the time until its answer says something of the round trip.
+    is_measured: bool,
+}
+
+/// See the module. `I`: what the answer to a request is known by.
+#[derive(Debug)]
+pub(crate) struct Exchange<I> {
+    waiting: VecDeque<Vec<u8>>,
+    request: Option<Request<I>>,
+    round_trip: RoundTrip,
+    held: Option<Vec<u8>>,
+    is_paused: bool,
+    is_closing: bool,
+}
+
+impl<I> Default for Exchange<I> {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            request: None,
+            round_trip: RoundTrip::default(),
+            held: None,
+            is_paused: false,
+            is_closing: false,
+        }
+    }
+}
+
+impl<I> Exchange<I> {
+    /// Have a message of at most `longest` bytes wait for its turn.
+    pub(crate) fn put<C>(
+        &mut self,
+        message: &[u8],
+        longest: u32,
+        common: &mut Common<C>,
+    ) -> Result<(), NotSent> {
+        if message.len() > longest as usize {
+            return Err(NotSent::TooLong);
+        }
+        if self.waiting.len() >= MOST_WAITING {
+            return Err(NotSent::Full);
+        }
+        let mut memory = common.memory();
+        memory.extend_from_slice(message);
+        self.waiting.push_back(memory);
+        Ok(())
+    }
+
+    /// Whether a request may be begun: none is being answered, and no answer waits.
+    pub(crate) const fn is_ready(&self) -> bool {
+        self.request.is_none() && self.held.is_none() && !self.is_paused
+    }
+
+    /// The next message whose turn it is.
+    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
+        if self.is_ready() { self.waiting.pop_front() } else { None }
+    }
+
+    /// A request is sent now. Gives when its answer is late.
+    pub(crate) fn begin(&mut self, now: Instant, packet: Vec<u8>, identity: I) -> Instant {
+        let wait_ns = self.round_trip.timeout_ns();
+        let (first_sent_at, tries, is_measured) = (now, 1, true);
+        self.request =
+            Some(Request { packet, identity, first_sent_at, tries, wait_ns, is_measured });
+        now.plus_nanos(wait_ns)
+    }
+
+    /// The packet that is not answered yet.
+    pub(crate) fn packet(&self) -> Option<&[u8]> {
+        self.request.as_ref().map(|request| &request.packet[..])
+    }
+
+    /// What its answer is known by.
+    pub(crate) fn identity(&self) -> Option<&I> {
+        self.request.as_ref().map(|request| &request.identity)
+    }
+
+    /// The server has the request and works on it: what is lost now is the answer, if anything. Gives when that
+    /// is late; how often it was sent is forgotten if the answer is wanted still.
+    pub(crate) fn is_worked_on(&mut self, now: Instant, is_wanted: bool) -> Option<Instant> {
+        let request = self.request.as_mut()?;
+        request.is_measured = false;
+        if is_wanted {
+            request.tries = 1;
+        }
+        Some(now.plus_nanos(request.wait_ns))
+    }
+
+    /// The answer is late: gives until when it is waited for if the request is sent again, and `None` if that
+    /// was done often enough.
+    pub(crate) fn send_again(&mut self, now: Instant, most_tries: u32) -> Option<Instant> {
+        let request = self.request.as_mut().filter(|request| request.tries < most_tries)?;
+        request.tries += 1;
+        request.is_measured = false;
+        request.wait_ns = RoundTrip::longer_ns(request.wait_ns);
+        Some(now.plus_nanos(request.wait_ns))
+    }
+
+    /// The answer has come.
+    pub(crate) fn answered<C>(&mut self, now: Instant, common: &mut Common<C>) {
+        let Some(request) = self.request.take() else { return };
+        if request.is_measured {
+            self.round_trip.measure(now.nanos_since(request.first_sent_at));
+        }
+        common.keep(request.packet);
+    }
+
+    /// Report an answer to the program, once it goes on.
+    pub(crate) fn deliver<C>(&mut self, to: SessionId, answer: Vec<u8>, common: &mut Common<C>) {
+        if self.is_paused {
+            self.held = Some(answer);
+        } else {
+            common.message(to, answer);
+        }
+    }
+
+    /// Hold answers back.
+    pub(crate) const fn pause(&mut self) {
+        self.is_paused = true;
+    }
+
+    /// The program goes on.
+    pub(crate) fn resume<C>(&mut self, to: SessionId, common: &mut Common<C>) {
+        self.is_paused = false;
+        if let Some(answer) = self.held.take() {
+            common.message(to, answer);
+        }
+    }
+
+    /// End once all is answered: the program takes no more answers.
+    pub(crate) fn close<C>(&mut self, common: &mut Common<C>) {
+        (self.is_closing, self.is_paused) = (true, false);
+        if let Some(answer) = self.held.take() {
+            common.keep(answer);
+        }
+    }
+
+    /// Whether it ends.
+    pub(crate) const fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+
+    /// Whether nothing is being answered, or waits for that.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.request.is_none() && self.waiting.is_empty()
+    }
+}
