@@ -1,5 +1,8 @@
 use super::*;
-use crate::messages::{Command, Request};
+use crate::messages::{Command, Outcome, Request, Simulated};
+use crate::output::Output;
+use crate::running::Running;
+use crate::workloads::simulate::world;
 
 /// A request with `changes` of its values: paths in it, and the JSON there.
 pub fn request(changes: &[(&str, &str)]) -> Simulate {
@@ -16,6 +19,17 @@ pub fn request(changes: &[(&str, &str)]) -> Simulate {
         }
     });
     changed(request, changes)
+}
+
+/// What comes of a request that is allowed.
+pub fn run(request: &Simulate) -> Result<Box<Simulated>, Failure> {
+    let checked = check(request).unwrap();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    match world::run(request, &checked, &running) {
+        Ok(Outcome::Simulated(found)) => Ok(found),
+        Ok(other) => panic!("{other:?}"),
+        Err(failed) => Err(failed.failure),
+    }
 }
 
 /// The request of a text, with `changes` of its values: paths in it, and the JSON there.

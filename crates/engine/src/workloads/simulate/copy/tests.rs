@@ -1,11 +1,9 @@
 //! Copies between simulated machines: what comes of them, and what cannot be.
 
 use super::*;
-use crate::messages::{Outcome, RoleOutcome, Simulate, SimulatedFacts};
-use crate::output::Output;
+use crate::messages::{RoleOutcome, Simulate, SimulatedFacts};
 use crate::workloads::simulate::check::check;
-use crate::workloads::simulate::check::tests::changed;
-use crate::workloads::simulate::world;
+use crate::workloads::simulate::check::tests::{changed, run};
 
 /// A copy of three files of 20 kB, with `changes` of the request: paths in it, and the JSON there.
 fn request(changes: &[(&str, &str)]) -> Simulate {
@@ -31,11 +29,7 @@ fn request(changes: &[(&str, &str)]) -> Simulate {
 }
 
 fn simulated(changes: &[(&str, &str)]) -> (Copied, SimulatedFacts) {
-    let request = request(changes);
-    let checked = check(&request).unwrap();
-    let running = Running::new(1, Output::new(std::io::sink()));
-    let outcome = world::run(&request, &checked, &running);
-    let Ok(Outcome::Simulated(found)) = outcome else { panic!("{:?}", outcome.err()) };
+    let found = run(&request(changes)).unwrap();
     let mut outcomes = found.outcomes.into_iter();
     let Some(RoleOutcome::Copied(copied)) = outcomes.next() else { panic!("no copy") };
     (*copied, found.world)
@@ -173,8 +167,5 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
 fn a_dataset_larger_than_the_disk_is_a_sentence() {
     let disk = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 100}}}"#;
     let request = request(&[("/world/machines/1", disk), (DIRECTION, r#""download""#)]);
-    let checked = check(&request).unwrap();
-    let running = Running::new(1, Output::new(std::io::sink()));
-    let failed = world::run(&request, &checked, &running).unwrap_err();
-    assert_eq!(failed.failure.message, "files of 60000 bytes on a disk of 51200 bytes");
+    assert_eq!(run(&request).unwrap_err().message, "files of 60000 bytes on a disk of 51200 bytes");
 }

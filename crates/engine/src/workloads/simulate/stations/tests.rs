@@ -1,11 +1,9 @@
 //! Stations on simulated machines: what comes of them, and what cannot be.
 
 use super::*;
-use crate::messages::{Outcome, RoleOutcome, Simulate, SimulatedFacts};
-use crate::output::Output;
+use crate::messages::{RoleOutcome, Simulate, SimulatedFacts};
 use crate::workloads::simulate::check::check;
-use crate::workloads::simulate::check::tests::changed;
-use crate::workloads::simulate::world;
+use crate::workloads::simulate::check::tests::{changed, run};
 
 /// Two stations that read 20 blocks of 750 bytes each, with `changes` of the request.
 fn request(changes: &[(&str, &str)]) -> Simulate {
@@ -34,11 +32,7 @@ fn request(changes: &[(&str, &str)]) -> Simulate {
 }
 
 fn simulated(changes: &[(&str, &str)]) -> (Stationed, SimulatedFacts) {
-    let request = request(changes);
-    let checked = check(&request).unwrap();
-    let running = Running::new(1, Output::new(std::io::sink()));
-    let outcome = world::run(&request, &checked, &running);
-    let Ok(Outcome::Simulated(found)) = outcome else { panic!("{:?}", outcome.err()) };
+    let found = run(&request(changes)).unwrap();
     let mut outcomes = found.outcomes.into_iter();
     let Some(RoleOutcome::Stationed(stationed)) = outcomes.next() else { panic!("no stations") };
     (*stationed, found.world)
@@ -131,8 +125,5 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         assert_eq!(refused(&changes), message);
     }
     let request = request(&[(SERVER, full), ("/work/spec/file_size_bytes", "7500")]);
-    let checked = check(&request).unwrap();
-    let running = Running::new(1, Output::new(std::io::sink()));
-    let failed = world::run(&request, &checked, &running).unwrap_err();
-    assert_eq!(failed.failure.message, "files of 15000 bytes on a disk of 8704 bytes");
+    assert_eq!(run(&request).unwrap_err().message, "files of 15000 bytes on a disk of 8704 bytes");
 }
