@@ -38,10 +38,8 @@ pub async fn within<T>(
     work: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let patience = Duration::from_nanos(target.timeout_ns);
-    tokio::time::timeout(patience, work).await.unwrap_or_else(|_| {
-        let waited_s = patience.as_secs_f64();
-        Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
-    })
+    let done = tokio::time::timeout(patience, work).await;
+    done.unwrap_or_else(|_| Err(Fault::late(what, patience)))
 }
 
 /// Read from a stream as soon as something comes, and see whether it moves.

@@ -1,5 +1,6 @@
 //! Errors of a file service, classified by what can be done about them.
 
+use std::time::Duration;
 use std::{fmt, io};
 
 use schemars::JsonSchema;
@@ -81,6 +82,12 @@ impl Fault {
     #[must_use]
     pub fn wrong_login(self) -> Self {
         self.hint("see whether name and password are right")
+    }
+
+    /// That nothing answered the attempt to `what` in time.
+    pub fn late(what: impl fmt::Display, patience: Duration) -> Self {
+        let waited_s = patience.as_secs_f64();
+        Self::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s"))
     }
 
     /// What the system said of a connection to the attempt to `what`.

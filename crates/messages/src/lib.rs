@@ -111,7 +111,7 @@ pub enum Request {
     /// Send a stream to a peer that is no engine, or receive one from it. Ends in `peer_streamed`.
     #[schemars(title = "PeerStreamRequest")]
     PeerStream(Box<PeerStream>),
-    /// Serve programs that are no engines. `ready` names the port; `peer_client` tells of each client; when
+    /// Serve programs that are no engines. `ready` names the port; `peer_client` describes each client; when
     /// cancelled, the error has `peer_serve_ended`.
     #[schemars(title = "PeerServeRequest")]
     PeerServe(PeerServe),

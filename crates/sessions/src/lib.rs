@@ -14,3 +14,4 @@ pub use message_port::MessagePort;
 pub use redirected::{Agreed, File, Redirected};
 pub use served::{FileAnswers, Logins, serve};
 pub use why_ended::why_ended;
+pub use within::within;

@@ -155,7 +155,7 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
             broken: None,
         });
         let waited = within(&clock, patience, poll_fn(|cx| exchange.poll(cx, connected))).await;
-        waited.unwrap_or_else(|| Err(late("login", patience)))?;
+        waited.unwrap_or_else(|| Err(Fault::late("login", patience)))?;
         let Some(facts) = exchange.redirector.facts().cloned() else {
             return Err(Fault::new(Class::Protocol, "a session without a dialect"));
         };
@@ -182,7 +182,7 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
 
     async fn within_patience<T>(&self, ended: impl Future<Output = Result<T>>) -> Result<T> {
         let ended = within(&self.clock, self.patience, ended).await;
-        ended.unwrap_or_else(|| Err(late("call", self.patience)))
+        ended.unwrap_or_else(|| Err(Fault::late("call", self.patience)))
     }
 
     /// The same of a call that has nothing to say.
@@ -351,11 +351,6 @@ impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P
         let _ = self.command(Call::End).await;
         Ok(())
     }
-}
-
-fn late(what: &str, patience: Duration) -> Fault {
-    let waited_s = patience.as_secs_f64();
-    Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s"))
 }
 
 fn unexpected(done: &Done) -> Fault {

@@ -134,7 +134,7 @@ impl Subscriber for Traces {
                 connection.dialect = known.map(|(_, dialect)| *dialect);
             }
             "session established" => {
-                // `User { user: "name", … }`, or nobody.
+                // `User { user: "name", … }`, or no user.
                 let user = said.identity.split('"').nth(1).filter(|_| self.has_users);
                 connection.visitor.admitted(user, connection.dialect);
             }

@@ -44,7 +44,7 @@ struct Wire {
     is_mixing: bool,
 }
 
-/// Which frames that are for the same end come twice, and which come late: each of so many.
+/// Which frames that are for the same end come twice, and which come late: one of each of these numbers.
 const DOUBLED: u64 = 17;
 const LATE: u64 = 13;
 

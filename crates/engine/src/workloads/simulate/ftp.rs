@@ -1,22 +1,23 @@
 //! FTP in a world: the client and the server of real hosts, over the simulator's TCP and files.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use lanlab_clients::ftp as client;
-use lanlab_files::{Class, Fault, Target};
+use lanlab_files::{Fault, Target};
 use lanlab_servers::ftp::{Changes, Dialogue, Found, GREETING, Listing, Names, System, Way};
+use lanlab_sessions::within;
 use lanlab_sim::Host;
 use lanlab_sim::file_service::{ByteStream, Served, ServedFiles};
 use lanlab_sim::programs::{HostNode, addresses_of};
 use lanlab_stack::files::{self as stack, FileAnswer, FileCall, FileRefusal, Handle, Presence};
-use lanlab_units::{Clock, Instant};
+use lanlab_units::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::Mutex;
 
@@ -27,7 +28,7 @@ const FIRST_DATA_PORT: u16 = 20_000;
 /// Entries of a directory that are asked for at once.
 const LISTED: u32 = 256;
 /// A data connection must be made, and go on, within this time, as of a server of this host.
-const PATIENCE_NS: u64 = 300_000_000_000;
+const PATIENCE: Duration = Duration::from_mins(5);
 /// Permissions of files and directories, which modelled machines do not have.
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
@@ -132,27 +133,9 @@ impl client::Network for Machine {
         what: &str,
         work: impl Future<Output = lanlab_files::Result<T>>,
     ) -> lanlab_files::Result<T> {
-        let done = in_time(&self.host, self.patience.as_nanos() as u64, work).await;
-        done.unwrap_or_else(|| {
-            let waited_s = self.patience.as_secs_f64();
-            Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
-        })
+        let done = within(self.host.clock(), self.patience, work).await;
+        done.unwrap_or_else(|| Err(Fault::late(what, self.patience)))
     }
-}
-
-/// What `work` comes to, unless that takes longer on the world's clock.
-async fn in_time<T>(
-    host: &Host<HostNode>,
-    patience_ns: u64,
-    work: impl Future<Output = T>,
-) -> Option<T> {
-    let at = host.now().plus_nanos(patience_ns);
-    let (mut work, mut timer) = (pin!(work), pin!(host.clock().wait_until(at, || false)));
-    poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending => timer.as_mut().poll(context).map(|()| None),
-    })
-    .await
 }
 
 /// Serve files of a world to all who come.
@@ -262,7 +245,7 @@ impl System for Server {
     }
 
     async fn patiently<T>(&self, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-        let done = in_time(&self.host, PATIENCE_NS, work).await;
+        let done = within(self.host.clock(), PATIENCE, work).await;
         done.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
     }
 

@@ -140,7 +140,7 @@ impl Stationing {
         (operations, bytes)
     }
 
-    /// What they came to; readings are told before.
+    /// What they came to; readings are reported before.
     ///
     /// # Errors
     /// They could not connect, or none was left.

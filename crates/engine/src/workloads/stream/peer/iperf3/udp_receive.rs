@@ -49,7 +49,7 @@ pub struct WatchedFlow {
 }
 
 impl Watched {
-    /// Of so many flows.
+    /// Of this number of flows.
     pub fn of(flows: usize) -> Self {
         Self { flows: (0..flows).map(|_| WatchedFlow::default()).collect(), ..Self::default() }
     }

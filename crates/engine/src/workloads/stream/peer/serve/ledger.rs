@@ -18,7 +18,7 @@ pub struct Moving {
 
 impl Moving {
     pub fn new(number: u64) -> Self {
-        // How far they are the ledger reads; nobody else does.
+        // Read by the ledger alone: how far they are.
         let silent = || Running::new(number, Output::new(std::io::sink()));
         Self { sending: silent(), receiving: silent(), is_going: AtomicBool::new(false) }
     }

@@ -13,9 +13,9 @@ use crate::workloads::setup::{is_closed, is_idle};
 const READ_BYTES: usize = 16 * 1024;
 /// To take the few octets of a dialogue.
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
-/// A read of a test under way comes back so often, to look whether the server ends.
+/// After this time a read of a test under way returns, to look whether the server ends.
 const LOOK: Duration = Duration::from_millis(50);
-/// The sentence of stock clients for a control connection that is closed; it reaches nobody.
+/// The sentence of stock clients for a control connection that is closed, which it does not reach.
 const CLOSED: i32 = 109;
 
 /// A dialogue and its connection.

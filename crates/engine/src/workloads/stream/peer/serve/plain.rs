@@ -1,6 +1,6 @@
 //! Services over TCP and nothing else: echo (RFC 862), discard (RFC 863), character generator (RFC 864).
 //!
-//! Over TCP alone: over UDP each of them sends to whoever is named as the sender of a datagram.
+//! Over TCP alone: over UDP each of them sends to the address that a datagram names as its sender.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -22,7 +22,7 @@ use crate::workloads::setup::{is_closed, is_idle};
 
 /// Octets that one read or write asks for.
 const BUFFER_BYTES: usize = 128 << 10;
-/// A read or write comes back so often, to look whether it is to end.
+/// After this time a read or write returns, to look whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 /// Of RFC 864: lines of 72 characters of the 95 that can be printed, each begun one further.
 const CHARACTERS: usize = 95;

@@ -81,7 +81,7 @@ impl<'a> Roll<'a> {
         PeerClient::new(self.running.id(), number, address, cookie, began_ns)
     }
 
-    /// Tell the driver of clients that have ended, for whom it is waited so long.
+    /// Report clients that have ended to the driver; they are waited for this long.
     pub fn take_results(&mut self, wait: Duration) {
         self.ledger.look(os::monotonic());
         let mut next = self.ended.recv_timeout(wait).ok();
