@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from small_runs import Watching, a_store
 from test_simulated_worlds import SIZES, WHY, record_of
 
+from lanlab.analysis.limiting import limiting
 from lanlab.errors import UsageError
 from lanlab.run import RunRequest, new_run
 from lanlab.store import TrialRecord
@@ -119,3 +121,39 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
         new_run(RunRequest(asked, "quick", "simulated", None, 1), store, Watching())
     assert found.value.message.startswith(expected.replace("HERE", str(tmp_path)))
     assert not (tmp_path / "store.sqlite").exists()
+
+
+def test_what_limits_a_copy_is_the_part_that_works_longest(tmp_path: Path) -> None:
+    """Whole time or most of it; a server's disk that reads what was asked for lacks a cache."""
+    asked = study()
+    (experiment,) = asked.experiment
+    factors = {"service": ("smb1",), "direction": ("download",)}
+    one = asked.model_copy(
+        update={"experiment": (experiment.model_copy(update={"factors": factors}),)}
+    )
+    trial = trials_of(tmp_path, RunRequest(one, "quick", "simulated", None, 1))[0]
+    found = limiting(trial)
+    assert found is not None and found.cause == "mostly wire"
+
+    def cause(**changed: int) -> str:
+        world = json.loads(json.dumps(trial.raw["setup"]["world"]))
+        client, server = world["hosts"]
+        for name, value in changed.items():
+            if name == "bus_busy_ns":
+                world[name] = value
+            else:
+                place, _, key = name.partition("__")
+                host = {"client": client, "server": server}[place]
+                (host["store"] if key in host["store"] else host)[key] = value
+        raw = {**trial.raw, "setup": {**trial.raw["setup"], "world": world}}
+        limit = limiting(replace(trial, raw=raw))
+        assert limit is not None
+        return limit.cause
+
+    whole_ns = trial.raw["setup"]["world"]["virtual_ns"]
+    assert cause(server__program_ns=whole_ns) == "server's processor"
+    assert cause(client__interrupt_ns=whole_ns) == "client's processor"
+    assert cause(bus_busy_ns=whole_ns) == "wire"
+    assert cause(server__disk_busy_ns=whole_ns, server__cache_misses=0) == "server's disk"
+    misses = trial.raw["setup"]["world"]["hosts"][1]["store"]["disk_accesses"]
+    assert cause(server__disk_busy_ns=whole_ns, server__cache_misses=misses) == "cache misses"

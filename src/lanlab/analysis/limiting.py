@@ -1,5 +1,5 @@
 """What limited a simulated trial: the sender's pace or processor, the wire, or where frames were
-lost at the receiver."""
+lost at the receiver; of a file service the part that works longest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class Limiting:
     """How busy the parts of a simulated trial were, and which of them was the limit."""
 
     #: One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place of loss
-    #: with what made it overflow, or `window or waiting`.
+    #: with what made it overflow, or `window or waiting`. Of a file service a processor, a disk,
+    #: `cache misses`, or `wire`, after `mostly` where it has pauses.
     cause: str
     #: Shares of the time in which something was sent.
     sender_busy_ratio: float
@@ -56,7 +57,9 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     is_paced = any(
         request["work"].get(name) is not None for name in ("rate", "rate_requests_per_s")
     )
-    if lost_ratio > LOST_RATIO:
+    if receiver.get("store") is not None:
+        cause = _longest_part(world, used_ns / ratio)
+    elif lost_ratio > LOST_RATIO:
         interrupts = receiver["interrupt_ns"] / active_ns
         why = "interrupts" if interrupts > 0.5 * busy[1] else "processor"
         cause = f"receiver's {why}" if busy[1] >= BUSY_RATIO else place
@@ -71,6 +74,27 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     else:
         cause = "sending rate" if is_paced else "window or waiting"
     return Limiting(cause, busy[0], busy[1], wire, lost_ratio)
+
+
+def _longest_part(world: Mapping[str, Any], wire_ns: float) -> str:
+    """The part of a file service that works longest. A client that waits for each reply keeps none
+    busy all the time: then most of a request's time is of that part."""
+    *clients, server = world["hosts"]
+    busy_ns = {
+        "server's processor": _busy_ns(server),
+        "server's disk": server["store"]["disk_busy_ns"],
+        "client's processor": max(map(_busy_ns, clients)),
+        "client's disk": max((one.get("store") or {}).get("disk_busy_ns", 0) for one in clients),
+        "wire": wire_ns,
+    }
+    part = max(busy_ns, key=lambda name: busy_ns[name])
+    is_all = busy_ns[part] >= BUSY_RATIO * world["virtual_ns"]
+    if (
+        part == "server's disk"
+        and 2 * server["store"]["cache_misses"] > server["store"]["disk_accesses"]
+    ):
+        part = "cache misses"
+    return part if is_all else f"mostly {part}"
 
 
 def cause_of(trials: Sequence[TrialRecord]) -> str | None:
