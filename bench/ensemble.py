@@ -15,13 +15,13 @@ written into machines.toml as [[range]], from where tables take it.
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from laboratory import Free, allowed, opened, study_parser, with_values
+from laboratory import Free, allowed, opened, study_parser, with_values, write_rows
 
 from lanlab.analysis.findings.printed import number_of, ratio_of
 from lanlab.analysis.simulated import Accuracy
@@ -36,7 +36,7 @@ _SEED = 1
 _STEP_RATIO = 0.02
 #: No number is taken to be off by more than this factor.
 _MOST_LOG = np.log(2.0)
-_BEGIN = "\n# What the fit leaves open, by `bench/ensemble.py`.\n"
+_RANGES = "What the fit leaves open, by `bench/ensemble.py`."
 
 
 def free_of(simulation: Simulation) -> list[Free]:
@@ -90,14 +90,8 @@ def moved(simulation: Simulation, free: Sequence[Free], logs: Sequence[float]) -
     return with_values(simulation, allowed(values))
 
 
-def write(path: Path, ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Put the ranges behind all else in the file."""
-    text = path.read_text(encoding="utf-8").partition(_BEGIN)[0].rstrip("\n") + "\n"
-    rows = [
-        f'\n[[range]]\nvalue = "{name}"\nlow = {low:.4g}\nhigh = {high:.4g}\n'
-        for name, (low, high) in ranges.items()
-    ]
-    path.write_text(text + _BEGIN + "".join(rows), encoding="utf-8")
+def _row(name: str, ends: tuple[float, float]) -> str:
+    return f'[[range]]\nvalue = "{name}"\nlow = {ends[0]:.4g}\nhigh = {ends[1]:.4g}\n'
 
 
 def main() -> None:
@@ -154,7 +148,8 @@ def main() -> None:
             )
         print(f"{lab.simulated} trials were simulated")
         if not given.check:
-            write(lab.loaded.path.with_name("machines.toml"), ranges)
+            path = lab.loaded.path.with_name("machines.toml")
+            write_rows(path, _RANGES, itertools.starmap(_row, ranges.items()))
 
 
 if __name__ == "__main__":

@@ -7,10 +7,16 @@ simulated / published, with the simulator itself and with fixed seeds, so that t
 gives the same numbers. Values held out are never looked at. At the end all printed values stand
 beside the simulated ones.
 
+With `--hold-out` nothing is fitted to the printed values whose names begin so: a number that rests
+on them alone is as of the machine that its machine is like. What is simulated of them then is
+written into machines.toml as [[prediction]], from where tables take it, and no fitted number
+changes there.
+
     python bench/fit.py manford-kolahi            # fits, writes, prints
     python bench/fit.py manford-kolahi --check    # writes nothing, prints how far off they are
     python bench/fit.py manford-kolahi --check --only rtt.    # of those whose names begin so
     python bench/fit.py milanovic-srbljic --check --finer     # what a grid twice as fine changes
+    python bench/fit.py schomer-claason --scale full --hold-out netbeui,nwlink
 """
 
 from __future__ import annotations
@@ -22,10 +28,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laboratory import Free, Laboratory, allowed, opened, study_parser, with_values
+from laboratory import (
+    Free,
+    Laboratory,
+    allowed,
+    opened,
+    study_parser,
+    with_values,
+    write_rows,
+)
 from scipy.optimize import least_squares
 
-from lanlab.analysis.simulated import WITHIN_RATIOS, Accuracy, counts, read_off
+from lanlab.analysis.simulated import STANDINGS, WITHIN_RATIOS, Accuracy, counts, read_off
 from lanlab.studies.machines import Simulation
 
 #: Step of the derivatives, as a share of each number: wide enough that a packet more or less is
@@ -38,6 +52,7 @@ _MOST_EVALUATIONS = 60
 _EXACT = 1e-3
 _EXACT_OF_ROUND_TRIPS = 8e-2
 _DIGITS = 4
+_PREDICTIONS = "What was simulated before these values were fitted, by `bench/fit.py --hold-out`."
 
 
 def free_numbers(simulation: Simulation) -> list[Free]:
@@ -64,6 +79,28 @@ def groups(free: Sequence[Free]) -> list[list[Free]]:
                 apart.append((other_ids, others))
         found = [*apart, (ids, members)]
     return [members for _, members in found]
+
+
+def without(simulation: Simulation, held: frozenset[str]) -> Simulation:
+    """The machines as if these printed values were not known."""
+    machines = []
+    for machine in simulation.machine:
+        numbers = {}
+        for name, number in machine.numbers.items():
+            left = tuple(one for one in number.fitted if one not in held)
+            if number.fitted and not left and machine.like is None:
+                raise SystemExit(f"{machine.id}.{name}: fitted to held-out values alone, like none")
+            if left or not number.fitted:
+                numbers[name] = number.model_copy(update={"fitted": left})
+        machines.append(machine.model_copy(update={"numbers": numbers}))
+    return simulation.model_copy(
+        update={
+            "machine": tuple(machines),
+            "held_out": tuple({*simulation.held_out, *held}),
+            "prediction": (),
+            "range": (),
+        }
+    )
 
 
 def fit_group(lab: Laboratory, simulation: Simulation, group: Sequence[Free]) -> Simulation:
@@ -136,11 +173,9 @@ def write(path: Path, simulation: Simulation, free: Sequence[Free]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def fit(lab: Laboratory, rounds: int = 4) -> Simulation:
+def fit(lab: Laboratory, simulation: Simulation, rounds: int = 4) -> Simulation:
     """The machines of a study, fitted; groups are gone through again until none changes, as one may
     hang on another by the machine that it is like."""
-    simulation = lab.study.simulation
-    assert simulation is not None
     parts = groups(free_numbers(simulation))
     for _ in range(rounds):
         before = simulation
@@ -163,7 +198,7 @@ def print_accuracy(found: Sequence[Accuracy]) -> None:
             f"{one.value.id:24} {bound:3}{one.published:12.5g} {one.simulated:12.5g} "
             f"{100 * one.error_ratio:+7.1f} %  {one.standing}{_skill_text(one)}"
         )
-    for standing in ("fitted", "held out", "not fitted"):
+    for standing in STANDINGS:
         own = [one for one in found if one.standing == standing]
         *within, total = counts(own)
         if total:
@@ -184,6 +219,10 @@ def _skill_text(one: Accuracy) -> str:
     return f", print alone {100 * known:+.1f} % ({skill})"
 
 
+def _row(one: Accuracy) -> str:
+    return f'[[prediction]]\nvalue = "{one.value.id}"\nsimulated = {one.simulated:.4g}\n'
+
+
 def main() -> None:
     parser = study_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
@@ -193,18 +232,35 @@ def main() -> None:
     parser.add_argument(
         "--finer", action="store_true", help="put a load between each two of every sweep"
     )
+    parser.add_argument(
+        "--hold-out",
+        default="",
+        metavar="PART,PART",
+        help="predict values with these in their names",
+    )
     given = parser.parse_args()
     if given.only and not given.check:
         parser.error("--only needs --check: a fit takes all values")
     with opened(given.study, given.scale, is_finer=given.finer) as (lab, simulation):
+        path = lab.loaded.path.with_name("machines.toml")
+        if given.hold_out:
+            parts = given.hold_out.split(",")
+            held = frozenset(one for one in simulation.fitted if any(part in one for part in parts))
+            simulation = fit(lab, without(simulation, held))
+            found = lab.accuracy(simulation)
+            print_accuracy(found)
+            predictions = [one for one in found if one.value.id in held]
+            if not given.check:
+                write_rows(path, _PREDICTIONS, map(_row, predictions))
+            return
         if not given.check:
             before = simulation
-            simulation = fit(lab)
+            simulation = fit(lab, simulation)
             free = free_numbers(simulation)
             for one in free:
                 old, new = _value(before, one), _value(simulation, one)
                 print(f"{one!s:40} {old:10.5g} -> {new:10.5g}")
-            write(lab.loaded.path.with_name("machines.toml"), simulation, free)
+            write(path, simulation, free)
         print_accuracy(lab.accuracy(simulation, given.only))
         print(f"{lab.simulated} trials were simulated")
 

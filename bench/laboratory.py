@@ -7,9 +7,11 @@ import argparse
 import contextlib
 import itertools
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from lanlab.analysis.findings.evidence import Cell
@@ -23,9 +25,9 @@ from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand
 from lanlab.run.simulated import trial_on
 from lanlab.studies import LoadedStudy, Study, load_study
-from lanlab.studies.counterparts import in_published_words
+from lanlab.studies.counterparts import in_published_words, names_of, place_at
 from lanlab.studies.machine_numbers import NUMBERS
-from lanlab.studies.machines import Simulation, known_machine, place_of
+from lanlab.studies.machines import Simulation, known_machine
 from lanlab.studies.whereabouts import study_on
 from lanlab.testbeds.simulated import SimulatedTestbed
 from lanlab.units import parse_rate_bps
@@ -103,7 +105,8 @@ class Laboratory:
             ]
         )
         for condition in conditions:
-            metrics, varied = self._metrics(simulation, condition), tuple(condition.factors)
+            metrics = self._metrics(simulation, condition)
+            varied = names_of(self.study, tuple(condition.factors))
             for levels in self._levels(condition):
                 for metric, value in metrics.items():
                     cell = Cell(levels, varied, Trials((float(value),)), group=condition.experiment)
@@ -115,13 +118,13 @@ class Laboratory:
         }
 
     def _wire(self, simulation: Simulation, levels: Mapping[str, Any]) -> Wire | None:
-        place = place_of(simulation, levels)
+        place = place_at(self.study, levels, of=simulation)
         assert place is not None
         link = simulation.link_of(place) or self.study.testbed.link
         return wire_asked_for(link, has_timestamps=False)
 
     def _trial(self, simulation: Simulation, condition: Condition) -> SimulatedTrial:
-        place = place_of(simulation, condition.parameters)
+        place = place_at(self.study, condition.parameters, condition.experiment, of=simulation)
         assert place is not None
         machines = [known_machine(simulation, name) for name in place.machines]
         seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
@@ -198,6 +201,16 @@ def touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bo
         if reading.value == value.id:
             wanted |= {key: one for key, one in reading.at.items() if key != "rate_bps"}
     return all(key in levels and levels[key] == one for key, one in wanted.items())
+
+
+def write_rows(path: Path, title: str, rows: Iterable[str]) -> None:
+    """Put rows of tables under a comment at the end of a file, in place of those there."""
+    before, _, rest = path.read_text(encoding="utf-8").partition(f"\n# {title}\n")
+    # Rows under another comment are somebody else's.
+    after = re.search(r"\n# .*", rest, re.DOTALL)
+    others = before.rstrip("\n") + "\n" + (after[0] if after else "")
+    parts = [others.rstrip("\n") + "\n", f"\n# {title}\n", *(f"\n{row}" for row in rows)]
+    path.write_text("".join(parts), encoding="utf-8")
 
 
 def study_parser(description: str | None) -> argparse.ArgumentParser:

@@ -161,8 +161,26 @@ def test_numbers_that_were_chosen_by_hand_are_free() -> None:
     assert len(by_hand) == 5 and all(number.fitted for number in by_hand)
 
 
-@pytest.mark.parametrize("name", ["manford-kolahi", "milanovic-srbljic"])
-def test_every_held_out_value_has_a_baseline(name: str) -> None:
+def test_what_was_predicted_before_a_fit_stands_first_and_keeps_its_skill() -> None:
+    """The fit comes to 264 s of 265; before it 261.8 s were simulated; 263 s are as over TCP/IP."""
+    study = load_study("schomer-claason")
+    levels = {"os": "w98se", "protocol": "netbeui", "dataset": "one-large-file"}
+    cells = {"elapsed_ns": [cell(264e9, **levels)]}
+    before, after = accuracies(study.published, machines_of(study.study.id), cells)
+    assert (before.standing, after.standing) == ("predicted before the fit", "fitted")
+    assert before.value == after.value and after.simulated == 264e9 and after.skill is None
+    assert before.baseline == 263e9 and before.simulated != after.simulated
+    error = before.simulated / 265e9 - 1
+    assert before.skill == pytest.approx(1 - abs(error) / (1 - 263 / 265))
+
+
+@pytest.mark.parametrize(
+    "name", ["brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "schomer-claason"]
+)
+def test_every_predicted_value_has_a_baseline(name: str) -> None:
     """Without one its error says nothing."""
     simulation = machines_of(name)
-    assert {one.value for one in simulation.baseline} == set(simulation.held_out)
+    predicted = {one.value for one in simulation.prediction} | set(simulation.held_out)
+    assert {one.value for one in simulation.baseline} <= predicted
+    if name != "brutman-mtcp":
+        assert {one.value for one in simulation.baseline} == predicted

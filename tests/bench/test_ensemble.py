@@ -13,7 +13,8 @@ if not (BENCH / "ensemble.py").is_file():
     pytest.skip("the bench is not part of what is installed", allow_module_level=True)
 sys.path.insert(0, str(BENCH))
 
-from ensemble import interval_of, walk, write  # noqa: E402
+from ensemble import interval_of, walk  # noqa: E402
+from laboratory import write_rows  # noqa: E402
 from sensitivity import assumed_numbers, moved  # noqa: E402
 
 from lanlab.analysis.simulated import Accuracy  # noqa: E402
@@ -58,15 +59,17 @@ def test_members_agree_with_print_and_go_as_far_as_it_lets_them() -> None:
     assert (again == found).all()
 
 
-def test_ranges_are_written_once(tmp_path: Path) -> None:
-    """And a second time in place of the first."""
+def test_rows_are_written_once(tmp_path: Path) -> None:
+    """And a second time in place of the first; those under another comment stay."""
     path = tmp_path / "machines.toml"
     path.write_text("schema = 1\n")
-    write(path, {"a": (1.0, 2.0), "b": (3.0, 4.0)})
-    write(path, {"a": (1.5, 2.5)})
-    text = path.read_text()
-    assert text.startswith("schema = 1\n") and text.count("[[range]]") == 1
-    assert "low = 1.5\nhigh = 2.5\n" in text
+    write_rows(path, "Ranges.", ["[[range]]\nlow = 1\n", "[[range]]\nlow = 2\n"])
+    write_rows(path, "Others.", ["[[other]]\n"])
+    for _ in range(2):
+        write_rows(path, "Ranges.", ["[[range]]\nlow = 3\n"])
+        assert path.read_text() == (
+            "schema = 1\n\n# Others.\n\n[[other]]\n\n# Ranges.\n\n[[range]]\nlow = 3\n"
+        )
 
 
 def test_the_value_that_is_moved_most_is_named() -> None:

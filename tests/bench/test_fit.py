@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,24 @@ def test_a_check_writes_nothing_and_says_how_far_off_it_is(folder: Path) -> None
     assert float(small.split()[3]) == pytest.approx(100 * (63.2 / 36.4 - 1), abs=1)
 
 
+def test_a_value_that_is_held_out_for_a_while_is_predicted(folder: Path) -> None:
+    """By numbers that rest on others; what was fitted to it alone is as of the other machine. The
+    prediction is written down, and no number changes."""
+    other = '\n[[machine]]\nid = "other"\ntitle = ""\nlike = "pc"\n\n[machine.numbers]\n'
+    other += 'send_call_us = { value = 9, fitted = ["g256"] }\n'
+    before = MACHINES.replace("\n[[place]]", f"{other}\n[[place]]").replace(
+        '"pc", "pc"', '"other", "pc"'
+    )
+    (folder / "machines.toml").write_text(before)
+    said = _fit(folder, "--hold-out", "g256")
+    (line,) = (one for one in said.splitlines() if one.startswith("g256"))
+    assert line.endswith("held out")
+    after = (folder / "machines.toml").read_text()
+    written = tomllib.loads(after.removeprefix(before))
+    assert [one["value"] for one in written["prediction"]] == ["g256"]
+    assert written["prediction"][0]["simulated"] == pytest.approx(float(line.split()[2]), rel=1e-3)
+
+
 def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Path) -> None:
     """With what was published beside the study, also when that file is gone."""
     from lanlab.analysis.published import published_numbers
@@ -143,8 +162,8 @@ def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Pat
         table, counts = accuracy_tables(run, store.trials(run.id), published_numbers(run))
     assert [row[0].text for row in table.rows] == ["g64", "g256", "g1000"]
     assert [(row[0].text, row[-2].text, row[-1].text) for row in counts.rows] == [
-        ("fitted", "2", "2 free numbers for 2 values of goodput: no degree of freedom left"),
         ("held out", "1", ""),
+        ("fitted", "2", "2 free numbers for 2 values of goodput: no degree of freedom left"),
     ]
 
 

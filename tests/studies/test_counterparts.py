@@ -8,7 +8,7 @@ import pytest
 
 from lanlab.errors import BadStudy
 from lanlab.studies import load_study
-from lanlab.studies.counterparts import in_published_words, names_of, published_level
+from lanlab.studies.counterparts import in_published_words, names_of, place_at, published_level
 from lanlab.studies.load import parse_study
 
 _STUDY = {
@@ -94,3 +94,14 @@ def test_a_counterpart_of_what_there_is_not_is_refused(one: dict[str, Any], said
     with pytest.raises(BadStudy) as refused:
         parse_study(with_counterpart(**one), "copies.toml")
     assert said in str(refused.value.message) + str(refused.value.hint)
+
+
+def test_a_place_may_name_what_was_published() -> None:
+    """Machines for a protocol of the report are those of each service that stands for it."""
+    study = load_study("schomer-claason").study
+    for service, protocol in {"smb1+nbf": "netbeui", "smb1+ipx": "nwlink"}.items():
+        place = place_at(study, {"os": "w98se", "service": service})
+        assert place is not None and place.machines[0] == f"celeron400-w98se-{protocol}"
+    tcp = place_at(study, {"os": "w98se", "service": "smb1"})
+    assert tcp is not None and tcp.when == {"os": "w98se"}
+    assert place_at(study, {"service": "smb1"}) is None

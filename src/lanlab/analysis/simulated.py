@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 from lanlab.analysis.findings.printed import ratio_of
 from lanlab.analysis.published import is_own
@@ -17,9 +17,12 @@ from lanlab.studies.expressions import evaluate
 from lanlab.studies.machines import Simulation, known_machine, place_factors, place_of
 from lanlab.studies.plain_level import plain_level
 
-#: What a printed number was to the machines: one was fitted to it; it was set aside before
-#: anything was fitted; neither.
-Standing = Literal["fitted", "held out", "not fitted"]
+#: What a printed number was to the machines: it was predicted, and a later fit took it in; one was
+#: fitted to it; it was set aside before anything was fitted; none of these.
+Standing = Literal["predicted before the fit", "held out", "fitted", "not fitted"]
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
+#: Of those that print alone can be set beside.
+PREDICTED: tuple[Standing, ...] = STANDINGS[:2]
 #: Errors up to these are counted.
 WITHIN_RATIOS = (0.05, 0.1, 0.2)
 #: A baseline that is nearer than this has the number.
@@ -56,7 +59,7 @@ class Accuracy:
     how: str
     #: Names of the simulated conditions that it rests on.
     conditions: tuple[str, ...]
-    #: Of a held-out number, what print alone makes of it, in the same unit; `None`: not said.
+    #: Of a predicted number, what print alone makes of it, in the same unit; `None`: not said.
     baseline: float | None = None
     #: Id of another value that is the same printed number of the same conditions, and counts.
     repeats: str | None = None
@@ -117,7 +120,8 @@ def accuracies(
         cells_of: The simulated conditions, by metric.
 
     Returns:
-        In the order of the publication. Differences are left out: they follow from two means.
+        What was predicted before a fit took it in, then all in the order of the publication.
+        Differences are left out: they follow from two means.
     """
     ranges = {one.value: (one.low, one.high) for one in simulation.range}
     found: list[Accuracy] = []
@@ -131,7 +135,24 @@ def accuracies(
             low, high = ranges.get(value.id, (None, None))
             repeats = _repeated(one, found)
             found.append(replace(one, baseline=baseline, repeats=repeats, low=low, high=high))
-    return found
+    return [*_before_the_fit(found, published, simulation), *found]
+
+
+def _before_the_fit(
+    found: Iterable[Accuracy], published: Published, simulation: Simulation
+) -> Iterator[Accuracy]:
+    """What was simulated of numbers that a later fit took in."""
+    simulated = {one.value: one.simulated for one in simulation.prediction}
+    for one in found:
+        if one.value.id in simulated:
+            before = replace(
+                one,
+                standing="predicted before the fit",
+                simulated=simulated[one.value.id],
+                low=None,
+                high=None,
+            )
+            yield replace(before, baseline=_baseline(before, published, simulation))
 
 
 def _repeated(one: Accuracy, before: Iterable[Accuracy]) -> str | None:
@@ -153,9 +174,9 @@ def _is_same(one: Accuracy, other: Accuracy) -> bool:
 
 
 def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> float | None:
-    """What print alone makes of a number that was held out."""
+    """What print alone makes of a number that was predicted."""
     given = [each for each in simulation.baseline if each.value == one.value.id]
-    if one.standing != "held out" or not given:
+    if one.standing not in PREDICTED or not given:
         return None
     numbers = {value.id: value.value for value in published.value}
     guess = float(evaluate(given[0].guess, numbers.__getitem__))

@@ -110,11 +110,13 @@ def wire_at(run: RunRecord, parameters: Mapping[str, Level]) -> Wire | None:
     condition are joined by another."""
     recorded = run.study.get("simulation") or {}
     if recorded.get("medium"):
-        from lanlab.studies.machines import Simulation, place_of
+        from lanlab.studies import Study
+        from lanlab.studies.counterparts import place_at
 
-        simulation = Simulation.model_validate(recorded)
-        place = place_of(simulation, parameters)
-        link = None if place is None else simulation.link_of(place)
+        study = Study.model_validate(run.study)
+        place = place_at(study, parameters)
+        assert study.simulation is not None
+        link = None if place is None else study.simulation.link_of(place)
         if link is not None:
             return wire_asked_for(link, has_timestamps=False)
     return wire_of(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.simulated import WITHIN_RATIOS, Accuracy, Freedom, counts, freedoms
+from lanlab.analysis.simulated import STANDINGS, WITHIN_RATIOS, Accuracy, Freedom, counts, freedoms
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.wording import BOUNDS, level_text, number, percent, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
@@ -12,7 +12,6 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
 TITLE = "Simulated values beside the published ones"
-_STANDINGS = ("fitted", "held out", "not fitted")
 
 
 def accuracy_tables(
@@ -43,7 +42,7 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("baseline"),
         Column("", "by print alone", "by print alone"),
         Column("skill", "skill", "skill"),
-        Column("standing", "fitted or held out", "fitted or held out", is_number=False),
+        Column("standing", "predicted or fitted", "predicted or fitted", is_number=False),
         Column("how", "read off as", "", is_number=False),
     )
     return Table("accuracy", TITLE, columns, tuple(_row(one, study) for one in found))
@@ -62,7 +61,7 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
         Column("worth", "what that is worth", "what that is worth", is_number=False),
     )
     rows = []
-    for standing in _STANDINGS:
+    for standing in STANDINGS:
         own = [one for one in found if one.standing == standing]
         *near, total = counts(own)
         if total:
@@ -89,6 +88,11 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
         "alone: skill is 1 less the simulation's error over that of print. With no degree of "
         "freedom left a fitted value could not be missed."
     ]
+    if any(one.standing == "predicted before the fit" for one in found):
+        said.append(
+            "A value predicted before the fit has two rows: what was simulated when nothing was "
+            "fitted to it, and what the machines give since a fit took it in."
+        )
     if exact:
         values = "1 held-out value is" if exact == 1 else f"{exact} held-out values are"
         said.append(f"{values} what print alone has exactly, could not be missed, and not counted.")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.published import published_numbers
+from lanlab.analysis.simulated import PREDICTED
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.analysis.summary import condition_key, summarise
 from lanlab.figures.wording import condition_text, number, percent, quantity
@@ -74,18 +75,18 @@ def prediction_error_sentence(before: Run) -> str:
     missed = [
         abs(one.error_ratio)
         for one in run_accuracies(run, trials, published_numbers(run))
-        if one.standing == "held out" and one.can_fail
+        if one.standing in PREDICTED and one.can_fail
     ]
     if not missed:
         return (
-            "No value of these experiments was held out of the fit that the model could have "
+            "No printed value of these experiments was predicted that the model could have "
             "missed: how far it errs is not known."
         )
     values = "1 value" if len(missed) == 1 else f"{len(missed)} values"
     far = percent(max(missed), 2)
     return (
-        f"The model missed {values} of these experiments that were held out of the fit by up to "
-        f"{far}: differences below that are not to be relied on."
+        f"The model missed {values} of these experiments, predicted before a fit or held out, by "
+        f"up to {far}: differences below that are not to be relied on."
     )
 
 

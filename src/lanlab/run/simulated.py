@@ -12,7 +12,8 @@ from lanlab.plan import Condition, Plan, PlannedTrial
 from lanlab.run.site import Site
 from lanlab.store import RunRecord
 from lanlab.studies import Study
-from lanlab.studies.machines import KnownMachine, known_machine, place_of
+from lanlab.studies.counterparts import place_at
+from lanlab.studies.machines import KnownMachine, known_machine
 from lanlab.testbeds.base import Simulates
 from lanlab.workloads import workload
 
@@ -65,7 +66,7 @@ def _on_machines(
     study: Study, trial: Condition | PlannedTrial, link: str, seed: int
 ) -> SimulatedTrial:
     assert study.simulation is not None
-    place = place_of(study.simulation, trial.parameters)
+    place = place_at(study, trial.parameters, trial.experiment)
     if place is None:
         levels = ", ".join(f"{name} {level}" for name, level in trial.factors.items())
         raise UsageError(

@@ -274,10 +274,11 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
                 reported.add(problem.key)
                 yield problem
         if scaled.experiment.on == ("simulated",) and study.simulation is not None:
-            from lanlab.studies.machines import place_of
+            from lanlab.studies.counterparts import place_at
 
             key = f"experiment.{scaled.experiment.id}.factors"
-            if place_of(study.simulation, {**scaled.parameters, **levels}) is None:
+            at = {**scaled.parameters, **levels}
+            if place_at(study, at, scaled.experiment.id) is None:
                 yield Problem(
                     key,
                     f"{_condition(levels) or 'its only condition'}, which is at no place",

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from lanlab.studies.base import Level
 from lanlab.studies.model import Counterpart, Study
 from lanlab.studies.plain_level import plain_level
+
+if TYPE_CHECKING:
+    from lanlab.studies.machines import Place, Simulation
 
 
 def in_published_words(
@@ -49,6 +53,30 @@ def in_published_words(
         {**kept, **dict(zip(chosen, found, strict=True))}
         for found in itertools.product(*chosen.values())
     ]
+
+
+def place_at(
+    study: Study, levels: Mapping[str, Level], experiment: str = "", *, of: Simulation | None = None
+) -> Place | None:
+    """
+    The place of a condition: places name levels of the study, or of what was published.
+
+    Args:
+        study: With machines, unless `of` has them.
+        levels: By factor or parameter.
+        experiment: Whose condition it is; needed where experiments stand for published levels.
+        of: Machines in place of those of the study.
+    """
+    # Only where machines are used: their models take a while to make.
+    from lanlab.studies.machines import place_of
+
+    simulation = of or study.simulation
+    assert simulation is not None
+    for words in in_published_words(study, experiment, levels):
+        place = place_of(simulation, {**levels, **words})
+        if place is not None:
+            return place
+    return None
 
 
 def published_level(study: Study, factor: str, level: Level) -> Level:

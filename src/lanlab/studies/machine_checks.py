@@ -177,16 +177,15 @@ def published_problems_of(
     for reading in simulation.reading:
         if reading.value not in numbers:
             yield _unknown("reading.value", reading.value, list(numbers))
-    fitted = {
-        name
-        for machine in simulation.machine
-        for number in machine.numbers.values()
-        for name in number.fitted
-    }
+    yield from _twice("prediction", [one.value for one in simulation.prediction])
+    for one in simulation.prediction:
+        if one.value not in simulation.fitted:
+            at = f"prediction.{one.value}.value"
+            yield Problem(at, show(one.value), "a number that something was fitted to later")
     for name in simulation.held_out:
         if name not in numbers:
             yield _unknown("held_out", name, list(numbers))
-        elif name in fitted:
+        elif name in simulation.fitted:
             yield Problem("held_out", show(name), "published numbers that nothing is fitted to")
     yield from _baseline_problems(simulation, {key: one.value for key, one in numbers.items()})
     for number_, place_ in enumerate(simulation.place):
@@ -203,10 +202,11 @@ def published_problems_of(
 
 def _baseline_problems(simulation: Simulation, printed: Mapping[str, float]) -> Iterator[Problem]:
     yield from _twice("baseline", [one.value for one in simulation.baseline])
+    predicted = [one.value for one in simulation.prediction]
     for one in simulation.baseline:
         at = f"baseline.{one.value}"
-        if one.value not in simulation.held_out:
-            yield Problem(f"{at}.value", show(one.value), "a number that is held out")
+        if one.value not in simulation.held_out and one.value not in predicted:
+            yield Problem(f"{at}.value", show(one.value), "a number that is held out or predicted")
         others = {key: number for key, number in printed.items() if key != one.value}
         try:
             guess = evaluate(one.guess, others.__getitem__)

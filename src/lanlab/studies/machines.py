@@ -97,13 +97,22 @@ class Reading(Data):
 
 
 class Baseline(Data):
-    """What a held-out number would be by print alone. A simulation that comes no nearer predicts
+    """What a predicted number would be by print alone. A simulation that comes no nearer predicts
     nothing."""
 
     value: DottedIdentifier
     #: As `recompute` of a finding is written; of a gain or deficit the ratio that it means.
     guess: str
     because: str = Field(min_length=8)
+
+
+class Prediction(Data):
+    """What was simulated of a number before anything was fitted to it. It stays when a later fit
+    takes the number in, so that it can be seen what the model knew without it."""
+
+    value: DottedIdentifier
+    #: In the metric's SI unit; of a ratio, gain or deficit the ratio.
+    simulated: float
 
 
 class Missing(Data):
@@ -132,6 +141,7 @@ class Simulation(Data):
     reading: Several[Reading] = Field(default=(), max_length=_MOST_NAMED)
     #: Published numbers that were set aside before anything was fitted.
     held_out: Several[DottedIdentifier] = Field(default=(), max_length=_MOST_NAMED)
+    prediction: Several[Prediction] = Field(default=(), max_length=_MOST_NAMED)
     baseline: Several[Baseline] = Field(default=(), max_length=_MOST_NAMED)
     range: Several[Range] = Field(default=(), max_length=_MOST_NAMED)
     #: For the findings that the simulation contradicts.
@@ -142,6 +152,16 @@ class Simulation(Data):
     def machine_named(self, name: str) -> Machine | None:
         """The machine of that id."""
         return next((one for one in self.machine if one.id == name), None)
+
+    @property
+    def fitted(self) -> frozenset[str]:
+        """All published numbers that a number of a machine was fitted to."""
+        return frozenset(
+            name
+            for one in self.machine
+            for number in one.numbers.values()
+            for name in number.fitted
+        )
 
     def link_of(self, place: Place) -> str | None:
         """The link of a place; `None`: that of the run."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
+from lanlab.studies.base import Level
 from lanlab.studies.machine_numbers import COSTS, NUMBERS
 from lanlab.studies.machines import (
     KnownMachine,
@@ -122,10 +123,14 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
         if machine.id in by_machine:
             numbers |= _changed(known_one, by_machine[machine.id], told)
         machines.append(Machine(id=machine.id, title=machine.title, numbers=numbers))
+    alike = [one.id for one in simulation.machine if _is_like(simulation, one, by_machine)]
+    if alike:
+        told.append(f"as in the study, though like a changed machine: {', '.join(alike)}")
     made = simulation.model_copy(
         update={
             "machine": tuple(machines),
             "held_out": (),
+            "prediction": (),
             "baseline": (),
             "range": (),
             "missing": (),
@@ -143,6 +148,14 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
         }
     )
     return changed, told
+
+
+def _is_like(simulation: Simulation, machine: Machine, changed: Container[str]) -> bool:
+    """Whether a machine that is not changed has its numbers from one that is."""
+    at: Machine | None = machine
+    while at is not None and at.id not in changed:
+        at = simulation.machine_named(at.like) if at.like else None
+    return at is not None and at is not machine
 
 
 def _frozen(machine: KnownMachine) -> dict[str, MachineNumber]:
@@ -196,22 +209,21 @@ def affected(study: Study, changes: Sequence[Change]) -> Study:
     Raises:
         UsageError: None has.
     """
-    from lanlab.studies.machines import place_of
+    from lanlab.studies.counterparts import place_at
     from lanlab.studies.scaling import combinations
 
     assert study.simulation is not None
     names = {change.machine for change in changes}
 
-    def touches(simulation: Simulation, levels: Mapping[str, object]) -> bool:
-        place = place_of(simulation, levels)  # type: ignore[arg-type]
+    def touches(experiment: str, levels: Mapping[str, Level]) -> bool:
+        place = place_at(study, levels, experiment)
         return place is not None and bool(names & set(place.machines))
 
     kept = tuple(
         one
         for one in study.experiment
         if any(
-            touches(study.simulation, {**one.parameters, **levels})
-            for levels in combinations(one.factors)
+            touches(one.id, {**one.parameters, **levels}) for levels in combinations(one.factors)
         )
     )
     if changes and not kept:
