@@ -57,6 +57,19 @@ def test_an_outline_is_a_trial_without_what_is_large(where: str) -> None:
         assert store.outlines("last") == [dataclasses.replace(a_trial(0), metrics={}, raw={})]
 
 
+def test_an_outline_with_metrics_says_what_disturbed_its_trial(where: str) -> None:
+    """Which decides whether it is in a mean."""
+    finding = {"code": "foreign_cpu", "found": 0.9, "allowed": 0.12, "repeat_helps": True}
+    trial = a_trial(0, raw={"pollution": {"findings": [finding]}, "much": "else"})
+    with open_store(where) as store:
+        store.create_run(a_run())
+        store.commit_trial(trial)
+        store.commit_trial(a_trial(1, raw={"much": "else"}))
+        disturbed, other = store.outlines("last", with_metrics=True)
+    assert disturbed.is_disturbed and not other.is_disturbed
+    assert "much" not in disturbed.raw and disturbed.metrics == trial.metrics
+
+
 def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> None:
     """SQLite would go on reading a file that has lost its name."""
     place = tmp_path / "store.sqlite"

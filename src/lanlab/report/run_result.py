@@ -36,7 +36,7 @@ def result_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
     Args:
         run: The run.
-        trials: Its trials; `raw` is not looked at.
+        trials: Its trials; of `raw` only what disturbed them is looked at.
     """
     experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
     for experiment in experiments:

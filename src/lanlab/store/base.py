@@ -147,11 +147,12 @@ class Store(Protocol):
         """How many trials of a run ended with each status; a status that none has is left out."""
 
     def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
-        """All trials of a run, in order of number, with empty `raw`: enough to say where each
-        stands and how it ended, and read much faster.
+        """All trials of a run, in order of number, without most of `raw`: enough to say where
+        each stands and how it ended, and read much faster.
 
         Args:
-            with_metrics: Whether they have their `metrics`; else these are empty too.
+            with_metrics: Whether they have their `metrics`, and of `raw` what disturbed them,
+                which decides whether they count; else both are empty.
         """
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:

@@ -28,9 +28,10 @@ _HEADS = (
     "FROM run ORDER BY sequence"
 )
 _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
-#: The columns of a trial, that which takes most of its room replaced by nothing; and those that do.
-_WITHOUT_RAW = tuple("'{}' AS raw" if column == "raw" else column for column in TRIAL_COLUMNS)
-_OUTLINE = tuple("'{}' AS metrics" if column == "metrics" else column for column in _WITHOUT_RAW)
+#: The columns of a trial without those that take most of its room.
+_OUTLINE = tuple(
+    f"'{{}}' AS {column}" if column in ("raw", "metrics") else column for column in TRIAL_COLUMNS
+)
 #: More rows than a table has.
 _ALL = 2**62
 
@@ -58,6 +59,8 @@ class Database(ABC):
 
     #: Has the references between tables checked when the transaction ends.
     check_references_last: ClassVar[str]
+    #: The part of a trial's `raw` that says what disturbed it, as JSON.
+    pollution_alone: ClassVar[str]
     #: The tables with rows of a run, without `run`: what refers to another stands before it.
     tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "trial")
 
@@ -299,7 +302,11 @@ class DatabaseStore:
 
     def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
         """See `Store.outlines`."""
-        return self._trials(run_id, _WITHOUT_RAW if with_metrics else _OUTLINE, 0, None)
+        columns: Sequence[str] = _OUTLINE
+        if with_metrics:
+            part = f"{self._database.pollution_alone} AS raw"
+            columns = [part if column == "raw" else column for column in TRIAL_COLUMNS]
+        return self._trials(run_id, columns, 0, None)
 
     def _trials(
         self, run_id: str, columns: Sequence[str], first: int, most: int | None

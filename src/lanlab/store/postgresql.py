@@ -122,6 +122,7 @@ class PostgresqlDatabase(Database):
     """One schema of one database."""
 
     check_references_last = "SET CONSTRAINTS ALL DEFERRED"
+    pollution_alone = "json_build_object('pollution', coalesce(raw -> 'pollution', '{}'::json))"
     tables_of_runs = ("series_part", "series", "trial")
 
     def __init__(self, target: Target) -> None:

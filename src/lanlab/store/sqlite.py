@@ -85,6 +85,11 @@ class SqliteDatabase(Database):
     """A store file, and the series next to it."""
 
     check_references_last = "PRAGMA defer_foreign_keys = ON"
+    # A record that is damaged is an error of who reads all of it, not of a list of runs.
+    pollution_alone = (
+        "CASE WHEN json_valid(raw) THEN json_object('pollution', "
+        "json(coalesce(json_extract(raw, '$.pollution'), '{}'))) ELSE '{}' END"
+    )
 
     def __init__(self, path: Path) -> None:
         """
