@@ -162,7 +162,7 @@ macro_rules! services_over_frames {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 services_over_frames! {
     smb1_over_nbf: Smb1, Nbf, losing 0.0,
-    smb1_over_nbf_where_one_frame_in_twenty_is_lost: Smb1, Nbf, losing 0.05,
+    smb1_over_nbf_where_frames_are_lost_doubled_and_late: Smb1, Nbf, losing 0.05 mix,
     smb1_over_ipx: Smb1, Ipx, losing 0.0,
     smb1_over_ipx_where_frames_are_lost_doubled_and_late: Smb1, Ipx, losing 0.05 mix,
     smb1_over_nbipx: Smb1, Nbipx, losing 0.0,

@@ -148,6 +148,20 @@ fn a_gap_is_rejected_once_and_the_frames_are_taken_when_they_come_again() {
 }
 
 #[test]
+fn a_copy_of_a_frame_is_acknowledged_and_not_rejected() {
+    let mut link = open();
+    let [first, second] = [command(&[0x00, 0x00, 1]), command(&[0x02, 0x00, 2])];
+    give(&mut link, ms(1), &first);
+    give(&mut link, ms(1), &second);
+    for _ in 0..2 {
+        assert_eq!(give(&mut link, ms(2), &first), [response(&[0x01, 0x04])]);
+    }
+    let polled = command(&[0x00, 0x01, 1]);
+    assert_eq!(give(&mut link, ms(3), &polled), [response(&[0x01, 0x05])]);
+    assert_eq!((link.counts().rejects_sent, link.counts().information_discarded), (0, 3));
+}
+
+#[test]
 fn rej_has_frames_sent_again_from_its_number_on_with_a_window_of_one() {
     let mut link = open();
     for octet in 0..2 {
@@ -240,6 +254,25 @@ fn a_number_that_was_never_sent_is_rejected_until_the_link_is_set_up_anew() {
 }
 
 #[test]
+fn a_frame_that_a_later_one_has_overtaken_takes_nothing_back() {
+    let mut link = open();
+    for number in 0..4 {
+        hand_in(&mut link, &[number]);
+        assert_eq!(sent(&mut link, ms(1)).len(), 1);
+        give(&mut link, ms(1), &response(&[0x01, (number + 1) << 1]));
+    }
+    // RR and REJ, from before the last acknowledgement, and an I frame that acknowledges less than it.
+    for late in [response(&[0x01, 0x04]), response(&[0x09, 0x06]), command(&[0x01, 0x02])] {
+        assert_eq!(give(&mut link, ms(2), &late), Vec::<Vec<u8>>::new());
+    }
+    assert_eq!(link.handle_frame(ms(3), &command(&[0x00, 0x06, 7])), Some(&[7][..]));
+    assert_eq!((events(&mut link), link.state()), (vec![], State::Opened));
+    // What is five frames before the first one was never sent.
+    give(&mut link, ms(4), &response(&[0x01, 123 << 1]));
+    assert_eq!(link.state(), State::FrameRejectSent);
+}
+
+#[test]
 fn a_control_field_without_meaning_and_data_where_none_may_be_are_rejected() {
     for (pdu, answer) in [
         (response(&[0x83]), response(&[0x87, 0x83, 0x00, 0x00, 0x01, 0x01])),
@@ -267,10 +300,25 @@ fn sabme_on_an_open_link_is_a_reset_unless_nothing_has_gone_over_it() {
     assert_eq!(give(&mut link, ms(1), &command(&[0x7f])), [response(&[0x73])]);
     assert_eq!(events(&mut link), []);
     give(&mut link, ms(2), &command(&[0x00, 0x00, 9]));
-    give(&mut link, ms(3), &command(&[0x7f]));
+    assert_eq!(give(&mut link, ms(20_000), &command(&[0x7f])), [response(&[0x73])]);
     assert_eq!(events(&mut link), [Event::Ended(Ended::Reset)]);
     // Numbers begin with zero again.
-    assert_eq!(link.handle_frame(ms(4), &command(&[0x00, 0x00, 8])), Some(&[8][..]));
+    assert_eq!(link.handle_frame(ms(20_001), &command(&[0x00, 0x00, 8])), Some(&[8][..]));
+}
+
+#[test]
+fn sabme_soon_after_a_link_is_opened_is_a_late_copy_unless_it_is_sent_again() {
+    let mut link = open();
+    give(&mut link, ms(2), &command(&[0x00, 0x00, 9]));
+    let (poll, sabme) = (command(&[0x01, 0x03]), command(&[0x7f]));
+    for at in [3, 5] {
+        assert_eq!(give(&mut link, ms(at), &sabme), std::slice::from_ref(&poll));
+        give(&mut link, ms(at + 1), &response(&[0x01, 0x01]));
+        assert_eq!(events(&mut link), []);
+    }
+    give(&mut link, ms(7), &sabme);
+    assert_eq!(give(&mut link, ms(8), &sabme), [response(&[0x73])]);
+    assert_eq!(events(&mut link), [Event::Ended(Ended::Reset)]);
 }
 
 #[test]

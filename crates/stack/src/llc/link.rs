@@ -36,6 +36,8 @@ pub(super) enum Pending {
 const MOST_PENDING: usize = 32;
 /// I frames that wait for the window, besides those on their way.
 const MOST_WAITING: usize = 2;
+/// Time after a link is opened within which a SABME may be a late copy, ns.
+const LATE_COPY_NS: u64 = 10_000_000_000;
 
 /// One end of a link. See the [module](super).
 #[derive(Debug)]
@@ -56,8 +58,9 @@ pub struct Link {
     pub(super) is_reject_sent: bool,
     /// A poll is on its way: no I frames until its answer.
     pub(super) is_polling: bool,
-    /// SABME of the other end came while ours was on its way.
-    pub(super) has_collided: bool,
+    /// SABME of the other end came while ours was on its way, or on a new link, where it may be a late copy.
+    pub(super) is_sabme_heard: bool,
+    opened_at: Instant,
     pub(super) attempts: u32,
     wait_ns: u64,
     pub(super) window: u8,
@@ -92,7 +95,8 @@ impl Link {
             peer_busy_since: None,
             is_reject_sent: false,
             is_polling: false,
-            has_collided: false,
+            is_sabme_heard: false,
+            opened_at: Instant::ZERO,
             attempts: 0,
             wait_ns: profile.t1_ns.value,
             window: profile.window.value,
@@ -198,7 +202,7 @@ impl Link {
         let is_given_up = self.attempts >= self.profile.n2.value;
         match self.state {
             State::Disconnected => {}
-            State::Opening if self.has_collided => self.opened(now),
+            State::Opening if self.is_sabme_heard => self.opened(now),
             State::Opening | State::Opened if is_given_up => self.end(Ended::NoAnswer),
             State::Opening => self.attempt(now, Unnumbered::Connect),
             State::Disconnecting if is_given_up => self.end(Ended::Closed),
@@ -267,10 +271,18 @@ impl Link {
 
     pub(super) fn opened(&mut self, now: Instant) {
         self.state = State::Opened;
+        (self.opened_at, self.is_sabme_heard) = (now, false);
         self.answered();
         self.timers.stop_all();
         self.events.push_back(Event::Opened);
         self.set_timers(now);
+    }
+
+    /// Whether a SABME may be the one by which the link was opened, once more and late: only one that is sent again
+    /// is that of a station which begins anew.
+    pub(super) fn may_be_late_copy(&mut self, now: Instant) -> bool {
+        let is_new = now.nanos_since(self.opened_at) < LATE_COPY_NS;
+        is_new && !std::mem::replace(&mut self.is_sabme_heard, true)
     }
 
     pub(super) fn end(&mut self, why: Ended) {
@@ -288,7 +300,7 @@ impl Link {
         self.peer_busy_since = None;
         self.is_reject_sent = false;
         self.is_polling = false;
-        self.has_collided = false;
+        self.is_sabme_heard = false;
         self.unacknowledged = 0;
         self.is_ack_due = false;
         self.rejected = None;

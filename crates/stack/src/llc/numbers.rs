@@ -23,8 +23,29 @@ pub(super) struct SendQueue {
     sent: u8,
     /// Most frames that were ever on their way: those of them behind `sent` are sent again.
     highest: u8,
+    /// Numbers just before V(A) that were sent and acknowledged.
+    past: u8,
     /// Memory of frames that were acknowledged.
     spare: Vec<Vec<u8>>,
+}
+
+/// What an N(R) says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Acknowledged {
+    /// This many frames more than before.
+    Frames(u8),
+    /// Less than one before it: its frame has come late.
+    Late,
+    /// What was never sent.
+    Never,
+}
+
+/// Frames that a number may lie behind the one that is due: half of all, so that it is not one that is to come.
+const MOST_PAST: u8 = MODULUS / 2 - 1;
+
+/// Whether a number lies before the one that is due.
+pub(super) const fn is_past(number: u8, due: u8) -> bool {
+    matches!(distance(number, due), 1..=MOST_PAST)
 }
 
 /// Memory that is kept for frames to come.
@@ -70,13 +91,14 @@ impl SendQueue {
         Some((number, frame, is_again))
     }
 
-    /// Release what `receive_number` acknowledges. Gives the number of frames, or `None` if N(R) lies
-    /// outside of V(A) to the highest V(S).
-    pub(super) fn acknowledge(&mut self, receive_number: u8) -> Option<u8> {
+    /// Release what `receive_number` acknowledges: what lies from V(A) to the highest V(S).
+    pub(super) fn acknowledge(&mut self, receive_number: u8) -> Acknowledged {
         let count = distance(self.acknowledged, receive_number);
         if count > self.highest {
-            return None;
+            let is_late = distance(receive_number, self.acknowledged) <= self.past;
+            return if is_late { Acknowledged::Late } else { Acknowledged::Never };
         }
+        self.past = MOST_PAST.min(self.past + count);
         for _ in 0..count {
             if let Some(memory) = self.frames.pop_front()
                 && self.spare.len() < MOST_SPARE
@@ -87,7 +109,7 @@ impl SendQueue {
         self.acknowledged = receive_number % MODULUS;
         self.sent = self.sent.saturating_sub(count);
         self.highest -= count;
-        Some(count)
+        Acknowledged::Frames(count)
     }
 
     /// Send again from V(A) on. Gives whether there is anything.
@@ -101,7 +123,7 @@ impl SendQueue {
     pub(super) fn reset(&mut self, keeps_waiting: bool) {
         let gone = if keeps_waiting { usize::from(self.highest) } else { self.frames.len() };
         self.frames.drain(..gone.min(self.frames.len()));
-        (self.acknowledged, self.sent, self.highest) = (0, 0, 0);
+        (self.acknowledged, self.sent, self.highest, self.past) = (0, 0, 0, 0);
     }
 
     /// Whether a frame was ever sent.

@@ -6,7 +6,7 @@ use lanlab_wire::llc::{
 };
 
 use super::link::{Link, Pending};
-use super::numbers::next;
+use super::numbers::{Acknowledged, is_past, next};
 use super::report::{Ended, Event, State};
 
 impl Link {
@@ -28,13 +28,20 @@ impl Link {
             Control::Supervisory { kind, receive_number, poll } => {
                 if !information.is_empty() {
                     self.reject(now, header, Reasons::UNEXPECTED_INFORMATION);
-                } else if self.take_receive_number(now, header, receive_number) {
-                    self.handle_supervisory(now, kind, header.is_response, poll);
+                } else {
+                    match self.take_receive_number(now, header, receive_number) {
+                        Acknowledged::Frames(_) => {
+                            self.handle_supervisory(now, kind, header.is_response, poll);
+                        }
+                        // It says what the other end was, and may be no more.
+                        Acknowledged::Late => self.counts.ignored += 1,
+                        Acknowledged::Never => {}
+                    }
                 }
                 None
             }
             Control::Information { send_number, receive_number, poll } => {
-                if !self.take_receive_number(now, header, receive_number) {
+                if self.take_receive_number(now, header, receive_number) == Acknowledged::Never {
                     return None;
                 }
                 // An I frame of a response is tolerated; its F answers a poll.
@@ -98,11 +105,16 @@ impl Link {
                     State::Disconnected => self.counts.ignored += 1,
                     State::Disconnecting => self.push(answer(Unnumbered::Disconnected)),
                     State::Opening => {
-                        self.has_collided = true;
+                        self.is_sabme_heard = true;
                         self.push(answer(Unnumbered::Acknowledgement));
                     }
                     State::Opened => {
                         let is_fresh = self.queue.is_fresh() && self.expected == 0;
+                        // A station that has a link answers a poll; one that sets it up sends SABME again.
+                        if !is_fresh && self.may_be_late_copy(now) {
+                            self.poll(now);
+                            return;
+                        }
                         self.reset_variables(is_fresh);
                         self.timers.stop_all();
                         self.push(answer(Unnumbered::Acknowledgement));
@@ -175,25 +187,35 @@ impl Link {
         self.opened(now);
     }
 
-    /// Release what N(R) acknowledges. False, and FRMR, if it lies outside of what was sent.
-    fn take_receive_number(&mut self, now: Instant, header: Header, receive_number: u8) -> bool {
-        let Some(frames) = self.queue.acknowledge(receive_number) else {
-            self.reject(now, header, Reasons::RECEIVE_NUMBER);
-            return false;
-        };
-        if frames > 0 {
-            self.grow_window(frames);
-            if !self.is_polling {
-                self.answered();
-                self.timers.t1 = None;
+    /// Release what N(R) acknowledges; FRMR if it was never sent.
+    ///
+    /// IEEE 802.2 has FRMR sent for an N(R) that was acknowledged before as well: the MAC service below it keeps
+    /// frames in order (IEEE 802.1D, 6.3.4). Adapters with several queues, aggregated links and tunnels do not.
+    /// A frame that is overtaken by a later one takes nothing back, so that the link need not end for it.
+    fn take_receive_number(
+        &mut self,
+        now: Instant,
+        header: Header,
+        receive_number: u8,
+    ) -> Acknowledged {
+        let acknowledged = self.queue.acknowledge(receive_number);
+        match acknowledged {
+            Acknowledged::Never => self.reject(now, header, Reasons::RECEIVE_NUMBER),
+            Acknowledged::Frames(frames) if frames > 0 => {
+                self.grow_window(frames);
+                if !self.is_polling {
+                    self.answered();
+                    self.timers.t1 = None;
+                }
             }
+            Acknowledged::Frames(_) | Acknowledged::Late => {}
         }
-        true
+        acknowledged
     }
 
     fn poll_was_answered(&mut self) {
         if self.is_polling {
-            self.is_polling = false;
+            (self.is_polling, self.is_sabme_heard) = (false, false);
             self.answered();
             self.timers.t1 = None;
             self.go_back();
@@ -239,7 +261,11 @@ impl Link {
         }
         if send_number != self.expected {
             self.counts.information_discarded += 1;
-            if !self.is_reject_sent {
+            if is_past(send_number, self.expected) {
+                // A copy of what has come: REJ would have frames sent again that are on their way, and their copies
+                // be answered by REJ.
+                self.push(Pending::Ready { is_response: true, poll: is_asked });
+            } else if !self.is_reject_sent {
                 self.is_reject_sent = true;
                 self.push(Pending::Reject { is_response: true, poll: is_asked });
             } else if is_asked {
