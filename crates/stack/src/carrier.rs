@@ -45,6 +45,19 @@ pub struct StationConfig {
     pub framing: Option<Framing>,
     /// Network of carriers that have such numbers; `None`: it is learnt from routers and servers.
     pub network: Option<u32>,
+    /// What a carrier says for the station on IPX; the node says it of each.
+    pub ipx_part: IpxPart,
+}
+
+/// What a carrier does for its station on IPX, which several carriers of a node may share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IpxPart {
+    /// It asks for framing and network, counts packets that are for no carrier, and says where its server is.
+    First,
+    /// It says where its server is: another carrier does the rest.
+    Second,
+    /// Another carrier says where a server of the same type is, too.
+    Silent,
 }
 
 /// A session, by its number, which no other one of the node ever has.
@@ -169,6 +182,8 @@ pub enum Stray {
     Foreign,
     /// It is an LLC frame for a SAP that is not here.
     UnknownSap,
+    /// It is a packet for a socket that is not here.
+    UnknownSocket,
     /// It is shorter than it says, or has no length.
     Malformed,
 }
@@ -246,6 +261,9 @@ pub enum Event {
 /// Where messages flow, it allocates no memory for a frame or message: the buffers that are handed in and out
 /// are exchanged.
 pub trait Carrier {
+    /// Type of the server, by which it is looked for on IPX; `None`: the carrier does not go over IPX.
+    const SERVER_TYPE: Option<u16> = None;
+
     /// Begin to claim the name, or to learn the network: [`readiness`](Self::readiness) says how far it is.
     /// Sessions get numbers of `ids`.
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self;

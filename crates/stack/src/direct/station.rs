@@ -4,6 +4,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::socket;
 use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::sap;
 
 use super::Common;
 use super::answerer::Answerer;
@@ -39,6 +40,8 @@ pub struct Station {
 }
 
 impl Carrier for Station {
+    const SERVER_TYPE: Option<u16> = Some(sap::WINDOWS_SERVER);
+
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
         // Claims go out in the framing that is found.
@@ -124,7 +127,7 @@ impl Carrier for Station {
 
     fn counts(&self) -> Vec<Count> {
         let sessions = self.common.counts.keyed();
-        sessions.into_iter().chain(self.common.interface.counts.keyed()).collect()
+        sessions.into_iter().chain(self.common.interface.counted().keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
@@ -134,11 +137,7 @@ impl Carrier for Station {
             socket::SMB_SERVER => self.handle_request(now, &packet),
             socket::SMB_NAMES => self.handle_names(now, &packet),
             _ if self.handle_answer(now, &packet) => {}
-            // It may be one of another carrier.
-            _ => {
-                self.common.interface.counts.unknown_socket_packets += 1;
-                return Err(Stray::Foreign);
-            }
+            _ => return Err(Stray::UnknownSocket),
         }
         Ok(())
     }

@@ -9,8 +9,6 @@ pub(crate) struct Counts {
     pub(crate) hops_exceeded: u64,
     /// They are for another network, or for another station behind a router.
     pub(crate) other_address_packets: u64,
-    /// They are for a socket that no program has.
-    pub(crate) unknown_socket_packets: u64,
     /// What they carry cannot be read.
     pub(crate) unreadable_packets: u64,
     /// Stations on this segment that say another network number than ours.
@@ -21,11 +19,10 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// By their keys in results.
-    pub(crate) fn keyed(&self) -> [Count; 6] {
+    pub(crate) fn keyed(&self) -> [Count; 5] {
         [
             ("hops_exceeded", self.hops_exceeded),
             ("other_address_packets", self.other_address_packets),
-            ("unknown_socket_packets", self.unknown_socket_packets),
             ("unreadable_packets", self.unreadable_packets),
             ("network_disputes", self.network_disputes),
             ("dropped_answers", self.dropped_answers),

@@ -10,7 +10,7 @@ use super::counts::Counts;
 use super::discovery::{Discovery, Found};
 use super::output::{Output, Place};
 use super::segment::Segment;
-use crate::carrier::{StationConfig, Stray};
+use crate::carrier::{IpxPart, StationConfig, Stray};
 
 /// Hops of a server or network of ours.
 const OWN_HOPS: u16 = 1;
@@ -60,6 +60,7 @@ pub(crate) struct Interface {
     advertised: Option<Advertised>,
     /// Number of a network in this station, on which its server is.
     internal: Option<u32>,
+    part: IpxPart,
     pub(crate) discovery: Discovery,
     pub(crate) counts: Counts,
 }
@@ -72,6 +73,7 @@ impl Interface {
             output: Output::default(),
             advertised: None,
             internal: None,
+            part: config.ipx_part,
             discovery: Discovery::default(),
             counts: Counts::default(),
         }
@@ -83,8 +85,16 @@ impl Interface {
     }
 
     /// Answer who looks for servers of this type.
-    pub(crate) const fn advertise(&mut self, advertised: Advertised) {
-        self.advertised = Some(advertised);
+    pub(crate) fn advertise(&mut self, advertised: Advertised) {
+        self.advertised = (self.part != IpxPart::Silent).then_some(advertised);
+    }
+
+    /// What was counted; what is for no carrier only by the first one of the station.
+    pub(crate) fn counted(&self) -> Counts {
+        if self.part == IpxPart::First {
+            return self.counts;
+        }
+        Counts { hops_exceeded: 0, other_address_packets: 0, network_disputes: 0, ..self.counts }
     }
 
     /// Have a network in this station, on which its server is; answer who asks for the way there.
@@ -185,7 +195,7 @@ impl Interface {
 
     fn handle_service(&mut self, from: Place, data: &[u8]) {
         let Ok(packet) = sap::Packet::parse(data) else {
-            self.counts.unreadable_packets += 1;
+            self.counts.unreadable_packets += u64::from(self.part == IpxPart::First);
             return;
         };
         match (packet, self.advertised) {
@@ -247,7 +257,8 @@ impl Interface {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        if !self.segment.is_to_ask(now) {
+        // All carriers of a station hear the answers.
+        if !self.segment.is_to_ask(now) || self.part != IpxPart::First {
             return;
         }
         let entries = vec![rip::Entry::asked(rip::ANY_NETWORK)];

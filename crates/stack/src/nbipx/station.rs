@@ -5,6 +5,7 @@ use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::{packet_type, socket};
 use lanlab_wire::nbipx::is_session;
 use lanlab_wire::netbios_name::Name;
+use lanlab_wire::sap;
 
 use super::Common;
 use super::names::NameOutput;
@@ -42,6 +43,8 @@ impl Station {
 }
 
 impl Carrier for Station {
+    const SERVER_TYPE: Option<u16> = Some(sap::WINDOWS_SERVER);
+
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
         // Claims go out in the framing that is found.
@@ -125,16 +128,14 @@ impl Carrier for Station {
 
     fn counts(&self) -> Vec<Count> {
         let sessions = self.common.counts.keyed();
-        sessions.into_iter().chain(self.common.interface.counts.keyed()).collect()
+        sessions.into_iter().chain(self.common.interface.counted().keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         self.now = now;
         let Some(packet) = self.common.interface.handle_frame(frame)? else { return Ok(()) };
         if packet.socket != socket::NETBIOS {
-            // It may be one of another carrier.
-            self.common.interface.counts.unknown_socket_packets += 1;
-            return Err(Stray::Foreign);
+            return Err(Stray::UnknownSocket);
         }
         if packet.kind != packet_type::PROPAGATED && is_session(packet.data) {
             self.handle_session(now, &packet);

@@ -7,8 +7,8 @@ use lanlab_wire::ethernet::Frame;
 
 use super::NodeConfig;
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
-    Stray,
+    BadPeer, Carrier, Count, Event, IpxPart, NotSent, Peer, Readiness, SessionId, SessionIds,
+    StationConfig, Stray,
 };
 use crate::{direct, nbf, nbipx, ncp};
 
@@ -39,6 +39,12 @@ macro_rules! carriers {
             pub const fn title(self) -> &'static str {
                 match self {
                     $($(#[cfg($cfg)])? Self::$kind => $title,)+
+                }
+            }
+
+            const fn server_type(self) -> Option<u16> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::SERVER_TYPE,)+
                 }
             }
 
@@ -229,10 +235,16 @@ pub(super) struct CarrierSet {
 
 impl CarrierSet {
     pub(super) fn new(config: &NodeConfig, now: Instant) -> Self {
-        let machines = config
-            .carriers
-            .iter()
-            .map(|kind| Machine::new(kind, &config.station, now, SessionIds::new(kind as u32)));
+        let machines = config.carriers.iter().map(|kind| {
+            let before = config.carriers.iter().take_while(|other| *other != kind);
+            let server_types = before.filter_map(CarrierKind::server_type);
+            let ipx_part = server_types.fold(IpxPart::First, |part, before| {
+                let is_silent = part == IpxPart::Silent || Some(before) == kind.server_type();
+                if is_silent { IpxPart::Silent } else { IpxPart::Second }
+            });
+            let station = StationConfig { ipx_part, ..config.station };
+            Machine::new(kind, &station, now, SessionIds::new(kind as u32))
+        });
         Self { machines: machines.collect() }
     }
 

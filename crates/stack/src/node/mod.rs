@@ -35,7 +35,8 @@ use crate::ncp::profile::NETWARE_3;
 use crate::profile::Profile;
 
 pub use crate::carrier::{
-    BadPeer, Count, Event, NotSent, Peer, QueryId, Readiness, SessionId, StationConfig, Stray, Why,
+    BadPeer, Count, Event, IpxPart, NotSent, Peer, QueryId, Readiness, SessionId, StationConfig,
+    Stray, Why,
 };
 use carriers::CarrierSet;
 pub use carriers::{CarrierKind, CarrierKinds};
@@ -53,7 +54,8 @@ impl NodeConfig {
     /// A station whose framing and network are found.
     pub const fn new(mac: Mac, name: Name, profile: Profile, carriers: CarrierKinds) -> Self {
         let netware = NETWARE_3;
-        let station = StationConfig { mac, name, profile, netware, framing: None, network: None };
+        let (framing, network, ipx_part) = (None, None, IpxPart::First);
+        let station = StationConfig { mac, name, profile, netware, framing, network, ipx_part };
         Self { station, carriers }
     }
 }
@@ -67,6 +69,8 @@ pub struct StrayCounts {
     pub malformed_frames: u64,
     /// LLC frames for a SAP that is not here.
     pub unknown_sap_frames: u64,
+    /// Packets for a socket that is not here.
+    pub unknown_socket_packets: u64,
 }
 
 impl StrayCounts {
@@ -75,6 +79,7 @@ impl StrayCounts {
             Stray::Foreign => self.foreign_frames += 1,
             Stray::Malformed => self.malformed_frames += 1,
             Stray::UnknownSap => self.unknown_sap_frames += 1,
+            Stray::UnknownSocket => self.unknown_socket_packets += 1,
         }
     }
 }
@@ -151,11 +156,12 @@ impl Node {
     /// What was counted, by its key in results: stray frames, then what each carrier counts. Numbers of two
     /// carriers with one key are added up.
     pub fn counts(&self) -> Vec<Count> {
-        let StrayCounts { foreign_frames, malformed_frames, unknown_sap_frames } = self.strays;
+        let strays = self.strays;
         let mut counts = vec![
-            ("foreign_frames", foreign_frames),
-            ("malformed_frames", malformed_frames),
-            ("unknown_sap_frames", unknown_sap_frames),
+            ("foreign_frames", strays.foreign_frames),
+            ("malformed_frames", strays.malformed_frames),
+            ("unknown_sap_frames", strays.unknown_sap_frames),
+            ("unknown_socket_packets", strays.unknown_socket_packets),
         ];
         counts.extend(self.carriers.counts());
         counts

@@ -73,6 +73,7 @@ fn what_is_not_for_the_station_or_no_frame_is_counted_and_not_answered() {
             malformed_frames: strays.malformed_frames + 3,
             foreign_frames: strays.foreign_frames + 1,
             unknown_sap_frames: strays.unknown_sap_frames + 1,
+            ..strays
         }
     );
 }

@@ -108,6 +108,8 @@ impl Station {
 }
 
 impl Carrier for Station {
+    const SERVER_TYPE: Option<u16> = Some(sap::FILE_SERVER);
+
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
         // A client that begins anew is not to be taken for the one that was there before.
@@ -203,7 +205,7 @@ impl Carrier for Station {
             ("watchdog_questions_answered", self.watchdog.questions_answered),
         ];
         let sessions = self.common.counts.keyed().into_iter().chain(own);
-        sessions.chain(self.common.interface.counts.keyed()).collect()
+        sessions.chain(self.common.interface.counted().keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
@@ -220,11 +222,7 @@ impl Carrier for Station {
             number if self.callers.iter().any(|one| one.socket + 1 == number) => {
                 self.handle_watchdog(&packet);
             }
-            // It may be one of another carrier.
-            _ => {
-                self.common.interface.counts.unknown_socket_packets += 1;
-                return Err(Stray::Foreign);
-            }
+            _ => return Err(Stray::UnknownSocket),
         }
         Ok(())
     }

@@ -148,7 +148,9 @@ fn a_node_with_one_carrier_has_no_other_one() {
     pair.nodes[1].resume(accepted);
     pair.run();
     assert_eq!(pair.messages(1), [&b"hello"[..], b"held"]);
-    let stray = [("foreign_frames", 0), ("malformed_frames", 0), ("unknown_sap_frames", 0)];
+    let kinds =
+        ["foreign_frames", "malformed_frames", "unknown_sap_frames", "unknown_socket_packets"];
+    let stray = kinds.map(|kind| (kind, 0));
     assert_eq!(pair.nodes[1].counts(), [&stray[..], &[("toy_messages", 2)]].concat());
     pair.nodes[0].close(pair.now, id);
     pair.run();
