@@ -126,6 +126,8 @@ pub struct SimulatedMachine {
     pub adapter_rate_ratio: f64,
     /// Each cost is drawn evenly from (1 − ratio) to (1 + ratio) of itself, 0 to 1.
     pub jitter_ratio: f64,
+    /// A fault: it stops for a time; absent: it does not.
+    pub freeze: Option<SimulatedFreeze>,
     /// How its TCP behaves.
     pub tcp: SimulatedTcp,
     /// Its files: what a server serves, or what a client copies from and to; absent: they take no time.
@@ -149,10 +151,21 @@ impl Default for SimulatedMachine {
             send_buffer_bytes: 65_536,
             adapter_rate_ratio: 1.0,
             jitter_ratio: 0.0,
+            freeze: None,
             tcp: SimulatedTcp::default(),
             store: None,
         }
     }
+}
+
+/// A machine that stops: its processor does nothing, and its adapter takes frames until it has no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedFreeze {
+    /// When, ns from the start of the world, 0 to 3,600,000,000,000.
+    pub after_ns: u64,
+    /// For how long, ns, 1 to 3,600,000,000,000.
+    pub for_ns: u64,
 }
 
 /// How TCP of a machine behaves.

@@ -97,6 +97,11 @@ impl<N> SimulatedHost<N> {
         self.cpu.add(Level::Program, Job::Call(call), time_ns);
     }
 
+    /// The processor does nothing else for this time, not even interrupts.
+    pub(crate) fn stop(&mut self, call: CallId, time_ns: u64) {
+        self.cpu.add(Level::Interrupt, Job::Call(call), time_ns);
+    }
+
     #[inline]
     fn charge(&mut self, level: Level, job: Job, cost: Cost, bytes: u32) {
         let time_ns = self.varied(cost.of(u64::from(bytes)));

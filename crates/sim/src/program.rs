@@ -105,6 +105,16 @@ impl<N: Node + 'static> Host<N> {
         Compute { host: self.clone(), time_ns, call: None }
     }
 
+    /// Stop once, at a time and for a time, ns: nothing is processed, and frames find no room when those that the
+    /// adapter holds are as many as it can.
+    pub fn freeze(&self, after_ns: u64, for_ns: u64) {
+        let host = self.clone();
+        self.spawn_service("freeze", async move {
+            host.clock().sleep_until(Instant::ZERO.plus_nanos(after_ns)).await;
+            host.state().borrow_mut().stop(host.id, for_ns);
+        });
+    }
+
     /// Work at program level for a message of this size.
     pub fn call(&self, cost: Cost, message_bytes: usize) -> Compute<N> {
         self.compute(cost.of(message_bytes as u64))

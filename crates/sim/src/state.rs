@@ -213,6 +213,14 @@ impl<N: Node> State<N> {
         call
     }
 
+    /// A host stops for this time.
+    pub(crate) fn stop(&mut self, id: HostId, time_ns: u64) {
+        let call = self.calls.begin();
+        self.calls.abandon(call);
+        self.host(id).stop(call, time_ns);
+        self.work(self.time.now(), id);
+    }
+
     fn record(&mut self, at: Instant, frame: FrameId) {
         if let Some(recorder) = &mut self.recorder {
             let frame = self.frames.get_mut(frame);

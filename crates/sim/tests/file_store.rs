@@ -33,6 +33,7 @@ fn plan() -> StorePlan {
         read_ahead_blocks: 0,
         write_behind_blocks: 0,
         write_behind_ns: 100 * MS,
+        writes_full: false,
         name_sectors: 0,
         change_sectors: 0,
         disk: DiskPlan {
@@ -164,6 +165,21 @@ fn no_more_waits_than_may() {
     assert!(took_ms > 0.0 && facts.disk.accesses >= 4, "{took_ms} {facts:?}");
 }
 
+/// Eight writes to a block: seven are gathered, and the one that fills it waits for the disk.
+#[test]
+fn writes_are_gathered_until_their_block_is_full() {
+    let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
+    for (writes_full, expected_ms) in [(false, 0.0), (true, 3.0)] {
+        let (took_ms, facts) = used(StorePlan { writes_full, ..behind }, |store| async move {
+            for part in 0..8 * 3 + 1 {
+                store.write(0, FILE, part * BLOCK / 8, BLOCK / 8).await;
+            }
+        });
+        let dirty_blocks = if writes_full { 1 } else { 4 };
+        assert_eq!((took_ms, facts.dirty_blocks), (expected_ms, dirty_blocks));
+    }
+}
+
 #[test]
 fn what_is_flushed_is_on_the_disk_and_what_is_removed_never_is() {
     let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
@@ -176,14 +192,64 @@ fn what_is_flushed_is_on_the_disk_and_what_is_removed_never_is() {
     assert_eq!((facts.disk.sectors, facts.dirty_blocks), (16, 0));
 }
 
+/// Sectors 1 and 2; then the last of a block and the first of the next.
 #[test]
-fn a_part_of_a_block_is_written_in_whole_sectors() {
-    let (_, facts) = used(plan(), |store| async move {
-        store.write(0, FILE, 1_000, 100).await;
-        store.write(0, FILE, BLOCK - 1, 2).await;
+fn a_part_of_a_block_is_written_in_whole_sectors_and_their_rest_is_read_before() {
+    let write = |is_there: bool| {
+        let (_, facts) = used(plan(), move |store| async move {
+            if is_there {
+                store.lay_out(&[(FILE, SIZE)].into());
+            }
+            store.write(0, FILE, 1_000, 100).await;
+            store.write(0, FILE, BLOCK - 1, 2).await;
+        });
+        [facts.disk.accesses, facts.disk.sectors]
+    };
+    // Of a new block there is nothing to read; that of the first write is there for the second.
+    assert_eq!(write(false), [3 + 1, 2 + 2 + 1]);
+    assert_eq!(write(true), [3 + 4, 4 + 4]);
+}
+
+/// 10 blocks of 750 bytes, one after the other in a file of 15 sectors, by a system that moves one sector at a time
+/// past buffers too few for the file: each sector is read once in a round, as what is left of it stays for the next
+/// block, and takes a turn of the disk and the places between two sectors, as the next has passed by then.
+#[test]
+fn sector_by_sector_a_read_takes_a_turn_and_the_interleave_for_each() {
+    let turn_ns = 17 * MS;
+    let disk = DiskPlan {
+        sectors_per_track: 17,
+        interleave: 3,
+        turn_ns,
+        overhead_ns: 5 * MS / 2,
+        ..plan().disk
+    };
+    let dos = StorePlan { block_bytes: 512, cache_blocks: 10, disk, ..plan() };
+    let (took_ms, facts) = used(dos, |store| async move {
+        store.lay_out(&[(FILE, 7_500)].into());
+        for block in 0..100 {
+            store.read(0, FILE, 7_500, block % 10 * 750, 750).await;
+        }
     });
-    // Sectors 1 and 2; then the last of a block and the first of the next.
-    assert_eq!(facts.disk.sectors, 2 + 2);
+    assert_eq!(facts.misses, 150);
+    // Of 15 sectors 14 come after the one before; back to the first it is 9 places (17 - 14 * 3 % 17 + 3 - 3).
+    let [least_ms, most_ms] = [140.0 * 20.0, 150.0 * 20.0];
+    assert!((least_ms..=most_ms).contains(&took_ms), "{took_ms}");
+}
+
+/// The same file written: each sector that a block ends or begins in is written with both blocks, and what is cut at
+/// its end is read before.
+#[test]
+fn sector_by_sector_a_write_reads_what_it_cuts() {
+    let dos = StorePlan { block_bytes: 512, cache_blocks: 10, ..plan() };
+    let (_, facts) = used(dos, |store| async move {
+        store.lay_out(&[(FILE, 7_500)].into());
+        for block in 0..100 {
+            store.write(0, FILE, block % 10 * 750, 750).await;
+        }
+    });
+    // 15 sectors, 9 of them twice, in each of 10 rounds; of those each is read for the first of its two blocks, and
+    // so is the last one, of which the file's end is a part.
+    assert_eq!((facts.disk.accesses, facts.disk.sectors), (10 * (24 + 10), 10 * (24 + 10)));
 }
 
 /// Two clients, each call 1 ms of the processor and 1 ms of the disk.

@@ -140,6 +140,19 @@ NUMBERS: Mapping[str, NumberKind] = {
         0,
         1,
     ),
+    "freeze_after_ms": NumberKind(
+        "A fault: the machine stops this time after its start. Default: it does not.",
+        "ms",
+        0,
+        3_600_000,
+    ),
+    "freeze_ms": NumberKind(
+        "How long it stops then. Default: an hour, in which all that waits has given up.",
+        "ms",
+        0,
+        3_600_000,
+        is_above_least=True,
+    ),
     "outstanding_requests": NumberKind(
         "Requests that its program keeps on their way in an `echo` whose condition does not say "
         "how many. Default: 1.",
@@ -190,6 +203,10 @@ NUMBERS: Mapping[str, NumberKind] = {
         2**20,
     ),
     "write_behind_ms": NumberKind("How long they wait at most. Default: 1000.", "ms", 0, 600_000),
+    "write_behind_full": _is(
+        "1: a block that waits is written as soon as it is full, and the write that filled it "
+        "answered then. Default: 0."
+    ),
     "name_sectors": _count(
         "Sectors of directories that are read to find a name. Default: 0.", "sectors", 0, 1024
     ),

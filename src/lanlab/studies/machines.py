@@ -205,8 +205,15 @@ class KnownMachine:
             "send_buffer_bytes",
         )
         mss = {"mss_bytes": int(given["mss_bytes"])} if "mss_bytes" in given else {}
+        freeze = {}
+        if "freeze_after_ms" in given:
+            times_ms = given["freeze_after_ms"], given.get("freeze_ms", 3_600_000)
+            freeze["freeze"] = dict(
+                zip(("after_ns", "for_ns"), (round(1e6 * one) for one in times_ms), strict=True)
+            )
         return {
             **costs,
+            **freeze,
             **{name: int(given[name]) for name in whole},
             "adapter_rate_ratio": float(given.get("adapter_rate_ratio", 1.0)),
             "jitter_ratio": float(given.get("jitter_ratio", 0.0)),
@@ -249,6 +256,7 @@ def _store(given: Mapping[str, float]) -> dict[str, Any]:
         "read_ahead_blocks": number("read_ahead_blocks"),
         "write_behind_blocks": number("write_behind_blocks"),
         "write_behind_ns": number("write_behind_ms", 1000, 1e6),
+        "writes_full": bool(given.get("write_behind_full", 0)),
         "name_sectors": number("name_sectors"),
         "change_sectors": number("change_sectors"),
         "disk": {

@@ -66,6 +66,13 @@ class StationsParameters(ServiceParameters):
         ge=1,
         le=2**40,
     )
+    file_blocks: int | None = parameter(
+        None,
+        "Size of each station's file in operations, in place of --file-size.",
+        option=None,
+        ge=1,
+        le=2**32,
+    )
     think_time_s: Seconds = parameter(
         0.0, "Pause of a station between two operations (closed loop).", ge=0, le=3600
     )
@@ -153,6 +160,17 @@ class StationsParameters(ServiceParameters):
         return self
 
     @model_validator(mode="after")
+    def _file_has_one_size(self) -> StationsParameters:
+        if self.file_size_bytes is not None and self.file_blocks is not None:
+            raise ValueError("file_blocks: found with file_size_bytes; allowed: one of them")
+        if self.own_file_size_bytes > 2**40:
+            raise ValueError(
+                f"file_blocks: found a file of {self.own_file_size_bytes} bytes; allowed: at most "
+                f"{2**40}"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _readings_can_be_kept(self) -> StationsParameters:
         readings = (self.readings_per_station or 0) * self.stations
         if readings > _MOST_ASKED_READINGS:
@@ -165,6 +183,8 @@ class StationsParameters(ServiceParameters):
     @property
     def own_file_size_bytes(self) -> int:
         """Size of each station's file."""
+        if self.file_blocks is not None:
+            return self.file_blocks * self.message_size_bytes
         share = min(2**20, _FILES_BYTES // self.stations)
         return self.file_size_bytes or max(share, self.message_size_bytes)
 

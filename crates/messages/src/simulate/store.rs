@@ -35,6 +35,8 @@ pub struct SimulatedStore {
     pub write_behind_blocks: u32,
     /// How long they wait at most, ns, up to 600,000,000,000.
     pub write_behind_ns: u64,
+    /// Whether one that is full is written at once, and the write that filled it answered then.
+    pub writes_full: bool,
     /// Sectors of directories that are read to find a name, up to 1,024.
     pub name_sectors: u32,
     /// Sectors of directories that are written when one changes, up to 1,024.
@@ -60,6 +62,7 @@ impl Default for SimulatedStore {
             read_ahead_blocks: 0,
             write_behind_blocks: 0,
             write_behind_ns: 1_000_000_000,
+            writes_full: false,
             name_sectors: 0,
             change_sectors: 0,
             disk: SimulatedDisk::default(),

@@ -118,6 +118,12 @@ impl Contents {
         Some(bytes.size_bytes == size_bytes && bytes.are_as_expected())
     }
 
+    /// Number and size of each file, in the order in which they came.
+    pub fn files(&self) -> BTreeMap<u64, u64> {
+        let of_entry = |entry: &Entry| Some((entry.number, entry.bytes.as_ref()?.size_bytes));
+        self.entries.values().filter_map(of_entry).collect()
+    }
+
     /// Number of the file that a handle is of.
     pub fn number(&self, handle: Handle) -> Option<u64> {
         self.entries.get(self.open.get(&handle)?).map(|entry| entry.number)

@@ -3,7 +3,7 @@
 //! A store knows files by their numbers and holds no byte of them: [`Contents`](super::Contents) does.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::rc::Rc;
@@ -50,6 +50,8 @@ pub struct StorePlan {
     pub write_behind_blocks: u32,
     /// How long they wait at most, ns.
     pub write_behind_ns: u64,
+    /// Whether a block that waits is written, and the write that filled it answered, as soon as it is full.
+    pub writes_full: bool,
     /// Sectors of directories that are read to find a name.
     pub name_sectors: u32,
     /// Sectors of directories and of the map of files that are written when one of them changes.
@@ -112,6 +114,15 @@ struct Layout {
 }
 
 impl Layout {
+    /// Whether a block has its place.
+    fn has(&self, (file, block): Block) -> bool {
+        let before = |runs: &BTreeMap<u64, (u64, u64)>| {
+            let (first, (_, count)) = runs.range(..=block).next_back()?;
+            Some(block - first < *count)
+        };
+        self.runs.get(&file).and_then(before).unwrap_or(false)
+    }
+
     /// Place of a block on the disk.
     fn place(&mut self, (file, block): Block) -> u64 {
         let runs = self.runs.entry(file).or_default();
@@ -150,6 +161,16 @@ impl Store {
             coming: RefCell::default(),
             counted: Cell::new([0; 2]),
         })))
+    }
+
+    /// Give files their places on the disk, each in one piece, by their numbers and sizes: they were stored one
+    /// after the other before anything is timed.
+    pub fn lay_out(&self, files: &BTreeMap<u64, u64>) {
+        for (file, size_bytes) in files {
+            for block in 0..size_bytes.div_ceil(self.0.plan.block_bytes.into()) {
+                self.place(*file, block);
+            }
+        }
     }
 
     /// The host that it is of.
@@ -293,11 +314,23 @@ impl Store {
         let block_bytes = u64::from(plan.block_bytes);
         let (first, last) = (offset / block_bytes, (offset + count - 1) / block_bytes);
         let is_behind = plan.write_behind_blocks > 0 && plan.cache_blocks > 0;
-        for block in first..=last {
-            let left = self.with_cache(client, |cache| cache.put((file, block), is_behind));
+        for block in (first..=last).map(|block| (file, block)) {
+            let is_known = self.with_cache(client, |cache| cache.holds(block))
+                || !self.0.layout.borrow().has(block);
+            let left = self.with_cache(client, |cache| cache.put(block, is_behind));
             self.write_out(left).await;
+            if !is_behind {
+                self.write_through(block, is_known, offset, offset + count).await;
+            }
         }
         if is_behind {
+            for block in first..(offset + count) / block_bytes {
+                if plan.writes_full
+                    && self.with_cache(client, |cache| cache.take_dirty_block((file, block)))
+                {
+                    self.write_out(Some((file, block))).await;
+                }
+            }
             let most = plan.write_behind_blocks as usize;
             // Half of what may wait is written while the client goes on.
             let is_much = self.dirty_blocks(client) > most / 2;
@@ -305,18 +338,25 @@ impl Store {
             while self.dirty_blocks(client) > most {
                 self.write_oldest(client).await;
             }
-            return;
         }
-        for (place, blocks) in self.runs(file, first, last + 1) {
-            // Of the first and the last block the sectors that change.
-            let from = place * block_bytes
-                + if place == self.place(file, first) { offset % block_bytes } else { 0 };
-            let whole_end = (place + blocks) * block_bytes;
-            let is_last = place + blocks == self.place(file, last) + 1;
-            let rest = (block_bytes - (offset + count) % block_bytes) % block_bytes;
-            let to = if is_last { whole_end - rest } else { whole_end };
-            self.disk_sectors(from / SECTOR_BYTES, to.div_ceil(SECTOR_BYTES), true).await;
+    }
+
+    /// Write what of a block lies between two bytes of its file, in one access. The disk takes whole sectors: of one
+    /// that changes in part the rest is read before, unless it is known.
+    async fn write_through(&self, block: Block, is_known: bool, from: u64, to: u64) {
+        let block_bytes = u64::from(self.0.plan.block_bytes);
+        let begins = block.1 * block_bytes;
+        let place = self.place(block.0, block.1) * block_bytes;
+        let [from, to] =
+            [from, to].map(|at| place + at.clamp(begins, begins + block_bytes) - begins);
+        let (first, end) = (from / SECTOR_BYTES, to.div_ceil(SECTOR_BYTES));
+        if !is_known {
+            let cut = [from, to].map(|at| (at % SECTOR_BYTES != 0).then_some(at / SECTOR_BYTES));
+            for sector in cut.into_iter().flatten().collect::<BTreeSet<_>>() {
+                self.disk_sectors(sector, sector + 1, false).await;
+            }
         }
+        self.disk_sectors(first, end, true).await;
     }
 
     /// Bring what was written of a file to the disk.

@@ -31,6 +31,8 @@ const BYTES_PER_FILE: u64 = 2048;
 /// Connections that may have ended in the time for which one is kept, ten seconds: more are hardly made.
 #[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
+/// An hour, in which all that waits has given up.
+const MOST_FREEZE_NS: u64 = 3_600_000_000_000;
 const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
 const MOST_WINDOW_BYTES: u64 = 1 << 20;
@@ -194,6 +196,10 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
     }
     if !(0.0..=1.0).contains(&machine.jitter_ratio) {
         return Err(Failure::value("jitter_ratio", machine.jitter_ratio, "0 to 1"));
+    }
+    if let Some(freeze) = machine.freeze {
+        check_range("freeze.after_ns", freeze.after_ns, 0, MOST_FREEZE_NS)?;
+        check_range("freeze.for_ns", freeze.for_ns, 1, MOST_FREEZE_NS)?;
     }
     #[cfg(feature = "services")]
     if let Some(store) = &machine.store {

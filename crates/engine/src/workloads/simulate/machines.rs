@@ -35,6 +35,7 @@ pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
         read_ahead_blocks: asked.read_ahead_blocks,
         write_behind_blocks: asked.write_behind_blocks,
         write_behind_ns: asked.write_behind_ns,
+        writes_full: asked.writes_full,
         name_sectors: asked.name_sectors,
         change_sectors: asked.change_sectors,
         disk: DiskPlan {

@@ -152,6 +152,7 @@ impl FileMachines {
             None => Store::new(host.clone(), store_plan(&SimulatedStore::default()))
                 .map_err(|bad| Failure::new("engine.defect", bad.to_string()))?,
         };
+        store.lay_out(&contents.files());
         let contents = Rc::new(RefCell::new(contents));
         let files = Served { contents: Rc::clone(&contents), store };
         match service {

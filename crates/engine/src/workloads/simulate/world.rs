@@ -38,6 +38,11 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
     };
     let bad = |bad: lanlab_sim::BadWorld| Failure::new("request.value", bad.to_string());
     let world = World::new(&plan, request.seed, node).map_err(bad)?;
+    for (host, machine) in (0..).zip(machines) {
+        if let Some(freeze) = machine.freeze {
+            world.host(host).freeze(freeze.after_ns, freeze.for_ns);
+        }
+    }
     let file = request.pcap.as_deref().map(PcapFile::create).transpose()?;
     let file = file.map(|file| Rc::new(RefCell::new(file)));
     if let Some(file) = &file {

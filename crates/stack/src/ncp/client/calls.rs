@@ -26,7 +26,7 @@ impl Client {
         match call {
             Call::Open { path, access } => self.open(id, path, access)?,
             Call::Read { file, offset, count } => {
-                let (file, count) = (self.file(file)?, count.min(self.data_bytes));
+                let (file, count) = (self.file(file)?, count.min(self.room_at(offset)));
                 let offset = at(offset, count)?;
                 let read = files::Read { reserved: 0, file, offset, count: count as u16 };
                 let step = Step::Read { offset, count };
@@ -79,6 +79,12 @@ impl Client {
             Call::End => self.ask(id, function::LOG_OUT, Step::Other, |_| {}),
         }
         Ok(())
+    }
+
+    /// Most data of a request at this offset: none goes beyond a multiple of the buffer, so that it is of one
+    /// block of the server's cache. Linux's `ncpfs` does the same (`fs/ncpfs/file.c`).
+    fn room_at(&self, offset: u64) -> u32 {
+        self.data_bytes - (offset % u64::from(self.data_bytes)) as u32
     }
 
     fn path(&self, path: &str) -> Result<Vec<u8>, Refusal> {
@@ -140,7 +146,7 @@ impl Client {
         offset: u64,
         [first, second]: [&[u8]; 2],
     ) -> Result<(), Refusal> {
-        let most = self.data_bytes as usize;
+        let most = self.room_at(offset) as usize;
         let first = &first[..first.len().min(most)];
         let second = &second[..second.len().min(most - first.len())];
         let count = (first.len() + second.len()) as u32;
