@@ -40,6 +40,7 @@ from laboratory import (
 from scipy.optimize import least_squares
 
 from lanlab.analysis.simulated import STANDINGS, WITHIN_RATIOS, Accuracy, counts, read_off
+from lanlab.performers import SimulatedTrial
 from lanlab.studies.machines import Simulation
 
 #: Step of the derivatives, as a share of each number: wide enough that a packet more or less is
@@ -175,14 +176,19 @@ def write(path: Path, simulation: Simulation, free: Sequence[Free]) -> None:
 
 def fit(lab: Laboratory, simulation: Simulation, rounds: int = 4) -> Simulation:
     """The machines of a study, fitted; groups are gone through again until none changes, as one may
-    hang on another by the machine that it is like."""
+    hang on another by the machine that it is like. One whose trials are as it left them stays."""
     parts = groups(free_numbers(simulation))
+    left: dict[int, Sequence[SimulatedTrial]] = {}
     for _ in range(rounds):
         before = simulation
-        for group in parts:
+        for place, group in enumerate(parts):
+            ids = frozenset().union(*(one.fitted for one in group))
+            if left.get(place) == lab.trials(simulation, ids):
+                continue
             names = ", ".join(map(str, group))
             print(f"fitting {names} ({lab.simulated} trials simulated so far)", file=sys.stderr)
             simulation = fit_group(lab, simulation, group)
+            left[place] = lab.trials(simulation, ids)
         if simulation == before:
             break
     else:

@@ -9,7 +9,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,6 +129,10 @@ class Laboratory:
         machines = [known_machine(simulation, name) for name in place.machines]
         seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
         return trial_on(machines, simulation.link_of(place) or self.study.testbed.link, seed)
+
+    def trials(self, simulation: Simulation, ids: Iterable[str]) -> Sequence[SimulatedTrial]:
+        """What is simulated to read these printed values off."""
+        return [self._trial(simulation, one) for one in self.needed(simulation, ids)]
 
     def _metrics(self, simulation: Simulation, condition: Condition) -> Mapping[str, float | int]:
         trial = self._trial(simulation, condition)
