@@ -27,6 +27,8 @@ class Carrier:
     has_signatures_and_raw: bool = True
     #: The service whose messages it carries; `None`: that of every service.
     service: str | None = "smb1"
+    #: The dialects that its stations have, where that is not all.
+    dialects: tuple[str, ...] = ()
 
 
 #: By name.
@@ -36,6 +38,13 @@ CARRIERS: Mapping[str, Carrier] = {
     "ipx": Carrier("IPX", "NWLink without NetBIOS", "ipx", has_signatures_and_raw=False),
     "nbipx": Carrier("NetBIOS over IPX", "NWLink between Windows NT and NT", "ipx"),
     "ncp": Carrier("IPX", "NetWare's core protocol", "ipx", service="ncp"),
+    "spp": Carrier(
+        "XNS",
+        "3Com's 3+, its names modelled",
+        "mac",
+        has_signatures_and_raw=False,
+        dialects=("core",),
+    ),
 }
 #: The carrier of every service, unless another one is asked for.
 USUAL_CARRIER = "tcp"
@@ -153,6 +162,7 @@ def _smb1_over(carrier: str) -> Service:
         name=f"{_SMB1.name}+{carrier}",
         title=f"{_SMB1.title} over {CARRIERS[carrier].title}",
         port=0,
+        dialects=CARRIERS[carrier].dialects or _SMB1.dialects,
         own_parameters=("dialect", "signing", "raw") if has_all else ("dialect",),
         url_options=("dialect", "signing") if has_all else ("dialect",),
         carrier=carrier,

@@ -59,7 +59,7 @@ def test_completion_offers_every_option(
         ("stream --transport ", ["udp", "tcp"]),
         ("stream --transport udp,t", ["udp,tcp"]),
         ("load --load ", ["none", "up", "down", "both"]),
-        ("copy --service smb1", ["smb1", "smb1+nbf", "smb1+ipx", "smb1+nbipx"]),
+        ("copy --service smb1", ["smb1", "smb1+nbf", "smb1+ipx", "smb1+nbipx", "smb1+spp"]),
         ("runs --tagged ", ["lab2"]),
         ("runs --rename b", ["before-upgrade"]),
         ("runs --note l", ["last"]),

@@ -53,7 +53,7 @@ def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: 
     assert said.code == 2
     expected = (
         "error: service: found `sftp`; allowed on testbed `simulated`: ftp, smb1, smb1+nbf, "
-        "smb1+ipx, smb1+nbipx, ncp\n"
+        "smb1+ipx, smb1+nbipx, smb1+spp, ncp\n"
     )
     assert said.err == expected + "hint: run it on testbed `virtual`\n"
 

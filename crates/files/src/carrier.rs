@@ -121,7 +121,7 @@ mod tests {
         }
         assert_eq!([read("tcp"), read("nbf")], [Ok(Carrier::Tcp), Ok(Carrier::NBF)]);
         let refused = read("pigeon").unwrap_err().to_string();
-        assert_eq!(refused, "found `pigeon`; allowed: tcp, nbf, ipx, nbipx, ncp");
+        assert_eq!(refused, "found `pigeon`; allowed: tcp, nbf, ipx, nbipx, ncp, spp");
     }
 
     #[test]

@@ -167,6 +167,8 @@ services_over_frames! {
     smb1_over_ipx_where_frames_are_lost_doubled_and_late: Smb1, Ipx, losing 0.05 mix,
     smb1_over_nbipx: Smb1, Nbipx, losing 0.0,
     smb1_over_nbipx_where_frames_are_lost_doubled_and_late: Smb1, Nbipx, losing 0.05 mix,
+    smb1_over_spp: Smb1, Spp, losing 0.0,
+    smb1_over_spp_where_frames_are_lost_doubled_and_late: Smb1, Spp, losing 0.05 mix,
     ncp_over_ipx: Ncp, Ncp, losing 0.0,
     ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, losing 0.05 mix,
 }

@@ -17,4 +17,6 @@ mod netbios;
 pub mod node;
 pub mod profile;
 pub mod redirector;
+mod sequenced;
 pub mod smb;
+pub mod xns;

@@ -3,6 +3,8 @@
 //! Each number says how sure it is. Sources: IBM, Local Area Network Technical Reference (SC30-3587);
 //! Microsoft Knowledge Base, articles Q90180, Q99745, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
 
+use crate::xns::profile::{THREE_PLUS, XnsProfile};
+
 /// How sure a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
@@ -136,6 +138,8 @@ pub struct Profile {
     pub link: LinkProfile,
     /// Its sessions over IPX. Of stacks that had none, those of Windows NT.
     pub ipx: &'static IpxProfile,
+    /// Its sessions over XNS. Of stacks that had none, those of 3Com's 3+.
+    pub xns: &'static XnsProfile,
     /// Number of queries: how often a name is claimed or looked for.
     pub query_count: Known<u32>,
     /// Time between queries, ns.
@@ -173,6 +177,7 @@ pub const IBM: Profile = Profile {
         longest_busy_ns: assumed(60_000 * MS),
     },
     ipx: &NWNBLINK,
+    xns: &THREE_PLUS,
     query_count: primary(6),
     query_interval_ns: primary(500 * MS),
     queries_name_first: primary(false),
@@ -202,6 +207,7 @@ pub const WINDOWS_NT: Profile = Profile {
         longest_busy_ns: assumed(60_000 * MS),
     },
     ipx: &NWNBLINK,
+    xns: &THREE_PLUS,
     query_count: primary(3),
     query_interval_ns: primary(500 * MS),
     queries_name_first: secondary(true),

@@ -118,24 +118,35 @@ impl Header {
     /// [`Error::Truncated`] if it is shorter than its header or its length says, [`Error::Forbidden`]
     /// if the length is below that of the header.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
-        let truncated = |need| Error::Truncated { format: FORMAT, need, got: packet.len() };
-        if packet.len() < HEADER_LEN {
-            return Err(truncated(HEADER_LEN));
-        }
+        Self::parse_as(FORMAT, packet)
+    }
+
+    /// The same, of a packet of the protocol that an error is to name.
+    pub(crate) fn parse_as<'a>(
+        format: &'static str,
+        packet: &'a [u8],
+    ) -> Result<(Self, &'a [u8]), Error> {
+        let truncated = |need| Error::Truncated { format, need, got: packet.len() };
+        let header = Self::parse_start(packet).ok_or_else(|| truncated(HEADER_LEN))?;
         let length = usize::from(u16::from_be_bytes(take(packet, 2..4)));
         if length < HEADER_LEN {
             let value = length as u64;
-            return Err(Error::Forbidden { format: FORMAT, field: "length", offset: 2, value });
+            return Err(Error::Forbidden { format, field: "length", offset: 2, value });
         }
         let data = packet.get(HEADER_LEN..length).ok_or_else(|| truncated(length))?;
-        let header = Self {
-            checksum: u16::from_be_bytes(take(packet, 0..2)),
-            hops: packet[4],
-            kind: packet[5],
-            destination: Address::parse(take(packet, 6..18)),
-            source: Address::parse(take(packet, 18..30)),
-        };
         Ok((header, data))
+    }
+
+    /// The header of a packet of which there may be nothing more. `None` if not all of it is there.
+    pub(crate) fn parse_start(packet: &[u8]) -> Option<Self> {
+        let header: [u8; HEADER_LEN] = *packet.first_chunk()?;
+        Some(Self {
+            checksum: u16::from_be_bytes(take(&header, 0..2)),
+            hops: header[4],
+            kind: header[5],
+            destination: Address::parse(take(&header, 6..18)),
+            source: Address::parse(take(&header, 18..30)),
+        })
     }
 
     /// Append a packet with this header.

@@ -32,6 +32,7 @@ pub mod sigv4;
 pub mod smb1;
 pub mod udp_datagram;
 pub mod xml;
+pub mod xns;
 
 pub use error::Error;
 

@@ -31,9 +31,9 @@ def dialects_of(
     Raises:
         UsageError: There is no such dialect, the range is empty, or the service has none.
     """
-    if wanted is None:
-        return None
     known = offered.dialects
+    if wanted is None:
+        return (known[0], known[0]) if len(known) == 1 else None
     if not known:
         raise UsageError(
             f"--dialect: found service `{offered.name}`; allowed: smb1",

@@ -13,6 +13,7 @@ DISCARDED: Mapping[str, str] = {
     "information_discarded": "out of order",
     "ignored": "out of place in LLC",
     "unreadable_packets": "unreadable",
+    "wrong_checksums": "with a wrong checksum",
     "hops_exceeded": "past 16 routers",
     "other_address_packets": "for another network",
 }
@@ -25,6 +26,9 @@ TROUBLES: Mapping[str, str] = {
     "name_disputes": "claims of this station's name by another",
     "name_conflicts": "losses of this station's name to another",
     "crowded_out": "unfinished links and calls ended for others",
+    "calls_refused": "calls refused for want of sessions",
+    "errors_sent": "errors sent",
+    "errors_received": "errors received",
     "rejects_sent": "REJ sent",
     "rejects_received": "REJ received",
     "not_ready_received": "RNR received",

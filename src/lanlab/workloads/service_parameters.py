@@ -189,6 +189,8 @@ class ServiceParameters(TrialParameters):
             if not allowed:
                 raise ValueError(f"{found} for service `{self.service}`; allowed: none")
             raise ValueError(f"{found}; allowed: {', '.join(allowed)}")
+        if len(allowed) == 1:
+            object.__setattr__(self, "dialect", allowed[0])
         return self
 
     @model_validator(mode="after")

@@ -8,23 +8,23 @@ use crate::carrier::{Event, SessionId};
 /// Messages whose memory is kept.
 const MOST_SPARE: usize = 64;
 
-/// What all sessions of a station share. `C`: what its carrier counts.
+/// What all sessions of a station share. `C`: what its carrier counts; `I`: its interface.
 #[derive(Debug)]
-pub(crate) struct Common<C> {
-    pub(crate) interface: Interface,
+pub(crate) struct Common<C, I = Interface> {
+    pub(crate) interface: I,
     pub(crate) counts: C,
     events: VecDeque<(Event, Option<Vec<u8>>)>,
     spare: Vec<Vec<u8>>,
 }
 
-impl<C: Default> Common<C> {
-    pub(crate) fn new(interface: Interface) -> Self {
+impl<C: Default, I> Common<C, I> {
+    pub(crate) fn new(interface: I) -> Self {
         let (counts, events) = (C::default(), VecDeque::new());
         Self { interface, counts, events, spare: Vec::new() }
     }
 }
 
-impl<C> Common<C> {
+impl<C, I> Common<C, I> {
     pub(crate) fn event(&mut self, event: Event) {
         self.events.push_back((event, None));
     }

@@ -2,7 +2,9 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
-use lanlab_wire::ipx::{Address, BROADCAST, Header, MOST_HOPS, framing, packet_type, socket};
+use lanlab_wire::ipx::{
+    Address, BROADCAST, Header, MOST_HOPS, NO_CHECKSUM, framing, packet_type, socket,
+};
 use lanlab_wire::netbios_name::Name;
 use lanlab_wire::{rip, sap};
 
@@ -138,7 +140,10 @@ impl Interface {
 
     /// Send a packet from an address of this station.
     pub(crate) fn push_from(&mut self, source: Address, to: Place, kind: u8, data: &[u8]) {
-        if !self.output.push((to, self.mac), source, kind, data) {
+        let (destination, ways) = (to.address, (to.mac, self.mac));
+        let header = Header { checksum: NO_CHECKSUM, hops: 0, kind, destination, source };
+        let write = |frame: &mut Vec<u8>| framing::emit(ways, to.framing, &header, data, frame);
+        if !self.output.push(write) {
             self.counts.dropped_answers += 1;
         }
     }

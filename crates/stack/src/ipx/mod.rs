@@ -17,4 +17,4 @@ pub(crate) use common::Common;
 pub(crate) use discovery::Found;
 pub(crate) use exchange::Exchange;
 pub(crate) use interface::{Advertised, Interface, Packet};
-pub(crate) use output::Place;
+pub(crate) use output::{Output, Place};

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use lanlab_wire::Error;
 use lanlab_wire::ethernet::{Framing, Mac};
-use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing};
+use lanlab_wire::ipx::Address;
 
 /// More frames than this are not kept: the driver has to send them first.
 const MOST_WAITING: usize = 512;
@@ -32,35 +33,26 @@ impl Place {
 
 /// Frames that wait.
 #[derive(Debug, Default)]
-pub(super) struct Output {
+pub(crate) struct Output {
     waiting: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
 }
 
 impl Output {
-    /// Add a packet. False if too many wait, or it is too long for a frame.
-    pub(super) fn push(
-        &mut self,
-        (to, from): (Place, Mac),
-        source: Address,
-        kind: u8,
-        data: &[u8],
-    ) -> bool {
+    /// Add a packet, which `write` writes. False if too many wait, or it is too long for a frame.
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> bool {
         if self.waiting.len() >= MOST_WAITING {
             return false;
         }
         let mut frame = self.spare.pop().unwrap_or_default();
-        let destination = to.address;
-        let header = Header { checksum: NO_CHECKSUM, hops: 0, kind, destination, source };
-        let is_written =
-            framing::emit((to.mac, from), to.framing, &header, data, &mut frame).is_ok();
+        let is_written = write(&mut frame).is_ok();
         if is_written {
             self.waiting.push_back(frame);
         }
         is_written
     }
 
-    pub(super) fn poll_transmit(&mut self, into: &mut Vec<u8>) -> bool {
+    pub(crate) fn poll_transmit(&mut self, into: &mut Vec<u8>) -> bool {
         let Some(frame) = self.waiting.pop_front() else { return false };
         let memory = std::mem::replace(into, frame);
         if self.spare.len() < MOST_SPARE {

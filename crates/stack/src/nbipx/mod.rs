@@ -13,7 +13,6 @@ mod calls;
 mod counts;
 mod names;
 mod receiving;
-mod sending;
 mod session;
 mod station;
 mod timers;
@@ -22,9 +21,3 @@ pub use station::Station;
 
 /// What all sessions of a station share.
 type Common = crate::ipx::Common<counts::Counts>;
-
-/// Whether a number comes after another one. Numbers begin anew after the last one; those that are compared lie
-/// close to each other.
-const fn is_after(number: u16, other: u16) -> bool {
-    number != other && number.wrapping_sub(other) < 0x8000
-}

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lanlab_wire::nbipx::{SessionHeader, control};
 
-use super::is_after;
+use crate::sequenced::is_after;
 
 /// What came with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use lanlab_wire::nbipx::{
 
 use super::Common;
 use super::receiving::{Receiving, Taken};
-use super::sending::{Acknowledged, Sending};
 use super::timers::{Timer, Wait};
 use crate::carrier::{Event, SessionId, Why};
 use crate::ipx::Place;
 use crate::netbios::NameCall;
 use crate::profile::Profile;
+use crate::sequenced::{Acknowledged, Sending, is_after};
 
 /// Fewer octets of data in a packet are not agreed on: messages would have more packets than there are numbers.
 const LEAST_DATA: u16 = 128;
@@ -267,7 +267,7 @@ impl Session {
             self.timed = None;
             self.sending.go_back();
         }
-        if header.stream == stream::END && !super::is_after(header.sequence, self.receiving.next) {
+        if header.stream == stream::END && !is_after(header.sequence, self.receiving.next) {
             self.receiving.next = header.sequence.wrapping_add(1);
             self.push_system(0, stream::END_ACKNOWLEDGED, common);
             self.end(now);

@@ -10,7 +10,7 @@ use crate::carrier::{
     BadPeer, Carrier, Count, Event, IpxPart, NotSent, Peer, Readiness, SessionId, SessionIds,
     StationConfig, Stray,
 };
-use crate::{direct, nbf, nbipx, ncp};
+use crate::{direct, nbf, nbipx, ncp, xns};
 
 /// Makes the table. A row: the carrier, its machine, its name in requests, and its title for people.
 macro_rules! carriers {
@@ -186,6 +186,8 @@ carriers! {
     Nbipx: nbipx::Station, "nbipx", "NetBIOS over IPX";
     /// NetWare's core protocol on IPX.
     Ncp: ncp::Station, "ncp", "NCP";
+    /// SMB on XNS: 3Com's 3+.
+    Spp: xns::Station, "spp", "XNS";
     /// Tests of this crate show by it what a new carrier takes.
     Toy: super::toy::Toy, "toy", "toy", if test;
 }

@@ -3,7 +3,7 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
-use lanlab_stack::profile::{self, Profile};
+use lanlab_stack::profile::Profile;
 use lanlab_units::Instant;
 
 use crate::chance::Chance;
@@ -27,6 +27,8 @@ pub struct Tally {
 /// A carrier of sessions with messages both ways.
 pub struct Subject {
     pub carrier: CarrierKind,
+    /// Those of its stations.
+    pub profiles: &'static [Profile],
     /// All attempts of one end together, ns.
     pub attempts_ns: fn(&Profile) -> u64,
     /// How often a frame is sent again.
@@ -49,7 +51,8 @@ fn messages(chance: &mut Chance) -> Vec<Vec<u8>> {
 /// One schedule. Panics, with its seed, where something does not hold.
 pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
     let mut chance = Chance::new(seed);
-    let profiles = [0, 1].map(|_| profile::ALL[chance.below(profile::ALL.len() as u64) as usize]);
+    let all = subject.profiles;
+    let profiles = [0, 1].map(|_| all[chance.below(all.len() as u64) as usize]);
     let faults = Faults {
         lost: [0, 2, 10, 30][chance.below(4) as usize],
         doubled: [0, 5, 20][chance.below(3) as usize],

@@ -1,7 +1,7 @@
 //! Random schedules over links of LLC: no time without a frame is longer than N2 times T1, as it grows.
 
 use lanlab_stack::node::{CarrierKind, Why};
-use lanlab_stack::profile::Profile;
+use lanlab_stack::profile::{self, Profile};
 
 use crate::schedule::{Subject, Tally, run, run_many};
 
@@ -19,6 +19,7 @@ fn longest_wait_ns(profile: &Profile) -> u64 {
 
 const NBF: Subject = Subject {
     carrier: CarrierKind::Nbf,
+    profiles: &profile::ALL,
     attempts_ns: longest_wait_ns,
     tries: |profile| profile.link.n2.value,
     is_given_up: |why| matches!(why, Why::Link(_) | Why::Protocol),

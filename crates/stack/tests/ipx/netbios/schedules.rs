@@ -1,7 +1,7 @@
 //! Random schedules of loss, doubling and reordering.
 
 use lanlab_stack::node::{CarrierKind, Why};
-use lanlab_stack::profile::Profile;
+use lanlab_stack::profile::{self, Profile};
 
 use crate::schedule::{Subject, Tally, run, run_many};
 
@@ -18,6 +18,7 @@ fn attempts_ns(profile: &Profile) -> u64 {
 
 const NBIPX: Subject = Subject {
     carrier: CarrierKind::Nbipx,
+    profiles: &profile::ALL,
     attempts_ns,
     tries: |profile| profile.ipx.resend_count.value,
     is_given_up: |why| matches!(why, Why::NoAnswer | Why::Protocol),

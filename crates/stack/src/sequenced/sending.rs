@@ -21,31 +21,31 @@ struct Message {
 
 /// A part of a message, as its packet says it.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
-    pub(super) number: u16,
-    pub(super) total_bytes: u16,
-    pub(super) offset: u16,
-    pub(super) data: &'a [u8],
-    pub(super) is_last: bool,
-    pub(super) is_again: bool,
+pub(crate) struct Part<'a> {
+    pub(crate) number: u16,
+    pub(crate) total_bytes: u16,
+    pub(crate) offset: u16,
+    pub(crate) data: &'a [u8],
+    pub(crate) is_last: bool,
+    pub(crate) is_again: bool,
     /// Nothing more can be sent until this is acknowledged, and there is more.
-    pub(super) is_blocking: bool,
+    pub(crate) is_blocking: bool,
 }
 
 /// What an acknowledgement led to.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Acknowledged {
+pub(crate) struct Acknowledged {
     /// It is of what was sent.
-    pub(super) is_valid: bool,
+    pub(crate) is_valid: bool,
     /// It is of something for the first time.
-    pub(super) is_new: bool,
+    pub(crate) is_new: bool,
     /// Messages that are done by it.
-    pub(super) messages: u32,
+    pub(crate) messages: u32,
 }
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(crate) struct Sending {
     messages: VecDeque<Message>,
     spare: Vec<Vec<u8>>,
     bytes: usize,
@@ -53,7 +53,7 @@ pub(super) struct Sending {
     part_bytes: usize,
     /// The first number that is not acknowledged, the one to be sent next, and those after all that was ever sent and
     /// after all that waits.
-    pub(super) acknowledged: u16,
+    pub(crate) acknowledged: u16,
     next: u16,
     sent: u16,
     end: u16,
@@ -61,11 +61,13 @@ pub(super) struct Sending {
     window_end: u16,
     /// Whether a wait was in vain: one packet goes out until something is acknowledged.
     is_doubtful: bool,
+    /// Whether the first one that is not acknowledged goes out again, and then what would have.
+    repeats_first: bool,
 }
 
 impl Sending {
     /// Numbers begin with `first`; packets are sent up to `window_end`.
-    pub(super) const fn new(first: u16, window_end: u16, part_bytes: usize) -> Self {
+    pub(crate) const fn new(first: u16, window_end: u16, part_bytes: usize) -> Self {
         Self {
             messages: VecDeque::new(),
             spare: Vec::new(),
@@ -77,15 +79,16 @@ impl Sending {
             end: first,
             window_end,
             is_doubtful: false,
+            repeats_first: false,
         }
     }
 
-    pub(super) fn has_room(&self, message: &[u8]) -> bool {
+    pub(crate) fn has_room(&self, message: &[u8]) -> bool {
         let fits = self.messages.is_empty() || self.bytes + message.len() <= MOST_BYTES;
         fits && self.messages.len() < MOST_MESSAGES
     }
 
-    pub(super) fn push(&mut self, message: &[u8]) {
+    pub(crate) fn push(&mut self, message: &[u8]) {
         let mut octets = self.spare.pop().unwrap_or_default();
         octets.clear();
         octets.extend_from_slice(message);
@@ -96,18 +99,28 @@ impl Sending {
         self.messages.push_back(Message { octets, first });
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
     /// Whether the other end takes nothing.
-    pub(super) const fn is_shut(&self) -> bool {
+    pub(crate) const fn is_shut(&self) -> bool {
         is_after(self.acknowledged, self.window_end)
     }
 
     /// Number of the next packet.
-    pub(super) const fn next(&self) -> u16 {
+    pub(crate) const fn next(&self) -> u16 {
         self.next
+    }
+
+    /// The number after all that was ever sent.
+    pub(crate) const fn sent(&self) -> u16 {
+        self.sent
+    }
+
+    /// Last number that the other end takes.
+    pub(crate) const fn window_end(&self) -> u16 {
+        self.window_end
     }
 
     fn may_send(&self, number: u16) -> bool {
@@ -117,12 +130,19 @@ impl Sending {
     }
 
     /// The next part, if one may be sent.
-    pub(super) fn next_part(&mut self) -> Option<Part<'_>> {
+    pub(crate) fn next_part(&mut self) -> Option<Part<'_>> {
+        if std::mem::take(&mut self.repeats_first) && self.acknowledged != self.next {
+            return self.part(self.acknowledged);
+        }
         let number = self.next;
         if !self.may_send(number) {
             return None;
         }
         self.next = number.wrapping_add(1);
+        self.part(number)
+    }
+
+    fn part(&mut self, number: u16) -> Option<Part<'_>> {
         let is_again = is_after(self.sent, number);
         if !is_again {
             self.sent = self.next;
@@ -139,7 +159,7 @@ impl Sending {
     }
 
     /// The other end expects this number next, and takes packets up to `window_end`.
-    pub(super) fn acknowledge(&mut self, expected: u16, window_end: u16) -> Acknowledged {
+    pub(crate) fn acknowledge(&mut self, expected: u16, window_end: u16) -> Acknowledged {
         let ahead = expected.wrapping_sub(self.acknowledged);
         if ahead > self.sent.wrapping_sub(self.acknowledged) {
             return Acknowledged::default();
@@ -156,6 +176,7 @@ impl Sending {
         }
         let is_new = ahead > 0;
         self.is_doubtful &= !is_new;
+        self.repeats_first &= !is_new;
         let mut messages = 0;
         while let Some(message) = self.messages.front() {
             let parts = message.octets.len().div_ceil(self.part_bytes).max(1);
@@ -172,12 +193,17 @@ impl Sending {
     }
 
     /// Send again what is not acknowledged.
-    pub(super) const fn go_back(&mut self) {
+    pub(crate) const fn go_back(&mut self) {
         self.next = self.acknowledged;
     }
 
+    /// Send again the first packet that is not acknowledged, and no other one that was sent.
+    pub(crate) const fn repeat_first(&mut self) {
+        self.repeats_first = true;
+    }
+
     /// A wait for an acknowledgement was in vain.
-    pub(super) const fn doubt(&mut self) {
+    pub(crate) const fn doubt(&mut self) {
         self.is_doubtful = true;
         self.go_back();
     }
@@ -215,6 +241,8 @@ mod tests {
         for number in [5, 0, 0xfff0] {
             assert_eq!(sending.acknowledge(number, 99), Acknowledged::default(), "{number}");
         }
+        sending.repeat_first();
+        assert_eq!(parts(&mut sending), [(1, 0, 0, true)]);
         sending.go_back();
         assert_eq!(parts(&mut sending)[0], (1, 0, 0, true));
         sending.doubt();

@@ -1,0 +1,135 @@
+//! Messages of a session that come in: packets in the order of their numbers. Those that come early wait.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::xns::spp::{Header, control, stream};
+
+use crate::netbios::LONGEST_MESSAGE;
+use crate::sequenced::is_after;
+
+/// When a packet comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// It is the next one.
+    Now,
+    /// Something before it is missing.
+    Early,
+    /// It has come already.
+    Again,
+    /// More than was allowed.
+    Beyond,
+}
+
+/// What came with the next packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// A part of a message.
+    Part,
+    /// The last part of one.
+    Whole,
+    /// An octet for attention, which is part of no message.
+    Attention,
+    /// The other end ends the session.
+    End,
+    /// It has ended it, too.
+    EndReply,
+    /// A message that is longer than any.
+    TooLong,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    /// The number that is expected.
+    pub(super) next: u16,
+    pub(super) buffer: Vec<u8>,
+    /// Packets that have come early: fewer than there are in a window.
+    early: Vec<(Header, Vec<u8>)>,
+    /// Messages that wait until the session goes on: no more than there are packets in a window.
+    pub(super) held: VecDeque<Vec<u8>>,
+    pub(super) is_paused: bool,
+    window: u16,
+    /// Last number that the other end was allowed to send: never less than before.
+    granted: u16,
+}
+
+impl Receiving {
+    pub(super) const fn new(window: u16) -> Self {
+        Self {
+            next: 0,
+            buffer: Vec::new(),
+            early: Vec::new(),
+            held: VecDeque::new(),
+            is_paused: false,
+            window,
+            granted: u16::MAX,
+        }
+    }
+
+    /// Last number that the other end may send: this is being said.
+    pub(super) const fn grant(&mut self) -> u16 {
+        let last = self.next.wrapping_sub(1).wrapping_add(self.window);
+        if !self.is_paused && is_after(last, self.granted) {
+            self.granted = last;
+        }
+        self.granted
+    }
+
+    /// Whether the other end has used up its window.
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.next.wrapping_sub(1) == self.granted
+    }
+
+    /// When a packet with a number comes.
+    pub(super) fn when(&self, header: &Header) -> When {
+        let number = header.sequence;
+        if is_after(self.next, number) {
+            return When::Again;
+        }
+        // One for attention needs no room.
+        let room = u16::from(header.control & control::ATTENTION != 0);
+        if is_after(number, self.granted.wrapping_add(room)) {
+            return When::Beyond;
+        }
+        if number == self.next {
+            return When::Now;
+        }
+        if self.early.iter().any(|(known, _)| known.sequence == number) {
+            return When::Again;
+        }
+        When::Early
+    }
+
+    /// Keep a packet that comes early.
+    pub(super) fn keep(&mut self, header: &Header, data: &[u8]) {
+        self.early.push((*header, data.to_vec()));
+    }
+
+    /// The next packet, if it has come early.
+    pub(super) fn take_kept(&mut self) -> Option<(Header, Vec<u8>)> {
+        let at = self.early.iter().position(|(header, _)| header.sequence == self.next)?;
+        Some(self.early.swap_remove(at))
+    }
+
+    /// Take the next packet.
+    pub(super) fn take(&mut self, header: &Header, data: &[u8]) -> Taken {
+        self.next = self.next.wrapping_add(1);
+        if header.control & control::ATTENTION != 0 {
+            return Taken::Attention;
+        }
+        match header.stream {
+            stream::END => return Taken::End,
+            stream::END_REPLY => return Taken::EndReply,
+            _ if self.buffer.len() + data.len() > LONGEST_MESSAGE => return Taken::TooLong,
+            _ => self.buffer.extend_from_slice(data),
+        }
+        let is_last = header.control & control::END_OF_MESSAGE != 0;
+        if is_last { Taken::Whole } else { Taken::Part }
+    }
+
+    /// Forget all that has come.
+    pub(super) fn clear(&mut self) {
+        (self.buffer, self.early) = (Vec::new(), Vec::new());
+        self.held.clear();
+    }
+}

@@ -1,0 +1,525 @@
+//! One session: what its packets say, once the other station is found.
+
+use lanlab_units::Instant;
+use lanlab_wire::xns::spp::{Header, NO_CONNECTION, control, stream};
+use lanlab_wire::xns::{packet_type, socket};
+
+use super::Common;
+use super::interface::Packet;
+use super::receiving::{Receiving, Taken, When};
+use super::timers::{Timer, Wait};
+use crate::carrier::{Event, SessionId, Why};
+use crate::ipx::Place;
+use crate::netbios::{FACTS, NameCall};
+use crate::profile::Profile;
+use crate::sequenced::{Acknowledged, Sending, is_after};
+
+/// Where a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The name is looked for.
+    Finding,
+    /// The station is asked for a session.
+    Calling,
+    /// Messages can go.
+    Open,
+    /// We have ended it, and the other end has not said so, too.
+    Ending,
+    /// The other end has ended it, we have said so, too, and it has not said that it knows.
+    Replying,
+    /// It is over at both ends.
+    Over,
+}
+
+impl Phase {
+    /// Whether its program knows of it still.
+    pub(super) const fn is_reported(self) -> bool {
+        matches!(self, Self::Finding | Self::Calling | Self::Open)
+    }
+}
+
+/// What becomes of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    GoesOn,
+    /// It is over, which its program is to know if it knows of it.
+    Over(Why),
+}
+
+/// One session.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) id: SessionId,
+    pub(super) phase: Phase,
+    pub(super) is_caller: bool,
+    /// The names, and when the name is asked for again.
+    pub(super) call: NameCall,
+    pub(super) query_at: Option<Instant>,
+    /// Number of the question for the name, and how often it was asked.
+    pub(super) query: (u32, u32),
+    /// The other station; before it is found, nothing goes there.
+    pub(super) place: Option<Place>,
+    /// Whether it has said anything, and so in which framing it is reached.
+    is_heard: bool,
+    pub(super) socket: u16,
+    pub(super) local: u16,
+    pub(super) remote: u16,
+    /// When it was called, and whether the other end has gone on with it.
+    pub(super) called_at: Instant,
+    pub(super) has_gone_on: bool,
+    pub(super) timer: Timer,
+    acknowledge_at: Option<Instant>,
+    /// When it ends although not everything is acknowledged.
+    close_at: Option<Instant>,
+    pub(super) sending: Sending,
+    pub(super) receiving: Receiving,
+    profile: Profile,
+    /// A packet whose acknowledgement is waited for: the number after it, and when it was sent.
+    timed: Option<(u16, Instant)>,
+    /// Acknowledgements in a row that say the same.
+    same_acks: u32,
+    /// Number of our last packet, once the session ends.
+    last: u16,
+}
+
+impl Session {
+    /// A session from a socket, with a local number.
+    pub(super) fn new(
+        id: SessionId,
+        now: Instant,
+        profile: &Profile,
+        (call, socket, local): (NameCall, u16, u16),
+    ) -> Self {
+        Self {
+            id,
+            phase: Phase::Finding,
+            is_caller: true,
+            call,
+            query_at: None,
+            query: (0, 0),
+            place: None,
+            is_heard: false,
+            socket,
+            local,
+            remote: NO_CONNECTION,
+            called_at: now,
+            has_gone_on: false,
+            timer: Timer::new(now),
+            acknowledge_at: None,
+            close_at: None,
+            sending: Sending::new(0, u16::MAX, usize::from(profile.xns.packet_bytes.value)),
+            receiving: Receiving::new(profile.xns.window.value),
+            profile: *profile,
+            timed: None,
+            same_acks: 0,
+            last: 0,
+        }
+    }
+
+    /// When something is to be done.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let all = [self.query_at, self.timer.deadline, self.acknowledge_at, self.close_at];
+        all.into_iter().flatten().min()
+    }
+
+    /// Whether messages may be handed in.
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open) && self.close_at.is_none()
+    }
+
+    /// Whether a packet is one of this session.
+    pub(super) fn is_of(&self, packet: &Packet<'_>, header: &Header) -> bool {
+        let has_ids = self.local == header.destination && self.socket == packet.socket();
+        // A server may answer from a socket that it has for this session alone.
+        has_ids
+            && self.place.is_some_and(|place| match self.phase {
+                Phase::Calling => place.address.node == packet.from.address.node,
+                _ => place.is_end(&packet.from) && self.remote == header.source,
+            })
+    }
+
+    /// Send a packet of the session.
+    fn push(&mut self, mut header: Header, data: &[u8], common: &mut Common) {
+        let Some(place) = self.place else { return };
+        header.expected = self.receiving.next;
+        header.allocation = self.receiving.grant();
+        (header.source, header.destination) = (self.local, self.remote);
+        self.acknowledge_at = None;
+        let mut packet = common.memory();
+        header.emit(&mut packet);
+        packet.extend_from_slice(data);
+        common.interface.push(place, packet_type::SEQUENCED, self.socket, &packet);
+        common.keep(packet);
+    }
+
+    /// Send a packet without a number of its own.
+    fn push_system(&mut self, bits: u8, common: &mut Common) {
+        common.counts.system_sent += 1;
+        let (control, sequence) = (control::SYSTEM | bits, self.sending.next());
+        self.push(Header { control, sequence, ..Default::default() }, &[], common);
+    }
+
+    fn acknowledge(&mut self, common: &mut Common) {
+        self.push_system(0, common);
+    }
+
+    /// Ask the station for a session.
+    fn push_call(&mut self, common: &mut Common) {
+        let framing = common.interface.framing_of_attempt(self.timer.tries());
+        if let Some(place) = self.place.as_mut().filter(|_| !self.is_heard) {
+            place.framing = framing;
+        }
+        self.push_system(control::ACKNOWLEDGE, common);
+    }
+
+    /// The station is known: ask it for a session. `is_heard`: it has said in which framing it is reached.
+    pub(super) fn call_station(
+        &mut self,
+        now: Instant,
+        (place, is_heard): (Place, bool),
+        common: &mut Common,
+    ) {
+        (self.phase, self.query_at, self.is_heard) = (Phase::Calling, None, is_heard);
+        let address = place.address;
+        let to = if address.socket == 0 { socket::SMB } else { address.socket };
+        let address = lanlab_wire::ipx::Address { socket: to, ..address };
+        self.place = Some(Place { address, ..place });
+        self.timed = Some((0, now));
+        self.timer.begin(now, Wait::Answer, true, self.profile.xns);
+        self.push_call(common);
+    }
+
+    /// The other end has called: the session is open.
+    pub(super) fn accept(
+        &mut self,
+        now: Instant,
+        (from, header): (Place, &Header),
+        common: &mut Common,
+    ) {
+        (self.is_caller, self.is_heard, self.place) = (false, true, Some(from));
+        self.agree(header);
+        self.answer_call(common);
+        self.set_timer(now, true, true);
+    }
+
+    /// Say that the call is taken.
+    pub(super) fn answer_call(&mut self, common: &mut Common) {
+        self.acknowledge(common);
+    }
+
+    fn agree(&mut self, header: &Header) {
+        self.remote = header.source;
+        let part_bytes = usize::from(self.profile.xns.packet_bytes.value);
+        self.sending = Sending::new(0, header.allocation, part_bytes);
+        self.phase = Phase::Open;
+    }
+
+    /// Take a packet of the other end.
+    pub(super) fn handle_packet(
+        &mut self,
+        now: Instant,
+        (packet, header, data): (&Packet<'_>, &Header, &[u8]),
+        common: &mut Common,
+    ) -> Outcome {
+        match self.phase {
+            Phase::Finding => {}
+            Phase::Calling if header.source == NO_CONNECTION => common.counts.discarded += 1,
+            Phase::Calling => {
+                (self.place, self.is_heard) = (Some(packet.from), true);
+                self.agree(header);
+                self.measure(now, 0);
+                common.event(Event::Opened(self.id, FACTS));
+                return self.handle_open(now, (header, data), common);
+            }
+            Phase::Open => return self.handle_open(now, (header, data), common),
+            Phase::Ending | Phase::Replying | Phase::Over => {
+                self.handle_late(now, header, common);
+            }
+        }
+        Outcome::GoesOn
+    }
+
+    fn measure(&mut self, now: Instant, expected: u16) {
+        if let Some((_, sent_at)) = self.timed.take_if(|(number, _)| *number == expected) {
+            self.timer.measure(now.nanos_since(sent_at));
+        }
+    }
+
+    /// What the other end has of what was sent. Gives whether it says something new of it.
+    fn handle_acknowledgement(
+        &mut self,
+        now: Instant,
+        header: &Header,
+        common: &mut Common,
+    ) -> bool {
+        let first = self.sending.acknowledged;
+        let is_wider = is_after(header.allocation, self.sending.window_end());
+        // What was allowed once is not taken back: a packet that says less is a late one.
+        let window_end = if is_wider { header.allocation } else { self.sending.window_end() };
+        let is_same = !header.is_numbered() && !is_wider && header.expected == first;
+        let Acknowledged { is_new, messages, .. } =
+            self.sending.acknowledge(header.expected, window_end);
+        for _ in 0..messages {
+            common.event(Event::Room(self.id));
+        }
+        if is_new {
+            self.measure(now, header.expected);
+            self.same_acks = 0;
+        } else if is_same && self.sending.sent() != first {
+            self.same_acks += 1;
+            if self.same_acks == self.profile.xns.same_acks.value {
+                self.timed = None;
+                self.sending.repeat_first();
+            }
+        }
+        is_new
+    }
+
+    fn handle_open(
+        &mut self,
+        now: Instant,
+        (header, data): (&Header, &[u8]),
+        common: &mut Common,
+    ) -> Outcome {
+        let is_new = self.handle_acknowledgement(now, header, common);
+        self.has_gone_on |= is_new || header.is_numbered();
+        if header.is_numbered() {
+            self.handle_numbered(now, header, data, common);
+        } else if header.control & control::ACKNOWLEDGE != 0 {
+            self.acknowledge(common);
+        }
+        if self.phase == Phase::Open {
+            self.go_on(now, is_new, true, common);
+        }
+        Outcome::GoesOn
+    }
+
+    fn handle_numbered(&mut self, now: Instant, header: &Header, data: &[u8], common: &mut Common) {
+        // An end may come with a number that was used before, where its sender has given up what it had sent.
+        if header.stream == stream::END && !is_after(header.sequence, self.receiving.next) {
+            self.handle_end(now, header, common);
+            return;
+        }
+        match self.receiving.when(header) {
+            When::Now => {}
+            When::Early => {
+                self.receiving.keep(header, data);
+                common.counts.received += 1;
+                // The other end is to know what is missing.
+                self.acknowledge(common);
+                return;
+            }
+            When::Again | When::Beyond => {
+                common.counts.discarded += 1;
+                self.acknowledge(common);
+                return;
+            }
+        }
+        common.counts.received += 1;
+        let mut taken = self.take(now, header, data, common);
+        while self.phase == Phase::Open
+            && let Some((header, data)) = self.receiving.take_kept()
+        {
+            taken = self.take(now, &header, &data, common);
+        }
+        if self.phase != Phase::Open {
+            return;
+        }
+        let waits_for_data = taken == Taken::Whole && self.profile.piggybacks.value;
+        let is_asked = header.control & control::ACKNOWLEDGE != 0;
+        if is_asked || !waits_for_data && (taken == Taken::Whole || self.receiving.is_used_up()) {
+            self.acknowledge(common);
+        } else if self.acknowledge_at.is_none() {
+            let at = now.plus_nanos(self.profile.xns.ack_delay_ns.value);
+            self.acknowledge_at = Some(at);
+        }
+    }
+
+    /// Take the next packet.
+    fn take(&mut self, now: Instant, header: &Header, data: &[u8], common: &mut Common) -> Taken {
+        let taken = self.receiving.take(header, data);
+        match taken {
+            Taken::Part => {}
+            Taken::Whole => {
+                let memory = common.memory();
+                let message = std::mem::replace(&mut self.receiving.buffer, memory);
+                if self.receiving.is_paused {
+                    self.receiving.held.push_back(message);
+                } else {
+                    common.message(self.id, message);
+                }
+            }
+            Taken::Attention => common.counts.attentions += 1,
+            Taken::End => self.handle_end(now, header, common),
+            // The other end answers what we have not said.
+            Taken::EndReply | Taken::TooLong => self.begin_end(now, Why::Protocol, common),
+        }
+        taken
+    }
+
+    /// Send what may be sent, and wait for what comes of it.
+    pub(super) fn go_on(
+        &mut self,
+        now: Instant,
+        is_new: bool,
+        was_heard: bool,
+        common: &mut Common,
+    ) {
+        while self.push_next(now, common) {}
+        if self.close_at.is_some() && self.sending.is_empty() {
+            self.begin_end(now, Why::Closed, common);
+        } else {
+            self.set_timer(now, is_new, was_heard);
+        }
+    }
+
+    /// Send the next part of a message, if one may be sent.
+    fn push_next(&mut self, now: Instant, common: &mut Common) -> bool {
+        let Some(part) = self.sending.next_part() else { return false };
+        let mut control = if part.is_last { control::END_OF_MESSAGE } else { 0 };
+        if part.is_blocking || part.is_again || self.profile.xns.asks_each.value {
+            control |= control::ACKNOWLEDGE;
+        }
+        if part.is_again {
+            common.counts.sent_again += 1;
+            self.timed = None;
+        } else {
+            common.counts.sent += 1;
+            if control & control::ACKNOWLEDGE != 0 && self.timed.is_none() {
+                self.timed = Some((part.number.wrapping_add(1), now));
+            }
+        }
+        let header = Header { control, sequence: part.number, ..Default::default() };
+        // The packet is written at once, so that the part need not be kept.
+        let mut data = common.memory();
+        data.extend_from_slice(part.data);
+        self.push(header, &data, common);
+        common.keep(data);
+        true
+    }
+
+    /// Wait for what there is to wait for.
+    fn set_timer(&mut self, now: Instant, is_new: bool, was_heard: bool) {
+        let (wait, begins) = match self.phase {
+            Phase::Finding => (Wait::Nothing, false),
+            Phase::Calling => (Wait::Answer, false),
+            Phase::Ending | Phase::Replying => (Wait::End, is_new),
+            Phase::Over => (Wait::Oblivion, is_new),
+            Phase::Open if self.sending.is_empty() => (Wait::Alive, was_heard),
+            Phase::Open if self.sending.is_shut() => (Wait::Room, was_heard),
+            Phase::Open => (Wait::Acknowledgement, is_new),
+        };
+        self.timer.begin(now, wait, begins, self.profile.xns);
+    }
+
+    /// Do what is due.
+    pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Outcome {
+        if self.acknowledge_at.is_some_and(|at| at <= now) {
+            self.acknowledge(common);
+        }
+        if self.close_at.is_some_and(|at| at <= now) {
+            // What is left is not sent any more.
+            self.begin_end(now, Why::Closed, common);
+            return Outcome::GoesOn;
+        }
+        if self.timer.deadline.is_none_or(|at| at > now) {
+            return Outcome::GoesOn;
+        }
+        self.timed = None;
+        match self.timer.expire(now, self.profile.xns) {
+            None | Some(Wait::Nothing | Wait::Oblivion) => return Outcome::Over(Why::NoAnswer),
+            Some(Wait::Answer) => self.push_call(common),
+            Some(Wait::Room | Wait::Alive) => self.push_system(control::ACKNOWLEDGE, common),
+            Some(Wait::End) => self.push_last(common),
+            Some(Wait::Acknowledgement) => {
+                common.counts.late += 1;
+                self.same_acks = 0;
+                self.sending.doubt();
+                self.push_next(now, common);
+            }
+        }
+        Outcome::GoesOn
+    }
+
+    pub(super) const fn pause(&mut self) {
+        self.receiving.is_paused = true;
+    }
+
+    pub(super) fn resume(&mut self, common: &mut Common) {
+        self.receiving.is_paused = false;
+        let held = std::mem::take(&mut self.receiving.held);
+        for message in held {
+            common.message(self.id, message);
+        }
+        // The other end may send again.
+        self.acknowledge(common);
+    }
+
+    /// End it, once everything is acknowledged.
+    pub(super) fn close(&mut self, now: Instant, common: &mut Common) {
+        self.close_at = Some(now.plus_nanos(self.profile.session_wait_ns.value));
+        self.receiving.held.clear();
+        self.receiving.is_paused = false;
+        self.go_on(now, false, false, common);
+    }
+}
+
+/// How a session ends: one end says so, the other one answers, and the first one says that it knows.
+impl Session {
+    /// Say that the session ends, with the first number that is not acknowledged.
+    fn begin_end(&mut self, now: Instant, why: Why, common: &mut Common) {
+        self.last = self.sending.acknowledged;
+        self.leave(now, Phase::Ending, common);
+        common.event(Event::Ended(self.id, why));
+    }
+
+    /// The other end has ended it.
+    fn handle_end(&mut self, now: Instant, header: &Header, common: &mut Common) {
+        self.receiving.next = header.sequence.wrapping_add(1);
+        self.last = self.sending.acknowledged;
+        self.leave(now, Phase::Replying, common);
+        common.event(Event::Ended(self.id, Why::ByPeer));
+    }
+
+    fn leave(&mut self, now: Instant, phase: Phase, common: &mut Common) {
+        (self.phase, self.close_at, self.timed) = (phase, None, None);
+        self.receiving.clear();
+        self.push_last(common);
+        self.acknowledge_at = None;
+        self.set_timer(now, true, true);
+    }
+
+    /// Say, or say again, that it ends.
+    fn push_last(&mut self, common: &mut Common) {
+        let is_end = self.phase == Phase::Ending;
+        let kind = if is_end { stream::END } else { stream::END_REPLY };
+        self.push_end(kind, self.last, common);
+    }
+
+    fn push_end(&mut self, stream: u8, sequence: u16, common: &mut Common) {
+        let control = if stream == stream::END { control::ACKNOWLEDGE } else { 0 };
+        self.push(Header { control, stream, sequence, ..Default::default() }, &[], common);
+    }
+
+    /// A packet comes when the session has ended at this end.
+    fn handle_late(&mut self, now: Instant, header: &Header, common: &mut Common) {
+        let is_reply = header.stream == stream::END_REPLY;
+        if !header.is_numbered() || !is_reply && header.stream != stream::END {
+            return;
+        }
+        self.receiving.next = header.sequence.wrapping_add(1);
+        match self.phase {
+            Phase::Ending if is_reply => {
+                (self.phase, self.last) = (Phase::Over, self.last.wrapping_add(1));
+                self.push_last(common);
+            }
+            // Both ends have ended it at once: each answers, and waits for its answer.
+            Phase::Ending => self.push_end(stream::END_REPLY, self.last.wrapping_add(1), common),
+            Phase::Replying if is_reply => self.phase = Phase::Over,
+            // It has not seen ours; if it had, both would answer each other for ever.
+            _ if !is_after(header.expected, self.last) => self.push_last(common),
+            _ => {}
+        }
+        self.set_timer(now, self.phase == Phase::Over, true);
+    }
+}

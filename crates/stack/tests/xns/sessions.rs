@@ -1,0 +1,264 @@
+//! Sessions: names, messages both ways, acknowledgements, windows, silence, end.
+
+use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, SessionId, Why};
+use lanlab_units::Instant;
+use lanlab_wire::ipx::Address;
+
+use crate::peer::Peer;
+use crate::segment::{Faults, Segment, mac};
+use crate::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
+
+const LENGTHS: [usize; 9] = [0, 1, 533, 534, 535, 4096, 20_000, 65_535, 7];
+
+fn messages() -> Vec<Vec<u8>> {
+    LENGTHS.iter().enumerate().map(|(index, len)| pattern(index, *len)).collect()
+}
+
+#[test]
+fn messages_of_every_length_come_back_between_all_profiles() {
+    let all = [THREE_PLUS, OF_XEROX];
+    for (caller, callee) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let peers = [Peer::sending(messages()), Peer::echoing()];
+        let (mut segment, _) = pair([all[caller], all[callee]], peers);
+        segment.run_until(ms(60_000));
+        for station in [0, 1] {
+            let peer = segment.program(station);
+            assert!(peer.received == messages(), "{caller} {callee}");
+            assert_eq!((peer.unacknowledged, peer.ended.len()), (0, 0));
+            for key in ["information_sent_again", "information_discarded", "t1_expiries"] {
+                assert_eq!(segment.counted(station, key), 0, "{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
+    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(4_100));
+    segment.with(0, |now, node, _| {
+        assert_eq!(node.send(now, id, &vec![0; 65_536]), Err(NotSent::TooLong));
+        for _ in 0..4 {
+            assert_eq!(node.send(now, id, b"x"), Ok(()));
+        }
+        assert_eq!(node.send(now, id, b"x"), Err(NotSent::Full));
+        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
+    });
+}
+
+/// A message is acknowledged with data, or after 200 ms; within one when the window of three packets is used up.
+#[test]
+fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
+    let (mut segment, _) =
+        pair([THREE_PLUS; 2], [Peer::sending([pattern(0, 10)]), Peer::default()]);
+    segment.run_until(ms(4_190));
+    assert_eq!((segment.program(1).received.len(), segment.program(0).unacknowledged), (1, 1));
+    segment.run_until(ms(4_210));
+    assert_eq!(segment.program(0).unacknowledged, 0);
+    // 31 packets: ten acknowledgements and the answer of the call; the last one waits.
+    let long = pattern(0, 31 * 534);
+    let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending([long.clone()]), Peer::default()]);
+    segment.run_until(ms(4_150));
+    assert_eq!((segment.program(1).received.len(), segment.program(0).unacknowledged), (1, 1));
+    assert_eq!(segment.counted(1, "supervisory_sent"), 11);
+    // A station of Xerox asks for each.
+    let (mut segment, _) = pair([OF_XEROX; 2], [Peer::sending([long]), Peer::default()]);
+    segment.run_until(ms(4_150));
+    assert_eq!(segment.program(0).unacknowledged, 0);
+    assert_eq!(segment.counted(1, "supervisory_sent"), 32);
+}
+
+#[test]
+fn what_comes_out_of_order_waits_for_what_is_before_it() {
+    let sent = vec![pattern(0, 60_000)];
+    for seed in 0..20 {
+        let peers = [Peer::sending(sent.clone()), Peer::default()];
+        let (mut segment, _) = pair([OF_XEROX; 2], peers);
+        segment.faults =
+            Faults { doubled: seed, reordered: 10, longest_delay_ns: 3_000_000, lost: 0 };
+        segment.run_until(ms(6_000));
+        assert!(segment.program(1).received == sent, "{seed}");
+        assert_eq!(segment.counted(0, "t1_expiries"), 0, "{seed}");
+    }
+}
+
+/// With a window of eight packets, three equal acknowledgements come long before the wait of a second is over.
+#[test]
+fn what_is_missing_is_sent_again_at_once_where_enough_packets_follow_it() {
+    let sent = vec![pattern(0, 40 * 534)];
+    let (mut quick, mut waits) = (0, 0);
+    for seed in 0..30 {
+        let peers = [Peer::sending(sent.clone()), Peer::default()];
+        let (mut segment, _) = pair([OF_XEROX; 2], peers);
+        segment.run_until(ms(4_000).plus_nanos(200_000 * (seed + 3)));
+        // About one packet.
+        segment.faults.lost = 100;
+        let until = segment.now.plus_nanos(480_000);
+        segment.run_until(until);
+        segment.faults.lost = 0;
+        segment.run_until(ms(30_000));
+        assert!(segment.program(1).received == sent);
+        let (again, late) =
+            (segment.counted(0, "information_sent_again"), segment.counted(0, "t1_expiries"));
+        quick += u32::from(again > 0 && late == 0);
+        waits += u32::from(late > 0);
+    }
+    println!("{quick} quickly, {waits} after a wait");
+    assert!(quick >= 5, "{quick} {waits}");
+}
+
+#[test]
+fn closing_sends_what_waits_and_both_ends_forget_the_session() {
+    for profiles in [[THREE_PLUS; 2], [OF_XEROX; 2]] {
+        let (mut segment, id) =
+            pair(profiles, [Peer::sending([pattern(1, 9_000)]), Peer::default()]);
+        segment.run_until(ms(4_005));
+        segment.with(0, |now, node, _| node.close(now, id));
+        segment.run_until(ms(5_000));
+        assert_eq!(segment.program(1).received, [pattern(1, 9_000)]);
+        assert_eq!(segment.program(0).ended[&id], Why::Closed);
+        assert_eq!(segment.program(1).ended.values().collect::<Vec<_>>(), [&Why::ByPeer]);
+        // Both answer late copies for ten seconds.
+        segment.run_until(ms(16_000));
+        assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+    }
+}
+
+#[test]
+fn ends_that_cross_end_once_and_stop() {
+    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(4_100));
+    let theirs = segment.program(1).sessions[0];
+    let heard = segment.heard;
+    segment.with(0, |now, node, _| node.close(now, id));
+    segment.with(1, |now, node, _| node.close(now, theirs));
+    segment.run_until(ms(60_000));
+    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+    assert!(segment.heard - heard <= 8, "{} packets", segment.heard - heard);
+    for station in [0, 1] {
+        assert_eq!(segment.program(station).ended.values().collect::<Vec<_>>(), [&Why::Closed]);
+    }
+}
+
+#[test]
+fn an_end_that_is_not_answered_is_said_again_and_then_forgotten() {
+    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(4_100));
+    segment.faults.lost = 100;
+    segment.keeps_sent = true;
+    segment.with(0, |now, node, _| node.close(now, id));
+    assert_eq!(segment.program(0).ended[&id], Why::Closed);
+    segment.run_until(ms(30_000));
+    assert_eq!(segment.sent.len(), 4);
+    assert_eq!(segment.node(0).poll_timeout(), None);
+}
+
+#[test]
+fn a_name_that_no_station_has_is_not_found_and_an_address_needs_no_name() {
+    let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
+    let id = open(&mut segment, 0, 7);
+    segment.run_until(ms(5_490));
+    assert!(segment.program(0).ended.is_empty());
+    segment.run_until(ms(5_510));
+    assert_eq!(segment.program(0).ended[&id], Why::NameNotFound);
+    let called = CarrierKind::Spp.server("02608C000002").unwrap();
+    let node = mac(1).0;
+    assert_eq!(called, Called::Ipx(Address { network: 0, node, socket: 0x0bbc }));
+    for (from, to, why) in [
+        (0, called, None),
+        (
+            1,
+            Called::Ipx(Address { network: 0, node: mac(0).0, socket: 0 }),
+            Some(Why::NotListening),
+        ),
+    ] {
+        let id = segment.with(from, |now, node, _| node.open(now, CarrierKind::Spp, to).unwrap());
+        let until = segment.now.plus_nanos(10_000_000);
+        segment.run_until(until);
+        assert_eq!(segment.program(from).ended.get(&id).copied(), why);
+    }
+    assert_eq!(segment.program(0).sessions.len(), 2);
+    assert!(CarrierKind::Spp.server("A-NAME-THAT-IS-TOO-LONG").is_err());
+    assert!(matches!(CarrierKind::Spp.server("02608C00000Z"), Ok(Called::Name(_))));
+}
+
+#[test]
+fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
+    let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
+    let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending(sent.clone()), Peer::default()]);
+    segment.run_until(ms(4_010));
+    assert!(segment.program(1).received.is_empty());
+    let id = segment.program(1).sessions[0];
+    segment.with(1, |_, node, _| node.pause(id));
+    segment.run_until(ms(4_100));
+    let asked = segment.counted(0, "supervisory_sent");
+    // It is asked after 5, 10, 20, 40 and then each 60 s whether there is room.
+    segment.run_until(ms(4_100 + 75_500));
+    assert_eq!(segment.counted(0, "supervisory_sent") - asked, 4);
+    segment.run_until(ms(2_000_000));
+    assert!(segment.program(1).received.is_empty() && segment.program(0).ended.is_empty());
+    segment.with(1, |_, node, _| node.resume(id));
+    segment.run_until(ms(2_003_000));
+    assert!(segment.program(1).received == sent);
+}
+
+#[test]
+fn an_idle_session_is_asked_for_and_kept() {
+    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
+    segment.run_until(ms(3_600_000));
+    assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
+    segment.with(0, |now, node, _| node.send(now, id, b"still there").unwrap());
+    segment.run_until(ms(3_601_000));
+    assert_eq!(segment.program(1).received, [b"still there"]);
+}
+
+fn ended_at(segment: &Segment<Peer>, station: usize) -> (Instant, Why) {
+    let peer = segment.program(station);
+    let found = peer.events.iter().find_map(|(at, event)| match event {
+        lanlab_stack::node::Event::Ended(_, why) => Some((*at, *why)),
+        _ => None,
+    });
+    found.unwrap()
+}
+
+#[test]
+fn who_vanishes_is_given_up_by_both_ends() {
+    let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::sending([]), Peer::sending([])]);
+    segment.run_until(ms(4_100));
+    segment.faults.lost = 100;
+    segment.with(0, |now, node, _| node.send(now, id, b"hello").unwrap());
+    segment.run_until(ms(2_000_000));
+    // One second, twice as long each time up to 64 s, thirteen waits in all.
+    let expected_ms = 4_100 + (1 + 2 + 4 + 8 + 16 + 32 + 7 * 64) * 1_000;
+    assert_eq!(ended_at(&segment, 0), (ms(expected_ms), Why::NoAnswer));
+    // 75 s without a packet, then eight questions.
+    let (at, why) = ended_at(&segment, 1);
+    assert_eq!((at.nanos_since(ms(4_000)) / 1_000_000_000, why), (9 * 75, Why::NoAnswer));
+    assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+}
+
+#[test]
+fn a_call_that_is_not_answered_is_given_up_after_75_seconds_and_tries_both_framings() {
+    let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending([]), Peer::default()]);
+    segment.run_until(ms(4_100));
+    let mut capture = vec![];
+    lanlab_wire::pcap::emit_header(&mut capture);
+    let header_bytes = capture.len();
+    segment.capture = Some(capture);
+    let to = Called::Ipx(Address { network: 0, node: [2, 0, 0, 0, 0, 9], socket: 0 });
+    let id = segment.with(0, |now, node, _| node.open(now, CarrierKind::Spp, to).unwrap());
+    segment.run_until(ms(4_100 + 75_001));
+    assert_eq!(segment.program(0).ended[&id], Why::NoAnswer);
+    let mut records = &segment.capture.as_ref().unwrap()[header_bytes..];
+    let mut types = vec![];
+    // A record has 16 octets before its frame, the last but four of them its length.
+    while !records.is_empty() {
+        let len = u32::from_le_bytes(records[8..12].try_into().unwrap()) as usize;
+        types.push(u16::from_be_bytes([records[28], records[29]]));
+        records = &records[16 + len..];
+    }
+    // 1, 2, 4 … 32 s after each other.
+    assert_eq!(types[..7], [0x600, 47, 0x600, 47, 0x600, 47, 0x600]);
+    // The other session was asked for meanwhile.
+    assert_eq!(types[7..], [0x600; 2]);
+}

@@ -1,0 +1,123 @@
+//! SMB 1 on XNS: a file written and read back, its frames as tshark reads them, its pace.
+
+use std::collections::BTreeMap;
+
+use lanlab_medium::Topology;
+use lanlab_stack::nbf::FACTS;
+use lanlab_stack::node::{CarrierKind, Peer as Called};
+use lanlab_stack::profile::Profile;
+use lanlab_stack::smb::Dialect;
+use lanlab_units::Instant;
+use lanlab_wire::pcap;
+
+use crate::copying::{Copying, Serving, Stage, Station, client_of};
+use crate::segment::{Segment, name};
+use crate::tshark::fields;
+use crate::{OF_XEROX, THREE_PLUS, ms, pattern};
+
+/// Write a file and read it back. Gives the segment with its capture.
+fn copy(
+    dialect: Dialect,
+    profiles: &[Profile; 2],
+    size_bytes: usize,
+    lost: u32,
+) -> Segment<Station> {
+    let copying = Copying::new(dialect, pattern(5, size_bytes), FACTS);
+    let client = Station::Client(Box::new(copying));
+    let server = Station::Server(Box::new(Serving::new(dialect)));
+    let programs = vec![(profiles[0], client), (profiles[1], server)];
+    let mut segment = Segment::over(CarrierKind::Spp, Topology::Cable, programs, 11);
+    let mut capture = vec![];
+    pcap::emit_header(&mut capture);
+    segment.capture = Some(capture);
+    segment.keeps_sent = true;
+    segment.with(1, |_, node, _| node.listen());
+    segment.faults.lost = lost;
+    let id = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Spp, Called::Name(name(1))).unwrap());
+    let is_done =
+        segment.run_while(ms(9_000_000), |segment| client_of(segment).stage != Stage::Ending);
+    assert!(is_done, "{dialect:?}: in {:?}", client_of(&segment).stage);
+    segment.with(0, |now, node, _| node.close(now, id));
+    let until = segment.now.plus_nanos(1_000_000_000);
+    segment.run_until(until);
+    assert!(client_of(&segment).read == client_of(&segment).octets);
+    segment
+}
+
+#[test]
+fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
+    for dialect in Dialect::ALL {
+        copy(dialect, &[THREE_PLUS; 2], 50_000, 0);
+        copy(dialect, &[THREE_PLUS, OF_XEROX], 50_000, 5);
+        copy(dialect, &[OF_XEROX, THREE_PLUS], 50_000, 5);
+    }
+}
+
+/// Numbered packets of each end, and whether each is the last one of its message.
+type Numbered = BTreeMap<(String, u64), bool>;
+
+#[test]
+fn every_frame_is_dissected_as_idp_with_spp_and_smb_and_none_is_malformed() {
+    for (of, lost) in [("xns-core", 0), ("xns-lost", 2)] {
+        let segment = copy(Dialect::Core, &[THREE_PLUS; 2], 60_000, lost);
+        let capture = segment.capture.as_ref().unwrap();
+        let names = ["frame.protocols", "_ws.malformed", "idp.packet_type", "spp.type", "eth.src"];
+        let numbers = ["spp.ctl.sys", "spp.seq", "spp.ctl.eom"];
+        let Some(lines) = fields(capture, of, &[&names[..], &numbers].concat()) else { return };
+        assert_eq!(lines.len(), segment.sent.len());
+        let columns: Vec<Vec<&str>> = lines.iter().map(|line| line.split('\t').collect()).collect();
+        let is_numbered = |line: &&Vec<&str>| line[5] == "0";
+        let number = |line: &Vec<&str>| (line[4].to_owned(), line[6].parse().unwrap());
+        let numbered: Numbered =
+            columns.iter().filter(is_numbered).map(|line| (number(line), line[7] == "1")).collect();
+        let (mut whole, mut with_smb, mut ends) = (0, 0, vec![]);
+        for line in &columns {
+            let is_sequenced = line[0].starts_with("eth:ethertype:idp:spp");
+            // The question for the name and its answer, and all else.
+            assert_eq!(line[2], if is_sequenced { "5" } else { "4" }, "{line:?}");
+            with_smb += u32::from(line[0].contains(":smb"));
+            if ["0xfe", "0xff"].contains(&line[3]) {
+                ends.push(line[3]);
+            }
+            // tshark reads each part of a message as a whole one: that says something of whole ones only.
+            let is_part = is_numbered(&line) && {
+                let (from, at) = number(line);
+                let before = at.checked_sub(1).and_then(|at| numbered.get(&(from, at)));
+                line[7] == "0" || before == Some(&false)
+            };
+            assert!(is_part || line[1].is_empty(), "{line:?}");
+            whole += u32::from(!is_part);
+        }
+        // All requests to read and answers to write, and what is before and after them; acknowledgements.
+        assert!(with_smb > 200 && whole > 80, "{with_smb} {whole}");
+        assert_eq!(ends.first().unwrap(), &"0xfe");
+        assert!(lost > 0 || ends == ["0xfe", "0xff", "0xff"], "{ends:?}");
+    }
+}
+
+/// Requests and answers follow each other, and within a message each third packet waits for its acknowledgement.
+#[test]
+fn bulk_transfer_takes_the_time_of_its_frames() {
+    let segment = copy(Dialect::Core, &[THREE_PLUS; 2], 300_000, 0);
+    for stage in [Stage::Writing, Stage::Reading] {
+        let times: Vec<Instant> = client_of(&segment)
+            .times
+            .iter()
+            .filter(|(found, _)| *found == stage)
+            .map(|(_, at)| *at)
+            .collect();
+        let (from, to) = (times[1], *times.last().unwrap());
+        let within: Vec<u64> = segment
+            .sent
+            .iter()
+            .filter(|(at, ..)| (from..to).contains(at))
+            .map(|(_, bytes, _)| u64::from(*bytes))
+            .collect();
+        // Bits at 10 Mbit/s with the gap behind, and 2.5 µs to the other end.
+        let frames_ns: u64 = within.iter().map(|bytes| (bytes + 12) * 800).sum();
+        let share = frames_ns as f64 / to.nanos_since(from) as f64;
+        println!("{stage:?}: {share:.4}, {} calls, {} frames", times.len(), within.len());
+        assert!((0.97..=1.02).contains(&share), "{stage:?}: {share}");
+    }
+}

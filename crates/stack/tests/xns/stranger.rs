@@ -1,0 +1,171 @@
+//! A station driven by hand: packets of strangers come in, and what it sends at once is read.
+
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, SessionId, Why};
+use lanlab_stack::profile::Profile;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Framing, Mac};
+use lanlab_wire::ipx::{Address, Header as Packet};
+use lanlab_wire::xns::spp::{Header, control};
+use lanlab_wire::xns::{framing, idp, packet_type, socket};
+
+use crate::THREE_PLUS;
+use crate::segment::{mac, name};
+
+pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
+pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
+/// Connection and socket of the client.
+pub const THEIRS: u16 = 0x1234;
+pub const SOCKET: u16 = 0x4321;
+
+/// A packet that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    pub framing: Framing,
+    pub packet: Packet,
+    pub data: Vec<u8>,
+}
+
+impl Sent {
+    pub fn header(&self) -> Header {
+        assert_eq!(self.packet.kind, packet_type::SEQUENCED);
+        Header::parse(&self.data).unwrap()
+    }
+
+    /// Number of the error that it is.
+    pub fn error(&self) -> u16 {
+        assert_eq!(self.packet.kind, packet_type::ERROR);
+        u16::from_be_bytes([self.data[0], self.data[1]])
+    }
+}
+
+pub struct Server {
+    pub node: Node,
+    pub now: Instant,
+    pub sessions: Vec<SessionId>,
+    pub received: Vec<Vec<u8>>,
+    pub ended: Vec<Why>,
+}
+
+impl Server {
+    pub fn new() -> Self {
+        Self::with(&THREE_PLUS)
+    }
+
+    pub fn with(profile: &Profile) -> Self {
+        let carriers = CarrierKinds::only(CarrierKind::Spp);
+        let config = NodeConfig::new(mac(0), name(0), *profile, carriers);
+        let node = Node::new(&config, Instant::ZERO);
+        let now = Instant::ZERO;
+        let mut server = Self { node, now, sessions: vec![], received: vec![], ended: vec![] };
+        server.node.listen();
+        server.pass(10_000);
+        server.sent();
+        server
+    }
+
+    pub fn drain(&mut self) {
+        let mut message = vec![];
+        while let Some(event) = self.node.poll_event(&mut message) {
+            match event {
+                Event::Accepted { session, .. } | Event::Opened(session, _) => {
+                    self.sessions.push(session);
+                }
+                Event::Message(_) => self.received.push(message.clone()),
+                Event::Ended(_, why) => self.ended.push(why),
+                _ => {}
+            }
+        }
+    }
+
+    pub fn pass(&mut self, milliseconds: u64) {
+        let until = self.now.plus_nanos(milliseconds * 1_000_000);
+        while let Some(at) = self.node.poll_timeout().filter(|at| *at <= until) {
+            self.now = at;
+            self.node.handle_timeout(at);
+            self.drain();
+        }
+        self.now = until;
+    }
+
+    pub fn counted(&self, key: &str) -> u64 {
+        self.node.counts().iter().find(|(known, _)| *known == key).unwrap().1
+    }
+
+    /// Packets that are sent now.
+    pub fn sent(&mut self) -> Vec<Sent> {
+        let (mut all, mut octets) = (vec![], vec![]);
+        while self.node.poll_transmit(self.now, &mut octets) {
+            let frame = Frame::parse(&octets).unwrap();
+            let (octets, framing) = framing::packet(&frame).unwrap();
+            let packet = idp::parse(octets).unwrap();
+            assert!(packet.is_intact && octets.len() <= 576);
+            all.push(Sent { framing, packet: packet.header, data: packet.data.to_vec() });
+        }
+        all
+    }
+
+    pub fn hear_frame(&mut self, frame: &[u8]) -> Vec<Sent> {
+        self.node.handle_frame(self.now, frame);
+        self.drain();
+        self.sent()
+    }
+
+    pub fn hear_packet(&mut self, packet: &Packet, data: &[u8]) -> Vec<Sent> {
+        self.hear_frame(&frame(framing::ETHERNET_II, packet, data))
+    }
+
+    /// A packet of a session comes in from the socket of the client; what is answered at once.
+    pub fn hear(&mut self, from: Mac, header: Header, data: &[u8]) -> Vec<Header> {
+        let mut octets = vec![];
+        header.emit(&mut octets);
+        octets.extend_from_slice(data);
+        let packet = packet(from, SOCKET, socket::SMB, packet_type::SEQUENCED);
+        let answers = self.hear_packet(&packet, &octets);
+        answers.iter().map(Sent::header).collect()
+    }
+
+    pub fn call(&mut self, from: Mac, source: u16) -> Vec<Header> {
+        self.hear(from, call(source), b"")
+    }
+
+    /// A session of the client: our connection.
+    pub fn session(&mut self) -> u16 {
+        let answers = self.call(CLIENT, THEIRS);
+        assert_eq!(answers.len(), 1);
+        let Header { control, destination, expected, allocation, source, .. } = answers[0];
+        assert_eq!((control, destination, expected), (control::SYSTEM, THEIRS, 0));
+        assert_eq!(allocation, 2, "three buffers");
+        source
+    }
+}
+
+/// The packet by which a session is asked for.
+pub fn call(source: u16) -> Header {
+    let control = control::SYSTEM | control::ACKNOWLEDGE;
+    Header { control, source, allocation: 2, ..Header::default() }
+}
+
+/// A message of one packet.
+pub fn part(destination: u16, sequence: u16) -> Header {
+    let (control, source) = (control::END_OF_MESSAGE, THEIRS);
+    Header { control, source, destination, sequence, allocation: 2, ..Header::default() }
+}
+
+/// The header of a packet to the station.
+pub fn packet(from: Mac, source: u16, destination: u16, kind: u8) -> Packet {
+    Packet {
+        checksum: 0,
+        hops: 0,
+        kind,
+        destination: Address { network: 0, node: mac(0).0, socket: destination },
+        source: Address { network: 0, node: from.0, socket: source },
+    }
+}
+
+/// A frame with a packet.
+pub fn frame(framing: Framing, packet: &Packet, data: &[u8]) -> Vec<u8> {
+    let to = if packet.destination.node == [0xff; 6] { Mac::BROADCAST } else { mac(0) };
+    let mut octets = vec![];
+    framing::emit((to, Mac(packet.source.node)), framing, packet, data, &mut octets).unwrap();
+    octets
+}

@@ -1,0 +1,74 @@
+//! Echo: what is asked for comes back.
+//!
+//! Source: XSIS 028112, section 5.
+
+use crate::fields::{Field, Order};
+use crate::{Error, take};
+
+const FORMAT: &str = "xns echo";
+const REQUEST: u16 = 1;
+const REPLY: u16 = 2;
+
+/// An echo, or the wish for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Echo<'a> {
+    /// Whether it is the answer.
+    pub is_reply: bool,
+    /// What comes back.
+    pub data: &'a [u8],
+}
+
+impl<'a> Echo<'a> {
+    /// Read the data of a packet.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another operation.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let Some((operation, rest)) = data.split_first_chunk::<2>() else {
+            return Err(Error::Truncated { format: FORMAT, need: u16::LEN, got: data.len() });
+        };
+        let operation = u16::from_be_bytes(take(operation, 0..2));
+        match operation {
+            REQUEST | REPLY => Ok(Self { is_reply: operation == REPLY, data: rest }),
+            other => {
+                let (field, offset, value) = ("operation", 0, u64::from(other));
+                Err(Error::Forbidden { format: FORMAT, field, offset, value })
+            }
+        }
+    }
+
+    /// Append the data of a packet.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        (if self.is_reply { REPLY } else { REQUEST }).write(Order::Big, out);
+        out.extend_from_slice(self.data);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn other_operations_are_refused() {
+        let said = |octets: &[u8]| Echo::parse(octets).unwrap_err().to_string();
+        assert_eq!(said(&[1]), "xns echo: need 2 octets, got 1");
+        assert_eq!(said(&[0, 3]), "xns echo: field `operation` at octet 0 has forbidden value 0x3");
+        assert_eq!(Echo::parse(b"\0\x01ab"), Ok(Echo { is_reply: false, data: b"ab" }));
+    }
+
+    proptest! {
+        #[test]
+        fn every_echo_comes_back(is_reply: bool, data: Vec<u8>) {
+            let echo = Echo { is_reply, data: &data };
+            let mut octets = Vec::new();
+            echo.emit(&mut octets);
+            prop_assert_eq!(Echo::parse(&octets), Ok(echo));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..8)) {
+            let _ = Echo::parse(&octets);
+        }
+    }
+}

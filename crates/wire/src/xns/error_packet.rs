@@ -1,0 +1,102 @@
+//! Errors: what became of a packet, with its first octets.
+//!
+//! Source: XSIS 028112, section 4.
+
+use crate::Error;
+use crate::fields::fields;
+use crate::ipx::{HEADER_LEN, Header};
+
+const FORMAT: &str = "xns error";
+/// Octets of the packet that come with an error, unless it has fewer: its header and one of SPP.
+pub const QUOTED_LEN: usize = HEADER_LEN + super::spp::HEADER_LEN;
+
+/// What went wrong, at the station that the packet was for; from 512 on, on the way there.
+pub mod number {
+    /// The checksum is wrong.
+    pub const BAD_CHECKSUM: u16 = 1;
+    /// No program has the socket.
+    pub const NO_SOCKET: u16 = 2;
+    /// There is no room for it.
+    pub const NO_RESOURCES: u16 = 3;
+}
+
+fields! {
+    /// What stands before the first octets of the packet.
+    Start, Big, FORMAT => {
+        /// Of [`number`].
+        number: u16,
+        /// Depends on the number.
+        parameter: u16,
+    }
+}
+
+/// An error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorPacket<'a> {
+    /// What went wrong.
+    pub start: Start,
+    /// Header of the packet.
+    pub header: Header,
+    /// The first octets of its data.
+    pub data: &'a [u8],
+}
+
+impl<'a> ErrorPacket<'a> {
+    /// Read the data of a packet.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it has no whole header of the packet that it is about.
+    pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
+        let start = Start::parse(data)?;
+        let quoted = &data[START_LEN..];
+        let header = Header::parse_start(quoted);
+        let need = START_LEN + HEADER_LEN;
+        let header = header.ok_or(Error::Truncated { format: FORMAT, need, got: data.len() })?;
+        Ok(Self { start, header, data: &quoted[HEADER_LEN..] })
+    }
+}
+
+const START_LEN: usize = 4;
+
+/// Append the data of an error about a packet.
+pub fn emit(number: u16, parameter: u16, packet: &[u8], out: &mut Vec<u8>) {
+    Start { number, parameter }.emit(out);
+    out.extend_from_slice(&packet[..packet.len().min(QUOTED_LEN)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ipx::Address;
+    use crate::xns::idp;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_error_has_the_header_of_the_packet_that_it_is_about() {
+        let source = Address { network: 0, node: [2, 0, 0, 0, 0, 7], socket: 0x4001 };
+        let destination = Address { socket: 9, ..source };
+        let header = Header { checksum: 0, hops: 0, kind: 5, destination, source };
+        let (mut packet, mut octets) = (Vec::new(), Vec::new());
+        idp::emit(&header, &[7; 100], &mut packet).unwrap();
+        emit(number::NO_SOCKET, 0, &packet, &mut octets);
+        assert_eq!(octets.len(), 4 + 42);
+        let error = ErrorPacket::parse(&octets).unwrap();
+        assert_eq!(error.start, Start { number: 2, parameter: 0 });
+        assert_eq!((error.header.source, error.header.destination), (source, destination));
+        assert_eq!(error.data, [7; 12]);
+        let said = |octets: &[u8]| ErrorPacket::parse(octets).unwrap_err().to_string();
+        assert_eq!(said(&octets[..33]), "xns error: need 34 octets, got 33");
+        assert_eq!(said(&octets[..3]), "xns error: need 4 octets, got 3");
+    }
+
+    proptest! {
+        #[test]
+        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..80)) {
+            if let Ok(error) = ErrorPacket::parse(&octets) {
+                let (mut again, number) = (Vec::new(), error.start.number);
+                emit(number, error.start.parameter, &octets[START_LEN..], &mut again);
+                prop_assert!(octets.starts_with(&again));
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Xerox Network Systems: internet datagrams (IDP), and what they carry.
+//!
+//! Source: Xerox, Internet Transport Protocols (XSIS 028112); dissectors `idp`, `spp` and `3com-xns` of
+//! Wireshark. All fields big-endian. Addresses are those of [IPX](crate::ipx), which was made from it.
+
+pub mod echo;
+pub mod error_packet;
+pub mod framing;
+pub mod idp;
+pub mod pep;
+pub mod spp;
+
+/// Packet types.
+pub mod packet_type {
+    /// Echo.
+    pub const ECHO: u8 = 2;
+    /// Error.
+    pub const ERROR: u8 = 3;
+    /// Packet exchange.
+    pub const EXCHANGE: u8 = 4;
+    /// Sequenced packets.
+    pub const SEQUENCED: u8 = 5;
+}
+
+/// Sockets with a known use.
+pub mod socket {
+    /// Who is asked for an echo.
+    pub const ECHO: u16 = 2;
+    /// SMB of 3Com's 3+, as Wireshark knows it.
+    pub const SMB: u16 = 0x0bbc;
+}

@@ -1,0 +1,41 @@
+//! Packet exchange: a question, and an answer with the same number.
+//!
+//! Source: XSIS 028112, section 7.
+
+use crate::fields::fields;
+
+/// Octets before the data.
+pub const HEADER_LEN: usize = 6;
+
+fields! {
+    /// What stands before the data.
+    Header, Big, "pep" => {
+        /// What the answer repeats.
+        id: u32,
+        /// Whose packet exchange it is; zero: not said.
+        client: u16,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_header_comes_back(id: u32, client: u16, rest: Vec<u8>) {
+            let header = Header { id, client };
+            let mut octets = Vec::new();
+            header.emit(&mut octets);
+            prop_assert_eq!(octets.len(), HEADER_LEN);
+            octets.extend_from_slice(&rest);
+            prop_assert_eq!(Header::parse(&octets), Ok(header));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..9)) {
+            let _ = Header::parse(&octets);
+        }
+    }
+}

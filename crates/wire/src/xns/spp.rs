@@ -1,0 +1,101 @@
+//! Sequenced packets: connections with numbered packets, of which some end a message.
+//!
+//! Source: XSIS 028112, section 6; dissector `spp` of Wireshark.
+
+use crate::Error;
+use crate::fields::fields;
+
+const FORMAT: &str = "spp";
+/// Octets before the data.
+pub const HEADER_LEN: usize = 12;
+/// Octets of data of the longest packet that stations send.
+pub const LONGEST_DATA: usize = super::idp::LONGEST_DATA - HEADER_LEN;
+/// Connection at the other end, as long as it is not known.
+pub const NO_CONNECTION: u16 = 0;
+
+/// What a packet says.
+pub mod control {
+    /// It has no sequence number of its own, and no data.
+    pub const SYSTEM: u8 = 0x80;
+    /// It is to be acknowledged at once.
+    pub const ACKNOWLEDGE: u8 = 0x40;
+    /// Its one octet is to be seen at once.
+    pub const ATTENTION: u8 = 0x20;
+    /// It is the last one of its message.
+    pub const END_OF_MESSAGE: u8 = 0x10;
+}
+
+/// Kinds of data.
+pub mod stream {
+    /// Data of which the connection knows nothing.
+    pub const DATA: u8 = 0;
+    /// The connection ends.
+    pub const END: u8 = 254;
+    /// It has ended here, too.
+    pub const END_REPLY: u8 = 255;
+}
+
+fields! {
+    /// What stands before the data.
+    Header, Big, FORMAT => {
+        /// Of [`control`].
+        control: u8,
+        /// One of [`stream`], or a kind of data of its program.
+        stream: u8,
+        /// Connection of the sender.
+        source: u16,
+        /// Connection of the other end, or [`NO_CONNECTION`].
+        destination: u16,
+        /// Number of this packet; without one of its own, that of the next one.
+        sequence: u16,
+        /// Number that is expected next: all before it have come.
+        expected: u16,
+        /// Last number that the other end may send.
+        allocation: u16,
+    }
+}
+
+impl Header {
+    /// Read the data of an internet datagram; gives also what it carries.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is short.
+    pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
+        Ok((Self::parse(packet)?, &packet[HEADER_LEN..]))
+    }
+
+    /// Whether it has a sequence number of its own.
+    pub const fn is_numbered(&self) -> bool {
+        self.control & control::SYSTEM == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::strategy::any_value;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_packet_of_576_octets_carries_534() {
+        assert_eq!(LONGEST_DATA, 534);
+        let said = Header::split(&[0; 11]).unwrap_err().to_string();
+        assert_eq!(said, "spp: need 12 octets, got 11");
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_back(header in any_value::<Header>(), data: Vec<u8>) {
+            let mut octets = Vec::new();
+            header.emit(&mut octets);
+            prop_assert_eq!(octets.len(), HEADER_LEN);
+            octets.extend_from_slice(&data);
+            prop_assert_eq!(Header::split(&octets), Ok((header, &data[..])));
+        }
+
+        #[test]
+        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..20)) {
+            let _ = Header::split(&octets);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Frames of another encoder: what is read from them is what tshark reads, and is written the same.
+
+use lanlab_wire::ethernet::Frame;
+use lanlab_wire::xns::echo::Echo;
+use lanlab_wire::xns::error_packet::ErrorPacket;
+use lanlab_wire::xns::{error_packet, framing, idp, packet_type, pep, spp};
+
+const FRAMES: &str = include_str!("frames/xns.txt");
+
+fn number(text: &str) -> u64 {
+    let digits = text.replace(':', "");
+    match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
+        None if digits != text => u64::from_str_radix(&digits, 16).unwrap(),
+        None => text.parse().unwrap(),
+    }
+}
+
+fn node(octets: [u8; 6]) -> u64 {
+    octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet))
+}
+
+/// What our parsers see, by tshark's names of fields.
+fn seen(packet: &idp::Packet<'_>) -> Vec<(&'static str, u64)> {
+    let (to, from) = (packet.header.destination, packet.header.source);
+    let mut fields = vec![
+        ("idp.checksum", u64::from(packet.header.checksum)),
+        ("idp.len", 30 + packet.data.len() as u64),
+        ("idp.hops", u64::from(packet.header.hops)),
+        ("idp.packet_type", u64::from(packet.header.kind)),
+        ("idp.dst.net", u64::from(to.network)),
+        ("idp.dst.node", node(to.node)),
+        ("idp.dst.socket", u64::from(to.socket)),
+        ("idp.src.net", u64::from(from.network)),
+        ("idp.src.node", node(from.node)),
+        ("idp.src.socket", u64::from(from.socket)),
+    ];
+    if packet.header.kind == packet_type::SEQUENCED {
+        let (header, data) = spp::Header::split(packet.data).unwrap();
+        fields.extend([
+            ("spp.ctl", u64::from(header.control)),
+            ("spp.type", u64::from(header.stream)),
+            ("spp.src", u64::from(header.source)),
+            ("spp.dst", u64::from(header.destination)),
+            ("spp.seq", u64::from(header.sequence)),
+            ("spp.ack", u64::from(header.expected)),
+            ("spp.alloc", u64::from(header.allocation)),
+        ]);
+        if data.starts_with(b"\xffSMB") {
+            fields.push(("smb.cmd", u64::from(data[4])));
+        }
+    }
+    fields
+}
+
+/// The data of a packet, as it is written again.
+fn again(packet: &idp::Packet<'_>) -> Vec<u8> {
+    let (data, mut out) = (packet.data, vec![]);
+    match packet.header.kind {
+        packet_type::ECHO => Echo::parse(data).unwrap().emit(&mut out),
+        packet_type::EXCHANGE => {
+            pep::Header::parse(data).unwrap().emit(&mut out);
+            out.extend_from_slice(&data[pep::HEADER_LEN..]);
+        }
+        packet_type::SEQUENCED => {
+            let (header, rest) = spp::Header::split(data).unwrap();
+            header.emit(&mut out);
+            out.extend_from_slice(rest);
+        }
+        _ => {
+            let error = ErrorPacket::parse(data).unwrap();
+            assert_eq!(error.header.destination.node, packet.header.source.node);
+            error_packet::emit(error.start.number, error.start.parameter, &data[4..], &mut out);
+        }
+    }
+    out
+}
+
+#[test]
+fn what_is_read_is_what_tshark_reads_in_both_framings() {
+    let (mut compared, mut framings) = (0, vec![]);
+    let lines: Vec<&str> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
+    for pair in lines.chunks(2) {
+        let octets = hex::decode(pair[0]).unwrap();
+        let frame = Frame::parse(&octets).unwrap();
+        let (packet, framing) = framing::packet(&frame).unwrap();
+        framings.push(framing);
+        let packet = idp::parse(packet).unwrap();
+        assert!(packet.is_intact, "the sum of another program");
+        let stations = (frame.header.destination, frame.header.source);
+        let mut written = vec![];
+        framing::emit(stations, framing, &packet.header, &again(&packet), &mut written).unwrap();
+        assert_eq!(hex::encode(written), pair[0]);
+        let found = seen(&packet);
+        for (name, value) in pair[1].trim().split('\t').map(|one| one.split_once('=').unwrap()) {
+            if let Some((_, ours)) = found.iter().find(|(ours, _)| *ours == name) {
+                assert_eq!(*ours, number(value), "{name} of {}", pair[0]);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 300, "{compared} fields");
+    assert_eq!(framings, [[framing::ETHERNET_II; 11], [framing::THREE_COM; 11]].concat());
+}
