@@ -60,8 +60,6 @@ pub(super) struct PacketCounts {
     pub(super) hops_exceeded: u64,
     /// They are for another network, or for another station.
     pub(super) other_address_packets: u64,
-    /// They are for a socket that no program has.
-    pub(super) unknown_socket_packets: u64,
     /// What they carry cannot be read.
     pub(super) unreadable_packets: u64,
     /// Stations on this segment that say another network number than ours.
@@ -76,12 +74,11 @@ pub(super) struct PacketCounts {
 
 impl PacketCounts {
     /// By their keys in results.
-    pub(super) fn keyed(&self) -> [Count; 9] {
+    pub(super) fn keyed(&self) -> [Count; 8] {
         [
             ("wrong_checksums", self.wrong_checksums),
             ("hops_exceeded", self.hops_exceeded),
             ("other_address_packets", self.other_address_packets),
-            ("unknown_socket_packets", self.unknown_socket_packets),
             ("unreadable_packets", self.unreadable_packets),
             ("network_disputes", self.network_disputes),
             ("dropped_answers", self.dropped_answers),

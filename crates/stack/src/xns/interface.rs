@@ -93,12 +93,6 @@ impl Interface {
         self.push(about.from, packet_type::ERROR, about.socket(), &data);
     }
 
-    /// A datagram is for a socket that no program has.
-    pub(super) fn handle_unknown_socket(&mut self, packet: &Packet<'_>) {
-        self.counts.unknown_socket_packets += 1;
-        self.push_error(packet, number::NO_SOCKET);
-    }
-
     /// Take a frame. Gives the datagram, if a program of this station is to handle it.
     ///
     /// # Errors

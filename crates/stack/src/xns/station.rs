@@ -5,6 +5,7 @@ use lanlab_wire::ethernet::Frame;
 use lanlab_wire::ipx::Address;
 use lanlab_wire::ipx::socket::FIRST_DYNAMIC;
 use lanlab_wire::netbios_name::Name;
+use lanlab_wire::xns::error_packet::number;
 use lanlab_wire::xns::{packet_type, socket};
 
 use super::Common;
@@ -143,7 +144,10 @@ impl Carrier for Station {
             packet_type::SEQUENCED if self.has_socket(packet.socket()) => {
                 self.handle_sequenced(now, &packet);
             }
-            _ => self.common.interface.handle_unknown_socket(&packet),
+            _ => {
+                self.common.interface.push_error(&packet, number::NO_SOCKET);
+                return Err(Stray::UnknownSocket);
+            }
         }
         Ok(())
     }
