@@ -34,7 +34,11 @@ def in_published_words(
         One for each combination of published levels that it stands for; the condition itself where
         the study names no counterparts.
     """
-    named = [one for one in study.counterpart if _ours(one, experiment, levels) is not None]
+    named = [
+        one
+        for one in study.counterpart
+        if _ours(one, experiment, levels) is not None and not _is_itself(one, levels)
+    ]
     kept = {
         name: level
         for name, level in levels.items()
@@ -110,6 +114,11 @@ def read(key: str) -> Level:
 
 def _ours(one: Counterpart, experiment: str, levels: Mapping[str, Level]) -> Level | None:
     return experiment if one.factor == "experiment" else levels.get(one.factor)
+
+
+def _is_itself(one: Counterpart, levels: Mapping[str, Level]) -> bool:
+    """Whether a condition has a level of the published factor, and needs none to stand for it."""
+    return one.published != one.factor and one.published in levels
 
 
 def _is_in(one: Counterpart, level: Level, own: Sequence[Level]) -> bool:

@@ -114,12 +114,13 @@ enum CallCost {
 
 impl FileAnswers for ServedFiles {
     async fn carry_out(&mut self, first: FileCall, session: &mut Session, data: &mut Vec<u8>) {
-        let _turn = self.store.turn().await;
+        let turn = self.store.turn().await;
         let mut next = Some(first);
         while let Some(call) = next {
             let answer = self.answer(call, data).await;
             session.handle_file_answer(answer, data);
             next = session.poll_file_call(data);
         }
+        self.store.answered(turn);
     }
 }

@@ -193,6 +193,18 @@ impl Store {
         Some(self.0.turns.take(0, "its turn at the file server").await)
     }
 
+    /// A call is answered: who does one thing at a time begins the next when the answer is on its way, which is when
+    /// the processor has no frame left to send.
+    pub fn answered(&self, turn: Option<Turn>) {
+        if let Some(turn) = turn {
+            let host = self.0.host.clone();
+            self.0.host.spawn_service("answer", async move {
+                host.compute(1).await;
+                drop(turn);
+            });
+        }
+    }
+
     /// Look for a name.
     pub async fn look(&self) {
         self.work(self.0.plan.other, 0).await;

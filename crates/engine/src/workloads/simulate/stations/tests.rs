@@ -69,6 +69,44 @@ fn stations_read_and_write_over_every_carrier_and_all_is_compared() {
     }
 }
 
+/// Two stations, 10 ms of the disk for a read and 5 ms of the processor to send the answer, in one frame.
+#[test]
+fn who_does_one_thing_at_a_time_sends_the_answer_before_the_next_call() {
+    let elapsed_ms = |overlaps: bool| {
+        let server = serde_json::json!({
+            "transmit": {"each_ns": 5_000_000},
+            "store": {"overlaps": overlaps, "disk": {"overhead_ns": 10_000_000}}
+        });
+        let server = server.to_string();
+        let (stationed, _) = simulated(&[(CARRIER, r#""ipx""#), (SERVER, &server)]);
+        stationed.elapsed_ns as f64 / 1e6
+    };
+    let [overlapped, one_by_one] = [true, false].map(elapsed_ms);
+    assert!((40.0 * 10.0..40.0 * 11.0).contains(&overlapped), "{overlapped}");
+    assert!((40.0 * 15.0..40.0 * 16.0).contains(&one_by_one), "{one_by_one}");
+}
+
+/// A server that stops takes no frame any more: its stations give up when an answer is late, and the trial fails.
+#[test]
+fn a_server_that_freezes_ends_its_stations_with_what_they_waited_for() {
+    let freeze = r#"{"freeze": {"after_ns": 20000000, "for_ns": 3600000000000}}"#;
+    for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#, r#""ncp""#] {
+        let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
+        let changes = [(SERVICE, service), (CARRIER, carrier), (SERVER, freeze)];
+        let failed = run(&request(&changes)).unwrap_err();
+        let message = failed.failure.message;
+        assert!(message.contains("station"), "{carrier}: {message}");
+    }
+    let short = r#"{"freeze": {"after_ns": 1000000000, "for_ns": 500000000}}"#;
+    let (stationed, world) = simulated(&[(SERVER, short)]);
+    assert_eq!((stationed.readings, stationed.errors.len()), (40, 0));
+    assert!(world.hosts[2].interrupt_ns <= 500_000_000, "{world:?}");
+    assert_eq!(
+        refused(&[(SERVER, r#"{"freeze": {"after_ns": 0, "for_ns": 0}}"#)]),
+        "`freeze.for_ns`: found 0; allowed: 1 to 3600000000000"
+    );
+}
+
 #[test]
 fn the_same_request_gives_the_same_readings_to_the_nanosecond() {
     let run = || {
