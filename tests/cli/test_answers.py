@@ -172,13 +172,15 @@ def test_a_study_that_cannot_be_run_yet_says_what_is_missing(lanlab: Lanlab, fol
     assert sorted(path.name for path in folder.iterdir()) == ["old.toml", "small.toml"]
 
 
-def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab) -> None:
+def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab, folder: Path) -> None:
     """Before the run, and in its report."""
-    said = lanlab("run", "poo-tan", "--scale", "tiny", "--testbed", "loopback")
+    with (folder / "small.toml").open("a", encoding="utf-8") as file:
+        file.write('\n[[waiting]]\nid = "old"\ntitle = "old PCs"\nworkload = "historic-copy"\n')
+    said = lanlab("run", "small.toml", "--testbed", "loopback")
 
     assert said.code == 0, said.err
-    left_out = "needs workload `historic-stations`, which this version does not have"
-    assert re.search(f"^skipped: the four systems of the paper.*{left_out}", said.err, re.MULTILINE)
+    left_out = "needs workload `historic-copy`, which this version does not have"
+    assert re.search(f"^skipped: old PCs.*{left_out}", said.err, re.MULTILINE)
     page = Path(lanlab("report", "last", "--json").json()["html"]).read_text(encoding="utf-8")
     assert left_out in page
 

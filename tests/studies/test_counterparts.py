@@ -71,6 +71,15 @@ def test_every_dataset_of_every_scale_stands_for_a_published_one(name: str, scal
             assert (words.get("bytes") or words.get("dataset")) != condition.factors["dataset"]
 
 
+def test_a_condition_that_has_the_published_factor_itself_needs_no_counterpart() -> None:
+    """As one on machines that stand for a system, whose service today's stand for otherwise."""
+    study = load_study("poo-tan").study
+    novell = {"system": "novell-an286", "service": "ncp"}
+
+    assert in_published_words(study, "novell-read", novell) == [novell]
+    assert in_published_words(study, "read-write", {"service": "nfs"}) == [{"system": "nfs"}]
+
+
 def test_without_counterparts_a_condition_is_itself() -> None:
     study = parse_study(_STUDY, "copies.toml")
 

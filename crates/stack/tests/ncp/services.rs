@@ -170,3 +170,16 @@ fn every_packet_is_dissected_as_ncp_and_none_is_malformed() {
     assert!(requests > 60, "{requests}");
     assert!(functions.len() > 20, "{functions:?}");
 }
+
+/// Linux's `ncpfs` ends them there, too: a request is of one block of the server's cache.
+#[test]
+fn a_request_ends_at_a_multiple_of_the_buffer() {
+    let mut pair = Pair::new(&Setting::new(profile::NETWARE_2));
+    pair.put("a", &pattern(3_000));
+    let (file, _) = pair.open("a", Access::Update).unwrap();
+    for (offset, count, expected) in [(0, 750, 750), (750, 750, 274), (1_024, 3_000, 1_024)] {
+        assert_eq!(pair.read(file, offset, count), pattern(3_000)[offset as usize..][..expected]);
+    }
+    let call = Call::Write { file, offset: 1_000, parts: [&[1; 20], &[2; 20]] };
+    assert_eq!(pair.ask(call).0, Ok(Done::Written(24)));
+}
