@@ -48,11 +48,12 @@ impl Harness {
             nonce: [7; 8],
             time: 0,
             raw: choice & 0x40 != 0,
+            multiplexed: true,
             requires_signatures: false,
             carrier: CarrierFacts {
                 longest_message: 0x1_ffff,
-                keeps_raw: true,
-                is_one_at_a_time: false,
+                keeps_raw: choice & 0x20 == 0,
+                is_one_at_a_time: choice & 0x20 != 0,
             },
         });
         let (sent, calls, ended) = (Vec::new(), vec![Client::CONNECTED], Vec::new());

@@ -48,6 +48,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         nonce,
         time: ticks_from_unix_ns(since_1970.as_nanos().cast_signed()),
         raw: target.raw,
+        multiplexed: true,
         requires_signatures: target.requires_signatures,
         carrier: transport.facts(tcp_messages::LONGEST_MESSAGE),
     };

@@ -161,6 +161,7 @@ async fn connected(
         nonce: [7; 8],
         time: 0,
         raw: false,
+        multiplexed: true,
         requires_signatures: false,
         carrier: facts(),
     });

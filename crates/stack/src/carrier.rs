@@ -30,6 +30,13 @@ pub struct CarrierFacts {
     pub is_one_at_a_time: bool,
 }
 
+impl CarrierFacts {
+    /// Whether each message is a packet of its own, as SMB's multiplexed reads and writes take it.
+    pub const fn is_connectionless(self) -> bool {
+        self.is_one_at_a_time && !self.keeps_raw
+    }
+}
+
 /// What a station is, for any carrier of its sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StationConfig {

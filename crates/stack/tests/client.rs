@@ -29,6 +29,7 @@ fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         nonce: [7; 8],
         time: 0,
         raw: false,
+        multiplexed: false,
         requires_signatures: false,
         carrier: CarrierFacts {
             longest_message: 0x1_ffff,

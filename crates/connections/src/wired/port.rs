@@ -55,12 +55,6 @@ impl WiredPort {
     /// # Errors
     /// Those of the link, or why the session has ended; `InvalidInput` if the message is too long.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
-        let length = parts[0].len() + parts[1].len();
-        if length > self.facts.longest_message as usize {
-            let longest = self.facts.longest_message;
-            let message = format!("a message of {length} octets; allowed: {longest}");
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidInput, message)));
-        }
         if !parts[1].is_empty() && !self.is_whole {
             self.whole.clear();
             self.whole.extend_from_slice(parts[0]);
@@ -68,7 +62,7 @@ impl WiredPort {
             self.is_whole = true;
         }
         let message = if parts[1].is_empty() { parts[0] } else { &self.whole };
-        let id = self.id;
+        let (id, longest) = (self.id, self.facts.longest_message);
         let sent = self.shared.with(|state| {
             loop {
                 if let Err(error) = state.check() {
@@ -82,7 +76,11 @@ impl WiredPort {
                         Poll::Pending => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
                         ended @ Poll::Ready(_) => ended,
                     },
-                    Err(NotSent::TooLong) => Poll::Ready(Err(io::ErrorKind::InvalidInput.into())),
+                    Err(NotSent::TooLong) => {
+                        let found = message.len();
+                        let message = format!("a message of {found} octets; allowed: {longest}");
+                        Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidInput, message)))
+                    }
                 };
                 // A program that waited for a message before has the link, and now waits here.
                 if waits.is_ready() || !state.goes_on_reading(cx, id) {

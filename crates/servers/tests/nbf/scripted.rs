@@ -78,6 +78,7 @@ fn client_of(kind: CarrierKind, dialect: Dialect, carrier: CarrierFacts) -> Box<
         nonce: [7; 8],
         time: 0,
         raw: false,
+        multiplexed: true,
         requires_signatures: false,
         carrier,
     }))

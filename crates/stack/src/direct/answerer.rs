@@ -10,6 +10,7 @@ use lanlab_wire::smb1::status::{Status, error::Row};
 use lanlab_wire::smb1::writer::Writer;
 
 use super::connection::{NONE, Numbers, WORKING, next_sequence};
+use super::parts::{Identity, Parts};
 use super::{Common, facts};
 use crate::carrier::{Event, NotSent, SessionId};
 use crate::ipx::Place;
@@ -24,9 +25,6 @@ const LONGEST_SILENCE_NS: u64 = 600_000_000_000;
 const LEAVING_NS: u64 = 10_000_000_000;
 /// Time after a second request from which on a first one is that of a client that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
-
-/// Process and number of a request, which its answer has.
-type Identity = (u32, u16);
 
 /// What was answered, for a client that asks again.
 #[derive(Debug, Default)]
@@ -67,6 +65,7 @@ pub(super) struct Answerer {
     sequence: u16,
     last: Kept,
     pending: Vec<Identity>,
+    parts: Parts,
     /// Requests that wait until the session goes on.
     held: VecDeque<Vec<u8>>,
     is_paused: bool,
@@ -86,6 +85,7 @@ impl Answerer {
             sequence: 0,
             last: Kept::default(),
             pending: Vec::new(),
+            parts: Parts::default(),
             held: VecDeque::new(),
             is_paused: false,
             is_leaving: false,
@@ -140,6 +140,7 @@ impl Answerer {
         self.deadline = now.plus_nanos(silence_ns);
         let identity = (header.pid, header.mid);
         let sequence = Numbers::of(header).sequence;
+        let is_part = header.command == command::WRITE_MPX;
         if sequence != 0 {
             if sequence == self.sequence {
                 self.answer_again(header, &self.last, common);
@@ -149,7 +150,10 @@ impl Answerer {
                 common.counts.discarded += 1;
                 return;
             }
-        } else if self.pending.contains(&identity) && header.command != command::NT_CANCEL {
+        } else if self.pending.contains(&identity)
+            && !is_part
+            && header.command != command::NT_CANCEL
+        {
             common.counts.answered_again += 1;
             refuse(self.client, header, WORKING, common);
             return;
@@ -158,22 +162,32 @@ impl Answerer {
             common.counts.discarded += 1;
             return;
         }
+        if is_part && !self.parts.take(identity, sequence != 0) {
+            common.counts.discarded += 1;
+            return;
+        }
         if sequence != 0 {
             self.sequence = sequence;
             self.last.begin(identity, common);
+            if !is_part {
+                self.parts.go_on(None);
+            }
         }
         self.deliver(header, message, common);
     }
 
     fn deliver(&mut self, header: &Header, message: &[u8], common: &mut Common) {
         // These are answered by the last of their parts, or not at all.
-        let has_answer = !matches!(
-            header.command,
-            command::NT_CANCEL
-                | command::TRANSACTION_SECONDARY
-                | command::TRANSACTION2_SECONDARY
-                | command::NT_TRANSACT_SECONDARY
-        );
+        let is_first_part =
+            header.command == command::WRITE_MPX && Numbers::of(header).sequence == 0;
+        let has_answer = !is_first_part
+            && !matches!(
+                header.command,
+                command::NT_CANCEL
+                    | command::TRANSACTION_SECONDARY
+                    | command::TRANSACTION2_SECONDARY
+                    | command::NT_TRANSACT_SECONDARY
+            );
         if has_answer {
             self.pending.push((header.pid, header.mid));
         }
@@ -194,11 +208,16 @@ impl Answerer {
         }
         let Ok(header) = Header::parse(message) else { return Err(NotSent::NoSession) };
         let identity = (header.pid, header.mid);
+        let mut memory = common.memory();
+        memory.extend_from_slice(message);
+        if header.command == command::WRITE_MPX && !self.parts.answer(&header, &mut memory) {
+            common.keep(memory);
+            common.event(Event::Room(self.id));
+            return Ok(());
+        }
         self.pending.retain(|pending| *pending != identity);
         let is_last = self.last.identity == Some(identity);
         let sequence = if is_last { self.sequence } else { 0 };
-        let mut memory = common.memory();
-        memory.extend_from_slice(message);
         Numbers { connection: self.connection, sequence }.put(&mut memory);
         common.push_answer(self.client, &memory);
         self.last.add(identity, &memory, common);

@@ -2,6 +2,7 @@
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::packet_type;
+use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::echo::Echo;
 use lanlab_wire::smb1::header::Header;
@@ -10,6 +11,7 @@ use lanlab_wire::smb1::writer::Writer;
 use super::connection::{
     NEVER, NONE, Numbers, OTHER_NAME, UNKNOWN_CONNECTION, WORKING, is_repeatable, next_sequence,
 };
+use super::multiplexed::{Multiplexed, Progress};
 use super::{Common, facts};
 use crate::carrier::{Event, NotSent, SessionId, Why};
 use crate::ipx::{Exchange, Place};
@@ -37,6 +39,8 @@ pub(super) struct Caller {
     sequence: u16,
     /// Answers have the process and number of their requests.
     exchange: Exchange<(u32, u16)>,
+    /// The request that is being answered, if it has several packets.
+    multiplexed: Option<Multiplexed>,
 }
 
 impl Caller {
@@ -50,6 +54,7 @@ impl Caller {
             connection: NONE,
             sequence: 0,
             exchange: Exchange::default(),
+            multiplexed: None,
         }
     }
 
@@ -69,7 +74,10 @@ impl Caller {
         let Some(server) = self.server.filter(|_| !self.exchange.is_closing()) else {
             return Err(NotSent::NoSession);
         };
-        self.exchange.put(message, facts(server.framing).longest_message, common)?;
+        let is_cut = Header::parse(message).is_ok_and(|one| one.command == command::WRITE_MPX);
+        let one_packet = facts(server.framing).longest_message;
+        let longest = if is_cut { u32::from(u16::MAX) } else { one_packet };
+        self.exchange.put(message, longest, common)?;
         self.begin_next(now, common);
         Ok(())
     }
@@ -90,6 +98,13 @@ impl Caller {
     fn begin(&mut self, now: Instant, header: &Header, mut message: Vec<u8>, common: &mut Common) {
         // Nothing answers a request to cancel another one.
         let is_answered = header.command != command::NT_CANCEL;
+        let longest = self.server.map_or(0, |server| facts(server.framing).longest_message);
+        self.multiplexed = Multiplexed::begin(header, &message, longest);
+        if let Some(Multiplexed::Write(_)) = self.multiplexed {
+            common.keep(message);
+            self.write_parts(now, header, common);
+            return;
+        }
         let mut sequence = 0;
         if is_answered && !is_repeatable(header, &message) {
             self.sequence = next_sequence(self.sequence);
@@ -104,6 +119,74 @@ impl Caller {
         } else {
             common.keep(message);
             common.event(Event::Room(self.id));
+        }
+    }
+
+    /// Send the packets of a write that have not come: the last one with a number.
+    fn write_parts(&mut self, now: Instant, header: &Header, common: &mut Common) {
+        let Some(Multiplexed::Write(writing)) = &self.multiplexed else { return };
+        self.sequence = next_sequence(self.sequence);
+        let (connection, mut parts) = (self.connection, writing.missing().peekable());
+        while let Some(part) = parts.next() {
+            let mut packet = common.memory();
+            writing.emit(part, &mut packet);
+            let sequence = if parts.peek().is_none() { self.sequence } else { 0 };
+            Numbers { connection, sequence }.put(&mut packet);
+            common.counts.requests_sent += 1;
+            self.push(&packet, common);
+            if sequence == 0 {
+                common.keep(packet);
+            } else {
+                let identity = (header.pid, header.mid);
+                self.deadline = Some(self.exchange.begin(now, packet, identity));
+            }
+        }
+    }
+
+    /// Take a response to a request with several packets. `true`: all has come.
+    fn take_part(
+        &mut self,
+        now: Instant,
+        header: &Header,
+        message: &[u8],
+        common: &mut Common,
+    ) -> Result<bool, Why> {
+        let Some(multiplexed) = &mut self.multiplexed else { return Ok(true) };
+        if !header.status.is_success() {
+            return Ok(true);
+        }
+        let block = Block::first(header, message).map_err(|_| Why::Protocol)?;
+        let progress = multiplexed.take(&block).map_err(|_| Why::Protocol)?;
+        let is_read = matches!(multiplexed, Multiplexed::Read(_));
+        match progress {
+            Progress::Whole => return Ok(true),
+            Progress::Nothing => {}
+            Progress::More => self.deadline = self.exchange.is_worked_on(now, true),
+            Progress::Again if is_read => {
+                self.deadline = self.exchange.is_worked_on(now, true);
+                self.push_again(common);
+            }
+            Progress::Again => {
+                common.counts.sent_again += 1;
+                self.exchange.answered(now, common);
+                self.write_parts(now, header, common);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Send the request again, of a read what is missing of it.
+    fn push_again(&mut self, common: &mut Common) {
+        let connection = self.connection;
+        if let (Some(Multiplexed::Read(reading)), Some(packet)) =
+            (&mut self.multiplexed, self.exchange.packet_mut())
+        {
+            reading.ask(packet);
+            Numbers { connection, sequence: 0 }.put(packet);
+        }
+        common.counts.sent_again += 1;
+        if let Some(packet) = self.exchange.packet() {
+            self.push(packet, common);
         }
     }
 
@@ -147,10 +230,18 @@ impl Caller {
             }
             self.connection = numbers.connection;
         }
+        match self.take_part(now, header, message, common) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(why) => return Some(why),
+        }
         self.exchange.answered(now, common);
         if header.pid != ECHO_PROCESS {
             let mut answer = common.memory();
-            answer.extend_from_slice(message);
+            match self.multiplexed.take().filter(|_| header.status.is_success()) {
+                Some(multiplexed) => multiplexed.answer(header, &mut answer),
+                None => answer.extend_from_slice(message),
+            }
             Numbers { connection: NONE, sequence: 0 }.put(&mut answer);
             self.exchange.deliver(self.id, answer, common);
             common.event(Event::Room(self.id));
@@ -172,10 +263,7 @@ impl Caller {
             return Some(Why::NoAnswer);
         };
         self.deadline = Some(deadline);
-        common.counts.sent_again += 1;
-        if let Some(packet) = self.exchange.packet() {
-            self.push(packet, common);
-        }
+        self.push_again(common);
         None
     }
 

@@ -68,6 +68,7 @@ pub(super) fn is_repeatable(header: &Header, message: &[u8]) -> bool {
         command::NEGOTIATE
         | command::ECHO
         | command::READ
+        | command::READ_MPX
         | command::CHECK_DIRECTORY
         | command::QUERY_INFORMATION
         | command::QUERY_INFORMATION2

@@ -14,7 +14,9 @@ mod caller;
 mod calls;
 mod connection;
 pub(crate) mod counts;
+mod multiplexed;
 mod names;
+mod parts;
 mod requests;
 mod station;
 

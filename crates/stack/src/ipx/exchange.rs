@@ -92,6 +92,11 @@ impl<I> Exchange<I> {
         self.request.as_ref().map(|request| &request.packet[..])
     }
 
+    /// The same, to be changed: what is sent again is what is missing.
+    pub(crate) fn packet_mut(&mut self) -> Option<&mut Vec<u8>> {
+        self.request.as_mut().map(|request| &mut request.packet)
+    }
+
     /// What its answer is known by.
     pub(crate) fn identity(&self) -> Option<&I> {
         self.request.as_ref().map(|request| &request.identity)

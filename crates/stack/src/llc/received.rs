@@ -26,9 +26,7 @@ impl Link {
                 None
             }
             Control::Supervisory { kind, receive_number, poll } => {
-                if !information.is_empty() {
-                    self.reject(now, header, Reasons::UNEXPECTED_INFORMATION);
-                } else {
+                if information.is_empty() {
                     match self.take_receive_number(now, header, receive_number) {
                         Acknowledged::Frames(_) => {
                             self.handle_supervisory(now, kind, header.is_response, poll);
@@ -37,6 +35,8 @@ impl Link {
                         Acknowledged::Late => self.counts.ignored += 1,
                         Acknowledged::Never => {}
                     }
+                } else {
+                    self.reject(now, header, Reasons::UNEXPECTED_INFORMATION);
                 }
                 None
             }

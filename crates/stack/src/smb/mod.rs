@@ -13,6 +13,9 @@ mod spnego;
 
 use lanlab_wire::smb1::negotiate::dialect;
 
+/// Octets of a message around the data of a read or write, at most.
+pub(crate) const AROUND_DATA: u32 = 64;
+
 /// The dialects that are spoken here, from the oldest to the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {

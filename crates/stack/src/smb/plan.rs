@@ -24,6 +24,8 @@ pub struct Plan {
     pub time: u64,
     /// Whether to read and write raw, one call at a time.
     pub raw: bool,
+    /// Whether to read and write multiplexed where carrier and server have it.
+    pub multiplexed: bool,
     /// Whether messages have to be signed; otherwise they are where the server requires it.
     pub requires_signatures: bool,
     /// What the carrier can do.

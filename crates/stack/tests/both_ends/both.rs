@@ -48,6 +48,7 @@ pub fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
         nonce: [7; 8],
         time: 0x01d0_0000_0000_0000,
         raw: false,
+        multiplexed: true,
         requires_signatures: false,
         carrier: CARRIER,
     }

@@ -2,6 +2,7 @@
 
 mod both;
 mod locks;
+mod multiplexed;
 mod raw;
 mod removals;
 mod renames;

@@ -77,6 +77,7 @@ impl Copying {
             nonce: [7; 8],
             time: 0,
             raw: false,
+            multiplexed: true,
             requires_signatures: false,
             carrier: facts,
         });

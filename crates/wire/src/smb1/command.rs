@@ -38,7 +38,9 @@ commands! {
     PROCESS_EXIT = 0x11, "smb1 process exit";
     SEEK = 0x12, "smb1 seek";
     READ_RAW = 0x1a, "smb1 read raw";
+    READ_MPX = 0x1b, "smb1 read multiplexed";
     WRITE_RAW = 0x1d, "smb1 write raw";
+    WRITE_MPX = 0x1e, "smb1 write multiplexed";
     WRITE_COMPLETE = 0x20, "smb1 write complete";
     SET_INFORMATION2 = 0x22, "smb1 set information 2";
     QUERY_INFORMATION2 = 0x23, "smb1 query information 2";

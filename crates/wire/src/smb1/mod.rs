@@ -33,6 +33,7 @@ pub mod header;
 mod header_flags;
 pub mod locking_andx;
 pub mod logoff_andx;
+pub mod multiplexed;
 pub mod negotiate;
 pub mod nt_create_andx;
 pub mod open;

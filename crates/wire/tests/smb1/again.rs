@@ -5,8 +5,8 @@ use lanlab_wire::smb1::andx::{Block, Chain};
 use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{
-    close, command, echo, find, locking_andx, logoff_andx, negotiate, nt_create_andx, open,
-    open_andx, path, query_information, query_information_disk, query_information2, read,
+    close, command, echo, find, locking_andx, logoff_andx, multiplexed, negotiate, nt_create_andx,
+    open, open_andx, path, query_information, query_information_disk, query_information2, read,
     read_andx, read_raw, rename, search, seek, session_setup_andx, transaction, tree_connect,
     tree_connect_andx, write, write_andx, write_raw,
 };
@@ -61,8 +61,9 @@ fn request(block: &Block<'_>, w: &mut Writer<'_>) -> Result<bool, Error> {
             read_and_write!(block, w, read::Range);
         }
         command::SEEK => read_and_write!(block, w, seek::Request),
-        command::READ_RAW => read_and_write!(block, w, read_raw::Request),
+        command::READ_RAW | command::READ_MPX => read_and_write!(block, w, read_raw::Request),
         command::WRITE_RAW => read_and_write!(block, w, write_raw::Request<'_>),
+        command::WRITE_MPX => read_and_write!(block, w, multiplexed::Write<'_>),
         command::SET_INFORMATION2 => read_and_write!(block, w, query_information2::SetRequest),
         command::QUERY_INFORMATION2 => read_and_write!(block, w, query_information2::Request),
         command::LOCKING_ANDX => {
@@ -124,6 +125,8 @@ fn response(block: &Block<'_>, w: &mut Writer<'_>) -> Result<bool, Error> {
         command::READ => read_and_write!(block, w, read::Response<'_>),
         command::WRITE | command::WRITE_AND_CLOSE => read_and_write!(block, w, write::Response),
         command::SEEK => read_and_write!(block, w, seek::Response),
+        command::READ_MPX => read_and_write!(block, w, multiplexed::Response<'_>),
+        command::WRITE_MPX => read_and_write!(block, w, multiplexed::Written),
         command::WRITE_RAW | command::WRITE_COMPLETE => {
             read_and_write!(block, w, write_raw::Response);
         }

@@ -8,10 +8,10 @@ use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::status::Status;
 use lanlab_wire::smb1::strings::{CodePage, Text};
 use lanlab_wire::smb1::{
-    close, command, echo, file_information, find, locking_andx, negotiate, nt_create_andx, open,
-    open_andx, path, query_information, query_information_disk, query_information2, read,
-    read_andx, read_raw, rename, search, seek, session_setup_andx, transaction, transaction2,
-    tree_connect_andx, write, write_andx, write_raw,
+    close, command, echo, file_information, find, locking_andx, multiplexed, negotiate,
+    nt_create_andx, open, open_andx, path, query_information, query_information_disk,
+    query_information2, read, read_andx, read_raw, rename, search, seek, session_setup_andx,
+    transaction, transaction2, tree_connect_andx, write, write_andx, write_raw,
 };
 
 /// Names and values.
@@ -120,7 +120,7 @@ fn request(block: &Block<'_>, facts: &mut Facts) -> Result<(), Error> {
             let request = write::Request::parse(block)?;
             facts.extend([fid(request.fid), number("offset", request.offset)]);
         }
-        command::READ_RAW => {
+        command::READ_RAW | command::READ_MPX => {
             let request = read_raw::Request::parse(block)?;
             facts.extend([fid(request.fid), number("offset", request.offset as u32)]);
             facts.push(number("maxcount", request.max_count));
@@ -128,6 +128,10 @@ fn request(block: &Block<'_>, facts: &mut Facts) -> Result<(), Error> {
         command::WRITE_RAW => {
             let request = write_raw::Request::parse(block)?;
             facts.extend([fid(request.fid), number("offset", request.offset as u32)]);
+        }
+        command::WRITE_MPX => {
+            let request = multiplexed::Write::parse(block)?;
+            facts.extend([fid(request.fid), number("offset", request.offset)]);
         }
         command::WRITE_AND_CLOSE => {
             let request = write::WriteAndClose::parse(block)?;

@@ -1,17 +1,16 @@
 //! What server and client agreed on.
 
 use lanlab_wire::smb1::header::flags2;
+use lanlab_wire::smb1::multiplexed::MOST_PARTS;
 use lanlab_wire::smb1::negotiate::{NtLm, Security, capabilities};
 
-use crate::smb::Dialect;
 use crate::smb::responses::CHALLENGE_LEN;
+use crate::smb::{AROUND_DATA, Dialect};
 
 /// Longest message that is taken outside large reads: what Samba and Windows NT announce.
 pub const MAX_BUFFER: u16 = 16_644;
 /// Most outstanding requests, even if a server would take more.
 pub const MAX_OUTSTANDING: u16 = 50;
-/// Octets of a message around the data of a read or write, at most.
-pub const AROUND_DATA: u32 = 64;
 /// Data of a large read or write: 60 KiB, which every server of Windows takes.
 const LARGE_BYTES: u32 = 60 << 10;
 /// The same where the server has the extensions for Unix, as Samba does: below 17 bits with its header.
@@ -51,6 +50,17 @@ impl Login {
     }
 }
 
+/// How files are read and written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transfer {
+    /// Data has a header in its message.
+    Framed,
+    /// Data is a message of its own.
+    Raw,
+    /// Data is in several packets.
+    Multiplexed,
+}
+
 /// What server and client agreed on.
 #[derive(Debug, Clone)]
 pub struct Agreed {
@@ -72,8 +82,9 @@ pub struct Agreed {
     pub framed_bytes: u32,
     /// Whether the server has raw reads and writes.
     pub has_raw: bool,
-    /// Whether files are read and written raw.
-    pub is_raw: bool,
+    /// Whether the server has multiplexed reads and writes.
+    pub has_multiplexed: bool,
+    pub transfer: Transfer,
     pub security_mode: u16,
     /// Whether messages are signed from the login on.
     pub is_signed: bool,
@@ -106,6 +117,15 @@ impl Agreed {
     /// Whether users log in by tokens.
     pub const fn is_extended(&self) -> bool {
         self.flags2 & flags2::EXTENDED_SECURITY != 0
+    }
+
+    /// How a read or write up to this octet of a file goes.
+    pub fn transfer_up_to(&self, end: u64) -> Transfer {
+        match self.transfer {
+            // Their offsets have 32 bits.
+            Transfer::Multiplexed if u32::try_from(end).is_err() => Transfer::Framed,
+            transfer => transfer,
+        }
     }
 
     /// Octets of the largest file: offsets have 32 bits before large files.
@@ -141,9 +161,24 @@ impl Agreed {
         self.framed_bytes = self.read_bytes.min(self.write_bytes);
     }
 
+    /// Read and write multiplexed from here on: as many parts of a packet each as a write has.
+    pub fn set_multiplexed(&mut self, longest_message: u32) {
+        let part_bytes = longest_message.saturating_sub(AROUND_DATA);
+        self.transfer = Transfer::Multiplexed;
+        self.read_bytes = (MOST_PARTS as u32 * part_bytes).min(LARGE_BYTES);
+        self.write_bytes = self.read_bytes;
+    }
+
+    /// The server has it for other files or transports.
+    pub const fn leave_multiplexed(&mut self) {
+        self.transfer = Transfer::Framed;
+        self.read_bytes = self.framed_bytes;
+        self.write_bytes = self.framed_bytes;
+    }
+
     /// Read and write raw from here on.
     pub fn set_raw(&mut self) {
-        self.is_raw = true;
+        self.transfer = Transfer::Raw;
         self.read_bytes = LARGE_BYTES;
         self.write_bytes = LARGE_BYTES;
     }
@@ -165,6 +200,7 @@ impl Agreed {
         let of = |bit| if self.capabilities & bit == 0 { Dialect::LanMan2 } else { Dialect::Nt };
         (self.commands, self.listings) = (of(capabilities::NT_SMBS), of(capabilities::NT_FIND));
         self.has_raw = response.capabilities & capabilities::RAW_MODE != 0;
+        self.has_multiplexed = response.capabilities & capabilities::MPX_MODE != 0;
         self.max_buffer = response.max_buffer;
         self.max_mpx = response.max_mpx;
         self.security_mode = u16::from(response.security_mode);

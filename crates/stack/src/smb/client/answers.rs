@@ -2,8 +2,8 @@
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::{
-    command, nt_create_andx, open, open_andx, query_information_disk, read, read_andx, write,
-    write_andx,
+    command, multiplexed, nt_create_andx, open, open_andx, query_information_disk, read, read_andx,
+    write, write_andx,
 };
 
 use super::refusals::{malformed, protocol, refused};
@@ -43,13 +43,12 @@ pub fn opened(block: &Block<'_>) -> Result<Done, Refusal> {
 /// What was read, as octets of the message.
 pub fn read(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
     check(block)?;
-    let (at, data) = if block.command() == command::READ {
-        let response = read::Response::parse(block).map_err(malformed)?;
-        (block.offset_of(response.data), response.data)
-    } else {
-        let response = read_andx::Response::parse(block).map_err(malformed)?;
-        (block.offset_of(response.data), response.data)
+    let data = match block.command() {
+        command::READ => read::Response::parse(block).map_err(malformed)?.data,
+        command::READ_MPX => multiplexed::Response::parse(block).map_err(malformed)?.data,
+        _ => read_andx::Response::parse(block).map_err(malformed)?.data,
     };
+    let at = block.offset_of(data);
     if data.len() > count as usize {
         let found = data.len();
         return Err(protocol(format!("{}: found {found} octets of {count}", block.format())));

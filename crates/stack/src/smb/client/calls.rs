@@ -7,7 +7,7 @@ use lanlab_wire::smb1::{
     read_andx, rename, write, write_andx,
 };
 
-use super::agreed::Agreed;
+use super::agreed::{Agreed, Transfer};
 use super::listing::Listing;
 use super::names;
 use super::refusals::protocol;
@@ -179,11 +179,11 @@ impl Client {
     ) -> Result<(), Refusal> {
         let count = count.min(agreed.read_bytes);
         check_end(agreed, offset, count)?;
-        if agreed.is_raw {
-            self.read_raw(id, agreed, file, offset, count);
-            return Ok(());
+        match agreed.transfer_up_to(offset.saturating_add(count.into())) {
+            Transfer::Framed => self.read_framed(id, agreed, file, offset, count),
+            Transfer::Raw => self.read_raw(id, agreed, file, offset, count),
+            Transfer::Multiplexed => self.read_multiplexed(id, file, offset, count),
         }
-        self.read_framed(id, agreed, file, offset, count);
         Ok(())
     }
 
@@ -196,7 +196,8 @@ impl Client {
         offset: u64,
         count: u32,
     ) {
-        let count = if agreed.is_raw { count.min(agreed.framed_bytes) } else { count };
+        let is_long = agreed.transfer != Transfer::Framed;
+        let count = if is_long { count.min(agreed.framed_bytes) } else { count };
         let step = Step::Read { count };
         if agreed.dialect == Dialect::Core {
             let request = read::Request {
@@ -231,11 +232,12 @@ impl Client {
             self.end(id, Ok(Done::Written(0)));
             return Ok(());
         }
-        if agreed.is_raw {
-            self.write_raw(id, agreed, file, offset, [first, second]);
-            return Ok(());
+        let parts = [first, second];
+        match agreed.transfer_up_to(offset.saturating_add(count.into())) {
+            Transfer::Framed => self.write_framed(id, agreed, file, offset, parts),
+            Transfer::Raw => self.write_raw(id, agreed, file, offset, parts),
+            Transfer::Multiplexed => self.write_multiplexed(id, file, offset, parts),
         }
-        self.write_framed(id, agreed, file, offset, [first, second]);
         Ok(())
     }
 
@@ -248,7 +250,8 @@ impl Client {
         offset: u64,
         [first, second]: [&[u8]; 2],
     ) {
-        let most = if agreed.is_raw { agreed.framed_bytes } else { agreed.write_bytes } as usize;
+        let is_long = agreed.transfer != Transfer::Framed;
+        let most = if is_long { agreed.framed_bytes } else { agreed.write_bytes } as usize;
         let first = &first[..first.len().min(most)];
         let second = &second[..second.len().min(most - first.len())];
         let count = (first.len() + second.len()) as u32;

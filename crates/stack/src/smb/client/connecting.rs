@@ -8,13 +8,13 @@ use lanlab_wire::smb1::negotiate::{self, NO_DIALECT, raw_mode, security};
 use lanlab_wire::smb1::strings::{Encoded, Text};
 use lanlab_wire::smb1::{command, tree_connect, tree_connect_andx};
 
-use super::agreed::{AROUND_DATA, Agreed, Login, MAX_BUFFER, MAX_OUTSTANDING};
+use super::agreed::{Agreed, Login, MAX_BUFFER, MAX_OUTSTANDING, Transfer};
 use super::login::oem;
 use super::names;
 use super::refusals::{malformed, protocol, refused};
 use super::state::{Client, Step};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
-use crate::smb::Dialect;
+use crate::smb::{AROUND_DATA, Dialect};
 
 impl Client {
     fn offered(&self) -> Vec<Dialect> {
@@ -70,7 +70,8 @@ impl Client {
             write_bytes: 0,
             framed_bytes: 0,
             has_raw: false,
-            is_raw: false,
+            has_multiplexed: false,
+            transfer: Transfer::Framed,
             security_mode: 0,
             is_signed: false,
             session_key: 0,
@@ -201,16 +202,24 @@ impl Client {
             }
             agreed.set_raw();
         }
+        let is_whole = agreed.has_multiplexed && agreed.max_buffer >= longest;
+        if self.plan.multiplexed && self.plan.carrier.is_connectionless() && is_whole {
+            agreed.set_multiplexed(longest);
+        }
         let (dialect, login) = (agreed.protocol(), agreed.login.name());
-        let raw = if agreed.is_raw { ", raw" } else { "" };
+        let transfer = match agreed.transfer {
+            Transfer::Framed => "",
+            Transfer::Raw => ", raw",
+            Transfer::Multiplexed => ", multiplexed",
+        };
         self.facts = Some(RedirectorFacts {
-            protocol: format!("SMB 1, {dialect}, {login}{raw}"),
+            protocol: format!("SMB 1, {dialect}, {login}{transfer}"),
             protection: if self.signing.is_some() { "signed, MD5" } else { "none" }.to_owned(),
             server: agreed.server.clone(),
             read_bytes: agreed.read_bytes,
             write_bytes: agreed.write_bytes,
             largest_file_bytes: agreed.largest_file_bytes(),
-            depth: if agreed.is_raw { 1 } else { agreed.max_mpx },
+            depth: if agreed.transfer == Transfer::Raw { 1 } else { agreed.max_mpx },
             short_names: names::are_short(agreed.dialect),
         });
         self.end(Self::CONNECTED, Ok(Done::Nothing));

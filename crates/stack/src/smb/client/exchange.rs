@@ -68,6 +68,15 @@ impl Client {
             self.done.push_back((call, outcome, memory));
             return Ok(());
         }
+        if let Step::ReadMultiplexed { file, offset, count } = pending.step {
+            let outcome = self.took_multiplexed(&block, (call, file, offset, count));
+            if let Some(outcome) = outcome {
+                let mut memory = self.memory();
+                std::mem::swap(&mut memory, message);
+                self.done.push_back((call, outcome, memory));
+            }
+            return Ok(());
+        }
         match std::mem::replace(&mut pending.step, Step::Other) {
             Step::Negotiate => self.negotiated(&block)?,
             Step::Login(login) => self.logged_in(&header, &block, login)?,
@@ -83,7 +92,13 @@ impl Client {
                 let written = self.wrote_raw(&block, count);
                 self.end(call, written);
             }
-            Step::Other | Step::Read { .. } | Step::ReadRaw { .. } => {
+            Step::WriteMultiplexed { file, offset, data } => {
+                self.wrote_multiplexed(&block, (call, file, offset, data));
+            }
+            Step::Other
+            | Step::Read { .. }
+            | Step::ReadRaw { .. }
+            | Step::ReadMultiplexed { .. } => {
                 self.end(call, answers::nothing(&block));
             }
         }

@@ -6,10 +6,11 @@ use lanlab_wire::smb1::status::error;
 use lanlab_wire::smb1::strings::{CodePage, Encoded, Text};
 use lanlab_wire::smb1::{attributes, find, transaction};
 
-use super::agreed::{AROUND_DATA, Agreed};
+use super::agreed::Agreed;
 use super::names;
 use super::refusals::{malformed, protocol, refused};
 use crate::redirector::{Listed, Refusal};
+use crate::smb::AROUND_DATA;
 use crate::smb::Dialect;
 
 /// Octets of a search entry and of what stands before the entries.

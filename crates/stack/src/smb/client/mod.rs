@@ -11,6 +11,7 @@ mod exchange;
 mod listing;
 mod lists;
 mod login;
+mod multiplexed;
 mod names;
 mod raw;
 mod refusals;

@@ -121,6 +121,11 @@ impl State {
                 return self.write_raw(writing, message).await;
             }
             command::READ_RAW => return self.read_raw(&block).await,
+            command::READ_MPX => return Box::pin(self.read_multiplexed(&block)).await,
+            command::WRITE_MPX => {
+                let writing = Writing::parse(&block)?;
+                Box::pin(self.write_multiplexed(&writing, message)).await?;
+            }
             command::ECHO => return self.echo(&block).await,
             command::SESSION_SETUP_ANDX => return self.log_in(&block).await,
             command::TRANSACTION2 | command::TRANSACTION2_SECONDARY => {

@@ -13,6 +13,7 @@ mod found;
 mod information;
 mod locking;
 mod logging_in;
+mod multiplexed;
 mod names;
 mod opening;
 mod pending;

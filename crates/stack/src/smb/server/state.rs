@@ -21,7 +21,7 @@ use crate::smb::signing::Signing;
 /// Longest message that is taken outside large writes, and announced.
 pub const MAX_BUFFER: u16 = 16_644;
 /// Octets of a message around data, at most.
-pub const AROUND_DATA: usize = 64;
+pub const AROUND_DATA: usize = crate::smb::AROUND_DATA as usize;
 /// Users, connections to the share, searches and open files of a session.
 const MAX_USERS: usize = 16;
 const MAX_TREES: usize = 32;

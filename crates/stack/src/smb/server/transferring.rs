@@ -5,7 +5,9 @@ use std::ops::Range;
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::status::error;
-use lanlab_wire::smb1::{close, command, read, read_andx, seek, write, write_andx, write_raw};
+use lanlab_wire::smb1::{
+    close, command, multiplexed, read, read_andx, seek, write, write_andx, write_raw,
+};
 
 use super::refusals::{Refused, malformed};
 use super::state::{AROUND_DATA, MAX_BUFFER, State};
@@ -26,6 +28,8 @@ pub struct Writing {
     /// Octets of a raw write in all.
     pub total: u32,
     pub is_through: bool,
+    /// What the response to a packet of a multiplexed write says.
+    pub mask: u32,
     /// Time to set when the file is closed.
     pub last_write_time: u32,
 }
@@ -40,6 +44,7 @@ impl Writing {
             data: 0..0,
             total: 0,
             is_through: false,
+            mask: 0,
             last_write_time: close::KEEP_TIME,
         };
         let data = match command {
@@ -58,6 +63,13 @@ impl Writing {
                 let request = write_andx::Request::parse(block).map_err(malformed)?;
                 (writing.fid, writing.offset) = (request.fid, request.offset);
                 writing.is_through = request.mode & write_andx::WRITE_THROUGH != 0;
+                request.data
+            }
+            command::WRITE_MPX => {
+                let request = multiplexed::Write::parse(block).map_err(malformed)?;
+                (writing.fid, writing.offset) = (request.fid, u64::from(request.offset));
+                writing.is_through = request.mode & write_raw::WRITE_THROUGH != 0;
+                writing.mask = request.mask;
                 request.data
             }
             _ => {
@@ -121,7 +133,7 @@ impl State {
     }
 
     /// Longest data of a read that is not a large one.
-    fn small(&self) -> u32 {
+    pub fn small(&self) -> u32 {
         let buffer = self.client_buffer.min(usize::from(MAX_BUFFER));
         buffer.saturating_sub(AROUND_DATA) as u32
     }

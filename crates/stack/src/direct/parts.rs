@@ -1,0 +1,150 @@
+//! The packets of a client's multiplexed write: each is carried out, and one answer says which have come.
+//!
+//! Source: [MS-CIFS] 2.2.4.26. Only the last packet has a number, so that it is carried out once. The others may come
+//! twice, and late; once the client has gone on to something else, a late one would write what is no more to be written.
+
+use std::collections::VecDeque;
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::multiplexed::Written;
+use lanlab_wire::smb1::writer::Writer;
+
+/// Process and number of a request, which its answer has.
+pub(super) type Identity = (u32, u16);
+
+/// Writes before the last one, whose packets are late.
+const MOST_FORMER: usize = 8;
+/// Packets that wait for being carried out.
+const MOST_WAITING: usize = 64;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// The write that is under way.
+    current: Option<Identity>,
+    former: VecDeque<Identity>,
+    /// Of each packet that is not answered, whether it has a number.
+    waiting: VecDeque<bool>,
+    mask: u32,
+    /// The first refusal.
+    refused: Option<Vec<u8>>,
+}
+
+impl Parts {
+    /// The client goes on to another request.
+    pub(super) fn go_on(&mut self, identity: Option<Identity>) {
+        if self.current == identity {
+            return;
+        }
+        if let Some(former) = std::mem::replace(&mut self.current, identity) {
+            if self.former.len() >= MOST_FORMER {
+                self.former.pop_front();
+            }
+            self.former.push_back(former);
+        }
+        (self.mask, self.refused) = (0, None);
+    }
+
+    /// Whether a packet is to be carried out.
+    pub(super) fn take(&mut self, identity: Identity, is_last: bool) -> bool {
+        let is_late = !is_last && self.former.contains(&identity);
+        if is_late || self.waiting.len() >= MOST_WAITING {
+            return false;
+        }
+        self.go_on(Some(identity));
+        self.waiting.push_back(is_last);
+        true
+    }
+
+    /// A packet was carried out. Gives whether that is to be said, by the answer as it then is.
+    pub(super) fn answer(&mut self, header: &Header, message: &mut Vec<u8>) -> bool {
+        let Some(is_last) = self.waiting.pop_front() else { return true };
+        if self.current != Some((header.pid, header.mid)) {
+            return is_last;
+        }
+        let written = Block::first(header, message).and_then(|block| Written::parse(&block));
+        match written {
+            Ok(Written { mask }) if header.status.is_success() => self.mask |= mask,
+            _ => {
+                self.refused.get_or_insert_with(|| message.clone());
+            }
+        }
+        if !is_last {
+            return false;
+        }
+        let mask = std::mem::take(&mut self.mask);
+        if let Some(refused) = self.refused.take() {
+            *message = refused;
+        } else {
+            message.clear();
+            Written { mask }.emit(&mut Writer::begin(message, header));
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lanlab_wire::smb1::command;
+    use lanlab_wire::smb1::status::{Status, error};
+
+    use super::*;
+
+    fn answer(parts: &mut Parts, mid: u16, mask: Option<u32>) -> Option<Result<u32, ()>> {
+        let asked = Header { mid, ..Header::request(command::WRITE_MPX, 0, 0) };
+        let status = if mask.is_some() { error::SUCCESS } else { error::DISK_FULL };
+        let header = asked.response(Status::of(status, 0));
+        let mut message = vec![];
+        let mut writer = Writer::begin(&mut message, &header);
+        match mask {
+            Some(mask) => Written { mask }.emit(&mut writer),
+            None => writer.empty(),
+        }
+        parts.answer(&header, &mut message).then(|| {
+            let header = Header::parse(&message).unwrap();
+            let block = Block::first(&header, &message).unwrap();
+            if header.status.is_success() {
+                Ok(Written::parse(&block).unwrap().mask)
+            } else {
+                Err(())
+            }
+        })
+    }
+
+    #[test]
+    fn one_answer_says_of_all_packets_since_the_one_before() {
+        let mut parts = Parts::default();
+        for (mask, is_last) in [(1, false), (4, false), (8, true)] {
+            assert!(parts.take((0, 5), is_last));
+            let said = answer(&mut parts, 5, Some(mask));
+            assert_eq!(said, is_last.then_some(Ok(13)));
+        }
+        assert!(parts.take((0, 5), true));
+        assert_eq!(answer(&mut parts, 5, Some(2)), Some(Ok(2)));
+    }
+
+    #[test]
+    fn a_refusal_of_any_packet_is_the_answer() {
+        let mut parts = Parts::default();
+        assert!(parts.take((0, 5), false) && parts.take((0, 5), true));
+        assert_eq!(answer(&mut parts, 5, None), None);
+        assert_eq!(answer(&mut parts, 5, Some(2)), Some(Err(())));
+    }
+
+    #[test]
+    fn a_late_packet_is_not_carried_out_and_says_nothing_of_the_next_write() {
+        let mut parts = Parts::default();
+        // One comes twice, and is carried out once the next write has begun.
+        assert!(parts.take((0, 5), true) && parts.take((0, 5), false));
+        assert_eq!(answer(&mut parts, 5, Some(2)), Some(Ok(2)));
+        assert!(parts.take((0, 6), false));
+        assert_eq!(answer(&mut parts, 5, Some(1)), None);
+        assert!(!parts.take((0, 5), false));
+        assert_eq!(answer(&mut parts, 6, Some(4)), None);
+        assert!(parts.take((0, 6), true));
+        assert_eq!(answer(&mut parts, 6, Some(8)), Some(Ok(12)));
+        parts.go_on(None);
+        assert!(!parts.take((0, 6), false));
+    }
+}

@@ -1,0 +1,111 @@
+//! Multiplexed read and write: the data of one command in several packets, each with its place.
+//!
+//! Source: [MS-CIFS] 2.2.4.23 (read) and 2.2.4.26 (write). They are for transports without connections. The
+//! request of a read is that of a raw read without a wide offset.
+
+use super::andx::Block;
+use super::blocks::block;
+use super::writer::Writer;
+use crate::Error;
+
+/// Parts of a write: each has a bit of its mask.
+pub const MOST_PARTS: usize = 32;
+
+/// Bit of a write mode: the transport has no connections.
+pub const CONNECTIONLESS: u16 = 0x0080;
+
+/// One of the responses of a read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Response<'a> {
+    /// Where the data of this response is, octets from the start of the file.
+    pub offset: u32,
+    /// Octets of all responses, as far as it is known.
+    pub count: u16,
+    /// Octets left in a pipe or a device. All ones for a file.
+    pub remaining: u16,
+    /// What was read.
+    pub data: &'a [u8],
+}
+
+impl<'a> Response<'a> {
+    /// Read the response.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(8)?;
+        let (offset, count, remaining, _): (_, _, _, u32) = words.field()?;
+        let (len, data_offset): (u16, u16) = words.field()?;
+        let data = block.data("DataOffset", usize::from(data_offset), usize::from(len))?;
+        Ok(Self { offset, count, remaining, data })
+    }
+
+    /// Write the response, of at most 65,000 octets.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        self.emit_before_data(self.data.len() as u16, writer);
+        writer.octets(self.data);
+    }
+
+    /// Write the response up to its data, of which the caller appends `len` octets. `data` of the response is not
+    /// looked at.
+    pub fn emit_before_data(&self, len: u16, writer: &mut Writer<'_>) {
+        writer.words(8);
+        writer.field((self.offset, self.count, self.remaining, 0_u32));
+        writer.u16(len);
+        let data_offset_at = writer.offset();
+        writer.u16(0);
+        writer.begin_bytes();
+        writer.begin_data(data_offset_at);
+        writer.end_before(usize::from(len));
+    }
+}
+
+/// One of the requests of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Write<'a> {
+    /// Open file.
+    pub fid: u16,
+    /// Octets of all requests.
+    pub total_count: u16,
+    /// Where to write the data of this request, octets from the start of the file.
+    pub offset: u32,
+    /// Time to wait at a pipe or a device, ms.
+    pub timeout_ms: u32,
+    /// [`WRITE_THROUGH`](super::write_raw::WRITE_THROUGH), [`CONNECTIONLESS`].
+    pub mode: u16,
+    /// By what the response says that this request has come.
+    pub mask: u32,
+    /// What to write.
+    pub data: &'a [u8],
+}
+
+impl<'a> Write<'a> {
+    /// Read the request.
+    pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
+        let mut words = block.words(12)?;
+        let (fid, total_count, _, offset): (_, _, u16, _) = words.field()?;
+        let (timeout_ms, mode, mask) = words.field()?;
+        let (len, data_offset): (u16, u16) = words.field()?;
+        let data = block.data("DataOffset", usize::from(data_offset), usize::from(len))?;
+        Ok(Self { fid, total_count, offset, timeout_ms, mode, mask, data })
+    }
+
+    /// Write the request, of at most 65,000 octets.
+    pub fn emit(&self, writer: &mut Writer<'_>) {
+        writer.words(12);
+        writer.field((self.fid, self.total_count, 0_u16, self.offset));
+        writer.field((self.timeout_ms, self.mode, self.mask));
+        writer.u16(self.data.len() as u16);
+        let data_offset_at = writer.offset();
+        writer.u16(0);
+        writer.begin_bytes();
+        writer.begin_data(data_offset_at);
+        writer.octets(self.data);
+        writer.end();
+    }
+}
+
+block! {
+    /// Response of a write.
+    Written: words(2) {
+        /// The masks of requests that have come since the last response.
+        mask: u32,
+    }
+}
