@@ -291,6 +291,9 @@ pub trait Carrier {
     /// Take calls. [`Event::Accepted`] says of each.
     fn listen(&mut self);
 
+    /// The station goes: say so where others were told of it.
+    fn leave(&mut self) {}
+
     /// Send a whole message.
     ///
     /// # Errors

@@ -47,6 +47,9 @@ fn of_request(function: Function, data: &[u8]) -> Result<Seen, Error> {
         f::NEGOTIATE_BUFFER => {
             seen!(negotiation::Buffer, data, one => "ncp.buffer_size": one.octets)
         }
+        f::NEGOTIATE_PACKET => {
+            seen!(negotiation::Packet, data, one => "ncp.proposed_max_size": one.octets)
+        }
         f::OBJECT_ID => seen!(bindery::Named, data, one =>
             "ncp.object_name": text(one.name.0), "ncp.object_type": format!("{:#06x}", one.kind)),
         f::LOG_IN_KEYED => seen!(bindery::KeyedLogin, data, one =>
@@ -93,6 +96,8 @@ fn of_reply(function: Function, offset: u32, data: &[u8]) -> Result<Seen, Error>
         f::NEGOTIATE_BUFFER => {
             seen!(negotiation::Buffer, data, one => "ncp.buffer_size": one.octets)
         }
+        f::NEGOTIATE_PACKET => seen!(negotiation::AcceptedPacket, data, one =>
+            "ncp.accepted_max_size": one.octets, "ncp.echo_socket": format!("{:#06x}", one.echo_socket)),
         f::SERVER_INFORMATION => seen!(negotiation::ServerInformation, data, one =>
             "ncp.server_name": text(unpadded(&one.name)), "ncp.os_major_version": one.version,
             "ncp.os_minor_version": one.subversion, "ncp.connections_in_use": one.connections),

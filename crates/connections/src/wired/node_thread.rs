@@ -172,6 +172,7 @@ impl WiredNode {
 
 impl Drop for WiredNode {
     fn drop(&mut self) {
+        self.shared.with(|state| state.node.leave());
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {

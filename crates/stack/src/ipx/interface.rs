@@ -206,7 +206,7 @@ impl Interface {
         match (packet, self.advertised) {
             (sap::Packet::Query { is_nearest, kind }, Some(own)) => {
                 if kind == own.kind || kind == sap::ANY_SERVER && !is_nearest {
-                    self.push_service(from, is_nearest);
+                    self.push_service(from, is_nearest, OWN_HOPS);
                 }
             }
             (sap::Packet::Response { servers, .. }, _) => {
@@ -218,11 +218,16 @@ impl Interface {
         }
     }
 
-    /// Say that the server of this station is there.
-    pub(crate) fn push_service(&mut self, to: Place, is_nearest: bool) {
+    /// Say to all that the server of this station is there, or that it goes.
+    pub(crate) fn announce(&mut self, is_leaving: bool) {
+        let hops = if is_leaving { sap::GOING_DOWN_HOPS } else { OWN_HOPS };
+        self.push_service(self.everybody(socket::SAP), false, hops);
+    }
+
+    fn push_service(&mut self, to: Place, is_nearest: bool, hops: u16) {
         let Some(Advertised { kind, name, socket }) = self.advertised else { return };
         let address = self.server_address(socket);
-        let server = sap::Server { kind, name: name.text(), address, hops: OWN_HOPS };
+        let server = sap::Server { kind, name: name.text(), address, hops };
         let mut data = Vec::new();
         sap::emit_response(is_nearest, &[server], &mut data);
         self.push(to, packet_type::EXCHANGE, socket::SAP, &data);

@@ -13,13 +13,30 @@ pub mod server;
 mod station;
 
 use lanlab_wire::ethernet::Framing;
+use lanlab_wire::ipx::HEADER_LEN;
 use lanlab_wire::ipx::framing::longest_data;
 use lanlab_wire::ncp::envelope::REPLY_LEN;
+use lanlab_wire::ncp::files::WRITE_LEN;
 
 pub use profile::NetWare;
 pub use station::Station;
 
 use crate::carrier::CarrierFacts;
+
+/// The socket at which a server sends packets back.
+const ECHO_SOCKET: u16 = 0x4002;
+/// Octets of a packet around a message.
+const AROUND_MESSAGE: u32 = (HEADER_LEN + REPLY_LEN - 1) as u32;
+
+/// Octets of the longest packet.
+const fn packet_bytes(carrier: CarrierFacts) -> u16 {
+    (carrier.longest_message + AROUND_MESSAGE) as u16
+}
+
+/// Octets of data of a read or write in a packet of this size: a write has more before them, its function too.
+const fn data_in_packet(octets: u16) -> u32 {
+    (octets as u32).saturating_sub(AROUND_MESSAGE + 1 + WRITE_LEN as u32)
+}
 
 /// What sessions can do in a framing: a request and its reply are a packet each.
 const fn facts(framing: Framing) -> CarrierFacts {

@@ -20,6 +20,8 @@ pub struct NetWare {
     pub has_keyed_logins: Known<bool>,
     /// Octets of data of a read or write, at most.
     pub most_data_bytes: Known<u16>,
+    /// Whether packets may be as long as frames are (LIP).
+    pub has_large_packets: Known<bool>,
     /// How often a client sends a request before it gives up.
     pub most_tries: Known<u32>,
     /// Time without a request after which a server asks whether the client is there, ns.
@@ -41,6 +43,7 @@ pub const NETWARE_2: NetWare = NetWare {
     has_internal_network: primary(false),
     has_keyed_logins: secondary(false),
     most_data_bytes: secondary(1024),
+    has_large_packets: primary(false),
     most_tries: secondary(20),
     watchdog_after_ns: secondary(296_600 * SECOND_NS / 1_000),
     watchdog_interval_ns: secondary(59_300 * SECOND_NS / 1_000),
@@ -56,6 +59,7 @@ pub const NETWARE_3: NetWare = NetWare {
     has_internal_network: observed(true),
     has_keyed_logins: observed(true),
     most_data_bytes: observed(1024),
+    has_large_packets: observed(true),
     ..NETWARE_2
 };
 

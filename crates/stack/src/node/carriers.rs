@@ -103,6 +103,12 @@ macro_rules! carriers {
                 }
             }
 
+            fn leave(&mut self) {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.leave(),)+
+                }
+            }
+
             fn send(
                 &mut self,
                 now: Instant,
@@ -275,6 +281,10 @@ impl CarrierSet {
 
     pub(super) fn listen(&mut self) {
         self.machines.iter_mut().for_each(Machine::listen);
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.machines.iter_mut().for_each(Machine::leave);
     }
 
     pub(super) fn send(

@@ -114,6 +114,12 @@ impl Node {
         self.carriers.listen();
     }
 
+    /// The station goes: what is to be sent then says so to others. Nothing but
+    /// [`poll_transmit`](Self::poll_transmit) is called any more.
+    pub fn leave(&mut self) {
+        self.carriers.leave();
+    }
+
     /// Send a whole message.
     ///
     /// # Errors

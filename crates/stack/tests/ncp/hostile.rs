@@ -311,7 +311,13 @@ fn what_is_shorter_than_it_says_and_what_is_unknown_is_refused() {
     ] {
         assert_eq!(bench.ask_raw(message), (c::BAD_PACKET, vec![]), "{}", message.escape_ascii());
     }
-    for message in [&b"\x61\x05\xdc\0"[..], b"\x65", b"\x16\0\x01\xee", b"\xff"] {
+    // Packets are never longer than frames, nor data shorter than was agreed on.
+    for (octets, accepted) in [(0_u16, 0), (600, 600), (1500, 1500), (u16::MAX, 1500)] {
+        let message = [&b"\x61"[..], &octets.to_be_bytes(), &[0]].concat();
+        let (code, reply) = bench.ask_raw(&message);
+        assert_eq!((code, &reply[..2]), (c::OK, &u16::to_be_bytes(accepted)[..]));
+    }
+    for message in [&b"\x65"[..], b"\x16\0\x01\xee", b"\xff"] {
         assert_eq!(bench.ask_raw(message).0, c::UNSUPPORTED, "{}", message.escape_ascii());
     }
     // The session goes on.

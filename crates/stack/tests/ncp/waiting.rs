@@ -3,9 +3,13 @@
 use lanlab_stack::ncp::profile::{self, NETWARE_3};
 use lanlab_stack::node::{CarrierKind, Peer, Why};
 use lanlab_stack::redirector::{Access, Call, Done, Redirector};
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Frame;
+use lanlab_wire::ipx::{BROADCAST, Header, framing, socket};
 use lanlab_wire::netbios_name::{Name, suffix};
+use lanlab_wire::sap;
 
-use crate::pair::{End, Pair, Setting};
+use crate::pair::{End, Pair, READY, Setting, node};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -14,6 +18,37 @@ fn begin(pair: &mut Pair, call: Call<'_>, seconds: u64) -> lanlab_stack::redirec
     let id = pair.begin(call);
     pair.segment.run_until(pair.segment.now.plus_nanos(seconds * SECOND_NS));
     id
+}
+
+/// What a station says of its server, and to which node.
+fn announced(node: &mut lanlab_stack::node::Node, now: Instant) -> Vec<([u8; 6], String, u16)> {
+    let (mut frame, mut found) = (vec![], vec![]);
+    while node.poll_transmit(now, &mut frame) {
+        let frame = Frame::parse(&frame).unwrap();
+        let (header, data) = Header::parse(framing::packet(&frame).unwrap().0).unwrap();
+        let packet = sap::Packet::parse(data).ok().filter(|_| header.source.socket == socket::SAP);
+        if let Some(sap::Packet::Response { servers, .. }) = packet {
+            let to = header.destination.node;
+            found.extend(servers.iter().map(|server| (to, server.name.clone(), server.hops)));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_server_says_that_it_is_there_and_that_it_goes() {
+    for is_listening in [true, false] {
+        let mut node = node(1, NETWARE_3, Some(framing::RAW_802_3));
+        if is_listening {
+            node.listen();
+        }
+        node.handle_timeout(READY);
+        let said = |hops| (BROADCAST, "STATION1".to_owned(), hops);
+        assert_eq!(announced(&mut node, READY), vec![said(1); usize::from(is_listening)]);
+        node.leave();
+        let goodbye = said(sap::GOING_DOWN_HOPS);
+        assert_eq!(announced(&mut node, READY), vec![goodbye; usize::from(is_listening)]);
+    }
 }
 
 #[test]

@@ -75,6 +75,7 @@ functions! {
     WRITE = 0x49, "write file";
     OPEN = 0x4c, "open file";
     CREATE_NEW = 0x4d, "create new file";
+    NEGOTIATE_PACKET = 0x61, "negotiate packet size";
 }
 
 /// Functions that have parts.

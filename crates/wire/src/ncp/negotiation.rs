@@ -15,6 +15,28 @@ fields! {
 }
 
 fields! {
+    /// Octets of a packet, its header of IPX included, as the client proposes them.
+    Packet, Big, "ncp packet size" => {
+        /// Octets.
+        octets: u16,
+        /// Signatures.
+        security: u8,
+    }
+}
+
+fields! {
+    /// Octets of a packet, as the server accepts them.
+    AcceptedPacket, Big, "ncp packet size" => {
+        /// Octets.
+        octets: u16,
+        /// The socket at which packets are sent back, for a client that tries whether they pass routers.
+        echo_socket: u16,
+        /// Signatures.
+        security: u8,
+    }
+}
+
+fields! {
     /// Date and time of a server.
     Moment, Big, "ncp time" => {
         /// Of its century: from 80 on that before 2000.

@@ -5,12 +5,12 @@ use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::directories::{Allocate, Allocated};
 use lanlab_wire::ncp::files::WRITE_LEN;
 use lanlab_wire::ncp::function::{self, Function};
-use lanlab_wire::ncp::negotiation::{Buffer, ServerInformation};
+use lanlab_wire::ncp::negotiation::{AcceptedPacket, Buffer, Packet, ServerInformation};
 use lanlab_wire::ncp::text::{Name, unpadded};
 
 use super::refusals::{malformed, protocol, refused};
 use super::{Client, Step};
-use crate::ncp::keyed;
+use crate::ncp::{data_in_packet, keyed, packet_bytes};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
 
 /// Who logs in where no user is named.
@@ -18,11 +18,15 @@ const GUEST: &str = "GUEST";
 /// The letter of a drive that the handle of the volume is for.
 const DRIVE: u8 = b'F';
 
+/// Version of NetWare that is asked for large packets; those before never have them.
+const LARGE_PACKETS_SINCE: (u8, u8) = (3, 11);
+
 /// How far the session is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Connecting {
     Buffer,
     Information,
+    Packet,
     Key,
     User { key: [u8; KEY_LEN] },
     Login { is_keyed: bool },
@@ -80,6 +84,21 @@ impl Client {
                 let found = ServerInformation::parse(reply).map_err(malformed)?;
                 let name = String::from_utf8_lossy(unpadded(&found.name)).into_owned();
                 self.server = Some((name, (found.version, found.subversion)));
+                if (found.version, found.subversion) < LARGE_PACKETS_SINCE {
+                    self.go_on(function::GET_KEY, Connecting::Key, |_| {});
+                } else {
+                    let octets = packet_bytes(self.plan.carrier);
+                    let proposed = Packet { octets, security: 0 };
+                    let step = Connecting::Packet;
+                    self.go_on(function::NEGOTIATE_PACKET, step, |out| proposed.emit(out));
+                }
+            }
+            Connecting::Packet => {
+                if is_done {
+                    let accepted = AcceptedPacket::parse(reply).map_err(malformed)?.octets;
+                    let octets = accepted.min(packet_bytes(self.plan.carrier));
+                    self.data_bytes = self.data_bytes.max(data_in_packet(octets));
+                }
                 self.go_on(function::GET_KEY, Connecting::Key, |_| {});
             }
             Connecting::Key if is_done => {

@@ -3,12 +3,13 @@
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::files::WRITE_LEN;
 use lanlab_wire::ncp::function::{self, Function};
-use lanlab_wire::ncp::negotiation::{Buffer, Moment};
+use lanlab_wire::ncp::negotiation::{AcceptedPacket, Buffer, Moment, Packet};
 use lanlab_wire::smb1::time::ticks_to_unix_ns;
 
 use super::refusals::{Refused, malformed};
 use super::state::State;
 use crate::file_server::Remark;
+use crate::ncp::{ECHO_SOCKET, data_in_packet, packet_bytes};
 
 /// Ticks of 100 ns in ns.
 const TICK_NS: u64 = 100;
@@ -25,6 +26,7 @@ impl State {
         match function {
             function::GET_TIME => self.say_time(),
             function::NEGOTIATE_BUFFER => self.negotiate(data)?,
+            function::NEGOTIATE_PACKET => self.negotiate_packet(data)?,
             function::SERVER_INFORMATION => self.say_information(),
             function::LOG_IN => self.log_in(data)?,
             function::GET_KEY => self.give_key()?,
@@ -87,6 +89,19 @@ impl State {
         let most = u32::from(self.offer.netware.most_data_bytes.value).min(room) as u16;
         self.data_bytes = proposed.max(FEWEST_DATA_BYTES).min(most);
         Buffer { octets: self.data_bytes }.emit(&mut self.head);
+        Ok(())
+    }
+
+    /// A packet may be as long as a frame is; the client tries what routers let pass.
+    fn negotiate_packet(&mut self, data: &[u8]) -> Result<(), Refused> {
+        if !self.offer.netware.has_large_packets.value {
+            return Err(completion::UNSUPPORTED);
+        }
+        let proposed = Packet::parse(data).map_err(malformed)?.octets;
+        let octets = proposed.min(packet_bytes(self.carrier));
+        self.data_bytes = self.data_bytes.max(data_in_packet(octets) as u16);
+        let echo_socket = ECHO_SOCKET;
+        AcceptedPacket { octets, echo_socket, security: 0 }.emit(&mut self.head);
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use crate::carrier::{
 };
 use crate::direct::counts::Counts;
 use crate::ipx::{Advertised, Interface};
+use crate::ncp::ECHO_SOCKET;
 use answerer::Answerer;
 use caller::Caller;
 
@@ -83,8 +84,7 @@ impl Station {
             return;
         }
         self.announces_at = Some(now.plus_nanos(self.netware.announcement_interval_ns.value));
-        let everybody = self.common.interface.everybody(socket::SAP);
-        self.common.interface.push_service(everybody, false);
+        self.common.interface.announce(false);
     }
 
     fn handle_watchdog(&mut self, packet: &crate::ipx::Packet<'_>) {
@@ -162,6 +162,13 @@ impl Carrier for Station {
         }
     }
 
+    fn leave(&mut self) {
+        // Before it was announced no one looks for it.
+        if self.announces_at.is_some() {
+            self.common.interface.announce(true);
+        }
+    }
+
     fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
         self.now = now;
         if let Some(caller) = self.callers.iter_mut().find(|one| one.id == to) {
@@ -218,6 +225,11 @@ impl Carrier for Station {
         match packet.socket {
             socket::NCP => self.handle_request(now, &packet),
             watchdog::SERVER_SOCKET if self.is_listening => self.handle_presence(now, &packet),
+            ECHO_SOCKET if self.is_listening => {
+                let interface = &mut self.common.interface;
+                let from = interface.server_address(ECHO_SOCKET);
+                interface.push_from(from, packet.from, packet.kind, packet.data);
+            }
             _ if self.handle_reply(now, &packet) => {}
             number if self.callers.iter().any(|one| one.socket + 1 == number) => {
                 self.handle_watchdog(&packet);
