@@ -240,6 +240,17 @@ def run_peer_stream(engine: RawEngine) -> None:
         engine.wait(sending)
 
 
+def run_peer_echo(engine: RawEngine) -> None:
+    """Open connections to a peer whose system alone takes them."""
+    with socket.create_server(("127.0.0.1", 0)) as peer:
+        place = {"peer": "127.0.0.1", "port": peer.getsockname()[1]}
+        spec = {**ECHO_SPEC, "transport": "tcp", "amount": {"requests": 3}, "warmup_ns": 0}
+        asked = {"type": "peer_echo", "spec": spec, "protocol": "connect"}
+        opening, _ = engine.ready({**asked, **place})
+        start_together((engine, opening))
+        engine.wait(opening)
+
+
 def run_peer_serve(engine: RawEngine) -> None:
     """Serve a client of iperf3 that says nothing after its cookie."""
     bounds = {"clients": 1, "longest_ns": 10**10}

@@ -26,6 +26,7 @@ from raw_engine import (
     probe_path,
     run_copy,
     run_echo,
+    run_peer_echo,
     run_peer_serve,
     run_peer_stream,
     run_stations,
@@ -118,6 +119,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         probe_path(target, source)
         run_copy(source, target, str(tmp_path_factory.mktemp("served")))
         run_peer_stream(source)
+        run_peer_echo(source)
         run_peer_serve(source)
         run_stations(source)
         target.send_bytes(b"{\n")

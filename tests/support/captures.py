@@ -72,6 +72,24 @@ def running(host: Host, *command: str) -> Iterator[Lines]:
         lines.process.wait(PATIENCE_S)
 
 
+def marked(captures: Sequence[Lines], wanted: str, mark: Callable[[], object]) -> None:
+    """Wait until captures have begun, which takes its time: each has seen what `mark` sends."""
+    begun = threading.Event()
+
+    def keep_marking() -> None:
+        while not begun.wait(0.05):
+            mark()
+
+    marking = threading.Thread(target=keep_marking)
+    marking.start()
+    try:
+        for capture in captures:
+            capture.until(wanted)
+    finally:
+        begun.set()
+        marking.join()
+
+
 @contextmanager
 def captured(
     hosts: Sequence[Host], source: Host, address: str, message_bytes: int
@@ -109,21 +127,7 @@ def captured(
             marker.process.stdin.write(f"{length - _HEADER_BYTES}\n")
             marker.process.stdin.flush()
 
-        # A capture takes its time to begin: it has when it has seen one of these.
-        begun = threading.Event()
-
-        def keep_marking() -> None:
-            while not begun.wait(0.05):
-                mark(before)
-
-        marking = threading.Thread(target=keep_marking)
-        marking.start()
-        try:
-            for capture in captures:
-                capture.until(f"{before}\t9")
-        finally:
-            begun.set()
-            marking.join()
+        marked(captures, f"{before}\t9", lambda: mark(before))
 
         def end() -> list[list[str]]:
             mark(after)

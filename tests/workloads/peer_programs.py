@@ -1,4 +1,4 @@
-"""Programs at the other end of a stream that are not lanlab's, each on a port of loopback."""
+"""Programs at the other end that are not lanlab's, each on a port of loopback."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ class Program:
     @property
     def tcp(self) -> str:
         return f"tcp://127.0.0.1:{self.port}"
+
+    def echo(self, host: str = "127.0.0.1") -> str:
+        return f"echo://{host}:{self.port}"
 
     @property
     def iperf3(self) -> str:
@@ -62,6 +65,40 @@ def listening(does: Does) -> Iterator[Program]:
                     one.shutdown(socket.SHUT_RDWR)
             for thread in (accepting, *threads):
                 thread.join(10)
+
+
+#: What comes back of a datagram; `None`: nothing. Its number, from 0, is the second argument.
+Answers = Callable[[bytes, int], bytes | None]
+
+
+@contextmanager
+def answering(answers: Answers, host: str = "127.0.0.1") -> Iterator[Program]:
+    """A program that answers datagrams; it ends with the block."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as bound:
+        bound.bind((host, 0))
+        bound.settimeout(0.1)
+        program = Program(bound.getsockname()[1])
+        over = threading.Event()
+
+        def serve() -> None:
+            number = 0
+            while not over.is_set():
+                with suppress(TimeoutError):
+                    octets, asker = bound.recvfrom(1 << 16)
+                    answer = answers(octets, number)
+                    number += 1
+                    program.read_bytes.append(len(octets))
+                    if answer is not None:
+                        bound.sendto(answer, asker)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        try:
+            yield program
+        finally:
+            over.set()
+            serving.join(10)
 
 
 def discard(connection: socket.socket) -> int:

@@ -197,6 +197,7 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::StreamReceive(request) => stream::receive(request),
         Request::StreamSend(request) => stream::send(request),
         Request::PeerStream(request) => stream::with_peer(*request),
+        Request::PeerEcho(request) => echo::with_peer(*request),
         Request::PeerServe(request) => stream::serve_peers(request),
         Request::EchoRespond(request) => echo::respond(request),
         Request::EchoRequest(request) => echo::request(request),

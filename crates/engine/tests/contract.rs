@@ -215,6 +215,7 @@ fn the_schema_names_every_form_of_request() {
         "medium_load",
         "path_mtu_answer",
         "path_mtu_probe",
+        "peer_echo",
         "peer_serve",
         "peer_stream",
         "ping",

@@ -21,6 +21,7 @@ mod listen;
 mod medium;
 mod medium_load;
 mod path_mtu;
+mod peer_echo;
 mod peer_serve;
 mod peer_stream;
 #[cfg(feature = "services")]
@@ -50,6 +51,7 @@ pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
 pub use path_mtu::*;
+pub use peer_echo::*;
 pub use peer_serve::*;
 pub use peer_stream::*;
 #[cfg(feature = "services")]
@@ -111,6 +113,9 @@ pub enum Request {
     /// Send a stream to a peer that is no engine, or receive one from it. Ends in `peer_streamed`.
     #[schemars(title = "PeerStreamRequest")]
     PeerStream(Box<PeerStream>),
+    /// Time round trips to a peer that is no engine. Ends in `peer_echoed`.
+    #[schemars(title = "PeerEchoRequest")]
+    PeerEcho(Box<PeerEcho>),
     /// Serve programs that are no engines. `ready` names the port; `peer_client` describes each client; when
     /// cancelled, the error has `peer_serve_ended`.
     #[schemars(title = "PeerServeRequest")]
@@ -302,6 +307,9 @@ pub enum Outcome {
     /// Of `peer_stream`.
     #[schemars(title = "PeerStreamedOutcome")]
     PeerStreamed(Box<PeerStreamed>),
+    /// Of `peer_echo`.
+    #[schemars(title = "PeerEchoedOutcome")]
+    PeerEchoed(Box<PeerEchoed>),
     /// Of `peer_serve`.
     #[schemars(title = "PeerServeEndedOutcome")]
     PeerServeEnded(PeerServeEnded),

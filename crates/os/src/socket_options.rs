@@ -28,6 +28,44 @@ pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Resu
     Ok(socket.into())
 }
 
+/// A socket for ICMP echo bound to `address`, and whether it is a raw one: a datagram socket where this user
+/// may open one (`net.ipv4.ping_group_range`, icmp(7)), else a raw one.
+///
+/// # Errors
+/// The system's own; `PermissionDenied` if this user may open neither.
+pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(UdpSocket, bool)> {
+    let protocol = if address.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
+    let open = |kind| Socket::new(Domain::for_address(address), kind, Some(protocol));
+    // What is said of the raw one is said: that is what a user can be given the right to.
+    let (socket, is_raw) = match open(Type::DGRAM) {
+        Ok(socket) => (socket, false),
+        Err(_) => (open(Type::RAW)?, true),
+    };
+    apply_buffers(&socket, options.send_buffer_bytes, options.receive_buffer_bytes)?;
+    apply_dscp(&socket, address, options.dscp)?;
+    socket.bind(&address.into())?;
+    Ok((socket.into(), is_raw))
+}
+
+/// Begin to connect a socket that does not wait. It has room to write once it is connected, or has failed.
+///
+/// # Errors
+/// The system's own.
+pub fn begin_to_connect(socket: &Socket, to: SocketAddr) -> io::Result<()> {
+    match socket.connect(&to.into()) {
+        Err(error) if is_in_progress(&error) => Ok(()),
+        done => done,
+    }
+}
+
+fn is_in_progress(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) {
+        return true;
+    }
+    error.kind() == io::ErrorKind::WouldBlock
+}
+
 /// Set both buffers and check that the system has granted them: it may cap them in silence.
 ///
 /// # Errors

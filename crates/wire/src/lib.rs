@@ -10,6 +10,7 @@ mod error;
 pub mod ethernet;
 mod fields;
 pub mod http_chunks;
+pub mod icmp;
 pub mod iperf3;
 pub mod ipx;
 pub mod llc;

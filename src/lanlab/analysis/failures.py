@@ -103,6 +103,9 @@ def _seen(workload: str, raw: Mapping[str, Any]) -> str:
     # What stations tell is of one end, and all that there is.
     is_all = len(said) == 2 or workload == "stations"
     if not is_all and progress is not None:
-        counted, role = progress["messages"], ROLES[workload][1]
+        asked = (raw.get("setup") or {}).get("requests") or ROLES[workload]
+        # With a peer there is one end; else it is the second that counts what has arrived.
+        counted = progress["messages"]
+        role = [one for one in ROLES[workload] if one in asked][-1]
         said.append(f"after {progress['elapsed_s']:.2f} s the {role} had {counted} messages")
     return ", ".join(said)

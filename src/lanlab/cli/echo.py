@@ -18,8 +18,9 @@ from lanlab.cli.options import (
 )
 from lanlab.cli.parameter_options import Given, parameters_of
 
+_SIZE = "128"
 _FIRST = (
-    *("transport", "message_size_bytes", "time_s", "requests"),
+    *("peer", "transport", "message_size_bytes", "time_s", "requests"),
     *("rate_requests_per_s", "outstanding_requests"),
 )
 
@@ -29,7 +30,7 @@ _FIRST = (
 @parameters_of(
     "echo",
     first=(*_FIRST, "timeout_s"),
-    defaults={"message_size_bytes": "128"},
+    defaults={"message_size_bytes": _SIZE},
     takes_lists=True,
 )
 def echo(
@@ -54,12 +55,21 @@ def echo(
 
     Examples: lanlab echo --link 100M --size 128 --time 2;
     lanlab echo --testbed loopback --rate 1000 --json;
-    lanlab echo --size 64,512,1408 --time 1 --trials 5
+    lanlab echo --size 64,512,1408 --time 1 --trials 5;
+    lanlab echo --peer icmp://router --rate 10; lanlab echo --peer tcp://nas:445 --requests 100
     """
     from lanlab.cli import single
     from lanlab.cli.drivers import print_drivers
     from lanlab.workloads.drivers.registry import OWN
 
+    if given["peer"] is not None:
+        from lanlab.cli.peer_options import with_peer
+
+        others = {"--link": link, "--machines": machines, "--pcap": pcap}
+        testbed = with_peer("echo", given, testbed, others)
+        if given["message_size_bytes"] == _SIZE and given["peer"].startswith("tcp:"):
+            # A connection that is opened carries nothing.
+            given["message_size_bytes"] = None
     if machines is not None and given["rate_requests_per_s"] is None:
         # How many a study's machines keep on their way is for the study's own experiments.
         given["outstanding_requests"] = given["outstanding_requests"] or "1"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lanlab.cli.options import DEFAULT_TESTBED
 from lanlab.cli.parameter_options import Given
 from lanlab.errors import UsageError
@@ -10,33 +12,35 @@ from lanlab.errors import UsageError
 _HERE = "loopback"
 
 
-def with_peer(
-    given: Given, *, testbed: str, link: str | None, machines: str | None, pcap: str | None
-) -> str:
+def with_peer(workload: str, given: Given, testbed: str, others: Mapping[str, str | None]) -> str:
     """
     The testbed of a measurement with a peer; what its URL says is put into the parameters.
 
     Args:
+        workload: Its name.
         given: The parameters as they were typed, with a peer.
+        testbed: That was asked for.
+        others: Options that cannot be used with a peer, and their values.
 
     Raises:
         UsageError: The URL is none, or something that was asked for has no effect.
     """
     from lanlab.testbeds.registry import is_of_real_hosts, listed_hosts
-    from lanlab.workloads.peers import PROTOCOLS, parse_peer
+    from lanlab.workloads.peers import PEERS, parse_peer
 
-    for option, value in (("--link", link), ("--machines", machines), ("--pcap", pcap)):
+    for option, value in others.items():
         if value is not None:
             raise UsageError(
                 f"{option} cannot be used with --peer: lanlab does not make the link to a program "
                 "of yours",
                 hint="leave it out",
             )
+    protocols = PEERS[workload]
     try:
-        peers = [parse_peer(url) for url in str(given["peer"]).split(",")]
+        peers = [parse_peer(url, protocols) for url in str(given["peer"]).split(",")]
     except ValueError as error:
         raise UsageError(f"--{error}", hint=error.__notes__[0]) from None
-    transports = {PROTOCOLS[peer.protocol].transports[0] for peer in peers}
+    transports = {protocols[peer.protocol].transports[0] for peer in peers}
     if given["transport"] is None and len(transports) == 1:
         given["transport"] = transports.pop()
     versions = {peer.ip_version for peer in peers}

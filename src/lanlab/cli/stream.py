@@ -82,7 +82,8 @@ def stream(
     if given["peer"] is not None:
         from lanlab.cli.peer_options import with_peer
 
-        testbed = with_peer(given, testbed=testbed, link=link, machines=machines, pcap=pcap)
+        others = {"--link": link, "--machines": machines, "--pcap": pcap}
+        testbed = with_peer("stream", given, testbed, others)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     is_udp = is_paced or given["io"] is not None

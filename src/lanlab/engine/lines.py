@@ -27,6 +27,7 @@ RESULT_KINDS = {
     "stream_receive": "stream_received",
     "stream_send": "stream_sent",
     "peer_stream": "peer_streamed",
+    "peer_echo": "peer_echoed",
     "peer_serve": "peer_serve_ended",
     "echo_respond": "echo_responded",
     "echo_request": "echo_requested",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from lanlab.report.stream_text import interrupts, line, medium_line, modes_lines
 from lanlab.store import TrialRecord
@@ -29,7 +29,7 @@ def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
         f"{metrics['duplicate_replies']} duplicates"
     )
     said.append(line("replies", replies))
-    said += [line(label, text) for label, text in medium_line(trial)]
+    said += [line(label, text) for label, text in (*peer_lines(trial), *medium_line(trial))]
     parts = [
         f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"
         for name, doing in (("requester", "requesting"), ("responder", "responding"))
@@ -46,3 +46,18 @@ def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:
     return ", ".join(
         f"{name} {format_time(metrics[f'{prefix}_{name}_ns'] / 1e9)}" for name in _STATISTICS
     )
+
+
+def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    """Who counted and by which clock, where the other end is a peer; and answers that were not
+    what was sent."""
+    if trial.parameters.get("peer") is None:
+        return
+    if foreign := trial.metrics.get("foreign_datagrams"):
+        yield "others", f"{foreign} answers were not what was sent"
+    clock = "its own clock"
+    if "kernel_rtt_mean_ns" in trial.metrics:
+        clock += " and its kernel's time stamps"
+    socket = trial.raw.get("requester", {}).get("icmp_socket")
+    by = f", by a {socket} socket" if socket else ""
+    yield "counted", f"by this end alone{by}, with {clock}; the peer counts nothing"

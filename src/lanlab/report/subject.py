@@ -176,7 +176,13 @@ def _echo(of: _Of, varied: set[str]) -> list[str]:
         pace = f"{of('outstanding_requests') or 1} at a time"
     amount = _time(of) or ("" if of("requests") is None else f"{of('requests'):,} in all")
     sent = "" if size is None else f"{_size(size)} requests"
-    return [_protocol(of, "echo"), sent, pace, amount]
+    peer = of("peer")
+    named = _protocol(of, "echo")
+    if peer is not None and str(peer).startswith("tcp:"):
+        named, sent = f"opening of TCP connections to {peer}", ""
+    elif peer is not None:
+        named = f"{'ICMP echo' if str(peer).startswith('icmp:') else named} to {peer}"
+    return [named, sent, pace, amount]
 
 
 def _load(of: _Of, varied: set[str]) -> list[str]:

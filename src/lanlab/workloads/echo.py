@@ -13,6 +13,7 @@ from lanlab.workloads.definitions import parameter
 from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
+from lanlab.workloads.peer_echo import PeerEchoSteps, check_answered, check_echo_peer
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
@@ -29,6 +30,13 @@ class EchoParameters(FlowParameters):
 
     workload = "echo"
 
+    peer: str | None = parameter(
+        None,
+        "Time round trips to what is there, in place of lanlab: a service that sends back what it "
+        "gets, e.g. echo://nas, the opening of a connection, e.g. tcp://nas:445, or ICMP as ping, "
+        "e.g. icmp://router.",
+        metavar="URL",
+    )
     time_s: Seconds | None = parameter(
         None, "Stop after this time, e.g. 3 or 250ms.", short="-t", gt=0, le=86_400
     )
@@ -65,6 +73,8 @@ class EchoParameters(FlowParameters):
             raise ValueError("need exactly one of time_s, requests")
         refuse_without_effect(self, ECHO_NEEDS)
         self._outstanding_fit()
+        if self.peer is not None:
+            check_echo_peer(self)
         return self
 
     @property
@@ -108,12 +118,16 @@ class Echo:
         return 0.0
 
     def steps(self, parameters: EchoParameters) -> Steps:
-        """The responder listens and answers, the requester connects and measures."""
+        """The responder listens and answers, the requester connects and measures; or a peer
+        answers."""
         spec = engine_spec(parameters)
         longest_s = self.expected_time_s(parameters) + MARGIN_S
         if parameters.requests is not None:
             # Every single request may run into its time-out.
             longest_s += parameters.requests * parameters.usual_timeout_s
+        longest_s += max(parameters.silence_s, 3 * parameters.usual_timeout_s)
+        if parameters.peer is not None:
+            return PeerEchoSteps(parameters, spec, longest_s)
         return TwoEnds(
             self.roles,
             listen={
@@ -127,7 +141,7 @@ class Echo:
                 "spec": spec,
                 "processor": parameters.sender_processor,
             },
-            longest_s=longest_s + max(parameters.silence_s, 3 * parameters.usual_timeout_s),
+            longest_s=longest_s,
             one_port=True,
             replies=parameters.requests or 0,
         )
@@ -141,6 +155,8 @@ class Echo:
         Raises:
             EngineError: No request was answered.
         """
+        if parameters.peer is not None:
+            check_answered(parameters, outcome.results["requester"])
         check_echo(
             parameters.message_size_bytes,
             parameters.timeout_s,
@@ -166,7 +182,8 @@ class Echo:
                 "start_skew_ns",
             )
         }
-        for role in self.roles:
+        # A peer counts nothing.
+        for role in filter(outcome.results.__contains__, self.roles):
             cpu = outcome.results[role]["cpu"]
             metrics |= cpu_metrics(role, cpu, outcome.capabilities(role))
         metrics |= interrupt_metrics(outcome)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lanlab.workloads.definitions import definitions
+from lanlab.workloads.peers import without_meaning
 from lanlab.workloads.registry import workload
 
 
@@ -15,7 +16,8 @@ def by_option(workload_name: str, parameters: Mapping[str, Any]) -> dict[str, An
 
     Args:
         workload_name: Whose parameters they are.
-        parameters: By their keys. One that no option sets, or of another version, keeps its key.
+        parameters: By their keys. One that no option sets, or of another version, keeps its key;
+            one without meaning is left out, as the transport of ICMP.
 
     Examples:
         >>> by_option("stream", {"message_size_bytes": 500, "rate_bps": 1000, "driver": "lanlab"})
@@ -23,7 +25,10 @@ def by_option(workload_name: str, parameters: Mapping[str, Any]) -> dict[str, An
     """
     known = definitions(workload(workload_name).Parameters)
     named = {}
+    unmeant = without_meaning(parameters) if workload_name == "echo" else ()
     for key, value in parameters.items():
+        if key in unmeant:
+            continue
         option = known[key].option if key in known else None
         named[key if option is None else option.removeprefix("--").replace("-", "_")] = value
     return named

@@ -1,13 +1,14 @@
-"""The one step of a stream with a peer, which only this end takes part in."""
+"""The one step of a trial with a peer, which only this end takes part in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from lanlab.addresses import AddressFamily
 from lanlab.roles import REVERSE, REVERSE_PREFIX, ROLES
 from lanlab.workloads.outcome import Progress
-from lanlab.workloads.peers import parse_peer
+from lanlab.workloads.peers import Peer, parse_peer
 from lanlab.workloads.steps import Before, Line, Part, Request, Stage, Steps, Told, joined_samples
 
 #: Resolvers ask several servers several times (resolv.conf(5)).
@@ -17,33 +18,24 @@ _DIRECTIONS = {"forward": "send", "reverse": "receive", "both": "both"}
 REPORT = "peer"
 
 
-class PeerSteps(Steps):
+class OneEnd(Steps):
     """
-    The steps of a stream whose other end is a peer.
+    The steps of a trial whose other end is a peer.
 
     Args:
-        parameters: Parameters of the condition.
-        spec: The stream, as engines take it.
+        role: This end's.
+        peer: The other end.
+        family: Of its address.
+        request: To this end's engine, without the peer's address.
         longest_s: As `Steps.longest_s`.
     """
 
-    def __init__(self, parameters: Any, spec: dict[str, object], longest_s: float) -> None:
-        sender, receiver = ROLES["stream"]
-        is_reverse = parameters.traffic_direction == REVERSE
-        self._role = receiver if is_reverse else sender
-        self._peer = parse_peer(parameters.peer)
-        self._family = parameters.address_family
+    def __init__(
+        self, role: str, peer: Peer, family: AddressFamily, request: Request, longest_s: float
+    ) -> None:
+        self._role, self._peer, self._family = role, peer, family
         self._longest_s = longest_s
-        processors = (parameters.sender_processor, parameters.receiver_processor)
-        self._request: Request = {
-            "type": "peer_stream",
-            "spec": spec,
-            "protocol": self._peer.protocol,
-            "direction": _DIRECTIONS[parameters.traffic_direction],
-            "peer": self._peer.host,
-            "port": self._peer.port,
-            "processor": processors[is_reverse],
-        }
+        self._request = {**request, "peer": peer.host, "port": peer.port}
 
     def open(self, stage: Stage) -> None:
         """Look the peer's name up, on the host that measures."""
@@ -62,6 +54,32 @@ class PeerSteps(Steps):
     def longest_s(self) -> float:
         """The time given to the constructor."""
         return self._longest_s
+
+
+class PeerSteps(OneEnd):
+    """
+    The steps of a stream whose other end is a peer.
+
+    Args:
+        parameters: Parameters of the condition.
+        spec: The stream, as engines take it.
+        longest_s: As `Steps.longest_s`.
+    """
+
+    def __init__(self, parameters: Any, spec: dict[str, object], longest_s: float) -> None:
+        sender, receiver = ROLES["stream"]
+        is_reverse = parameters.traffic_direction == REVERSE
+        peer = parse_peer(parameters.peer)
+        processors = (parameters.sender_processor, parameters.receiver_processor)
+        request = {
+            "type": "peer_stream",
+            "spec": spec,
+            "protocol": peer.protocol,
+            "direction": _DIRECTIONS[parameters.traffic_direction],
+            "processor": processors[is_reverse],
+        }
+        role = receiver if is_reverse else sender
+        super().__init__(role, peer, parameters.address_family, request, longest_s)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """What this end has sent or received."""

@@ -1,6 +1,5 @@
 """
-A program at the other end of a stream that is not lanlab's: its URL, and what a condition with
-one can have.
+A program at the other end that is not lanlab's: its URL, and what a stream with one can have.
 
 This end connects, sends or receives, and counts. What only the other end could count is not known.
 """
@@ -9,13 +8,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE
 
 if TYPE_CHECKING:
+    from lanlab.workloads.parameters import FlowParameters
     from lanlab.workloads.stream import StreamParameters
 
 #: Most flows to a peer, as the engine has it.
@@ -32,20 +32,32 @@ _URL = re.compile(
 class _Protocol:
     """What a peer speaks."""
 
-    #: Port where none is named; `None`: one must be.
+    #: Port where none is named; `None`: one must be; 0: it has none.
     port: int | None
     transports: tuple[str, ...]
-    directions: tuple[str, ...]
     #: A URL of it.
     example: str
+    #: Of streams.
+    directions: tuple[str, ...] = ()
 
 
-PROTOCOLS: Mapping[str, _Protocol] = {
-    "tcp": _Protocol(None, ("tcp",), ("forward", "reverse"), "tcp://192.168.7.2:5001"),
+Protocols = Mapping[str, _Protocol]
+#: Of streams, by the scheme of URLs; the first is an example.
+PROTOCOLS: Protocols = {
+    "tcp": _Protocol(None, ("tcp",), "tcp://192.168.7.2:5001", ("forward", "reverse")),
     "iperf3": _Protocol(
-        5201, ("tcp", "udp"), ("forward", "reverse", "both"), "iperf3://192.168.7.2"
+        5201, ("tcp", "udp"), "iperf3://192.168.7.2", ("forward", "reverse", "both")
     ),
 }
+#: Of round trips: what sends back what it gets (RFC 862), the opening of a connection, and ICMP,
+#: which is no transport and is measured as datagrams are.
+ECHO: Protocols = {
+    "echo": _Protocol(7, ("udp", "tcp"), "echo://192.168.7.2"),
+    "tcp": _Protocol(None, ("tcp",), "tcp://192.168.7.2:80"),
+    "icmp": _Protocol(0, ("udp",), "icmp://192.168.7.2"),
+}
+#: By workload.
+PEERS: Mapping[str, Protocols] = {"stream": PROTOCOLS, "echo": ECHO}
 
 
 @dataclass(frozen=True)
@@ -66,9 +78,12 @@ class Peer:
             return None
 
 
-def parse_peer(url: str) -> Peer:
+def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
     """
     A peer from its URL.
+
+    Args:
+        protocols: What it may speak.
 
     Raises:
         ValueError: It is none; its note says how one is written.
@@ -78,29 +93,58 @@ def parse_peer(url: str) -> Peer:
         Peer(protocol='tcp', host='old-pc', port=7)
         >>> parse_peer("tcp://[fe80::1%25eth0]:9").host
         'fe80::1%eth0'
+        >>> parse_peer("icmp://router", ECHO)
+        Peer(protocol='icmp', host='router', port=0)
     """
     match = _URL.fullmatch(url.strip())
-    known = PROTOCOLS.get(match["protocol"]) if match else None
+    known = protocols.get(match["protocol"]) if match else None
     if match is None or known is None:
-        raise _problem(f"found `{url}`; allowed: a URL with {_schemes()}", "tcp")
+        schemes = " or ".join(f"{name}://" for name in protocols)
+        example = next(iter(protocols.values())).example
+        raise _problem(f"found `{url}`; allowed: a URL with {schemes}", example)
     host = match["literal"] or match["name"]
     port = int(match["port"]) if match["port"] else known.port
-    if port is None or not 1 <= port <= _MAX_PORT:
+    if known.port == 0 and port != 0:
+        raise _problem(f"found port {port} in `{url}`; ICMP has none", known.example)
+    if known.port != 0 and (port is None or not 1 <= port <= _MAX_PORT):
         found = "no port" if port is None else f"port {port}"
-        raise _problem(f"found {found} in `{url}`; allowed: 1 to {_MAX_PORT}", match["protocol"])
+        raise _problem(f"found {found} in `{url}`; allowed: 1 to {_MAX_PORT}", known.example)
     if len(host) > _LONGEST_NAME:
-        raise _problem(f"found a name of {len(host)} characters", match["protocol"])
-    return Peer(match["protocol"], host.replace("%25", "%"), port)
+        raise _problem(f"found a name of {len(host)} characters", known.example)
+    return Peer(match["protocol"], host.replace("%25", "%"), port or 0)
 
 
-def _schemes() -> str:
-    return " or ".join(f"{name}://" for name in PROTOCOLS)
-
-
-def _problem(text: str, protocol: str) -> ValueError:
+def _problem(text: str, example: str) -> ValueError:
     problem = ValueError(f"peer: {text}")
-    problem.add_note(f"write it as in `{PROTOCOLS[protocol].example}`")
+    problem.add_note(f"write it as in `{example}`")
     return problem
+
+
+def check_ip_version(peer: Peer, parameters: FlowParameters) -> None:
+    """
+    Raises:
+        ValueError: The peer's address is of another version of IP.
+    """
+    if peer.ip_version in (None, parameters.ip_version):
+        return
+    problem = ValueError(
+        f"ip_version: found {parameters.ip_version} and an IPv{peer.ip_version} address of the peer"
+    )
+    problem.add_note(f"measure with -{peer.ip_version}")
+    raise problem
+
+
+def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
+    """
+    Raises:
+        ValueError: One of these parameters is set.
+    """
+    for key in unused:
+        value = getattr(parameters, key)
+        if value != type(parameters).model_fields[key].default:
+            raise ValueError(
+                f"{key}: found {value}, which has no effect here; the other end is the peer's"
+            )
 
 
 #: Parameters that have no effect on a stream with a peer, and so must keep their default. Of those
@@ -133,13 +177,7 @@ def check_peer(parameters: StreamParameters) -> None:
                 f"{key}: found {found}; allowed with a peer `{peer.protocol}://`: "
                 f"{' or '.join(allowed)}"
             )
-    if peer.ip_version not in (None, parameters.ip_version):
-        problem = ValueError(
-            f"ip_version: found {parameters.ip_version} and an IPv{peer.ip_version} address of "
-            "the peer"
-        )
-        problem.add_note(f"measure with -{peer.ip_version}")
-        raise problem
+    check_ip_version(peer, parameters)
     if parameters.flows > MOST_FLOWS:
         raise ValueError(f"flows: found {parameters.flows}; allowed with a peer: 1 to {MOST_FLOWS}")
     unused: tuple[str, ...] = ("receiver_processor",)
@@ -148,17 +186,25 @@ def check_peer(parameters: StreamParameters) -> None:
         unused = (*_OF_THE_SENDER, *(() if peer.protocol == "iperf3" else _RATES))
     elif parameters.traffic_direction != BOTH:
         unused = _OF_THE_RECEIVER
-    for key in (*_OF_LANLAB_AT_BOTH_ENDS, *unused):
-        value = getattr(parameters, key)
-        if value != type(parameters).model_fields[key].default:
-            raise ValueError(
-                f"{key}: found {value}, which has no effect here; the other end is the peer's"
-            )
+    check_unused(parameters, (*_OF_LANLAB_AT_BOTH_ENDS, *unused))
+
+
+def without_meaning(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """
+    Keys of an echo's parameters that mean nothing with its peer.
+
+    Examples:
+        >>> without_meaning({"peer": "icmp://router"}), without_meaning({"peer": None})
+        (('transport',), ())
+    """
+    scheme = str(parameters.get("peer") or "").partition("://")[0]
+    return {"icmp": ("transport",), "tcp": ("message_size_bytes",)}.get(scheme, ())
 
 
 def shown_metric(parameters: Mapping[str, Any]) -> str | None:
     """The figure of a stream to a peer, whose program counts nothing for lanlab; `None` where it is
     the workload's own."""
-    if parameters.get("peer") is None or parameters.get("traffic_direction") == REVERSE:
+    is_to_peer = parameters.get("peer") is not None and "traffic_direction" in parameters
+    if not is_to_peer or parameters["traffic_direction"] == REVERSE:
         return None
     return "acknowledged_bps" if parameters.get("transport") == "tcp" else "peer_goodput_bps"

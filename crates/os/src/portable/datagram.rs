@@ -19,6 +19,15 @@ impl DatagramSocket {
         Ok(Self { socket: socket_options::bind_datagram(address, options)? })
     }
 
+    /// A socket for ICMP echo, and whether it is a raw one: see [`socket_options::bind_icmp`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(Self, bool)> {
+        let (socket, is_raw) = socket_options::bind_icmp(address, options)?;
+        Ok((Self { socket }, is_raw))
+    }
+
     /// Not known here; local drops stay unseen, as [`crate::capabilities`] says.
     pub fn enable_local_drop_reports(&self) -> io::Result<()> {
         Ok(())

@@ -1,4 +1,5 @@
 use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::Interest;
@@ -9,18 +10,22 @@ const PAUSE: Duration = Duration::from_micros(200);
 /// Sockets identified by a key. Which of them are ready is not known here: all are looked at.
 #[derive(Debug)]
 pub struct Readiness {
-    keys: std::cell::RefCell<Vec<usize>>,
+    keys: Arc<Mutex<Vec<usize>>>,
 }
 
 impl Readiness {
     /// Room to hear of `capacity` sockets at once.
     pub fn new(capacity: usize) -> io::Result<Self> {
-        Ok(Self { keys: Vec::with_capacity(capacity).into() })
+        Ok(Self { keys: Arc::new(Vec::with_capacity(capacity).into()) })
+    }
+
+    fn keys(&self) -> MutexGuard<'_, Vec<usize>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Watch a socket.
     pub fn watch<S>(&self, _socket: &S, key: usize, _interest: Interest) -> io::Result<()> {
-        let mut keys = self.keys.borrow_mut();
+        let mut keys = self.keys();
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -34,7 +39,7 @@ impl Readiness {
 
     /// The same sockets.
     pub fn another(&self) -> io::Result<Self> {
-        Ok(Self { keys: self.keys.clone() })
+        Ok(Self { keys: Arc::clone(&self.keys) })
     }
 
     /// Watch a socket no more: it goes on being looked at, which does no harm.
@@ -45,7 +50,7 @@ impl Readiness {
     /// Wait a little, and give the keys of all sockets.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
         std::thread::sleep(timeout.min(PAUSE));
-        Ok(self.keys.borrow().clone().into_iter())
+        Ok(self.keys().clone().into_iter())
     }
 }
 

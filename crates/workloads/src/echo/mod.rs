@@ -6,6 +6,7 @@
 //! requests and replies look like there.
 
 mod closed_loop;
+mod content;
 mod counts;
 mod datagrams;
 mod fixed_rate;
@@ -13,6 +14,7 @@ mod plan;
 mod responder;
 
 pub use closed_loop::{ClosedLoop, Step};
+pub use content::Content;
 pub use counts::Counts;
 pub use datagrams::{ReplyReader, RequestWriter};
 pub use fixed_rate::{Due, LastHeard, RateListener, RateSchedule, RateSender};

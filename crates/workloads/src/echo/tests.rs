@@ -12,7 +12,7 @@ const MS: u64 = 1_000_000;
 const TOKEN: Token = Token([7; 16]);
 
 /// 100 bytes for 100 ms after a warm-up of 10 ms; a reply is overdue after 50 ms.
-fn plan() -> Plan {
+pub(super) fn plan() -> Plan {
     Plan {
         transport: Transport::Udp,
         message_bytes: 100,

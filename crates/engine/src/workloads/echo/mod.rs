@@ -1,6 +1,8 @@
 //! `echo`: round-trip times of requests and replies.
 
+mod envelope;
 mod outstanding;
+mod peer;
 mod requester;
 mod tcp;
 mod udp;
@@ -22,6 +24,7 @@ use crate::running::conclude;
 use crate::task::Task;
 
 pub(crate) use outstanding::REQUEST_BYTES;
+pub use peer::with_peer;
 pub(crate) use requester::outcome as requested;
 
 /// Check a specification.
@@ -85,6 +88,9 @@ fn cost(plan: &Plan) -> Cost {
     // Requests on a schedule are sent by a thread of their own.
     Cost { memory_bytes, threads: 1 + OWN_THREADS }
 }
+
+/// What to do about a peer that does not send back what it gets.
+const NO_ECHO_HINT: &str = "name a service that sends back what it gets (RFC 862), as `lanlab serve --peer echo` or inetd's `echo`, and a size that it takes in one piece";
 
 /// Sleep of a polling end when no message is there.
 const POLL_NS: u64 = 200_000;

@@ -18,6 +18,10 @@ use crate::workloads::setup::bind;
 /// Where requests go.
 pub trait Requests: Send {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
+    /// When the last request left that was asked for at `asked`: later, if it took preparing.
+    fn left_at(&self, asked: Instant) -> Instant {
+        asked
+    }
     /// Send the responder a keep-alive message.
     fn say_alive(&mut self) {}
     /// The kernel's stamp of the last request sent, if there is one: calendar clock, nanoseconds.
@@ -118,17 +122,20 @@ fn closed_loop(
             Step::Measure => usage = os::thread_usage(),
             Step::Send(sequence) => {
                 let handed = requests.send(sequence, now)?;
-                requester.handed(handed, now);
+                requester.handed(handed, requests.left_at(now));
             }
             // No look takes longer than the time-out.
             Step::Listen(_) => {
                 let heard = replies.next()?;
                 now = os::monotonic();
-                if !requester.heard(heard, now) {
+                let is_measured = requester.heard(heard, now);
+                if !matches!(heard, Heard::Reply(_)) {
                     continue;
                 }
+                // In the warm-up too: stamps that are not taken fill the buffer of a raw socket.
                 if let Some(arrived_ns) = replies.kernel_arrived_ns()
                     && let Some(sent_ns) = requests.kernel_sent_ns()
+                    && is_measured
                 {
                     let round_trip_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
                     requester.counts.kernel_round_trip.record(round_trip_ns);

@@ -7,10 +7,10 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_wire::session::Token;
-use lanlab_workloads::echo::{Handed, Heard, Plan};
+use lanlab_workloads::echo::{Content, Handed, Heard, Plan};
 
 use super::requester::{self, Replies, Requests};
-use super::rest;
+use super::{NO_ECHO_HINT, rest};
 use crate::host::cpu_time;
 use crate::messages::{EchoRequest, EchoRequested, EchoRespond, EchoResponded, EndedBy, Failure};
 use crate::running::Running;
@@ -167,36 +167,59 @@ pub fn request(
         connect_stream((request.bind, peer), options, token, 0, plan.silence_ns, running)?;
     // What cannot be measured on this path is refused before the start.
     plan.on_path(round_trip_ns)?;
-    // No wait is longer than the time-out, so that what is overdue is noticed.
+    set_timeouts(&stream, plan)?;
+    running.ready(Vec::new(), Some(round_trip_ns));
+    let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
+    exchange(plan, request.processor, &stream, None, running, start)
+}
+
+/// No wait is longer than the time-out, so that what is overdue is noticed.
+pub(super) fn set_timeouts(stream: &TcpStream, plan: &Plan) -> Result<(), Failure> {
     let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
     stream
         .set_read_timeout(Some(timeout))
         .and_then(|()| stream.set_write_timeout(Some(TICK)))
-        .map_err(|error| Failure::system("socket options", &error))?;
-    running.ready(Vec::new(), Some(round_trip_ns));
-    let start = running.wait_for_start(|| Ok(()))?;
-    let plan = &plan.on_path(running.round_trip_ns())?;
+        .map_err(|error| Failure::system("socket options", &error))
+}
+
+/// Send requests on a connection whose time-outs are set, and time their replies; with `content`, to a peer
+/// that is no engine.
+pub(super) fn exchange(
+    plan: &Plan,
+    processor: Option<u16>,
+    stream: &TcpStream,
+    content: Option<&Content>,
+    running: &Running,
+    start: Instant,
+) -> Result<EchoRequested, Failure> {
+    let message = match content {
+        Some(content) => content.message(0),
+        None => std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+    };
     let mut requests = StreamRequests {
-        stream: &stream,
+        stream,
         running,
         silence_ns: plan.longest_silence_ns(),
-        message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+        message,
+        content,
         closed: None,
     };
     let mut replies = StreamReplies {
         plan,
-        stream: &stream,
+        stream,
         message_bytes: plan.message_bytes,
         buffer: vec![0; plan.message_bytes.clamp(1, 262_144)],
+        content,
         received: 0,
         replied: 0,
     };
     let mut requested =
-        requester::run(plan, request.processor, &mut requests, &mut replies, running, start)?;
+        requester::run(plan, processor, &mut requests, &mut replies, running, start)?;
     if let (EndedBy::PeerClosed, Some(ended_by)) = (requested.ended_by, requests.closed) {
         requested.ended_by = ended_by;
     }
-    requested.tcp = tcp_facts(&stream);
+    requested.tcp = tcp_facts(stream);
     // Without this the responder could not distinguish the end from a broken connection.
     let _ = stream.shutdown(Shutdown::Write);
     Ok(requested)
@@ -207,12 +230,17 @@ struct StreamRequests<'a> {
     running: &'a Running,
     silence_ns: u64,
     message: Vec<u8>,
+    /// What numbers the requests, where the other end is no engine.
+    content: Option<&'a Content>,
     /// Why no more can be sent.
     closed: Option<EndedBy>,
 }
 
 impl Requests for StreamRequests<'_> {
-    fn send(&mut self, _sequence: u64, _now: Instant) -> Result<Handed, Failure> {
+    fn send(&mut self, sequence: u64, _now: Instant) -> Result<Handed, Failure> {
+        if let Some(content) = self.content {
+            content.write(sequence, &mut self.message);
+        }
         self.closed = write_message(self.stream, &self.message, self.silence_ns, self.running)?;
         Ok(if self.closed.is_none() { Handed::Sent } else { Handed::Closed })
     }
@@ -223,9 +251,24 @@ struct StreamReplies<'a> {
     stream: &'a TcpStream,
     message_bytes: usize,
     buffer: Vec<u8>,
+    /// What replies must be, where the other end is no engine.
+    content: Option<&'a Content>,
     /// Octets received that belong to no reply given out yet.
     received: usize,
     replied: u64,
+}
+
+impl StreamReplies<'_> {
+    /// See that the `octets` that have just come are those of the reply.
+    fn compare(&self, octets: usize) -> Result<(), Failure> {
+        let Some(content) = self.content else { return Ok(()) };
+        let place = content.difference(self.replied, self.received, &self.buffer[..octets]);
+        let Some(place) = place else { return Ok(()) };
+        let number = self.replied + 1;
+        let message =
+            format!("byte {} of the answer to request {number} is not what was sent", place + 1);
+        Err(Failure::new("peer.wrong_answer", message).hint(NO_ECHO_HINT))
+    }
 }
 
 impl Replies for StreamReplies<'_> {
@@ -241,7 +284,10 @@ impl Replies for StreamReplies<'_> {
             };
             match outcome {
                 Ok(0) => return Ok(Heard::Closed),
-                Ok(octets) => self.received += octets,
+                Ok(octets) => {
+                    self.compare(octets)?;
+                    self.received += octets;
+                }
                 Err(error) if is_idle(&error) => {
                     rest(self.plan);
                     return Ok(Heard::Idle);

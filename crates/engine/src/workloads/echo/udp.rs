@@ -6,12 +6,14 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_os::{DatagramSocket, ReceiveBatch};
 use lanlab_units::Instant;
+use lanlab_wire::probe::FULL_HEADER_LEN;
 use lanlab_wire::session::{Kind, Message, QUESTION_LEN, RECEIVE_LEN, Token};
 use lanlab_workloads::echo::{
-    Asked, Handed, Heard, Next, Plan, ReplyReader, RequestWriter, Responder,
+    Asked, Content, Handed, Heard, Next, Plan, ReplyReader, RequestWriter, Responder,
 };
 use lanlab_workloads::{Closing, ClosingStep};
 
+use super::envelope::Envelope;
 use super::requester::{self, Replies, Requests};
 use super::rest;
 use crate::host::cpu_time;
@@ -146,7 +148,7 @@ fn buffer_bytes(plan: &Plan) -> usize {
 }
 
 /// Have the system tell of requests and replies what the plan asks for.
-fn prepare(socket: &DatagramSocket, plan: &Plan) -> Result<(), Failure> {
+pub(super) fn prepare(socket: &DatagramSocket, plan: &Plan) -> Result<(), Failure> {
     if plan.timestamps == Timestamps::Kernel {
         socket
             .enable_kernel_timestamps(true)
@@ -185,30 +187,48 @@ pub fn request(
     running.ready(Vec::new(), Some(connected.round_trip_ns));
     let start = running.wait_for_start(|| Ok(()))?;
     let plan = &plan.on_path(running.round_trip_ns())?;
+    let ends = (&socket, Envelope::Udp, token);
+    let mut requested = exchange(plan, request.processor, ends, None, running, start)?;
+    if requested.ended_by == EndedBy::Finished {
+        requested.ended_by = agree_on_end(&socket, token, plan.confirm_ns())?;
+    }
+    Ok(requested)
+}
+
+/// Send requests from a socket that is connected and prepared, and time their replies; with `content`, to
+/// a peer that is no engine.
+pub(super) fn exchange(
+    plan: &Plan,
+    processor: Option<u16>,
+    (socket, envelope, token): (&DatagramSocket, Envelope, Token),
+    content: Option<&Content>,
+    running: &Running,
+    start: Instant,
+) -> Result<EchoRequested, Failure> {
+    let padding = std::iter::repeat_with(padding()).take(plan.message_bytes);
     let mut requests = DatagramRequests {
-        socket: &socket,
+        socket,
+        envelope,
         token,
         writer: RequestWriter::new(plan, token),
-        message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+        message: std::iter::repeat_n(0, envelope.header_bytes()).chain(padding).collect(),
+        word: Vec::new(),
         sent: 0,
     };
-    let buffer_bytes = buffer_bytes(plan);
+    let buffer_bytes = envelope.most_bytes() + buffer_bytes(plan);
     let mut replies = DatagramReplies {
         plan,
-        socket: &socket,
+        socket,
+        envelope,
         reader: ReplyReader::new(plan, token),
+        content,
         batch: match plan.timestamps {
             Timestamps::Program => ReceiveBatch::plain(buffer_bytes),
             Timestamps::Kernel => ReceiveBatch::new(1, buffer_bytes),
         },
         kernel_arrived_ns: None,
     };
-    let mut requested =
-        requester::run(plan, request.processor, &mut requests, &mut replies, running, start)?;
-    if requested.ended_by == EndedBy::Finished {
-        requested.ended_by = agree_on_end(&socket, token, plan.confirm_ns())?;
-    }
-    Ok(requested)
+    requester::run(plan, processor, &mut requests, &mut replies, running, start)
 }
 
 /// Agree with the responder on the end. Its answer is not needed for the result: a responder that does
@@ -272,16 +292,20 @@ fn answer_to_end(received: io::Result<&[u8]>, token: Token) -> EndAnswer {
 
 struct DatagramRequests<'a> {
     socket: &'a DatagramSocket,
+    envelope: Envelope,
     token: Token,
     writer: RequestWriter,
     message: Vec<u8>,
+    /// A keep-alive message, likewise.
+    word: Vec<u8>,
     /// Datagrams handed to the system, by which it numbers its stamps.
     sent: u32,
 }
 
 impl Requests for DatagramRequests<'_> {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure> {
-        self.writer.write(sequence, now, &mut self.message);
+        self.writer.write(sequence, now, &mut self.message[self.envelope.header_bytes()..]);
+        self.envelope.seal(sequence, &mut self.message);
         self.sent = self.sent.wrapping_add(1);
         handed(self.socket.send_one(&self.message, true), true, "send a request")
     }
@@ -289,7 +313,9 @@ impl Requests for DatagramRequests<'_> {
     fn say_alive(&mut self) {
         self.sent = self.sent.wrapping_add(1);
         let kind = Kind::Alive { received_messages: 0 };
-        let _ = self.socket.plain().send(&Message { token: self.token, flow: 0, kind }.emit());
+        let message = Message { token: self.token, flow: 0, kind };
+        self.envelope.put(0, &message.emit(), &mut self.word);
+        let _ = self.socket.plain().send(&self.word);
     }
 
     fn kernel_sent_ns(&mut self) -> Option<u64> {
@@ -303,10 +329,19 @@ impl Requests for DatagramRequests<'_> {
     }
 }
 
+/// Whether the padding of a reply is not what was sent. Its header has been read, but for the time.
+fn is_other(content: &Content, sequence: u64, reply: &[u8]) -> bool {
+    let padding = reply.get(FULL_HEADER_LEN..).unwrap_or_default();
+    content.difference(sequence, FULL_HEADER_LEN, padding).is_some()
+}
+
 struct DatagramReplies<'a> {
     plan: &'a Plan,
     socket: &'a DatagramSocket,
+    envelope: Envelope,
     reader: ReplyReader,
+    /// What replies must be, where the other end is no engine.
+    content: Option<&'a Content>,
     batch: ReceiveBatch,
     kernel_arrived_ns: Option<u64>,
 }
@@ -318,7 +353,18 @@ impl Replies for DatagramReplies<'_> {
             There::Datagram => {
                 let Some(received) = self.batch.received().next() else { return Ok(Heard::Idle) };
                 self.kernel_arrived_ns = received.kernel_realtime_ns;
-                Ok(self.reader.read(received.bytes))
+                // Of a raw socket: what other programs ask and hear.
+                let Some(reply) = self.envelope.open(received.bytes) else {
+                    return Ok(Heard::Idle);
+                };
+                Ok(match (self.reader.read(reply), self.content) {
+                    (Heard::Reply(sequence), Some(content))
+                        if is_other(content, sequence, reply) =>
+                    {
+                        Heard::Foreign
+                    }
+                    (heard, _) => heard,
+                })
             }
             There::Nothing => {
                 rest(self.plan);

@@ -19,10 +19,20 @@ use crate::messages::{Failure, SocketOptions};
 use crate::running::Running;
 
 /// The address to send from when the driver names none.
-fn any_address(peer: IpAddr) -> IpAddr {
+pub fn any_address(peer: IpAddr) -> IpAddr {
     match peer {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    }
+}
+
+/// Options of a request as datagram sockets take them.
+pub fn datagram_options(options: &SocketOptions) -> DatagramOptions {
+    DatagramOptions {
+        send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
+        receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
+        dscp: options.dscp,
+        ..DatagramOptions::default()
     }
 }
 
@@ -33,13 +43,7 @@ pub fn bind_datagram(
     options: &SocketOptions,
 ) -> Result<DatagramSocket, Failure> {
     let address = socket_address(address, port)?;
-    let options = DatagramOptions {
-        send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
-        receive_buffer_bytes: options.receive_buffer_bytes.map(|bytes| bytes as usize),
-        dscp: options.dscp,
-        ..DatagramOptions::default()
-    };
-    DatagramSocket::bind(address, &options)
+    DatagramSocket::bind(address, &datagram_options(options))
         .map_err(|error| Failure::system(format!("UDP port {port} on {}", address.ip()), &error))
 }
 

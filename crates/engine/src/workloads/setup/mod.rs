@@ -17,9 +17,14 @@ use lanlab_workloads::handshake::SETUP_NS;
 use crate::messages::{Failure, SocketOptions, Transport};
 use crate::running::Running;
 
-pub use datagrams::{Accepted, accept_datagram, bind_datagram, connect_datagram, local_port};
+pub use datagrams::{
+    Accepted, accept_datagram, any_address, bind_datagram, connect_datagram, datagram_options,
+    local_port,
+};
 pub use ports::Ports;
-pub use streams::{accept_streams, connect_stream, connect_to_peer, listen, tcp_facts};
+pub use streams::{
+    accept_streams, connect_stream, connect_to_peer, fleeting_socket, listen, tcp_facts,
+};
 
 /// Largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers.
 const MAX_UDP_BYTES: u32 = 65_507;
@@ -35,7 +40,7 @@ fn accept_timeout_ns(silence_ns: u64) -> u64 {
 }
 
 /// How long an end that connects waits for an answer.
-fn setup_ns(silence_ns: u64) -> u64 {
+pub fn setup_ns(silence_ns: u64) -> u64 {
     SETUP_NS.max(silence_ns)
 }
 

@@ -270,6 +270,25 @@ fn opener(
     })
 }
 
+/// A socket for a connection to a peer that is no engine, which does not wait, and resets the connection
+/// when it is closed: a peer that is asked often keeps nothing of it, and this host has its port back.
+pub fn fleeting_socket(
+    (bind, peer): (Option<HostAddress>, SocketAddr),
+    options: &SocketOptions,
+) -> Result<Socket, Failure> {
+    let socket = tcp_socket(peer, options, 0)?;
+    if let Some(bind) = bind {
+        socket
+            .bind(&socket_address(bind, 0)?.into())
+            .map_err(|error| Failure::system(format!("connect from {bind}"), &error))?;
+    }
+    socket
+        .set_nonblocking(true)
+        .and_then(|()| socket.set_linger(Some(Duration::ZERO)))
+        .map_err(|error| Failure::system("socket options", &error))?;
+    Ok(socket)
+}
+
 /// Open a connection to a peer that is no engine, and give the time that its handshake took.
 pub fn connect_to_peer(
     (bind, peer): (Option<HostAddress>, SocketAddr),

@@ -103,6 +103,7 @@ fn replies_are_counted_from_their_octets() {
             stream: &near,
             message_bytes: 5,
             buffer: vec![0; 3],
+            content: None,
             received: 0,
             replied: 0,
         };
@@ -139,7 +140,7 @@ fn a_responder_answers_each_message_until_its_requester_ends() {
 
 fn replies_of<'a>(plan: &'a Plan, stream: &'a TcpStream) -> StreamReplies<'a> {
     let (message_bytes, buffer) = (plan.message_bytes, vec![0; plan.message_bytes]);
-    StreamReplies { plan, stream, message_bytes, buffer, received: 0, replied: 0 }
+    StreamReplies { plan, stream, message_bytes, buffer, content: None, received: 0, replied: 0 }
 }
 
 #[test]

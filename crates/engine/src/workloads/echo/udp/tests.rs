@@ -78,7 +78,8 @@ fn an_end_that_nobody_confirms_is_unconfirmed() {
 
 fn requests<'a>(plan: &Plan, socket: &'a DatagramSocket) -> DatagramRequests<'a> {
     let (writer, message) = (RequestWriter::new(plan, TOKEN), vec![0; plan.message_bytes]);
-    DatagramRequests { socket, token: TOKEN, writer, message, sent: 0 }
+    let envelope = Envelope::Udp;
+    DatagramRequests { socket, envelope, token: TOKEN, writer, message, word: Vec::new(), sent: 0 }
 }
 
 #[test]
@@ -120,6 +121,8 @@ fn a_reply_is_stamped_where_that_is_asked_for() {
         prepare(&near, &plan).unwrap();
         let (mut reply, writer) = (vec![0; 100], RequestWriter::new(&plan, TOKEN));
         let mut replies = DatagramReplies {
+            envelope: Envelope::Udp,
+            content: None,
             plan: &plan,
             socket: &near,
             reader: ReplyReader::new(&plan, TOKEN),

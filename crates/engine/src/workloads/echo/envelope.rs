@@ -1,0 +1,99 @@
+//! What an echo's datagrams travel in: UDP, of which the system makes the header, or ICMP.
+
+use lanlab_wire::icmp::{Echo, HEADER_LEN, Version};
+
+/// Longest header of IPv4, which a raw socket gives with what it receives (RFC 791, section 3.1).
+const MOST_IPV4_HEADER_BYTES: usize = 60;
+
+/// What a datagram travels in.
+#[derive(Debug, Clone, Copy)]
+pub enum Envelope {
+    Udp,
+    Icmp {
+        version: Version,
+        /// By which replies are ours; `None`: the system chooses it, and gives no others.
+        identifier: Option<u16>,
+    },
+}
+
+impl Envelope {
+    /// Octets before the message in what is sent.
+    pub fn header_bytes(self) -> usize {
+        match self {
+            Self::Udp => 0,
+            Self::Icmp { .. } => HEADER_LEN,
+        }
+    }
+
+    /// Octets beside the message in what is received, at most.
+    pub fn most_bytes(self) -> usize {
+        match self {
+            Self::Udp => 0,
+            Self::Icmp { .. } => MOST_IPV4_HEADER_BYTES + HEADER_LEN,
+        }
+    }
+
+    /// Make what is sent of a message that stands behind room for the header.
+    pub fn seal(self, sequence: u64, datagram: &mut [u8]) {
+        if let Self::Icmp { version, identifier } = self {
+            let echo = Echo { identifier: identifier.unwrap_or(0), sequence: sequence as u16 };
+            echo.emit_request(version, datagram);
+        }
+    }
+
+    /// Make `datagram` what is sent of `message`.
+    pub fn put(self, sequence: u64, message: &[u8], datagram: &mut Vec<u8>) {
+        datagram.clear();
+        datagram.resize(self.header_bytes(), 0);
+        datagram.extend_from_slice(message);
+        self.seal(sequence, datagram);
+    }
+
+    /// The message in what was received; `None` if it is no reply to this program.
+    pub fn open(self, datagram: &[u8]) -> Option<&[u8]> {
+        let Self::Icmp { version, identifier } = self else { return Some(datagram) };
+        // No message of ICMP that is looked for begins with what begins a header of IPv4.
+        let header_bytes = match datagram.first() {
+            Some(first) if version == Version::V4 && first >> 4 == 4 => usize::from(first & 15) * 4,
+            _ => 0,
+        };
+        let (echo, message) = Echo::parse_reply(version, datagram.get(header_bytes..)?).ok()?;
+        identifier.is_none_or(|own| own == echo.identifier).then_some(message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn icmp(identifier: Option<u16>) -> Envelope {
+        Envelope::Icmp { version: Version::V4, identifier }
+    }
+
+    #[test]
+    fn a_reply_is_opened_with_and_without_a_header_of_ipv4_and_only_with_its_own_number() {
+        let mut datagram = Vec::new();
+        icmp(Some(0x1234)).put(3, b"message", &mut datagram);
+        assert_eq!(datagram[4..], *b"\x12\x34\0\x03message");
+        assert_eq!(icmp(None).open(&datagram), None, "a request");
+        datagram[0] = 0;
+        let packet = [&[0x46; 24][..], &datagram].concat();
+        for received in [&datagram, &packet] {
+            assert_eq!(icmp(Some(0x1234)).open(received), Some(&b"message"[..]));
+            assert_eq!(icmp(None).open(received), Some(&b"message"[..]));
+            assert_eq!(icmp(Some(0x1235)).open(received), None);
+        }
+        for short in 0..datagram.len() - 7 {
+            assert_eq!(icmp(None).open(&datagram[..short]), None);
+        }
+        assert_eq!(icmp(None).open(&[0x4f; 20]), None);
+    }
+
+    #[test]
+    fn udp_is_left_as_it_is() {
+        let mut datagram = vec![9];
+        Envelope::Udp.put(3, b"message", &mut datagram);
+        assert_eq!(datagram, b"message");
+        assert_eq!(Envelope::Udp.open(&datagram), Some(&b"message"[..]));
+    }
+}

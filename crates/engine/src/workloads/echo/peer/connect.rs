@@ -1,0 +1,189 @@
+//! The time that it takes to open a TCP connection: from the call to the system's word that it is open. Each
+//! connection is reset then.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::socket_options::begin_to_connect;
+use lanlab_os::{Interest, Readiness};
+use lanlab_units::Instant;
+use lanlab_workloads::echo::{Handed, Heard, Plan};
+use socket2::{SockRef, Socket};
+
+use super::super::requester::{self, Replies, Requests};
+use super::super::rest;
+use crate::messages::{EchoRequested, Failure, PeerEcho};
+use crate::running::Running;
+use crate::workloads::setup::{TICK, connect_to_peer, fleeting_socket, is_closed, socket_address};
+
+/// Connections that are being opened at once, at most. On a schedule an older one makes room: its reply is
+/// overdue by far.
+pub const MOST_AT_ONCE: usize = 100;
+/// Stands for the number of a request that is none, by which a silent peer is looked for.
+const WORD: u64 = u64::MAX;
+
+/// Connect once, wait for the start, open connections and time that.
+pub fn request(
+    request: &PeerEcho,
+    plan: &Plan,
+    running: &Running,
+) -> Result<EchoRequested, Failure> {
+    let peer = socket_address(request.peer, request.port)?;
+    let ends = (request.bind, peer);
+    let (stream, round_trip_ns) = connect_to_peer(ends, &request.spec.socket, 0, plan.silence_ns)?;
+    let _ = SockRef::from(&stream).set_linger(Some(Duration::ZERO));
+    drop(stream);
+    // What cannot be measured on this path is refused before the start.
+    plan.on_path(round_trip_ns)?;
+    running.ready(Vec::new(), Some(round_trip_ns));
+    let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
+    let system = |error: io::Error| Failure::system("waiting for connections", &error);
+    let readiness = Readiness::new(MOST_AT_ONCE).map_err(system)?;
+    let opening = Mutex::new(Opening::default());
+    let mut requests = Connects {
+        request,
+        peer,
+        opening: &opening,
+        readiness: readiness.another().map_err(system)?,
+        left_at: start,
+    };
+    let mut replies = Opened {
+        plan,
+        peer,
+        opening: &opening,
+        readiness,
+        ready: VecDeque::new(),
+        wait: Duration::from_nanos(plan.timeout_ns).min(TICK),
+    };
+    requester::run(plan, request.processor, &mut requests, &mut replies, running, start)
+}
+
+/// Connections that are being opened, each at a place that its number gives, and those that are open.
+struct Opening {
+    places: [Option<(u64, Socket)>; MOST_AT_ONCE],
+    /// Closed when the next one is opened: not within the time of a round trip.
+    open: Vec<Socket>,
+}
+
+impl Default for Opening {
+    fn default() -> Self {
+        Self { places: [const { None }; MOST_AT_ONCE], open: Vec::new() }
+    }
+}
+
+fn lock(opening: &Mutex<Opening>) -> MutexGuard<'_, Opening> {
+    opening.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn failed(peer: SocketAddr, error: &io::Error) -> Failure {
+    Failure::system(format!("connect to {peer}"), error)
+}
+
+struct Connects<'a> {
+    request: &'a PeerEcho,
+    peer: SocketAddr,
+    opening: &'a Mutex<Opening>,
+    readiness: Readiness,
+    left_at: Instant,
+}
+
+impl Connects<'_> {
+    fn begin(&mut self, number: u64) -> Result<Handed, Failure> {
+        drop(std::mem::take(&mut lock(self.opening).open));
+        let socket = fleeting_socket((self.request.bind, self.peer), &self.request.spec.socket)?;
+        let place = (number % MOST_AT_ONCE as u64) as usize;
+        // Held until it is watched, so that it is known to who hears of it.
+        let mut opening = lock(self.opening);
+        self.left_at = os::monotonic();
+        match begin_to_connect(&socket, self.peer) {
+            Ok(()) => {}
+            Err(error) if is_refused(&error) => return Ok(Handed::Closed),
+            Err(error) => return Err(failed(self.peer, &error)),
+        }
+        self.readiness
+            .watch(&socket, place, Interest::Write)
+            .map_err(|error| failed(self.peer, &error))?;
+        opening.places[place] = Some((number, socket));
+        Ok(Handed::Sent)
+    }
+}
+
+impl Requests for Connects<'_> {
+    fn send(&mut self, sequence: u64, _now: Instant) -> Result<Handed, Failure> {
+        self.begin(sequence)
+    }
+
+    fn left_at(&self, _asked: Instant) -> Instant {
+        self.left_at
+    }
+
+    fn say_alive(&mut self) {
+        // That it failed is seen by the next request.
+        let _ = self.begin(WORD);
+    }
+}
+
+struct Opened<'a> {
+    plan: &'a Plan,
+    peer: SocketAddr,
+    opening: &'a Mutex<Opening>,
+    readiness: Readiness,
+    /// Places that are to be looked at.
+    ready: VecDeque<usize>,
+    wait: Duration,
+}
+
+impl Opened<'_> {
+    /// What has become of the connection at `place`, if anything has.
+    fn look_at(&self, place: usize) -> Result<Option<Heard>, Failure> {
+        let mut opening = lock(self.opening);
+        let Some((number, socket)) = &opening.places[place] else { return Ok(None) };
+        let number = *number;
+        let error = match (socket.take_error(), socket.peer_addr()) {
+            (Ok(None), Ok(_)) => None,
+            (Ok(None), Err(_)) => {
+                // Not yet: where the system does not say which is ready.
+                let watched = self.readiness.change(socket, place, Interest::Write);
+                return watched.map(|()| None).map_err(|error| failed(self.peer, &error));
+            }
+            (Ok(Some(error)) | Err(error), _) => Some(error),
+        };
+        let socket = opening.places[place].take().map(|(_, socket)| socket);
+        match error {
+            None => {
+                opening.open.extend(socket);
+                Ok(Some(if number == WORD { Heard::Alive } else { Heard::Reply(number) }))
+            }
+            Some(error) if is_refused(&error) => Ok(Some(Heard::Closed)),
+            // It was overdue before.
+            Some(error) if error.kind() == io::ErrorKind::TimedOut => Ok(None),
+            Some(error) => Err(failed(self.peer, &error)),
+        }
+    }
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ConnectionRefused || is_closed(error)
+}
+
+impl Replies for Opened<'_> {
+    fn next(&mut self) -> Result<Heard, Failure> {
+        if self.ready.is_empty() {
+            let wait = if self.plan.waits_in_call() { self.wait } else { Duration::ZERO };
+            let found = self.readiness.wait(wait);
+            self.ready.extend(found.map_err(|error| failed(self.peer, &error))?);
+        }
+        while let Some(place) = self.ready.pop_front() {
+            if let Some(heard) = self.look_at(place)? {
+                return Ok(heard);
+            }
+        }
+        rest(self.plan);
+        Ok(Heard::Idle)
+    }
+}

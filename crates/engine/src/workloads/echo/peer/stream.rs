@@ -1,0 +1,31 @@
+//! Echo over TCP with a service that sends back what it gets (RFC 862).
+
+use std::iter::repeat_with;
+
+use lanlab_wire::session::Token;
+use lanlab_workloads::echo::{Content, Plan};
+
+use super::super::tcp;
+use crate::messages::{EchoRequested, Failure, PeerEcho};
+use crate::running::Running;
+use crate::workloads::padding;
+use crate::workloads::setup::{connect_to_peer, random_octets, socket_address};
+
+/// Connect, wait for the start, send requests and time their replies.
+pub fn request(
+    request: &PeerEcho,
+    plan: &Plan,
+    running: &Running,
+) -> Result<EchoRequested, Failure> {
+    let ends = (request.bind, socket_address(request.peer, request.port)?);
+    let (stream, round_trip_ns) = connect_to_peer(ends, &request.spec.socket, 0, plan.silence_ns)?;
+    // What cannot be measured on this path is refused before the start.
+    plan.on_path(round_trip_ns)?;
+    tcp::set_timeouts(&stream, plan)?;
+    running.ready(Vec::new(), Some(round_trip_ns));
+    let start = running.wait_for_start(|| Ok(()))?;
+    let plan = &plan.on_path(running.round_trip_ns())?;
+    let padding = repeat_with(padding()).take(plan.message_bytes).collect();
+    let content = Content::new(plan, Token(random_octets()?), padding);
+    tcp::exchange(plan, request.processor, &stream, Some(&content), running, start)
+}

@@ -1,0 +1,129 @@
+"""
+Round trips to a peer that is not lanlab's: what a condition with one can have, its one step, and
+what is said of one that answers nothing.
+
+This end alone counts, and times by its own clock. The peer counts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import EngineError
+from lanlab.roles import ROLES
+from lanlab.workloads.outcome import Progress
+from lanlab.workloads.peer_steps import OneEnd
+from lanlab.workloads.peers import ECHO, check_ip_version, check_unused, parse_peer
+from lanlab.workloads.steps import Line, Told
+
+if TYPE_CHECKING:
+    from lanlab.workloads.echo import EchoParameters
+
+#: Most connections that are opened at once, as the engine has it.
+MOST_CONNECTIONS = 100
+_REQUESTER = ROLES["echo"][0]
+#: By scheme: what makes the round trip, as the engine calls it.
+_PROTOCOLS = {"echo": "echo", "tcp": "connect", "icmp": "icmp"}
+_HINTS = {
+    "echo": "name a service that sends back what it gets (RFC 862); a smaller --size may pass",
+    "tcp": "see whether a firewall is between; allow more by --timeout",
+    "icmp": "a first, short request was answered: a smaller --size may pass",
+}
+
+
+def check_echo_peer(parameters: EchoParameters) -> None:
+    """
+    Refuse what no round trip to this peer can be.
+
+    Raises:
+        ValueError: It goes over another transport, or has a parameter without effect.
+    """
+    assert parameters.peer is not None
+    peer = parse_peer(parameters.peer, ECHO)
+    transports = ECHO[peer.protocol].transports
+    if parameters.transport not in transports:
+        allowed = "ICMP has none" if peer.protocol == "icmp" else f"allowed: {transports[0]}"
+        raise ValueError(
+            f"transport: found {parameters.transport} with a peer `{peer.protocol}://`; {allowed}"
+        )
+    check_ip_version(peer, parameters)
+    unused = ["port", "receiver_processor"]
+    if peer.protocol == "tcp":
+        unused += ["message_size_bytes", "nodelay"]
+        if (parameters.outstanding_requests or 1) > MOST_CONNECTIONS:
+            raise ValueError(
+                f"outstanding_requests: found {parameters.outstanding_requests}; allowed with a "
+                f"peer `tcp://`: 1 to {MOST_CONNECTIONS}"
+            )
+    check_unused(parameters, unused)
+
+
+class PeerEchoSteps(OneEnd):
+    """
+    The steps of an echo whose other end is a peer.
+
+    Args:
+        parameters: Parameters of the condition.
+        spec: The echo, as engines take it.
+        longest_s: As `Steps.longest_s`.
+    """
+
+    def __init__(
+        self, parameters: EchoParameters, spec: dict[str, object], longest_s: float
+    ) -> None:
+        assert parameters.peer is not None
+        peer = parse_peer(parameters.peer, ECHO)
+        request = {
+            "type": "peer_echo",
+            "spec": spec,
+            "protocol": _PROTOCOLS[peer.protocol],
+            "processor": parameters.sender_processor,
+        }
+        super().__init__(_REQUESTER, peer, parameters.address_family, request, longest_s)
+        self._replies = parameters.requests or 0
+
+    def round_trips(self) -> int:
+        """Each reply may be waited for."""
+        return super().round_trips() + self._replies
+
+    def progress(self, lines: Sequence[Line | None]) -> Progress:
+        """What was sent."""
+        line = lines[0]
+        assert line is not None
+        return Progress(line["elapsed_ns"] / 1e9, line["messages"], line["bytes"], None)
+
+    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+        """What this end timed, as an engine reports an echo's requester; of ICMP also by which kind
+        of socket."""
+        echoed = told[0].result if told else None
+        if echoed is None:
+            return {}
+        socket = {} if echoed["icmp_socket"] is None else {"icmp_socket": echoed["icmp_socket"]}
+        return {_REQUESTER: echoed["requested"] | socket}
+
+
+def check_answered(parameters: EchoParameters, requested: Mapping[str, Any]) -> None:
+    """
+    See that a peer has answered.
+
+    Raises:
+        EngineError: It has not, or with something else.
+    """
+    count = requested["requests"]
+    if requested["replies"] > 0 or requested["late_replies"] > 0 or count == 0:
+        return
+    assert parameters.peer is not None
+    protocol = parse_peer(parameters.peer, ECHO).protocol
+    if (foreign := requested["foreign_datagrams"]) > 0:
+        raise EngineError(
+            "peer.wrong_answer",
+            f"none of the {count} requests came back as it was sent; {foreign} answers were others",
+            hint=_HINTS["echo"],
+        )
+    size = f" of {parameters.message_size_bytes} bytes" if protocol != "tcp" else ""
+    raise EngineError(
+        "echo.nothing_arrived",
+        f"none of the {count} requests{size} was answered",
+        hint=_HINTS[protocol],
+    )
