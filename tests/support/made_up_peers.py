@@ -38,6 +38,8 @@ def peer_results(**parameters: Any) -> dict[str, float | int]:
     outcome = exchange_of(sent, stream_received(total_messages=950, total_bytes=475_000))
     outcome.results["reverse_receiver"] = outcome.results.pop("receiver")
     back = reported(bytes=500_000, errors=0)
-    outcome.results["peer"] = {"sender_has_retransmits": 1, "streams": [reported(), back]}
+    flows = [reported(), back]
+    waited = {"waited_ns": 300_000_000}
+    outcome.results["peer"] = {"sender_has_retransmits": 1, "streams": flows, **waited}
     checked = StreamParameters.model_validate(condition)
     return workload("stream").summarise(checked, outcome, CounterChanges())

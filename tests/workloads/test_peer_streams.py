@@ -180,7 +180,7 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
 ) -> None:
     if host == "[::1]" and not pair.has_ipv6():
         missing("need IPv6")
-    _, metrics = measured(
+    outcome, metrics = measured(
         pair,
         f"iperf3://{host}:{server}",
         **transport,
@@ -190,6 +190,13 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
     )
 
     if direction != "reverse":
+        # The server's time has that in it in which this end waited for it to read all.
+        flows_there = outcome.results["peer"]["streams"][:flows]
+        lasted_s = max(flow["end_time"] - flow["start_time"] for flow in flows_there)
+        waited_s = outcome.results["peer"]["waited_ns"] / 1e9
+        assert 0.1 <= waited_s < lasted_s
+        rate_bps = 8 * metrics["peer_received_bytes"] / (lasted_s - waited_s)
+        assert metrics["peer_goodput_bps"] == pytest.approx(rate_bps, rel=1e-9)
         if transport is TCP:
             assert metrics["peer_received_bytes"] == metrics["total_acknowledged_bytes"] > 0
         else:

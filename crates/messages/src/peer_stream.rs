@@ -65,6 +65,9 @@ pub struct PeerStreamed {
     pub received: Option<StreamReceived>,
     /// What the peer counted, if it says so; warm-up included.
     pub report: Option<PeerReport>,
+    /// Time that this end waited, with nothing on its way, until it said that the test was over: the times of
+    /// the report include it.
+    pub waited_ns: u64,
 }
 
 /// What the TCP of a peer acknowledged, as this end's kernel knows it.

@@ -44,7 +44,7 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
     metrics: Metrics = {}
     if (sent := outcome.results.get("sender")) is not None:
         metrics = _sent(parameters, outcome, sent)
-        metrics |= _reported_received(flows[: parameters.flows])
+        metrics |= _reported_received(flows[: parameters.flows], report)
     for prefix in ("", REVERSE_PREFIX):
         received = outcome.results.get(f"{prefix}receiver")
         if received is None:
@@ -79,9 +79,12 @@ def _received(
     return metrics | cost_metrics("receiver", metrics)
 
 
-def _reported_received(flows: Sequence[Mapping[str, Any]]) -> Metrics:
-    """What the peer says that it received, warm-up included."""
-    if not flows:
+def _reported_received(
+    flows: Sequence[Mapping[str, Any]], report: Mapping[str, Any] | None
+) -> Metrics:
+    """What the peer says that it received, warm-up included. Its time goes on while this end waits
+    until all is read: in its rate that is left out."""
+    if not flows or report is None:
         return {}
     metrics: Metrics = {"peer_received_bytes": sum(flow["bytes"] for flow in flows)}
     if any(flow["packets"] for flow in flows):
@@ -90,6 +93,7 @@ def _reported_received(flows: Sequence[Mapping[str, Any]]) -> Metrics:
         metrics["peer_received_messages"] = packets - metrics["peer_lost_messages"]
         metrics["peer_jitter_ns"] = round(1e9 * max(flow["jitter"] for flow in flows))
     lasted_s = max(flow["end_time"] - flow["start_time"] for flow in flows)
+    lasted_s -= report.get("waited_ns", 0) / 1e9
     if lasted_s > 0:
         metrics["peer_goodput_bps"] = 8 * metrics["peer_received_bytes"] / lasted_s
     return metrics

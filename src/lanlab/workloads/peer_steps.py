@@ -104,7 +104,7 @@ class PeerSteps(OneEnd):
             role = f"{REVERSE_PREFIX}{receiver}" if is_second else receiver
             found[role] = streamed["received"] | ({} if is_second else joined_samples(part))
         if streamed["report"] is not None:
-            found[REPORT] = streamed["report"]
+            found[REPORT] = streamed["report"] | {"waited_ns": streamed["waited_ns"]}
         return found
 
 

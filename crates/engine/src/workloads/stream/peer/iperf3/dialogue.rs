@@ -1,6 +1,7 @@
 //! A test under way: its flows, and the dialogue that ends it, in which both ends exchange what they
 //! counted.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::thread;
 
@@ -55,21 +56,23 @@ where
     let Flows { send, receive, received, close } = flows;
     let (sends, receives) = (send.is_some(), receive.is_some());
     let (sent, taken) = (OnceLock::<Sending>::new(), OnceLock::<Receiving>::new());
-    let report = thread::scope(|scope| {
+    let (report, waited_ns) = thread::scope(|scope| {
         if let Some(send) = send {
             scope.spawn(|| sent.get_or_init(send).is_ok());
         }
         if let Some(receive) = receive {
             scope.spawn(|| taken.get_or_init(receive).is_ok());
         }
-        let test = Test { plan, start, sends, receives, sent: &sent, taken: &taken, received };
+        let waited_ns = Cell::new(0);
+        let (sent, taken, waited) = (&sent, &taken, &waited_ns);
+        let test = Test { plan, start, sends, receives, sent, taken, received, waited };
         let report = test.converse(control);
         let closed_by = os::monotonic().plus_nanos(CLOSES_NS);
         while report.is_ok() && test.still_receives() && os::monotonic() < closed_by {
             os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
         }
         close();
-        report
+        (report, waited_ns.get())
     });
     let sent = sent.into_inner().transpose()?;
     let taken = taken.into_inner().transpose()?;
@@ -77,7 +80,7 @@ where
         Ok(report) => (Some(report), None),
         Err(failure) => (None, Some(failure)),
     };
-    let mut streamed = PeerStreamed { report, ..PeerStreamed::default() };
+    let mut streamed = PeerStreamed { report, waited_ns, ..PeerStreamed::default() };
     if let Some(sent) = sent {
         failure = by_the_system(sent.failure).or(failure);
         (streamed.sent, streamed.acknowledged) = (Some(sent.sent), sent.acknowledged);
@@ -99,6 +102,8 @@ struct Test<'a> {
     sent: &'a OnceLock<Sending>,
     taken: &'a OnceLock<Receiving>,
     received: &'a dyn Fn() -> Vec<PeerReportFlow>,
+    /// How long was waited once all was sent, ns.
+    waited: &'a Cell<u64>,
 }
 
 impl Test<'_> {
@@ -120,7 +125,9 @@ impl Test<'_> {
         }
         let mut ours = match self.sent.get() {
             Some(Ok(over)) if over.sent.ended_by == EndedBy::Finished => {
-                os::sleep_until(os::monotonic().plus_nanos(READ_NS + self.plan.round_trip_ns));
+                let all_sent = os::monotonic();
+                os::sleep_until(all_sent.plus_nanos(READ_NS + self.plan.round_trip_ns));
+                self.waited.set(os::monotonic().nanos_since(all_sent));
                 sent_flows(over, self.plan)
             }
             Some(Ok(_)) => return Err(closed()),
