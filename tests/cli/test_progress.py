@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Lanlab
@@ -34,6 +35,30 @@ def test_a_run_without_a_search_says_how_many_trials_it_has_at_most(
 
     assert "at most 1 trial, about 0:00" in single.err
     assert "at most 6 trials, plus repeats of failed ones, about 0:0" in study.err
+
+
+def test_the_time_left_of_a_simulation_is_of_this_machine_and_not_of_the_simulated_one(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trial of 10 minutes on the clock of its machines takes a moment here, and how long is not
+    known before one has ended."""
+    said_after = []
+    started = watch.RunWatch.trial_started
+
+    def seen(self: watch.RunWatch, *more: Any) -> None:
+        started(self, *more)
+        said_after.append(self._doing)
+
+    monkeypatch.setattr(watch.RunWatch, "trial_started", seen)
+    said = lanlab(
+        *("echo", "--testbed", "simulated", "--machines", "vista-ipv4,vista-ipv4"),
+        *("--time", "600", "--trials", "2"),
+    )
+
+    assert said.code == 0, said.err
+    first, second = said_after
+    assert "left" not in first
+    assert "about 0:" in second and second.endswith("left")
 
 
 def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:

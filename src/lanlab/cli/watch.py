@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from types import TracebackType
 from typing import Self
 
@@ -85,6 +86,8 @@ class RunWatch:
         #: Whether it cannot be known how many trials there will be.
         self._is_open = False
         self._finished = 0
+        #: When a simulated run began: how long its trials take is not known before they do.
+        self._simulated_since: float | None = None
         #: State of a trial, and the last report of its engines.
         self._doing = self._now = ""
         self._is_over = threading.Event()
@@ -120,9 +123,11 @@ class RunWatch:
         self._study = Study.model_validate(run.study)
         self._is_open = any(one.search is not None for one in self._study.experiment)
         bed, where = run.testbed, measured_where(run)
+        is_simulated = bed["name"] in SIMULATORS
+        self._simulated_since = time.monotonic() if is_simulated else None
         self._talk.print(
             f"run {run.id}: {run.scale}, on {where.testbed} ({where.link}), "
-            f"{promise(self._study, run.scale, estimate, bed['name'] in SIMULATORS)}"
+            f"{promise(self._study, run.scale, estimate, is_simulated)}"
         )
         if self._study.commands is not None:
             # A resumed run has them from its record: nothing is run unseen.
@@ -148,20 +153,30 @@ class RunWatch:
         what = describe_factors(self._study, dict(trial.factors))
         again = " again" if trial.repeats else ""
         total = self._finished + estimate.trials
-        left = format_clock(estimate.seconds)
+        left_s = self._left_s(estimate)
+        left = "" if left_s is None else format_clock(left_s)
         done = round(_BAR * self._finished / max(1, total))
         self._before_now = (
             f"{trial.experiment} {what}{again}".strip()
             + f" [{'#' * done}{'.' * (_BAR - done)}] trial {self._finished + 1}/{total}"
         )
-        self._after_now = f"left {left}"
+        self._after_now = f"left {left}" if left else ""
         self._show("")
         about = "about " if self._is_open else ""
         self._now = ""
         self._doing = (
             f"trial {self._finished + 1} of {about}{total} ({trial.experiment} {what}".rstrip()
-            + f"), about {left} left"
+            + ")"
+            + (f", about {left} left" if left else "")
         )
+
+    def _left_s(self, estimate: Estimate) -> float | None:
+        """Seconds until the end, about; `None`: not known yet."""
+        if self._simulated_since is None:
+            return estimate.seconds
+        if not self._finished:
+            return None
+        return (time.monotonic() - self._simulated_since) / self._finished * estimate.trials
 
     def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:
         """Show the rate until now and how much of what was sent has come."""
