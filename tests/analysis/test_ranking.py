@@ -52,6 +52,17 @@ def test_each_condition_has_groups_of_its_own() -> None:
     assert groups(small)[-1] == ["smb"]
 
 
+def test_of_services_that_do_not_differ_one_short_sentence_says_so() -> None:
+    """And not each of their names twice."""
+    costs = dict.fromkeys(("smb", "nfs", "ftp", "sftp", "webdav"), COSTS["nfs"])
+
+    (sentence,) = said(made(costs, spread=0.2, trials=3))
+    assert sentence == (
+        "No difference in elapsed time was shown between any two of the 5 services with "
+        f"{LARGE} or {SMALL}."
+    )
+
+
 def test_how_many_times_slower_has_an_interval_that_holds_it() -> None:
     large, _ = rankings(*made(), "copies")
     [ftp] = large.groups[1]

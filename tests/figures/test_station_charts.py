@@ -47,7 +47,7 @@ def test_response_times_stand_above_their_asymptotes_and_near_the_queue(
     assert [one.name for one in chart.series] == ["operation read", "operation write"]
     assert " SMB throughout." in chart.caption
     assert [point.x for point in chart.series[0].points] == [1, 2, 4, 8, 15]
-    assert [limit.kind for limit in chart.limits] == ["guide"] * 4
+    assert [limit.kind for limit in chart.limits] == ["physical", "guide"] * 2
     lines = {(limit.series, limit.name.split(",")[0]): limit for limit in chart.limits}
     for index, one in enumerate(chart.series):
         low = dict(lines[index, "asymptotes"].points)

@@ -139,8 +139,8 @@ def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
     ]
     found = sentences(replace(synthetic.run, study=study), trials)
     four, six = (text for text in found if text.startswith("The highest"))
-    assert "messages at IPv4 was 1,105.3" in four and "83.4 % of the messages" in four
-    assert "messages at IPv6 was 368.4" in six and "27.8 % of the messages" in six
+    assert "messages with IPv4 was 1,105.3" in four and "83.4 % of the messages" in four
+    assert "messages with IPv6 was 368.4" in six and "27.8 % of the messages" in six
 
 
 def test_a_transport_that_is_compared_is_named_once() -> None:

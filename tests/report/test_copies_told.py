@@ -117,7 +117,7 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() ->
     by_dataset = {row["dataset"]: row for row in rows_of(table)}
     assert by_dataset[str(failed)]["failed trials"] == "1"
     one = by_dataset["1x62MB"]
-    assert one["moved by"] == "FTP, one stream of 262144 B"
+    assert one["moved by"] == "FTP, one stream of 256 KiB"
     assert one["caches"] == "caches warm" and one["checked"] == "every byte compared"
     assert (one["retries"], one["faults"]) == ("10", "10 reset")
     assert one["stalls"].startswith("close: delayed acknowledgement (Linux), near 40.1 ms (5 tr")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
@@ -129,7 +129,9 @@ def _bounding_lines(
             points = tuple(
                 (float(number), value(curve, model, number, is_asymptote)) for number in places
             )
-            lines.append(Limit(f"{words}{ending}", points, series=index, kind="guide"))
+            # A queue of that server cannot pass its asymptotes.
+            kind: Literal["physical", "guide"] = "physical" if is_asymptote else "guide"
+            lines.append(Limit(f"{words}{ending}", points, series=index, kind=kind))
     return tuple(lines)
 
 

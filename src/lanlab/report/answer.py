@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +11,7 @@ from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
 from lanlab.analysis.published import points_for, published_numbers
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean, summarise
+from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
 from lanlab.report.above_limit import above_limit_remark
@@ -72,15 +73,16 @@ def result_sentences(
     """What was measured; arguments as `sentences`."""
     study = Study.model_validate(run.study)
     printed = published_numbers(run) if published is None else published
-    # Which is best is what was asked, wherever something is varied that can be.
-    said = parts.each("ranking", lambda: ranking_sentences(study, run, trials))
-    said += parts.each("saturation", lambda: _searches(study, run, trials))
+    ranked = parts.each("ranking", lambda: ranking_sentences(study, run, trials, printed))
+    said = parts.each("saturation", lambda: _searches(study, run, trials))
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         if own and scaled.search is None:
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
-    return said
+    # Which is best is what was asked, wherever something is varied that can be; of a simulated
+    # study, how near each machine comes to what was printed of it.
+    return [*said, *ranked] if study.is_simulated else [*ranked, *said]
 
 
 def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analyses) -> list[str]:
@@ -115,16 +117,17 @@ def _experiment(
         return []
     said = station_sentences(study, experiment.id, trials)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
-        said += _greatest(study, summaries, trials)
+        said += _greatest(study, summaries, trials, published)
     else:
         numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
         is_copy = experiment.workload == "copy"
         usual = "dataset" if is_copy else "message_size_bytes"
         if experiment.workload == "stations" and "stations" in experiment.factors:
             numbers = ["stations"]
-        said += _ranges(study, summaries, numbers[-1] if numbers and not is_copy else usual)
+        along = numbers[-1] if numbers and not is_copy else usual
+        said += _ranges(study, summaries, along, published)
     if "ip_version" in experiment.factors:
-        said += _versions(study, summaries, trials)
+        said += _versions(study, summaries, trials, published)
     said += _beside_published(study, summaries, published)
     remarks = (
         above_limit_remark(run, study, summaries),
@@ -135,7 +138,10 @@ def _experiment(
 
 
 def _greatest(
-    study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
+    study: Study,
+    summaries: Sequence[Summary],
+    trials: Sequence[TrialRecord],
+    published: Published,
 ) -> list[str]:
     """The highest speed of each sweep, and what was left of the highest that was sent in it.
 
@@ -150,7 +156,7 @@ def _greatest(
             for key, level in summary.factors.items()
             if key not in (rate, "message_size_bytes", "transport")
         }
-        named = f"{messages_text(summary.parameters)}{_at(condition_text(study, rest))}"
+        named = f"{messages_text(summary.parameters)}{_with(_condition(study, published, rest))}"
         sweeps.setdefault(named, []).append(summary)
     ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
     chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
@@ -161,8 +167,18 @@ def _best(sweep: Sequence[Summary]) -> float:
     return max(summary.mean or 0.0 for summary in sweep)
 
 
-def _at(condition: str) -> str:
-    return f" at {condition}" if condition else ""
+def _with(condition: str) -> str:
+    return f" with {condition}" if condition else ""
+
+
+def _condition(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
+    """A condition, machines and systems as the study calls them."""
+    return ", ".join(
+        level_title(published, key, level)
+        if isinstance(level, str) and published.named_level(key, level) is not None
+        else condition_text(study, {key: level})
+        for key, level in factors.items()
+    )
 
 
 def _greatest_of(
@@ -179,7 +195,10 @@ def _greatest_of(
     ratios = [
         float(trial.metrics["received_ratio"])
         for trial in counting(trials)
-        if trial.factors == top.factors and "received_ratio" in trial.metrics
+        if trial.factors == top.factors
+        and "received_ratio" in trial.metrics
+        # Over TCP all that is written arrives.
+        and trial.parameters.get("transport") != "tcp"
     ]
     if ratios:
         level = quantity(study, rate)
@@ -205,7 +224,9 @@ def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
     return replace(best, values=tuple(tops), mean=mean, ci_low=low, ci_high=high)
 
 
-def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]:
+def _ranges(
+    study: Study, summaries: Sequence[Summary], along: str, published: Published
+) -> list[str]:
     """Least and greatest mean of each series along a numeric factor."""
     shown = quantity(study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
@@ -223,14 +244,14 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
         if is_stations:
             carrier = carrier_of_stations(study, summary.parameters)
             rest = {key: level for key, level in rest.items() if key not in IN_CARRIER}
-        condition = condition_text(study, rest)
+        condition = _condition(study, published, rest)
         series = " ".join(filter(None, ["over", carrier, condition]))
         if summary.workload in ("stream", "echo"):
             # One size of several experiments is what tells their sentences apart.
             if "message_size_bytes" not in summary.factors:
                 series = f"of {messages_text(summary.parameters)}"
                 rest.pop("transport", None)
-                series += f", {condition_text(study, rest)}," if rest else ""
+                series += f", {_condition(study, published, rest)}," if rest else ""
             elif carrier and rest.keys() - {"ip_version"}:
                 series = f"over {carrier}, {condition},"
         groups.setdefault(series, []).append(summary)
@@ -264,13 +285,18 @@ def _ranges(study: Study, summaries: Sequence[Summary], along: str) -> list[str]
 
 
 def _versions(
-    study: Study, summaries: Sequence[Summary], trials: Sequence[TrialRecord]
+    study: Study,
+    summaries: Sequence[Summary],
+    trials: Sequence[TrialRecord],
+    published: Published,
 ) -> list[str]:
     """IPv4 compared with IPv6 at the first and the last condition that has both."""
     pairs: dict[str, dict[Level, Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
-        pairs.setdefault(condition_text(study, rest), {})[summary.factors["ip_version"]] = summary
+        pairs.setdefault(_condition(study, published, rest), {})[summary.factors["ip_version"]] = (
+            summary
+        )
     both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
     said = []
     for where, four, six in both if len(both) < 3 else (both[0], both[-1]):

@@ -123,8 +123,16 @@ def moved_words(trial: TrialRecord) -> str:
         calls = (
             "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} in parallel"
         )
-        words.append(f"{calls} of {manner['block_bytes']} B")
+        words.append(f"{calls} of {_block(int(manner['block_bytes']))}")
     return ", ".join(words)
+
+
+def _block(size_bytes: int) -> str:
+    """The size of a call, which is mostly a power of two."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size_bytes % unit == 0:
+            return f"{size_bytes // unit} {name}"
+    return f"{size_bytes} B"
 
 
 def caches_words(trial: TrialRecord) -> str:

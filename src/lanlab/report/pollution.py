@@ -14,6 +14,16 @@ from lanlab.report.metric_table import DISTURBED
 from lanlab.store import TrialRecord
 
 
+def _in_means(disturbed: int, repeated: int) -> str:
+    """Which of the disturbed trials count."""
+    kept = disturbed - repeated
+    counted = f"{kept} are in means, which are marked {DISTURBED}"
+    if not repeated:
+        return f"they are in means, which are marked {DISTURBED}"
+    again = f"{repeated} were repeated and are in no mean"
+    return f"{again}, {counted}" if kept else "they were repeated and are in no mean"
+
+
 def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
     """How many trials were disturbed and by what, which of them count, remarks on the hosts, and
     what could not be judged."""
@@ -24,12 +34,9 @@ def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
             flag for t in disturbed for flag in flags(judgement_of(t.raw)).split(", ")
         )
         what = ", ".join(f"{flag} {count}" for flag, count in by_what.most_common())
-        repeated = len(left_out(trials))
         said.append(
-            f"{len(disturbed)} of {len(trials)} trials were disturbed ({what}): {repeated} were "
-            f"repeated and are in no mean, {len(disturbed) - repeated} are in means, which are "
-            f"marked "
-            f"{DISTURBED}."
+            f"{len(disturbed)} of {len(trials)} trials were disturbed ({what}): "
+            f"{_in_means(len(disturbed), len(left_out(trials)))}."
         )
     said += [
         f"Trial no. {one.number} took {number(one.found / one.others, 2)} "

@@ -6,17 +6,21 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from lanlab.analysis.ranking import Ranked, Ranking, rankings
+from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, level_text, number, quantity
 from lanlab.services import SERVICES, schemes
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study, at_scale
+from lanlab.studies import Published, Study, at_scale
 
 #: Most conditions that are named each; with more, those with the same order are said together,
 #: without ratios.
 _MOST_CONDITIONS = 6
 #: Conditions that are named of those with the same order.
 _MOST_NAMED = 3
+_PLURALS = {"os": "systems", "driver": "tools"}
+#: Levels that are named each where none differs from another.
+_MOST_ALIKE = 4
 #: Below this factor a ratio is said in percent: "0.8 % slower", not "1.0 x slower".
 _LEAST_FACTOR = 1.1
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
@@ -38,12 +42,25 @@ def run_rankings(
     return {name: own for name, own in found.items() if own}
 
 
-def ranking_sentences(study: Study, run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
-    """A sentence for each experiment whose levels can be ranked."""
+def ranking_sentences(
+    study: Study,
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published | None = None,
+) -> list[str]:
+    """
+    A sentence for each experiment whose levels can be ranked.
+
+    Args:
+        study: That of the run.
+        run: The run.
+        trials: All its trials, in order.
+        published: What the study printed, for what it calls its levels.
+    """
     found = run_rankings(study, run, trials)
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     return [
-        _sentence(study, own, f"{titles[name]}: " if len(found) > 1 else "")
+        _sentence(study, own, f"{titles[name]}: " if len(found) > 1 else "", published)
         for name, own in found.items()
     ]
 
@@ -58,8 +75,12 @@ def joined(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
-def level_names(study: Study, factor: str, levels: Sequence[Level]) -> dict[Level, str]:
-    """What levels are called in a ranking: as short as they differ."""
+def level_names(
+    study: Study, factor: str, levels: Sequence[Level], published: Published | None = None
+) -> dict[Level, str]:
+    """What levels are called in a ranking: as the study calls them, or as short as they differ."""
+    if published is not None and all(published.named_level(factor, one) for one in levels):
+        return {level: level_title(published, factor, level) for level in levels}
     if factor == "server":
         services = {level: _service_of(str(level)) for level in levels}
         hosts = {level: urlsplit(str(level)).netloc.rpartition("@")[2] for level in levels}
@@ -77,7 +98,9 @@ def _service_of(server: str) -> str:
     return found.title if found is not None else server
 
 
-def _sentence(study: Study, own: Sequence[Ranking], opening: str) -> str:
+def _sentence(
+    study: Study, own: Sequence[Ranking], opening: str, published: Published | None
+) -> str:
     shown = quantity(study, own[0].metric)
     levels = list(
         dict.fromkeys(
@@ -86,12 +109,15 @@ def _sentence(study: Study, own: Sequence[Ranking], opening: str) -> str:
             for level in (*(r.level for group in one.groups for r in group), *one.lacking)
         )
     )
-    names = level_names(study, own[0].factor, levels)
+    names = level_names(study, own[0].factor, levels, published)
     if not any(one.is_tested for one in own):
         return (
             f"{opening}{joined(list(names.values()))} are not ranked by {shown.name}: a ranking "
             f"takes two trials of each."
         )
+    alike = _all_alike(study, own, shown.name)
+    if alike is not None:
+        return f"{opening}{alike}"
     is_speed = shown.si_unit in _SPEED_UNITS
     worse = "slower" if is_speed else "worse"
     order = shown.name
@@ -100,6 +126,21 @@ def _sentence(study: Study, own: Sequence[Ranking], opening: str) -> str:
     parts = _parts(study, own, names, worse)
     text = f"{opening}{order}: {'; '.join(parts)}."
     return text[0].upper() + text[1:]
+
+
+def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
+    """That no two of several levels are shown to differ, at any condition; `None`: some are."""
+    counts = {sum(len(group) for group in one.groups) for one in own}
+    if any(len(one.groups) > 1 or one.lacking for one in own) or len(counts) > 1:
+        return None
+    count = counts.pop()
+    if count <= _MOST_ALIKE:
+        return None
+    many = _PLURALS.get(own[0].factor, f"{own[0].factor}s")
+    where = [condition_text(study, one.condition) for one in own]
+    named = where if len(where) <= _MOST_NAMED and all(where) else []
+    at = f" with {' or '.join(named)}" if named else ""
+    return f"No difference in {name} was shown between any two of the {count} {many}{at}."
 
 
 def _parts(

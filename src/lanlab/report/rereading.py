@@ -93,7 +93,7 @@ def rereading(
             (rate_table(study, published, rates),),
         ),
         RereadSection("Units", tuple(unit_sentences(doubted))),
-        RereadSection("Everything that does not fit", (), (doubt_table(doubted),)),
+        RereadSection("What does not fit", (), (doubt_table(doubted),)),
         RereadSection(
             "The published numbers, drawn", (), (), _figures(study, published, name, measured)
         ),

@@ -179,4 +179,6 @@ def doubt_table(found: Sequence[Doubt]) -> Table:
         texts = (one.id, one.kind, one.severity, one.where, one.stated, one.evidence)
         shown = {True: "yes", False: "no", None: "nothing to compute"}[doubt.shown]
         rows.append((*map(words, texts), words(one.correct or ""), Cell(doubt.shown, shown)))
-    return Table("reread-discrepancies", "What does not fit", columns, tuple(rows))
+    return Table(
+        "reread-discrepancies", "Places where the study contradicts itself", columns, tuple(rows)
+    )

@@ -67,7 +67,8 @@ def messages_text(parameters: Mapping[str, Level]) -> str:
     """What was sent, in a few words."""
     transport = str(parameters.get("transport", "")).upper()
     size = parameters.get("message_size_bytes")
-    return f"{size}-byte {transport} messages" if size else f"{transport} messages"
+    what = "writes" if transport == "TCP" else "messages"
+    return f"{size}-byte {transport} {what}" if size else f"{transport} {what}"
 
 
 def _end(goal: GoalFound) -> tuple[object, ...]:
