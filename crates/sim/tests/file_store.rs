@@ -171,7 +171,7 @@ fn writes_are_gathered_until_their_block_is_full() {
     let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
     for (writes_full, expected_ms) in [(false, 0.0), (true, 3.0)] {
         let (took_ms, facts) = used(StorePlan { writes_full, ..behind }, |store| async move {
-            for part in 0..8 * 3 + 1 {
+            for part in 0..=(8 * 3) {
                 store.write(0, FILE, part * BLOCK / 8, BLOCK / 8).await;
             }
         });

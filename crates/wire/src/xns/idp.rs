@@ -129,7 +129,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_packet_comes_back(kind: u8, hops: u8, data: Vec<u8>, rest: Vec<u8>) {
-            let header = Header { kind, hops, ..header() };
+            let header = Header { hops, kind, ..header() };
             let mut octets = Vec::new();
             emit(&header, &data, &mut octets).unwrap();
             let sum = checksum(&octets);

@@ -94,7 +94,7 @@ fn a_server_that_freezes_ends_its_stations_with_what_they_waited_for() {
         let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
         let changes = [(SERVICE, service), (CARRIER, carrier), (SERVER, freeze)];
         let failed = run(&request(&changes)).unwrap_err();
-        let message = failed.failure.message;
+        let message = failed.message;
         assert!(message.contains("station"), "{carrier}: {message}");
     }
     let short = r#"{"freeze": {"after_ns": 1000000000, "for_ns": 500000000}}"#;
