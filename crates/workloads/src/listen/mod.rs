@@ -15,6 +15,7 @@ mod questions;
 mod stations;
 #[cfg(test)]
 mod tests;
+mod xns;
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -122,6 +123,7 @@ impl Observer {
             Family::Ipv4 => ip::ipv4(payload, &mut notes),
             Family::Netbeui => netbeui::frame(payload, &mut notes),
             Family::Ipx => novell::ipx(framing, payload, &mut notes),
+            Family::Xns => xns::idp(payload, &mut notes),
             Family::Other => {}
         }
     }

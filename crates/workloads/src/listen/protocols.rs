@@ -16,6 +16,7 @@ pub enum Family {
     /// The payload is an LLC PDU.
     Netbeui,
     Ipx,
+    Xns,
     Other,
 }
 
@@ -29,7 +30,7 @@ pub struct Protocol<'a> {
 
 /// By Ethernet type (IEEE's register of `EtherType`s).
 const TYPES: [(u16, &str, Family); 18] = [
-    (0x0600, "XNS", Family::Other),
+    (0x0600, "XNS", Family::Xns),
     (0x0800, "IPv4", Family::Ipv4),
     (0x0806, "ARP", Family::Arp),
     (0x0bad, "Banyan VINES", Family::Other),

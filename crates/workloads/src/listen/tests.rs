@@ -6,7 +6,7 @@ use lanlab_wire::ethernet::{Frame, Framing, Header, Mac};
 use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
 use lanlab_wire::nbipx::{self, NameCommand as NameCommandOfIpx};
 use lanlab_wire::netbios_name::Name;
-use lanlab_wire::{ipx, nmpi};
+use lanlab_wire::{ipx, nmpi, xns};
 use proptest::prelude::*;
 
 use super::*;
@@ -171,6 +171,43 @@ fn names_of_netbios_over_ipx_are_known_and_in_which_framing_each_station_speaks(
     assert_eq!(heard.servers[0].protocol, "NetBIOS over IPX");
     let framings: Vec<_> = heard.stations.iter().map(|each| each.ipx_framings.clone()).collect();
     assert_eq!(framings, [[FramingHeard::Raw8023], [FramingHeard::Llc]]);
+}
+
+#[test]
+fn servers_on_xns_are_known_by_their_answers_and_by_their_socket() {
+    let said = |kind, (from, source), (to, destination), data: &[u8]| {
+        let address = |Mac(node), socket| ipx::Address { network: 7, node, socket };
+        let (destination, source) = (address(to, destination), address(from, source));
+        let header = ipx::Header { checksum: 0, hops: 0, kind, destination, source };
+        let mut frame = Vec::new();
+        let framing = xns::framing::THREE_COM;
+        xns::framing::emit((to, from), framing, &header, data, &mut frame).unwrap();
+        frame
+    };
+    let smb = xns::socket::SMB;
+    let name = |name: &str| [&[0; 6][..], &Name::new(name, 0x20).unwrap().0].concat();
+    let all = Mac::BROADCAST;
+    // A call is none of a server; its answer has the connection of the caller.
+    let (call, answer) = ([0; 12], [0x80, 0, 0, 9, 0, 5, 0, 0, 0, 0, 0, 2]);
+    let frames = [
+        said(4, (B, 0x4001), (all, smb), &name("CNCFILES")),
+        said(4, (B, 0x4001), (all, smb), &name("NOBODY")),
+        said(4, (A, smb), (B, 0x4001), &name("CNCFILES")),
+        said(4, (A, smb), (B, 0x4001), b"short"),
+        said(5, (B, smb), (A, smb), &call),
+        said(5, (A, smb), (B, 0x4001), &answer),
+    ];
+    let mut wrong = said(4, (B, smb), (A, 0x4001), &name("WRONG"));
+    wrong[60] ^= 1;
+    let heard = observed(&[&frames[..], &[wrong]].concat());
+    let names: Vec<_> = heard.names.iter().map(|each| (each.name.as_str(), each.sign)).collect();
+    assert_eq!(names, [("CNCFILES", NameSign::Answered)]);
+    let servers: Vec<_> = heard.servers.iter().map(|each| each.name.as_str()).collect();
+    let node = A.0.map(|octet| format!("{octet:02X}")).concat();
+    assert_eq!(servers, [node.as_str(), "CNCFILES"]);
+    assert_eq!((heard.answered_questions, heard.unanswered.len()), (1, 1));
+    assert_eq!(heard.unanswered[0].question, "XNS: who has the name");
+    assert!(heard.stations.iter().all(|station| station.addresses == ["XNS network 00000007"]));
 }
 
 #[test]
