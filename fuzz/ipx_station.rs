@@ -1,4 +1,4 @@
-//! Any octets as packets for a station with both carriers on IPX, for the fuzz target and for the test that feeds it all
+//! Any octets as packets for a station with both carriers on IPX and that on XNS, for the fuzz target and for the test that feeds it all
 //! seeds: it never sends what is no packet of its own, does what is due, and ends no session twice.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, socket};
 use lanlab_wire::netbios_name::{Name, suffix};
-use lanlab_wire::{nbipx, nmpi, rip, sap};
+use lanlab_wire::{nbipx, nmpi, rip, sap, xns};
 
 const OWN: Mac = Mac([2, 0, 0, 0, 0, 1]);
 /// Packets of one conversation, and frames that a station may send at one time.
@@ -36,13 +36,16 @@ struct Station {
     numbers: [u8; 18],
     /// The last header of a session of NetBIOS that it sent.
     session: nbipx::SessionHeader,
+    /// The socket from which it last sent a packet of XNS, and the header of a session and the first octets there.
+    sequenced: (u16, xns::spp::Header, [u8; 12]),
 }
 
 /// One conversation: each packet is a kind, two octets, a length, and its data.
 pub fn ipx_station(octets: &[u8]) {
     parsers(octets);
     let name = Name::new("STATION", suffix::SERVER).unwrap();
-    let carriers = CarrierKinds::only(CarrierKind::Ipx).and(CarrierKind::Nbipx);
+    let carriers =
+        CarrierKinds::only(CarrierKind::Ipx).and(CarrierKind::Nbipx).and(CarrierKind::Spp);
     let config = NodeConfig::new(OWN, name, WINDOWS_NT, carriers);
     let mut station = Station {
         node: Node::new(&config, Instant::ZERO),
@@ -52,6 +55,7 @@ pub fn ipx_station(octets: &[u8]) {
         last: None,
         numbers: [0; 18],
         session: nbipx::SessionHeader::default(),
+        sequenced: (xns::socket::SMB, xns::spp::Header::default(), [0; 12]),
     };
     let mut rest = octets;
     for _ in 0..MOST {
@@ -87,6 +91,15 @@ fn parsers(octets: &[u8]) {
         assert_eq!(again, octets[..nbipx::SESSION_HEADER_LEN]);
         assert!(data.len() <= octets.len() - again.len());
     }
+    if let Ok(packet) = xns::idp::parse(octets) {
+        again.clear();
+        xns::idp::emit(&packet.header, packet.data, &mut again).unwrap();
+        let written = xns::idp::parse(&again).unwrap();
+        assert!(written.is_intact && written.data == packet.data);
+    }
+    if let Ok(error) = xns::error_packet::ErrorPacket::parse(octets) {
+        assert!(error.data.len() < octets.len());
+    }
     if let Ok(sap::Packet::Response { servers, .. }) = sap::Packet::parse(octets) {
         assert!(servers.iter().count() <= octets.len() / sap::SERVER_LEN);
     }
@@ -98,7 +111,8 @@ impl Station {
             0 => self.node.listen(),
             1 => {
                 let name = Name::new("SERVER", suffix::SERVER).unwrap();
-                let carrier = if value & 1 == 0 { CarrierKind::Ipx } else { CarrierKind::Nbipx };
+                let carriers = [CarrierKind::Ipx, CarrierKind::Nbipx, CarrierKind::Spp];
+                let carrier = carriers[usize::from(value % 3)];
                 let _ = self.node.open(self.now, carrier, Peer::Name(name));
             }
             2 => {
@@ -134,6 +148,7 @@ impl Station {
                 }
             }
             5 => self.node.handle_frame(self.now, data),
+            7 => self.packet_of_xns(who, value, data),
             _ => self.packet(who, value, data),
         }
     }
@@ -192,6 +207,72 @@ impl Station {
         packet.extend_from_slice(&data);
     }
 
+    /// The same on XNS.
+    fn packet_of_xns(&mut self, who: u8, value: u8, data: &[u8]) {
+        use xns::packet_type::{ECHO, ERROR, EXCHANGE, SEQUENCED};
+        let from = Mac([2, 0, 0, 0, 1, who % 4]);
+        let kind = [SEQUENCED, EXCHANGE, ERROR, ECHO][usize::from(who >> 2) % 4];
+        let (own, last, first) = self.sequenced;
+        let to = if value & 1 == 0 { xns::socket::SMB } else { own };
+        let to = if kind == ECHO { xns::socket::ECHO } else { to };
+        let theirs = if to == xns::socket::SMB { 0x4001 } else { xns::socket::SMB };
+        let address = |node, socket| Address { network: 0, node, socket };
+        let (source, destination) = (address(from.0, theirs), address(OWN.0, to));
+        let header = Header { checksum: 0, hops: value >> 4, kind, destination, source };
+        let mut octets = data.to_vec();
+        if value & 8 != 0 && kind == SEQUENCED {
+            octets.resize(octets.len().max(xns::spp::HEADER_LEN), 0);
+            let said = xns::spp::Header::parse(&octets).unwrap();
+            let data = octets.split_off(xns::spp::HEADER_LEN);
+            octets.clear();
+            xns::spp::Header {
+                stream: [0, xns::spp::stream::END, xns::spp::stream::END_REPLY, said.stream]
+                    [usize::from(said.stream % 4)],
+                source: if last.destination == 0 { 5 } else { last.destination },
+                destination: last.source,
+                sequence: last.expected.wrapping_add(said.sequence % 5).wrapping_sub(1),
+                expected: last.sequence.wrapping_add(said.expected % 4).wrapping_sub(1),
+                ..said
+            }
+            .emit(&mut octets);
+            octets.extend_from_slice(&data);
+        } else if value & 8 != 0 && kind == EXCHANGE {
+            // The answer to the last question.
+            octets.splice(..octets.len().min(6), first[..6].iter().copied());
+        } else if value & 8 != 0 && kind == ERROR {
+            let number = u16::from(data.first().copied().unwrap_or(0) % 5);
+            let mut about = Vec::new();
+            let quoted =
+                Header { kind: SEQUENCED, destination: source, source: destination, ..header };
+            let mut sent = Vec::new();
+            last.emit(&mut sent);
+            xns::idp::emit(&quoted, &sent, &mut about).unwrap();
+            octets.clear();
+            xns::error_packet::emit(number, 0, &about, &mut octets);
+        }
+        let mut frame = Vec::new();
+        let framing = xns::framing::ALL[usize::from(value >> 1) % 2];
+        if xns::framing::emit((OWN, from), framing, &header, &octets, &mut frame).is_ok() {
+            self.node.handle_frame(self.now, &frame);
+        }
+    }
+
+    /// Whether a frame is one of XNS, which is as it is to be then.
+    fn is_of_xns(&mut self, frame: &Frame<'_>) -> bool {
+        let Some((packet, _)) = xns::framing::packet(frame) else { return false };
+        let packet = xns::idp::parse(packet).unwrap();
+        let source = packet.header.source;
+        assert!(packet.is_intact && source.node == OWN.0 && packet.header.hops == 0);
+        assert!(packet.data.len() <= xns::idp::LONGEST_DATA || source.socket == xns::socket::ECHO);
+        if let Some(first) = packet.data.first_chunk::<12>() {
+            (self.sequenced.0, self.sequenced.2) = (source.socket, *first);
+        }
+        if packet.header.kind == xns::packet_type::SEQUENCED {
+            self.sequenced.1 = xns::spp::Header::parse(packet.data).unwrap();
+        }
+        true
+    }
+
     fn drain(&mut self) {
         let (mut message, mut frame) = (Vec::new(), Vec::new());
         while let Some(event) = self.node.poll_event(&mut message) {
@@ -215,6 +296,9 @@ impl Station {
             assert!((60..=1514).contains(&frame.len()), "{} octets", frame.len());
             let frame = Frame::parse(&frame).unwrap();
             assert_eq!(frame.header.source, OWN);
+            if self.is_of_xns(&frame) {
+                continue;
+            }
             let (packet, _) = framing::packet(&frame).unwrap();
             let (header, data) = Header::parse(packet).unwrap();
             assert_eq!((header.source.node, header.hops), (OWN.0, 0));

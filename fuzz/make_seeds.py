@@ -543,6 +543,13 @@ def ipx_stations() -> dict[str, bytes]:
         header = bytes([control, stream - 6, 0, 0]) + total + struct.pack("<H", 9)
         return packet(24, 8, header + data)
 
+    def xns(who: int, value: int, data: bytes) -> bytes:
+        return bytes([7, who, value, len(data)]) + data
+
+    def spp(control: int, stream: int = 0, sequence: int = 1, data: bytes = b"") -> bytes:
+        header = struct.pack(">BBHHHHH", control, stream, 0, 0, sequence, 1, 9)
+        return xns(0, 9, header + data)
+
     ready = bytes([2, 50, 60, 0])
     listening = bytes([0, 0, 0, 0]) + ready
     opening = struct.pack("<BBHHHHHHHH", 0x41, 6, 7, 0xFFFF, 0, 38, 0, 38, 0, 3)
@@ -555,6 +562,9 @@ def ipx_stations() -> dict[str, bytes]:
     called = bytes([1, 0, 0, 0])
     found = packet(4, 0, name(0xF4, b"SERVER", 2))
     late = bytes([2, 200, 20, 0])
+    xns_call = xns(0, 0, struct.pack(">BBHHHHH", 0xC0, 0, 5, 0, 0, 0, 2))
+    server = b"SERVER".ljust(15) + b"\x20"
+    xns_asked = bytes([1, 0, 2, 0]) + xns(4, 9, bytes(6) + server)
     routes = bytes([0, 2, 0, 0, 0, 7, 0, 1, 0, 1])
     return {
         "taken": taken + write + answer,
@@ -580,6 +590,14 @@ def ipx_stations() -> dict[str, bytes]:
         "netbios-silent": listening + call + late * 20,
         "netbios-called": ready + bytes([1, 0, 1, 0]) + netbios(2, b"SERVER") + session(0x81, 6),
         "netbios-names": listening + b"".join(netbios(kind, b"STATION") for kind in (1, 3, 4, 5)),
+        "xns-taken": listening + xns_call + spp(0x10, data=b"message") + answer + spp(0xC0) * 4,
+        "xns-early": listening + xns_call + spp(0, 0, 3) + spp(0x10, 0, 2) + spp(0x70, 0, 1),
+        "xns-ended": listening + xns_call + spp(0x40, 1) * 2 + spp(0, 2) + xns_call + late,
+        "xns-closed": listening + xns_call + bytes([4, 0, 0, 0]) + spp(0, 2) + late * 9,
+        "xns-silent": listening + xns_call + answer + late * 99,
+        "xns-called": xns_asked + spp(0x80) + answer + spp(0x80, 0, 1) + late,
+        "xns-errors": xns_asked + xns(8, 9, b"\2") + listening + xns_call + xns(8, 9, b"\3"),
+        "xns-echo": xns(12, 0, b"\0\1data") + xns(12, 2, b"\0\2") + xns(4, 1, b"\0\0\0\1\0\0"),
         "frame": bytes([5, 0, 0, 60]) + b"\2\0\0\0\0\1\2\0\0\0\1\1\x81\x37" + bytes(46),
     }
 

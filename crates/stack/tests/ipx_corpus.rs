@@ -1,4 +1,4 @@
-//! What has been fed to the fuzz target of IPX once is fed to it by every test run, and some of anything else.
+//! What has been fed to the fuzz target of IPX and XNS once is fed to it by every test run, and some of anything else.
 
 #[path = "../../../fuzz/ipx_station.rs"]
 mod ipx_station;
