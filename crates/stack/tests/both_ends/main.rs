@@ -1,6 +1,7 @@
 //! Redirector and server of SMB 1 with each other: logins and signatures, locks, renames.
 
 mod both;
+mod buffers;
 mod locks;
 mod multiplexed;
 mod raw;

@@ -38,6 +38,7 @@ use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::OpenFiles;
 use crate::file_server::{FileServer, Session};
 use crate::smb::Dialect;
+use crate::smb::profile::ServerProfile;
 
 pub use names::can_be_asked_for;
 
@@ -66,12 +67,22 @@ pub struct Server {
     offer: Arc<Offer>,
     open_files: Arc<OpenFiles>,
     requires_signatures: bool,
+    /// That it takes of a client, if its carrier has none shorter.
+    longest_message: u32,
 }
 
 impl Server {
     /// A server to which no client is connected.
     pub fn new(offer: Offer) -> Self {
-        Self { offer: Arc::new(offer), open_files: Arc::default(), requires_signatures: false }
+        let (offer, open_files) = (Arc::new(offer), Arc::default());
+        Self { offer, open_files, requires_signatures: false, longest_message: u32::MAX }
+    }
+
+    /// The same, which takes no longer messages than a server of its time, and says so.
+    #[must_use]
+    pub const fn of(mut self, profile: &ServerProfile) -> Self {
+        self.longest_message = profile.buffer_bytes.value;
+        self
     }
 
     /// The same, which takes only clients that sign their messages. That takes a user with a password
@@ -91,6 +102,8 @@ impl Server {
 impl FileServer for Server {
     fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session {
         let channel = SessionChannel::default();
+        let longest_message = carrier.longest_message.min(self.longest_message);
+        let carrier = CarrierFacts { longest_message, ..carrier };
         let (offer, open_files) = (Arc::clone(&self.offer), Arc::clone(&self.open_files));
         let mut state = State::new(offer, open_files, carrier, challenge, time, channel.clone());
         state.requires_signatures = self.requires_signatures;

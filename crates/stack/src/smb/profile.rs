@@ -1,0 +1,23 @@
+//! Servers of the core dialect in their time, as data.
+//!
+//! Both speak nothing but `PC NETWORK PROGRAM 1.0`, have passwords of shares and no users, and one connection a client.
+//! What they said of their buffers is not public: servers of their time said 1 to 4 KiB.
+
+use crate::profile::{Known, assumed};
+
+/// A server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerProfile {
+    /// Name of the profile.
+    pub name: &'static str,
+    /// Longest message that it takes, and says so.
+    pub buffer_bytes: Known<u32>,
+}
+
+/// IBM's PC LAN Program, on NetBIOS frames by the LAN Support Program.
+pub const PC_LAN_PROGRAM: ServerProfile =
+    ServerProfile { name: "pc-lan-program", buffer_bytes: assumed(2_112) };
+
+/// 3Com's 3+, on XNS.
+pub const THREE_PLUS: ServerProfile =
+    ServerProfile { name: "three-plus", buffer_bytes: assumed(4_160) };

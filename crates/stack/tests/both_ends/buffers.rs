@@ -1,0 +1,54 @@
+//! Servers of their time: one dialect, a password of the share, and the buffer that they announce.
+
+use lanlab_stack::redirector::{Access, Call, Done, Redirector};
+use lanlab_stack::smb::Dialect;
+use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
+use lanlab_stack::smb::server::{Offer, Server};
+
+use super::both::{Both, client, offer};
+use super::open;
+
+fn served(profile: &ServerProfile) -> Server {
+    Server::new(Offer { dialects: Dialect::Core..=Dialect::Core, ..offer() }).of(profile)
+}
+
+#[test]
+fn a_client_reads_and_writes_no_more_than_the_server_takes_in_a_message() {
+    for (profile, block_bytes) in [(PC_LAN_PROGRAM, 2048), (THREE_PLUS, 4096)] {
+        let (mut both, outcome) =
+            Both::connect(client(Some(Dialect::Core), "Secret-1"), &served(&profile));
+        assert_eq!(outcome, Some(Ok(Done::Nothing)));
+        let facts = both.client.facts().unwrap();
+        assert_eq!((facts.read_bytes, facts.write_bytes), (block_bytes, block_bytes));
+        assert_eq!((facts.depth, facts.short_names), (1, true));
+        let file = open(&mut both, Access::Create);
+        // More than that goes in as many messages as it takes.
+        let data = vec![7; 10_000];
+        let mut written = 0;
+        while written < data.len() {
+            let write =
+                Call::Write { file, offset: written as u64, parts: [&data[written..], &[]] };
+            let Done::Written(count) = both.call(write).unwrap() else { panic!() };
+            assert!(count <= block_bytes);
+            written += count as usize;
+        }
+        let Done::Read(range) = both.call(Call::Read { file, offset: 0, count: 10_000 }).unwrap()
+        else {
+            panic!()
+        };
+        assert!(range.len() <= block_bytes as usize);
+        let longest = profile.buffer_bytes.value as usize;
+        assert!(both.sent.iter().all(|message| message.len() <= longest), "{}", profile.name);
+    }
+}
+
+#[test]
+fn no_other_dialect_is_spoken_and_the_password_is_that_of_the_share() {
+    let server = served(&PC_LAN_PROGRAM);
+    for dialect in [Dialect::LanMan1, Dialect::LanMan2, Dialect::Nt] {
+        let (_, outcome) = Both::connect(client(Some(dialect), "Secret-1"), &server);
+        assert!(outcome.unwrap().is_err(), "{dialect:?}");
+    }
+    let (_, outcome) = Both::connect(client(Some(Dialect::Core), "wrong"), &server);
+    assert!(outcome.unwrap().is_err());
+}
