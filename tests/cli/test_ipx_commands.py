@@ -1,4 +1,4 @@
-"""`copy`, `stations` and `serve` over IPX and XNS: between hosts of a virtual LAN, and by an interface."""
+"""`copy`, `stations` and `serve` over IPX and XNS: on a virtual LAN, and by an interface."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need
 _LINK = ("--link", "10M", "--trials", "1")
 
 
-#: What tshark knows packets by that are not of the system's IP, by carrier. The name of a server of 3+ is
-#: asked for by a packet exchange, which it does not read further.
+#: What tshark knows packets by that are not of the system's IP, by carrier. The name of a server
+#: of 3+ is asked for by a packet exchange, which it does not read further.
 _KNOWN_BY = {
     "ipx": "smb || nmpi || ipxrip",
     "nbipx": "nmpi.packettype || ipxrip",

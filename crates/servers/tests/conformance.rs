@@ -4,7 +4,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use lanlab_clients::connect;
-use lanlab_files::{Access, Class, Credentials, ServiceKind, ServicePath, Session, Target, Trust};
+use lanlab_files::{
+    Access, Class, Credentials, Dialect, ServiceKind, ServicePath, Session, Target, Trust,
+};
 use lanlab_servers::{Bounds, Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
@@ -24,8 +26,8 @@ fn user() -> Credentials {
     Credentials { user, secret, domain: None }
 }
 
-/// A carrier on Ethernet, and the interfaces of the client and the server.
-type Wired = Option<(CarrierKind, [String; 2])>;
+/// A carrier on Ethernet, the interfaces of the client and the server, and the only dialect to speak.
+type Wired = Option<(CarrierKind, [String; 2], Option<Dialect>)>;
 
 /// A server of the service on a directory, and how to reach it.
 async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Serving>, Target) {
@@ -40,10 +42,11 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
         return (None, target);
     }
     let mut station = None;
-    if let Some((carrier, [client, server])) = wired {
+    if let Some((carrier, [client, server], dialect)) = wired {
         let name = "CONFORMS".to_owned();
         let place = lanlab_os::RawLinkPlace::Interface(server.clone());
         station = Some(StationOffer { carrier: *carrier, place, name: name.clone() });
+        target.dialect = *dialect;
         target.carrier = lanlab_files::Carrier::Frames(*carrier);
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
         (target.server_name, target.address) = (Some(name), None);
@@ -68,8 +71,9 @@ async fn conforms(service: ServiceKind, wired: Wired) {
     let root = TempDir::new().unwrap();
     let (serving, target) = served(service, &wired, root.path()).await;
     let session = connect(&target).await.unwrap();
-    // Names of NetWare are short, and in upper case.
-    let is_short = service == ServiceKind::Ncp;
+    // Names of NetWare and of the core dialect are short, and in upper case.
+    let is_core = target.dialect == Some(Dialect::Core);
+    let is_short = service == ServiceKind::Ncp || is_core;
     let on_disk = |name: &ServicePath| {
         let name = if is_short { name.as_str().to_uppercase() } else { name.as_str().to_owned() };
         std::fs::read(root.path().join(name)).ok()
@@ -81,7 +85,9 @@ async fn conforms(service: ServiceKind, wired: Wired) {
     let Some(serving) = serving else { return };
     assert!(serving.accepted() >= 1);
     let has_logins = service != ServiceKind::Nfs;
-    let is_in = if has_logins { "logged in as station" } else { "served without a login" };
+    // The core dialect has no users: a share has a password.
+    let has_users = has_logins && !is_core;
+    let is_in = if has_users { "logged in as station" } else { "served without a login" };
     let said = said(&serving);
     // A user of NetWare is written in upper case.
     assert!(said.iter().any(|line| line.to_lowercase().contains(is_in)), "{said:?}");
@@ -142,15 +148,19 @@ services! {
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 macro_rules! services_over_frames {
-    ($($test:ident: $service:ident, $carrier:ident, losing $lost_ratio:literal $($mix:ident)?,)+) => {
+    ($(
+        $test:ident: $service:ident, $carrier:ident $(by $dialect:ident)?, $medium:ident losing
+        $lost_ratio:literal $($mix:ident)?,
+    )+) => {
         $(
             #[test]
             fn $test() {
-                let cable = VirtualCable::new(stringify!($test), $lost_ratio);
+                let cable = VirtualCable::$medium(stringify!($test), $lost_ratio);
                 $(cable.$mix();)?
-                let interfaces = Some([cable.interface(0), cable.interface(1)]);
-                let carrier = CarrierKind::$carrier;
-                cable.run(conforms(ServiceKind::$service, interfaces.map(|ends| (carrier, ends))));
+                let interfaces = [cable.interface(0), cable.interface(1)];
+                let dialect = None$(.or(Some(Dialect::$dialect)))?;
+                let wired = Some((CarrierKind::$carrier, interfaces, dialect));
+                cable.run(conforms(ServiceKind::$service, wired));
                 let (carried, lost) = cable.counts();
                 let lost_ratio = lost as f64 / (carried + lost) as f64;
                 assert!(carried > 1000 && (lost_ratio - $lost_ratio).abs() < 0.02, "{lost_ratio}");
@@ -161,16 +171,20 @@ macro_rules! services_over_frames {
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 services_over_frames! {
-    smb1_over_nbf: Smb1, Nbf, losing 0.0,
-    smb1_over_nbf_where_frames_are_lost_doubled_and_late: Smb1, Nbf, losing 0.05 mix,
-    smb1_over_ipx: Smb1, Ipx, losing 0.0,
-    smb1_over_ipx_where_frames_are_lost_doubled_and_late: Smb1, Ipx, losing 0.05 mix,
-    smb1_over_nbipx: Smb1, Nbipx, losing 0.0,
-    smb1_over_nbipx_where_frames_are_lost_doubled_and_late: Smb1, Nbipx, losing 0.05 mix,
-    smb1_over_spp: Smb1, Spp, losing 0.0,
-    smb1_over_spp_where_frames_are_lost_doubled_and_late: Smb1, Spp, losing 0.05 mix,
-    ncp_over_ipx: Ncp, Ncp, losing 0.0,
-    ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, losing 0.05 mix,
+    smb1_over_nbf: Smb1, Nbf, new losing 0.0,
+    smb1_over_nbf_where_frames_are_lost_doubled_and_late: Smb1, Nbf, new losing 0.05 mix,
+    smb1_over_ipx: Smb1, Ipx, new losing 0.0,
+    smb1_over_ipx_where_frames_are_lost_doubled_and_late: Smb1, Ipx, new losing 0.05 mix,
+    smb1_over_nbipx: Smb1, Nbipx, new losing 0.0,
+    smb1_over_nbipx_where_frames_are_lost_doubled_and_late: Smb1, Nbipx, new losing 0.05 mix,
+    smb1_over_spp: Smb1, Spp by Core, new losing 0.0,
+    smb1_over_spp_where_frames_are_lost_doubled_and_late: Smb1, Spp by Core, new losing 0.05 mix,
+    smb1_over_spp_by_its_newest_dialect: Smb1, Spp, new losing 0.0,
+    smb1_over_nbf_on_broadband: Smb1, Nbf by Core, broadband losing 0.0,
+    smb1_over_nbf_on_broadband_where_frames_are_lost_doubled_and_late: Smb1, Nbf by Core,
+        broadband losing 0.05 mix,
+    ncp_over_ipx: Ncp, Ncp, new losing 0.0,
+    ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, new losing 0.05 mix,
 }
 
 #[test]

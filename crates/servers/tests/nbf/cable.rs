@@ -36,14 +36,15 @@ pub fn runs_outside(test: &str) -> bool {
     true
 }
 
-/// Its type in Ethernet II.
+/// Types in Ethernet II.
 const IPX: u16 = 0x8137;
+const XNS: u16 = 0x0600;
 
 /// The interfaces `left` and `right`, joined until this is dropped.
 pub struct Cable {
     thread: Option<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
-    /// Frames with a length, or of IPX, that were carried, with their time and the end that sent them.
+    /// Frames with a length, of IPX or XNS, that were carried, with their time and the end that sent them.
     pub log: Log,
 }
 
@@ -87,7 +88,7 @@ fn carry(ends: &[RawLink; 2], is_over: &AtomicBool, log: &Log) {
         for key in ready {
             while let Some(length) = ends[key].receive(&mut frame).unwrap() {
                 let kind = u16::from_be_bytes([frame[12], frame[13]]);
-                if length > 14 && (kind <= 1500 || kind == IPX) {
+                if length > 14 && (kind <= 1500 || [IPX, XNS].contains(&kind)) {
                     let sent = (Instant::now(), key, frame[..length].to_vec());
                     log.lock().unwrap().push(sent);
                 }

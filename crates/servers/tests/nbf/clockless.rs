@@ -1,11 +1,11 @@
-//! Frames of stations on IPX without what begins with the clock.
+//! Frames of stations on IPX and XNS without what begins with the clock.
 
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::framing;
-use lanlab_wire::{ipx, nbipx};
+use lanlab_wire::{ipx, nbipx, xns};
 
-/// A frame without what begins with the clock: the socket of a client and the connections of `NetBIOS` over IPX, as
-/// numbers in the order in which they come.
+/// A frame without what begins with the clock: the socket of a client, the connections of `NetBIOS` over IPX and of
+/// XNS, and the number of a packet exchange, as numbers in the order in which they come.
 fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
     // Both ends may have the same number.
     let mut number = |of: Mac, number: u16| {
@@ -16,6 +16,29 @@ fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
         at as u16
     };
     let parsed = Frame::parse(frame).unwrap();
+    if let Some((packet, framing)) = xns::framing::packet(&parsed) {
+        let xns::idp::Packet { mut header, data, .. } = xns::idp::parse(packet).unwrap();
+        let (to, from) = (parsed.header.destination, parsed.header.source);
+        for (of, address) in [(from, &mut header.source), (to, &mut header.destination)] {
+            if address.socket != xns::socket::SMB {
+                address.socket = number(of, address.socket);
+            }
+        }
+        let mut without = Vec::new();
+        if header.kind == xns::packet_type::SEQUENCED {
+            let (said, rest) = xns::spp::Header::split(data).unwrap();
+            let source = number(from, said.source);
+            let has_other = said.destination != xns::spp::NO_CONNECTION;
+            let destination = if has_other { number(to, said.destination) } else { 0 };
+            xns::spp::Header { source, destination, ..said }.emit(&mut without);
+            without.extend_from_slice(rest);
+        } else {
+            without.extend_from_slice(&data[4..]);
+        }
+        let mut again = Vec::new();
+        xns::framing::emit((to, from), framing, &header, &without, &mut again).unwrap();
+        return again;
+    }
     let Some((packet, framing)) = framing::packet(&parsed) else { return frame.to_vec() };
     let (mut header, data) = ipx::Header::parse(packet).unwrap();
     let mut data = data.to_vec();

@@ -1,6 +1,6 @@
 //! A cable in virtual time, on which the clients and servers of the product run as they are.
 //!
-//! Frames take their time at 10 Mbit/s, and timers of nodes run on the cable's clock. It goes on whenever no task has
+//! Frames take their time at 10 Mbit/s, or 2 on broadband, and timers of nodes run on the cable's clock. It goes on whenever no task has
 //! anything to do: tokio says so before its thread would sleep.
 
 use std::collections::VecDeque;
@@ -15,6 +15,9 @@ use lanlab_units::Instant;
 use tokio::sync::Notify;
 
 const RATE_BPS: u64 = 10_000_000;
+/// The broadband of IBM's PC Network: a bus with a headend.
+const BROADBAND_BPS: u64 = 2_000_000;
+const BROADBAND_NS: u64 = 25_000;
 /// The gap after each frame.
 pub const GAP_NS: u64 = 9_600;
 const SHORTEST_FRAME_BYTES: usize = 60;
@@ -33,6 +36,7 @@ pub struct VirtualCable {
 #[derive(Debug)]
 struct Wire {
     now: Instant,
+    rate_bps: u64,
     medium: Medium,
     frames: Vec<Vec<u8>>,
     unused: Vec<u32>,
@@ -136,7 +140,7 @@ impl Wire {
             self.frames.len() as u32 - 1
         });
         let wire_bytes = frame.len() as u32 + AROUND_BYTES;
-        let took_ns = u64::from(wire_bytes) * 8 * 1_000_000_000 / RATE_BPS;
+        let took_ns = u64::from(wire_bytes) * 8 * 1_000_000_000 / self.rate_bps;
         self.sent.push(Transmission { end, from: self.now, took_ns });
         self.frames[ticket as usize] = frame;
         let destination = Destination::Port(1 - end as u16);
@@ -164,19 +168,33 @@ impl VirtualCable {
     /// A cable that loses this share of frames, as chance has it, but the same in each run. No other cable of this
     /// program has the name.
     pub fn new(name: &'static str, lost_ratio: f64) -> Self {
+        Self::of(name, lost_ratio, (Topology::Cable, RATE_BPS, 500))
+    }
+
+    /// The same of a cable of broadband.
+    pub fn broadband(name: &'static str, lost_ratio: f64) -> Self {
+        Self::of(name, lost_ratio, (Topology::Bus, BROADBAND_BPS, BROADBAND_NS))
+    }
+
+    fn of(
+        name: &'static str,
+        lost_ratio: f64,
+        (topology, rate_bps, propagation_ns): (Topology, u64, u64),
+    ) -> Self {
         let random = LossPlan::Random { ratio: lost_ratio };
         let loss = if lost_ratio > 0.0 { random } else { LossPlan::Never };
         let plan = Plan {
-            topology: Topology::Cable,
-            rate_bps: Some(RATE_BPS),
+            topology,
+            rate_bps: Some(rate_bps),
             ports: 2,
-            propagation_ns: 500,
+            propagation_ns,
             delay_ns: 0,
             loss,
             switch_queue_bytes: 100_000,
         };
         let wire = Arc::new(Mutex::new(Wire {
             now: Instant::ZERO,
+            rate_bps,
             medium: Medium::new(&plan, 1).unwrap(),
             frames: Vec::new(),
             unused: Vec::new(),
