@@ -306,5 +306,6 @@ impl Station {
 
 fn new_client(carrier: CarrierFacts) -> Client {
     let (volume, user, most_data_bytes) = ("SYS".to_owned(), None, 1024);
-    Client::new(Plan { volume, user, code_page: CodePage::Cp437, most_data_bytes, carrier })
+    let (code_page, large_packets) = (CodePage::Cp437, true);
+    Client::new(Plan { volume, user, code_page, most_data_bytes, large_packets, carrier })
 }

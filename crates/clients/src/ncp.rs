@@ -35,6 +35,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         // What DOS has in most of Europe, as for SMB 1.
         code_page: CodePage::Cp850,
         most_data_bytes: NETWARE_3.most_data_bytes.value,
+        large_packets: true,
         carrier: transport.facts(0),
     };
     let patience = Duration::from_nanos(target.timeout_ns);

@@ -66,7 +66,9 @@ fn client_of(kind: CarrierKind, dialect: Dialect, carrier: CarrierFacts) -> Box<
     let (user, code_page) = (None, CodePage::Cp850);
     if kind == CarrierKind::Ncp {
         let (volume, most_data_bytes) = ("share".into(), 1024);
-        let plan = ncp::client::Plan { volume, user: None, code_page, most_data_bytes, carrier };
+        let (user, large_packets) = (None, true);
+        let plan =
+            ncp::client::Plan { volume, user, code_page, most_data_bytes, large_packets, carrier };
         return Box::new(ncp::client::Client::new(plan));
     }
     Box::new(Client::new(client::Plan {

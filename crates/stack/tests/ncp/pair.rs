@@ -187,6 +187,7 @@ impl Pair {
                 .map(|user| User { name: user.name, password: setting.password.into() }),
             code_page: CodePage::Cp437,
             most_data_bytes: setting.netware.most_data_bytes.value,
+            large_packets: true,
             carrier,
         };
         let server = Server::new(Offer {

@@ -4,12 +4,13 @@ use lanlab_stack::ncp::profile::{self, NETWARE_3};
 use lanlab_stack::node::{CarrierKind, Peer, Why};
 use lanlab_stack::redirector::{Access, Call, Done, Redirector};
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::Frame;
-use lanlab_wire::ipx::{BROADCAST, Header, framing, socket};
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ipx::{Address, BROADCAST, Header, NO_CHECKSUM, framing, socket};
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::sap;
 
 use crate::pair::{End, Pair, READY, Setting, node};
+use crate::segment::mac;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -49,6 +50,24 @@ fn a_server_says_that_it_is_there_and_that_it_goes() {
         let goodbye = said(sap::GOING_DOWN_HOPS);
         assert_eq!(announced(&mut node, READY), vec![goodbye; usize::from(is_listening)]);
     }
+}
+
+#[test]
+fn a_server_sends_packets_back_to_who_tries_the_way() {
+    let mut node = node(1, NETWARE_3, Some(framing::RAW_802_3));
+    node.listen();
+    node.handle_timeout(READY);
+    announced(&mut node, READY);
+    let address = |node, socket| Address { network: 0x17, node, socket };
+    let (from, to) = (address([2, 0, 0, 0, 1, 1], 0x4005), address(mac(1).0, 0x4002));
+    let header = Header { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination: to, source: from };
+    let (mut frame, macs) = (vec![], (mac(1), Mac(from.node)));
+    framing::emit(macs, framing::RAW_802_3, &header, &[7; 1400], &mut frame).unwrap();
+    node.handle_frame(READY, &frame);
+    assert!(node.poll_transmit(READY, &mut frame));
+    let frame = Frame::parse(&frame).unwrap();
+    let (header, data) = Header::parse(framing::packet(&frame).unwrap().0).unwrap();
+    assert_eq!((header.destination, header.source.socket, data), (from, to.socket, &[7; 1400][..]));
 }
 
 #[test]

@@ -298,6 +298,8 @@ impl Connects for Ncp {
             user: None,
             code_page: CodePage::Cp850,
             most_data_bytes: NETWARE_3.most_data_bytes.value,
+            // The server that is simulated is older than they are.
+            large_packets: false,
             carrier: port.facts(),
         });
         let clock = host.clock().clone();

@@ -82,8 +82,12 @@ impl Client {
     }
 
     /// Most data of a request at this offset: none goes beyond a multiple of the buffer, so that it is of one
-    /// block of the server's cache. Linux's `ncpfs` does the same (`fs/ncpfs/file.c`).
+    /// block of the server's cache. Linux's `ncpfs` does the same (`fs/ncpfs/file.c`). What a large packet holds is no
+    /// part of such a block.
     fn room_at(&self, offset: u64) -> u32 {
+        if self.has_large_packets {
+            return self.data_bytes;
+        }
         self.data_bytes - (offset % u64::from(self.data_bytes)) as u32
     }
 

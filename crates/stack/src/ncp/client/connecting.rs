@@ -84,19 +84,21 @@ impl Client {
                 let found = ServerInformation::parse(reply).map_err(malformed)?;
                 let name = String::from_utf8_lossy(unpadded(&found.name)).into_owned();
                 self.server = Some((name, (found.version, found.subversion)));
-                if (found.version, found.subversion) < LARGE_PACKETS_SINCE {
-                    self.go_on(function::GET_KEY, Connecting::Key, |_| {});
-                } else {
+                let is_new = (found.version, found.subversion) >= LARGE_PACKETS_SINCE;
+                if is_new && self.plan.large_packets {
                     let octets = packet_bytes(self.plan.carrier);
                     let proposed = Packet { octets, security: 0 };
                     let step = Connecting::Packet;
                     self.go_on(function::NEGOTIATE_PACKET, step, |out| proposed.emit(out));
+                } else {
+                    self.go_on(function::GET_KEY, Connecting::Key, |_| {});
                 }
             }
             Connecting::Packet => {
                 if is_done {
                     let accepted = AcceptedPacket::parse(reply).map_err(malformed)?.octets;
                     let octets = accepted.min(packet_bytes(self.plan.carrier));
+                    self.has_large_packets = data_in_packet(octets) > self.data_bytes;
                     self.data_bytes = self.data_bytes.max(data_in_packet(octets));
                 }
                 self.go_on(function::GET_KEY, Connecting::Key, |_| {});

@@ -34,6 +34,8 @@ pub struct Plan {
     pub code_page: CodePage,
     /// Octets of data of a read or write, at most.
     pub most_data_bytes: u16,
+    /// Whether to have packets as long as frames, where the server has them.
+    pub large_packets: bool,
     /// What the carrier can do.
     pub carrier: CarrierFacts,
 }
@@ -75,6 +77,8 @@ pub struct Client {
     /// The handle of the volume's root.
     root: u8,
     data_bytes: u32,
+    /// Whether the server has agreed to packets as long as frames.
+    has_large_packets: bool,
     files: BTreeMap<FileId, FileHandle>,
     next_file: u32,
     next_call: u64,
@@ -98,6 +102,7 @@ impl Client {
             server: None,
             root: 0,
             data_bytes: 0,
+            has_large_packets: false,
             files: BTreeMap::new(),
             next_file: 0,
             next_call: 1,
