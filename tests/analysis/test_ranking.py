@@ -157,6 +157,19 @@ def test_single_trials_are_not_ranked() -> None:
     )
 
 
+def test_a_level_without_a_result_is_named_where_nothing_can_be_ranked() -> None:
+    """It was said that a ranking takes two trials, of which the others had ten."""
+    run, trials = made({"smb": COSTS["smb"], "ftp": COSTS["ftp"]})
+    ended = [replace(t, status="failed", metrics={}) if _is_ftp(t) else t for t in trials]
+
+    [sentence] = said((run, ended))
+    assert sentence == "No ranking: there is no result of FTP."
+
+
+def _is_ftp(trial: TrialRecord) -> bool:
+    return trial.factors["service"] == "ftp"
+
+
 def test_what_is_exactly_repeated_is_ranked() -> None:
     """As in virtual time, where no trial differs from another."""
     [large, _] = rankings(*made(spread=0.0, trials=2), "copies")

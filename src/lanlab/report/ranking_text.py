@@ -111,6 +111,9 @@ def _sentence(
     )
     names = level_names(study, own[0].factor, levels, published)
     if not any(one.is_tested for one in own):
+        lacking = list(dict.fromkeys(names[level] for one in own for level in one.lacking))
+        if lacking:
+            return f"{opening}No ranking: there is no result of {joined(lacking)}."
         return (
             f"{opening}{joined(list(names.values()))} are not ranked by {shown.name}: a ranking "
             f"takes two trials of each."
