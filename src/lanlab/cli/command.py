@@ -25,6 +25,10 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 }
 
 
+#: How typer writes the range of a number.
+_RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
+#: An upper bound that only the store has, for whole numbers.
+_NO_LIMIT = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 #: Units as people write them behind a blank.
 _UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
@@ -88,7 +92,12 @@ class Command(TyperCommand):
         arguments = [name for name in params if name not in options]
         titles = {"Arguments": arguments, **(grouped(options) or {"Options": options})}
         shown = {
-            title: [record for name in names if (record := params[name].get_help_record(ctx))]
+            title: [
+                (name, _plain_range(text))
+                for one in names
+                if (record := params[one].get_help_record(ctx))
+                for name, text in [record]
+            ]
             for title, names in titles.items()
         }
         return {title: records for title, records in shown.items() if records}
@@ -102,6 +111,16 @@ class Command(TyperCommand):
             if isinstance(value, str) and param.opts[0].startswith("-"):
                 _check_value(param, value, args, known)
                 check_number(param.opts[0], value, hints.get(param.name or ""))
+
+
+def _plain_range(text: str) -> str:
+    """Help of an option with its range in the words of all others: `1 to 10,000`."""
+
+    def words(found: re.Match[str]) -> str:
+        low, high = int(found[1]), int(found[2])
+        return f"{low:,} or more" if high >= _NO_LIMIT else f"{low:,} to {high:,}"
+
+    return _RANGE.sub(words, text).replace("  [", " [")
 
 
 def _take_none_as_it_is(param: Any) -> None:
