@@ -24,6 +24,7 @@ from lanlab.workloads import WORKLOADS
 from lanlab.workloads.definitions import definitions, parameter
 from lanlab.workloads.parameters import SizeBytes
 
+
 def test_ranges_of_numbers_are_in_words(lanlab: Lanlab) -> None:
     """Typer writes `1<=x<=100`, the options of parameters `1 to 100`."""
     text = " ".join(lanlab("serve", "--help").out.split())
