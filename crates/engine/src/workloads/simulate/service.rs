@@ -13,7 +13,8 @@ use lanlab_sim::file_service::{
 };
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
 use lanlab_sim::{Host, HostId, World, mac_of};
-use lanlab_stack::ncp::{self, profile::NETWARE_3};
+use lanlab_stack::ncp;
+use lanlab_stack::ncp::profile::{NETWARE_2, NetWare};
 use lanlab_stack::node::{CarrierKinds, NodeConfig};
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
@@ -33,6 +34,8 @@ use crate::workloads::setup::check_range;
 pub const START_NS: u64 = 10_000_000;
 /// Bytes that a machine without a disk holds.
 const MEMORY_BYTES: u64 = 1 << 40;
+/// What `NetWare` is on simulated machines: packets of 1 KB, as machines of the time of study `poo-tan` had them.
+const NETWARE: NetWare = NETWARE_2;
 /// The server's `NetBIOS` name, and that of its share.
 pub const SERVER: &str = "SERVER";
 const SHARE: &str = "LANLAB";
@@ -111,7 +114,8 @@ pub fn station(
     let suffix = if is_server { suffix::SERVER } else { suffix::WORKSTATION };
     let name = Name::new(&name, suffix).ok()?;
     let profile = profile.and_then(profile::by_name).unwrap_or(profile::WINDOWS_NT);
-    let config = NodeConfig::new(Mac(mac_of(host)), name, profile, CarrierKinds::only(kind));
+    let mut config = NodeConfig::new(Mac(mac_of(host)), name, profile, CarrierKinds::only(kind));
+    config.station.netware = NETWARE;
     Some(Station::new(&config, is_server))
 }
 
@@ -206,7 +210,7 @@ fn ncp_server() -> ncp::server::Server {
         user: None,
         read_only: false,
         code_page: CodePage::Cp850,
-        netware: NETWARE_3,
+        netware: NETWARE,
     })
 }
 
@@ -297,7 +301,7 @@ impl Connects for Ncp {
             volume: SHARE.into(),
             user: None,
             code_page: CodePage::Cp850,
-            most_data_bytes: NETWARE_3.most_data_bytes.value,
+            most_data_bytes: NETWARE.most_data_bytes.value,
             // The server that is simulated is older than they are.
             large_packets: false,
             carrier: port.facts(),
