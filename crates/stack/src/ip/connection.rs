@@ -1,13 +1,14 @@
 //! One TCP connection: a socket of smoltcp with an interface of its own, so that no event costs more the more
 //! connections there are.
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use lanlab_units::Instant;
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp;
 use smoltcp::time;
-use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket};
+use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket, TcpSeqNumber};
 
 use super::device::Device;
 use super::frames::ip_header_bytes;
@@ -72,6 +73,9 @@ pub(super) struct Connection {
     unshown_bytes: usize,
     /// The window opens by this much at least.
     window_step_bytes: usize,
+    /// What had come and was not read when both ends had closed: smoltcp forgets it when its wait for what may
+    /// still come is over. `None` before.
+    kept: Option<VecDeque<u8>>,
     /// What is looked at to give the program the rest.
     looked_at: Vec<u8>,
     /// It waits in the list of those that may have something to send.
@@ -130,6 +134,7 @@ impl Connection {
             sent_up_to: None,
             timeout: None,
             unshown_bytes: 0,
+            kept: None,
             window_step_bytes: mss.min(profile.receive_buffer_bytes / 2),
             looked_at: Vec::new(),
             is_sending: false,
@@ -175,7 +180,22 @@ impl Connection {
 
     /// Make a segment, if one is due.
     pub fn make_segment(&mut self, now: Instant) {
+        if self.kept.is_none() && self.socket().state() == tcp::State::TimeWait {
+            self.keep_the_rest();
+        }
         self.interface.poll_egress(in_micros(now), &mut self.device, &mut self.sockets);
+    }
+
+    /// Take out what the program has not read yet.
+    fn keep_the_rest(&mut self) {
+        self.show_room();
+        let mut rest = vec![0; self.socket().recv_queue()];
+        let mut filled = 0;
+        // A ring gives its bytes in two parts where they wrap.
+        while let Ok(bytes @ 1..) = self.socket_mut().recv_slice(&mut rest[filled..]) {
+            filled += bytes;
+        }
+        self.kept = Some(rest.into());
     }
 
     /// The oldest frame that is to be sent, with room for its Ethernet header; `into` becomes it.
@@ -184,6 +204,7 @@ impl Connection {
             return false;
         }
         let mut frame = self.device.sent.remove(0);
+        self.number_acknowledgement(&mut frame[ETHERNET_HEADER_BYTES..]);
         self.count_sent(&frame[ETHERNET_HEADER_BYTES..]);
         std::mem::swap(into, &mut frame);
         self.device.unused.push(frame);
@@ -221,6 +242,13 @@ impl Connection {
     /// of half of the buffer (RFC 1122, 4.2.3.3), so that small reads ask for no small segments.
     pub fn receive(&mut self, into: &mut [u8]) -> Received {
         let wanted = into.len().min(self.readable_bytes());
+        if let Some(kept) = &mut self.kept {
+            for (place, octet) in into.iter_mut().zip(kept.drain(..wanted)) {
+                *place = octet;
+            }
+            self.facts.received_bytes += wanted as u64;
+            return if wanted == 0 { Received::End } else { Received::Bytes(wanted) };
+        }
         if wanted == 0 {
             self.show_room();
             return self.nothing_received();
@@ -273,7 +301,8 @@ impl Connection {
 
     /// Bytes that have come and were not taken yet.
     pub fn readable_bytes(&self) -> usize {
-        self.socket().recv_queue() - self.unshown_bytes
+        let kept = self.kept.as_ref().map(VecDeque::len);
+        kept.unwrap_or_else(|| self.socket().recv_queue() - self.unshown_bytes)
     }
 
     /// Room of the send buffer.
@@ -302,6 +331,7 @@ impl Connection {
         self.handle = self.sockets.add(tcp::Socket::new(buffer(), buffer()));
         self.device.unused = Vec::new();
         self.looked_at = Vec::new();
+        self.kept = self.kept.take().map(|_| VecDeque::new());
         self.unshown_bytes = 0;
     }
 
@@ -316,6 +346,24 @@ impl Connection {
 
     fn payload_bytes(&self, packet: &[u8]) -> usize {
         self.tcp(packet).map_or(0, |tcp| tcp.payload().len())
+    }
+
+    /// Give an acknowledgement without data the number after the highest that was sent. From smoltcp it has the
+    /// one after what is sent again: where both ends send again what both have, each takes the other's
+    /// acknowledgements for old segments, and neither ever goes on.
+    fn number_acknowledgement(&self, packet: &mut [u8]) {
+        let ends = (IpAddress::from(self.local.ip()), IpAddress::from(self.peer.ip()));
+        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
+        let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
+            return;
+        };
+        let Some(up_to) = self.sent_up_to.filter(|_| tcp.segment_len() == 0 && !tcp.rst()) else {
+            return;
+        };
+        if up_to.wrapping_sub(tcp.seq_number().0.cast_unsigned()).cast_signed() > 0 {
+            tcp.set_seq_number(TcpSeqNumber(up_to.cast_signed()));
+            tcp.fill_checksum(&ends.0, &ends.1);
+        }
     }
 
     fn count_sent(&mut self, packet: &[u8]) {

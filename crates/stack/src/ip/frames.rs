@@ -6,8 +6,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
-    IpAddress, IpProtocol, IpRepr, Ipv4Packet, Ipv6Packet, TcpPacket, UDP_HEADER_LEN, UdpPacket,
-    UdpRepr,
+    IpAddress, IpProtocol, IpRepr, Ipv4Packet, Ipv6Packet, TcpControl, TcpPacket, TcpRepr,
+    TcpSeqNumber, UDP_HEADER_LEN, UdpPacket, UdpRepr,
 };
 
 use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac};
@@ -64,6 +64,53 @@ pub(super) fn emit_datagram(
     let mut packet = UdpPacket::new_unchecked(&mut frame[header_bytes..]);
     let copy = |room: &mut [u8]| room.copy_from_slice(payload);
     udp.emit(&mut packet, &source, &destination, payload.len(), copy, &capabilities);
+}
+
+/// Make `frame` a reset that answers a segment for no connection, which is `packet` from `from` to `to`, without
+/// padding and check sequence (RFC 9293, section 3.10.7.1). Gives whether there is one: no reset answers a reset.
+pub(super) fn emit_reset(
+    macs: (Mac, Mac),
+    (from, to): (SocketAddr, SocketAddr),
+    packet: &[u8],
+    frame: &mut Vec<u8>,
+) -> bool {
+    let segment = packet.get(ip_header_bytes(to.ip())..);
+    let Some(segment) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
+        return false;
+    };
+    let (source, destination) = (IpAddress::from(to.ip()), IpAddress::from(from.ip()));
+    if segment.rst() || !segment.verify_checksum(&destination, &source) {
+        return false;
+    }
+    let (seq_number, ack_number) = if segment.ack() {
+        (segment.ack_number(), None)
+    } else {
+        (TcpSeqNumber(0), Some(segment.seq_number() + segment.segment_len()))
+    };
+    let tcp = TcpRepr {
+        src_port: to.port(),
+        dst_port: from.port(),
+        control: TcpControl::Rst,
+        seq_number,
+        ack_number,
+        window_len: 0,
+        window_scale: None,
+        max_seg_size: None,
+        sack_permitted: false,
+        sack_ranges: [None; 3],
+        timestamp: None,
+        payload: &[],
+    };
+    let ip = IpRepr::new(source, destination, IpProtocol::Tcp, tcp.buffer_len(), HOP_LIMIT);
+    let header_bytes = ETHERNET_HEADER_BYTES + ip.header_len();
+    frame.clear();
+    frame.resize(header_bytes + tcp.buffer_len(), 0);
+    emit_ethernet(macs.0, macs.1, from.ip(), frame);
+    let capabilities = ChecksumCapabilities::default();
+    ip.emit(&mut frame[ETHERNET_HEADER_BYTES..], &capabilities);
+    let mut written = TcpPacket::new_unchecked(&mut frame[header_bytes..]);
+    tcp.emit(&mut written, &source, &destination, &capabilities);
+    true
 }
 
 /// What a frame carries to `mac`; `None` if it is for another, damaged, or none of UDP and TCP.

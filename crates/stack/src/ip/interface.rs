@@ -12,6 +12,9 @@ use super::frames::{self, Carried};
 use super::udp::Socket;
 use super::{Config, Mac, Refusal};
 
+/// Resets that wait for the adapter, at most.
+const MOST_RESETS: usize = 16;
+
 /// A UDP socket of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SocketId(pub usize);
@@ -51,6 +54,8 @@ pub struct Interface {
     left: BTreeSet<usize>,
     by_ends: BTreeMap<(u16, SocketAddr), usize>,
     datagrams: VecDeque<Waiting>,
+    /// Answers to segments for no connection, as frames that wait for the adapter.
+    resets: VecDeque<Vec<u8>>,
     /// Connections that may have something to send.
     sending: VecDeque<usize>,
     timeouts: BTreeSet<(Instant, usize)>,
@@ -72,6 +77,7 @@ impl Interface {
             left: BTreeSet::new(),
             by_ends: BTreeMap::new(),
             datagrams: VecDeque::new(),
+            resets: VecDeque::new(),
             sending: VecDeque::new(),
             timeouts: BTreeSet::new(),
             events: VecDeque::new(),
@@ -239,24 +245,36 @@ impl Interface {
         let known = self.by_ends.get(&(to.port(), from)).copied();
         let id = match known {
             Some(id) => id,
+            None if !self.config.addresses.contains(&to.ip()) => return false,
             None if is_syn && self.listening.contains(&to.port()) => {
-                let is_mine = self.config.addresses.contains(&to.ip());
                 let Ok((_, mac)) = self.way_to(from) else { return false };
-                if !is_mine {
-                    return false;
-                }
                 let id = self.add_connection(now, to, from, mac);
                 if !self.connections[id].listen() {
                     return false;
                 }
                 id
             }
-            None => return false,
+            None => {
+                self.reset(from, to, packet);
+                return false;
+            }
         };
         self.connections[id].handle_packet(now, packet);
         self.touched(now, id);
         self.tell(id);
         true
+    }
+
+    /// Answer a segment for no connection. One that waits behind too many is sent again by the peer.
+    fn reset(&mut self, from: SocketAddr, to: SocketAddr, packet: &[u8]) {
+        let Ok((_, mac)) = self.way_to(from) else { return };
+        let mut frame = self.unused.pop().unwrap_or_default();
+        let macs = (self.config.mac, mac);
+        if self.resets.len() < MOST_RESETS
+            && frames::emit_reset(macs, (from, to), packet, &mut frame)
+        {
+            self.resets.push_back(frame);
+        }
     }
 
     /// Let time pass.
@@ -277,6 +295,11 @@ impl Interface {
 
     /// Make `into` the next frame to send, without padding and check sequence; false if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+        if let Some(mut reset) = self.resets.pop_front() {
+            std::mem::swap(into, &mut reset);
+            self.unused.push(reset);
+            return true;
+        }
         if let Some(mut waiting) = self.datagrams.pop_front() {
             std::mem::swap(into, &mut waiting.frame);
             self.unused.push(waiting.frame);

@@ -20,6 +20,8 @@
 //! - **Acknowledgements** are sent at once when more than one segment of the peer's largest size waits
 //!   for one, as Linux does and RFC 9293 (SHLD-19) allows; out of order likewise. The delay of a
 //!   profile is for a single segment. It counts from that segment, not by a system-wide tick.
+//! - **Their sequence number** is the one after the highest that was sent, as of 4.4BSD: that is done here.
+//!   smoltcp goes back with it when it sends again.
 //! - **Window updates** are sent when the window has doubled since it was last advertised. It opens by a
 //!   segment or half of the buffer at least (RFC 1122, 4.2.3.3): that is done here, not by smoltcp.
 //! - **Silly windows** are avoided by the receiver alone: a sender fills a window of any size, where RFC
@@ -28,11 +30,15 @@
 //!   6298), doubles, and is 60 s at most. Systems of the 1990s had shorter ones.
 //! - **Congestion control** is Reno with an initial window of 2,048 bytes; fast retransmission after three
 //!   duplicate acknowledgements. 32 gaps in the received data are remembered.
+//! - **What was not read** when both ends have closed stays until it is: that is done here. smoltcp forgets it
+//!   after 10 s.
 //! - **Options**: largest segment, window scale and SACK permitted are in each SYN. SACK blocks are
 //!   sent, but the sender does not use them. No time stamps.
 //! - **Segments** are cut where smoltcp's ring of octets to send begins anew. The ring is eight times the
 //!   send buffer and a multiple of the largest segment: no segment of a bulk transfer is cut.
-//! - Segments for no connection are not answered by a reset.
+//! - **Segments for no connection** are answered by a reset (RFC 9293, 3.10.7.1): that is done here. A
+//!   connection that waits for the end has forgotten the peer after 10 s, and else each end of it that was
+//!   lost would be sent for ever.
 
 mod address;
 mod connection;

@@ -1,6 +1,7 @@
 //! Both ends of UDP and TCP over a cable of the offline medium.
 
 mod pair;
+mod schedules;
 
 use std::net::SocketAddr;
 

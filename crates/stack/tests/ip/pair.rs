@@ -26,6 +26,21 @@ pub fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
+/// Two interfaces that know each other.
+pub fn hosts(profile: &TcpProfile, seed: u64) -> [Interface; 2] {
+    let neighbours: BTreeMap<IpAddr, Mac> =
+        (0..2).flat_map(|host| ADDRESSES[host].map(|address| (address, MACS[host]))).collect();
+    [SENDER, RECEIVER].map(|index| {
+        Interface::new(Config {
+            mac: MACS[index],
+            addresses: ADDRESSES[index].to_vec(),
+            neighbours: neighbours.clone(),
+            tcp: *profile,
+            seed: seed + index as u64,
+        })
+    })
+}
+
 /// Two interfaces and a cable.
 pub struct Pair {
     pub hosts: [Interface; 2],
@@ -37,17 +52,6 @@ pub struct Pair {
 
 impl Pair {
     pub fn new(profile: &TcpProfile, rate_bps: u64, loss: LossPlan) -> Self {
-        let neighbours: BTreeMap<IpAddr, Mac> =
-            (0..2).flat_map(|host| ADDRESSES[host].map(|address| (address, MACS[host]))).collect();
-        let host = |index: usize| {
-            Interface::new(Config {
-                mac: MACS[index],
-                addresses: ADDRESSES[index].to_vec(),
-                neighbours: neighbours.clone(),
-                tcp: *profile,
-                seed: 7 + index as u64,
-            })
-        };
         let plan = Plan {
             topology: Topology::Cable,
             rate_bps: Some(rate_bps),
@@ -58,7 +62,7 @@ impl Pair {
             switch_queue_bytes: 0,
         };
         let medium = Medium::new(&plan, 7).unwrap();
-        Self { hosts: [host(0), host(1)], medium, now: Instant::ZERO, frames: Vec::new() }
+        Self { hosts: hosts(profile, 7), medium, now: Instant::ZERO, frames: Vec::new() }
     }
 
     /// Let both run until nothing happens any more, or until `end`; `program` is called with each event of
