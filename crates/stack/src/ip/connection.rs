@@ -1,5 +1,4 @@
-//! One TCP connection: a socket of smoltcp with an interface of its own, so that no event costs more the more
-//! connections there are.
+//! One TCP connection: a socket and an interface of smoltcp, so that no event costs more the more there are.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -15,10 +14,11 @@ use super::frames::ip_header_bytes;
 use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac, TcpProfile};
 
 const TCP_HEADER_BYTES: usize = 20;
-/// smoltcp cuts a segment where its ring of octets begins anew: that is to be seldom. With whole
-/// segments in a ring of whole segments it is never.
+/// smoltcp cuts a segment where its ring of octets begins anew: with whole segments in it, never.
 const RING_BUFFERS: usize = 8;
 const NANOS_PER_MICRO: u64 = 1_000;
+/// Time between two questions for the peer's window.
+const PROBE: time::Duration = time::Duration::from_secs(1);
 
 /// What reading from a connection gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +73,7 @@ pub(super) struct Connection {
     unshown_bytes: usize,
     /// The window opens by this much at least.
     window_step_bytes: usize,
-    /// What had come and was not read when both ends had closed: smoltcp forgets it when its wait for what may
-    /// still come is over. `None` before.
+    /// What was not read when both ends had closed: smoltcp forgets it after its wait. `None` before.
     kept: Option<VecDeque<u8>>,
     /// What is looked at to give the program the rest.
     looked_at: Vec<u8>,
@@ -176,6 +175,9 @@ impl Connection {
         }
         self.device.received = Some(buffer);
         self.interface.poll_ingress_single(in_micros(now), &mut self.device, &mut self.sockets);
+        if self.socket().keep_alive().is_some() {
+            self.socket_mut().set_keep_alive(None);
+        }
     }
 
     /// Make a segment, if one is due.
@@ -184,6 +186,11 @@ impl Connection {
             self.keep_the_rest();
         }
         self.interface.poll_egress(in_micros(now), &mut self.device, &mut self.sockets);
+        if self.socket().send_queue() > 0 && self.is_established_once() && self.wants(now).is_none()
+        {
+            // The peer's window closed while segments were lost: smoltcp would wait for ever.
+            self.socket_mut().set_keep_alive(Some(PROBE));
+        }
     }
 
     /// Take out what the program has not read yet.
@@ -348,9 +355,8 @@ impl Connection {
         self.tcp(packet).map_or(0, |tcp| tcp.payload().len())
     }
 
-    /// Give an acknowledgement without data the number after the highest that was sent. From smoltcp it has the
-    /// one after what is sent again: where both ends send again what both have, each takes the other's
-    /// acknowledgements for old segments, and neither ever goes on.
+    /// Give an acknowledgement without data the number after the highest that was sent. From smoltcp it has the one
+    /// after what is sent again: where both ends do that, each takes the other's for old, and neither goes on.
     fn number_acknowledgement(&self, packet: &mut [u8]) {
         let ends = (IpAddress::from(self.local.ip()), IpAddress::from(self.peer.ip()));
         let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
