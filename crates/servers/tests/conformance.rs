@@ -208,7 +208,7 @@ fn a_session_over_frames_takes_192_kib_at_most_with_both_its_ends() {
         (S::Ncp, CarrierKind::Ncp),
     ] {
         let cable = VirtualCable::new(carrier.name(), 0.0);
-        let wired = Some((carrier, [cable.interface(0), cable.interface(1)]));
+        let wired = Some((carrier, [cable.interface(0), cable.interface(1)], None));
         cable.run(async {
             let root = TempDir::new().unwrap();
             let (serving, target) = served(service, &wired, root.path()).await;

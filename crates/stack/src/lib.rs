@@ -9,6 +9,7 @@ pub mod file_server;
 pub mod files;
 pub mod ip;
 mod ipx;
+mod known;
 pub mod llc;
 pub mod nbf;
 pub mod nbipx;

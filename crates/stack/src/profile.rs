@@ -3,45 +3,9 @@
 //! Each number says how sure it is. Sources: IBM, Local Area Network Technical Reference (SC30-3587);
 //! Microsoft Knowledge Base, articles Q90180, Q99745, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
 
+pub use crate::known::{Certainty, Known};
+use crate::known::{assumed, observed, primary, secondary};
 use crate::xns::profile::{THREE_PLUS, XnsProfile};
-
-/// How sure a number is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Certainty {
-    /// Seen on the wire.
-    Observed,
-    /// A document of the maker, or two independent sources that agree.
-    Primary,
-    /// One source that is not the maker's.
-    Secondary,
-    /// No public source: a choice of ours.
-    Assumed,
-}
-
-/// A number with its certainty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known<T> {
-    /// The number.
-    pub value: T,
-    /// How sure it is.
-    pub certainty: Certainty,
-}
-
-pub(crate) const fn observed<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Observed }
-}
-
-pub(crate) const fn primary<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Primary }
-}
-
-pub(crate) const fn secondary<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Secondary }
-}
-
-pub(crate) const fn assumed<T: Copy>(value: T) -> Known<T> {
-    Known { value, certainty: Certainty::Assumed }
-}
 
 const MS: u64 = 1_000_000;
 

@@ -3,7 +3,7 @@
 //! Source: dissector `ncp` of Wireshark; a server that answers as NetWare 3; defaults of Novell's documentation,
 //! where the maker's own text is not at hand.
 
-use crate::profile::{Known, assumed, observed, primary, secondary};
+use crate::known::{Known, assumed, observed, primary, secondary};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -3,7 +3,7 @@
 //! Both speak nothing but `PC NETWORK PROGRAM 1.0`, have passwords of shares and no users, and one connection a client.
 //! What they said of their buffers is not public: servers of their time said 1 to 4 KiB.
 
-use crate::profile::{Known, assumed};
+use crate::known::{Known, assumed};
 
 /// A server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

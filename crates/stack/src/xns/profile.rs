@@ -1,6 +1,6 @@
 //! Numbers of stacks with XNS, as data.
 
-use crate::profile::{Known, assumed, observed, primary, secondary};
+use crate::known::{Known, assumed, observed, primary, secondary};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -1,0 +1,39 @@
+//! Numbers of stacks of their time, each with how sure it is.
+
+/// How sure a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// Seen on the wire.
+    Observed,
+    /// A document of the maker, or two independent sources that agree.
+    Primary,
+    /// One source that is not the maker's.
+    Secondary,
+    /// No public source: a choice of ours.
+    Assumed,
+}
+
+/// A number with its certainty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known<T> {
+    /// The number.
+    pub value: T,
+    /// How sure it is.
+    pub certainty: Certainty,
+}
+
+pub(crate) const fn observed<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Observed }
+}
+
+pub(crate) const fn primary<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Primary }
+}
+
+pub(crate) const fn secondary<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Secondary }
+}
+
+pub(crate) const fn assumed<T: Copy>(value: T) -> Known<T> {
+    Known { value, certainty: Certainty::Assumed }
+}
