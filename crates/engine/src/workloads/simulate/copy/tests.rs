@@ -50,7 +50,7 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
         (smb1, tcp, "NT LM 0.12"),
         (smb1, r#""nbf""#, "NT LM 0.12"),
         (ftp, tcp, "FTP"),
-        (ncp, ncp, "NetWare 3.12"),
+        (ncp, ncp, "NetWare 2.15"),
     ] {
         for direction in [r#""upload""#, r#""download""#] {
             let changes = [(SERVICE, service), (CARRIER, carrier), (DIRECTION, direction)];
