@@ -98,11 +98,11 @@ def test_the_share_of_small_faults_is_that_of_the_last_samples() -> None:
     summary = re.search(r"the tests catch (\d+) to (\d+) %, by part", text)
     assert summary
     last: dict[str, int] = {}
-    for row in text.split("| part | what |", 1)[1].splitlines()[2:]:
+    for row in text.split("| part | code |", 1)[1].splitlines()[2:]:
         if not row.startswith("|"):
             break
         cells = [cell.strip() for cell in row.strip("|").split("|")]
-        found = re.search(r"\((\d+) %\)", cells[5])
+        found = re.search(r"\((\d+) %\)", cells[2])
         assert found, row
         last[cells[0]] = int(found[1])
     assert len(last) > 5
