@@ -45,7 +45,7 @@ def simulated_cells(
     others = {name for name, cell in moved_bytes.items() if _is_of_another_amount(cell, published)}
     return {
         metric: [
-            simulated_cell(metric, cell, wire_at(evidence.run, cell.levels))
+            simulated_cell(metric, cell, wire_at(evidence.run, cell.levels, evidence.study))
             for cell in evidence.cells(metric)
             if cell.name not in others
         ]

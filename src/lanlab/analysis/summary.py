@@ -172,7 +172,7 @@ def summarise(
                 condition,
                 by_condition.get(condition_key(dict(condition.factors)), []),
                 metric,
-                wire_at(run, condition.parameters),
+                wire_at(run, condition.parameters, study),
             ),
             constant=constant,
         )

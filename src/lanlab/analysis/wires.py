@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.limits import (
     MTU_BYTES,
@@ -16,6 +16,9 @@ from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord
 from lanlab.testbeds.link import SHARED, LinkRequest, parse_link
 from lanlab.units import format_rate
+
+if TYPE_CHECKING:
+    from lanlab.studies import Study
 
 #: Drivers that say a speed which nothing keeps to.
 _OF_SOFTWARE = frozenset(
@@ -105,15 +108,17 @@ def wire_of(run: RunRecord) -> Wire | None:
     )
 
 
-def wire_at(run: RunRecord, parameters: Mapping[str, Level]) -> Wire | None:
+def wire_at(
+    run: RunRecord, parameters: Mapping[str, Level], study: Study | None = None
+) -> Wire | None:
     """The link of one condition of a run: that of the run, unless the machines of a simulated
-    condition are joined by another."""
+    condition are joined by another. `study` is that of the run, where it has been read."""
     recorded = run.study.get("simulation") or {}
     if recorded.get("medium"):
         from lanlab.studies import Study
         from lanlab.studies.counterparts import place_at
 
-        study = Study.model_validate(run.study)
+        study = study or Study.model_validate(run.study)
         place = place_at(study, parameters)
         assert study.simulation is not None
         link = None if place is None else study.simulation.link_of(place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
@@ -52,7 +53,7 @@ class RunEvidence:
         """Its id."""
         return f"run {self.run.id}"
 
-    @property
+    @cached_property
     def factors(self) -> set[str]:
         """All that a condition says, in the words of what was published."""
         return {
@@ -65,16 +66,32 @@ class RunEvidence:
     def cells(self, metric: str) -> Sequence[Cell]:
         """Conditions with at least one trial that has the metric; of modelled machines, whose loads
         are a grid of ours, also the peaks between these."""
-        found = [cell for cell, _ in self._cells(metric)]
-        return [*found, *self._peaks(metric, found)]
+        if metric not in self._cells_known:
+            found = [cell for cell, _ in self._cells(metric)]
+            self._cells_known[metric] = [*found, *self._peaks(metric, found)]
+        return self._cells_known[metric]
 
     def shares(self, metric: str) -> Sequence[Cell]:
         """Where the link has a limit."""
+        if metric not in self._shares_known:
+            self._shares_known[metric] = self._shares(metric)
+        return self._shares_known[metric]
+
+    @cached_property
+    def _cells_known(self) -> dict[str, list[Cell]]:
+        """By metric: a statement asks for them at every level of what it names."""
+        return {}
+
+    @cached_property
+    def _shares_known(self) -> dict[str, list[Cell]]:
+        return {}
+
+    def _shares(self, metric: str) -> list[Cell]:
         known = [(cell, dict(condition.parameters)) for cell, condition in self._cells(metric)]
         peaked = self._peaks(metric, [cell for cell, _ in known])
         found = []
         for cell, parameters in [*known, *((cell, dict(cell.levels)) for cell in peaked)]:
-            limit = limit_of(metric, parameters, wire_at(self.run, parameters))
+            limit = limit_of(metric, parameters, wire_at(self.run, parameters, self.study))
             if limit:
                 found.append(replace(cell, sample=times(cell.sample, 1 / limit)))
         return found
