@@ -42,7 +42,7 @@ def test_files_are_copied_and_every_frame_is_of_netware(lanlab: Lanlab, tmp_path
     # To tshark the end of a search is an error, too.
     assert dissected(pcap, "-Y", "_ws.malformed") == []
     assert dissected(pcap, "-Y", "ip || (ipx && !(ncp.type || ipxrip || ipxsap))") == []
-    # Each file takes five blocks of 1443 bytes, what a large packet on 802.2 holds, and their replies.
+    # Each file takes five blocks of 1443 bytes, what a packet on 802.2 holds, and their replies.
     assert len(dissected(pcap, "-Y", "ncp.type == 0x2222 && ncp.func == 0x49")) >= 25
 
 

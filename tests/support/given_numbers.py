@@ -17,6 +17,7 @@ class Given:
     found: list[Cell]
     title: str = "numbers that were given"
     can_lack: bool = False
+    is_model: bool = False
     assumed: Mapping[str, Level] = field(default_factory=dict)
     #: Levels that are known of a factor, whether they have numbers or not.
     known: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)

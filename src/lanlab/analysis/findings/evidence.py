@@ -48,6 +48,10 @@ class Evidence(Protocol):
         """Whether there were numbers that are not here: what is published may be incomplete."""
 
     @property
+    def is_model(self) -> bool:
+        """Whether it is of a model, of which only the means say anything."""
+
+    @property
     def assumed(self) -> Mapping[str, Level]:
         """Levels that are assumed for the only system that there is; left out of texts."""
 

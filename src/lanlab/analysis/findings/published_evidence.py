@@ -45,6 +45,7 @@ class PublishedEvidence:
     loaded: LoadedStudy
     title: str = "what was published"
     can_lack: bool = True
+    is_model: bool = False
     assumed: Mapping[str, Level] = field(default_factory=dict)
     #: None: a number that was printed has digits of its own.
     digits: Mapping[float, float] = field(default_factory=dict)

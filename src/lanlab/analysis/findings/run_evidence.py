@@ -53,6 +53,11 @@ class RunEvidence:
         """Its id."""
         return f"run {self.run.id}"
 
+    @property
+    def is_model(self) -> bool:
+        """Whether its trials were simulated."""
+        return self.study.is_simulated
+
     @cached_property
     def factors(self) -> set[str]:
         """All that a condition says, in the words of what was published."""

@@ -112,7 +112,8 @@ def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
         return Gap(f"no {scope.metric} at {levels}, which could be the {scope.take}", True)
     sign = 1 if scope.take == "greatest" else -1
     first = max(cells, key=lambda cell: sign * as_number(cell.sample).mean)
-    tied = [c for c in cells if c is not first and not _is_apart(scope.metric, first, c, sign)]
+    others = [] if scope.evidence.is_model else [cell for cell in cells if cell is not first]
+    tied = [cell for cell in others if not _is_apart(scope.metric, first, cell, sign)]
     is_choice = len(cells) > 1 or first.stands != "each"
     return Side(first, tuple(tied), scope.take if is_choice else "")
 
@@ -195,11 +196,13 @@ def alike(
     cells = [scope.cells(as_share) for scope in scopes]
     named = {factor for scope in scopes for factor in scope.named} | beside
     is_taken = any(scope.take for scope in scopes)
+    everything = [cell for own in cells for cell in own]
     free = [] if is_taken or not all(cells) else open_factors(cells, named)
+    free = [factor for factor in free if not _follows(factor, beside, everything)]
     if not free:
         yield {}
         return
-    for levels in projections([cell for own in cells for cell in own], free):
+    for levels in projections(everything, free):
         fixed = [scope.fixed(levels) for scope in scopes]
         # Conditions of two experiments may have more in common once one of them is left.
         for more in alike(fixed, as_share, beside):
@@ -221,6 +224,19 @@ def open_factors(sides: Sequence[Sequence[Cell]], named: Collection[str]) -> lis
         if len(set.union(*levels)) > 1 and (factor in varied or set.intersection(*levels)):
             found.append(factor)
     return found
+
+
+def _follows(factor: str, beside: frozenset[str], cells: Sequence[Cell]) -> bool:
+    """Whether a parameter that no experiment varies is said by the levels that the caller goes
+    through, as a service by the system that has it: nothing else can be alike in it."""
+    if not beside or any(factor in cell.varied for cell in cells):
+        return False
+    seen: dict[tuple[Level | None, ...], Level] = {}
+    for cell in cells:
+        at = tuple(cell.levels.get(name) for name in sorted(beside))
+        if seen.setdefault(at, cell.levels[factor]) != cell.levels[factor]:
+            return False
+    return True
 
 
 def projections(cells: Sequence[Cell], factors: Sequence[str]) -> list[dict[str, Level]]:
