@@ -466,3 +466,26 @@ def test_a_condition_that_may_be_the_extreme_one_as_well_must_agree() -> None:
     assert candidates(PrintedSpread(10.0, 1.0, 40), PrintedSpread(9.5, 1.0, 40)) == 2
     assert candidates(PrintedSpread(10.0, 1.0, 40), PrintedSpread(5.0, 1.0, 40)) == 1
     assert candidates(PrintedNumber(4.0, 4.0, math.inf), printed(3.0)) == 1
+
+
+def test_of_a_model_the_greatest_mean_is_the_extreme() -> None:
+    """Its seeds say nothing of what else might be."""
+    cells = [cell(Trials((mean,)), size=at) for at, mean in enumerate((9.9, 10.0))]
+    [one] = compared("value", Given(cells, is_model=True), at={"take": "greatest"}, min=9.95)
+    assert one.candidates == 1 and one.value == pytest.approx(10.0)
+
+
+def test_what_a_level_says_by_itself_is_not_held_alike() -> None:
+    """A system has its service; where an experiment varies it, like is compared with like."""
+    services = {"novell": "ncp", "3plus": "smb1+spp", "ibm": "smb1+nbf"}
+    cells = [
+        replace(cell(trials(mean), system=system, service=service), varied=("system",))
+        for mean, (system, service) in zip((10.0, 20.0, 30.0), services.items(), strict=True)
+    ]
+    order = {"along": "system", "levels": list(services)}
+    assert verdict("order", Given(cells), **order) == "holds"
+    assert verdict("order", Given(cells[::-1]), **{**order, "levels": order["levels"][::-1]}) == (
+        "does not hold"
+    )
+    varied = [replace(one, varied=("system", "service")) for one in cells]
+    assert verdict("order", Given(varied), **order) == "not tested"
