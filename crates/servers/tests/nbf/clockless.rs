@@ -4,13 +4,21 @@ use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::framing;
 use lanlab_wire::{ipx, nbipx, xns};
 
+/// What a number is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Socket,
+    Connection,
+}
+
 /// A frame without what begins with the clock: the socket of a client, the connections of `NetBIOS` over IPX and of
 /// XNS, and the number of a packet exchange, as numbers in the order in which they come.
-fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
-    // Both ends may have the same number.
-    let mut number = |of: Mac, number: u16| {
-        let at = known.iter().position(|known| *known == (of, number)).unwrap_or_else(|| {
-            known.push((of, number));
+fn without_clock(frame: &[u8], known: &mut Vec<(What, Mac, u16)>) -> Vec<u8> {
+    // Both ends may have the same number, and a socket that of a connection.
+    let mut number = |what: What, of: Mac, number: u16| {
+        let own = (what, of, number);
+        let at = known.iter().position(|known| *known == own).unwrap_or_else(|| {
+            known.push(own);
             known.len() - 1
         });
         at as u16
@@ -21,15 +29,16 @@ fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
         let (to, from) = (parsed.header.destination, parsed.header.source);
         for (of, address) in [(from, &mut header.source), (to, &mut header.destination)] {
             if address.socket != xns::socket::SMB {
-                address.socket = number(of, address.socket);
+                address.socket = number(What::Socket, of, address.socket);
             }
         }
         let mut without = Vec::new();
         if header.kind == xns::packet_type::SEQUENCED {
             let (said, rest) = xns::spp::Header::split(data).unwrap();
-            let source = number(from, said.source);
+            let source = number(What::Connection, from, said.source);
             let has_other = said.destination != xns::spp::NO_CONNECTION;
-            let destination = if has_other { number(to, said.destination) } else { 0 };
+            let destination =
+                if has_other { number(What::Connection, to, said.destination) } else { 0 };
             xns::spp::Header { source, destination, ..said }.emit(&mut without);
             without.extend_from_slice(rest);
         } else {
@@ -45,12 +54,13 @@ fn without_clock(frame: &[u8], known: &mut Vec<(Mac, u16)>) -> Vec<u8> {
     let (to, from) = (parsed.header.destination, parsed.header.source);
     for (of, address) in [(from, &mut header.source), (to, &mut header.destination)] {
         if (ipx::socket::FIRST_DYNAMIC..=ipx::socket::LAST_DYNAMIC).contains(&address.socket) {
-            address.socket = number(of, address.socket);
+            address.socket = number(What::Socket, of, address.socket);
         }
     }
     if header.source.socket == ipx::socket::NETBIOS && nbipx::is_session(&data) {
         let (session, rest) = nbipx::SessionHeader::split(&data).unwrap();
-        let (source, destination) = (number(from, session.source), number(to, session.destination));
+        let source = number(What::Connection, from, session.source);
+        let destination = number(What::Connection, to, session.destination);
         let rest = rest.to_vec();
         data.clear();
         nbipx::SessionHeader { source, destination, ..session }.emit(&mut data);
