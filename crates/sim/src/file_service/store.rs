@@ -2,25 +2,24 @@
 //!
 //! A store knows files by their numbers and holds no byte of them: [`Contents`](super::Contents) does.
 
+mod layout;
+mod reading;
+mod writing;
+
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
-use std::future::poll_fn;
-use std::ops::Range;
+use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::task::Poll;
 
 use lanlab_units::Instant;
 use lanlab_workloads::virtual_time::Wake;
 
+use self::layout::Layout;
 use super::cache::{Block, Cache};
 use super::disk::{Access, BadDisk, Disk, DiskFacts, DiskPlan, SECTOR_BYTES};
 use super::turns::{Order, Turn, Turns};
 use crate::machine::Cost;
 use crate::program::Host;
 use crate::programs::HostNode;
-
-/// Most blocks that wait to be written and are written by one access.
-const MOST_WRITTEN_BLOCKS: u32 = 16;
 
 /// What file calls take of a machine's processor, its cache and its disk.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,43 +102,6 @@ struct Shared {
     /// Blocks that are being read for a client, and who waits for them.
     coming: RefCell<BTreeMap<(u32, Block), Vec<Wake>>>,
     counted: Cell<[u64; 2]>,
-}
-
-/// Which blocks of the disk are whose: each new one is the next of the disk.
-#[derive(Debug, Default)]
-struct Layout {
-    /// Of each file, runs of blocks: by the first in the file, the first on the disk and how many.
-    runs: BTreeMap<u64, BTreeMap<u64, (u64, u64)>>,
-    next: u64,
-}
-
-impl Layout {
-    /// Whether a block has its place.
-    fn has(&self, (file, block): Block) -> bool {
-        let before = |runs: &BTreeMap<u64, (u64, u64)>| {
-            let (first, (_, count)) = runs.range(..=block).next_back()?;
-            Some(block - first < *count)
-        };
-        self.runs.get(&file).and_then(before).unwrap_or(false)
-    }
-
-    /// Place of a block on the disk.
-    fn place(&mut self, (file, block): Block) -> u64 {
-        let runs = self.runs.entry(file).or_default();
-        if let Some((first, (place, count))) = runs.range_mut(..=block).next_back() {
-            if block - first < *count {
-                return *place + (block - first);
-            }
-            if block == first + *count && *place + *count == self.next {
-                *count += 1;
-                self.next += 1;
-                return self.next - 1;
-            }
-        }
-        runs.insert(block, (self.next, 1));
-        self.next += 1;
-        self.next - 1
-    }
 }
 
 impl Store {
@@ -234,153 +196,6 @@ impl Store {
         }
     }
 
-    /// A client reads bytes that are there, of a file of this size.
-    pub async fn read(&self, client: u32, file: u64, size_bytes: u64, offset: u64, count: u64) {
-        self.work(self.0.plan.read, count).await;
-        if count == 0 {
-            return;
-        }
-        let block_bytes = u64::from(self.0.plan.block_bytes);
-        let (first, last) = (offset / block_bytes, (offset + count - 1) / block_bytes);
-        let end = size_bytes.div_ceil(block_bytes).max(last + 1);
-        for block in first..=last {
-            self.await_block(client, (file, block), end).await;
-        }
-        // The blocks behind those are read while the client does something else.
-        let ahead = u64::from(self.0.plan.read_ahead_blocks).min(end - (last + 1));
-        let is_ahead = |block| self.is_coming(client, (file, block));
-        if ahead > 0 && self.0.plan.cache_blocks > 0 && !is_ahead(last + ahead.div_ceil(2)) {
-            let from = (last + 1..=last + ahead).find(|block| !is_ahead(*block));
-            if let Some(from) = from {
-                let (store, blocks) = (self.clone(), from..last + ahead + 1);
-                self.begin_to_read(client, file, &blocks);
-                let reading = async move { store.finish_to_read(client, file, blocks).await };
-                self.0.host.spawn_service("read-ahead", reading);
-            }
-        }
-    }
-
-    /// Have a block in memory: it is there, or comes, or is read with those that are missing behind it.
-    async fn await_block(&self, client: u32, block: Block, end: u64) {
-        if self.with_cache(client, |cache| cache.takes(block)) {
-            self.count(1, 0);
-            return;
-        }
-        if self.0.coming.borrow().contains_key(&(client, block)) {
-            self.count(1, 0);
-            poll_fn(|context| {
-                let mut coming = self.0.coming.borrow_mut();
-                let Some(waiting) = coming.get_mut(&(client, block)) else {
-                    return Poll::Ready(());
-                };
-                let time = self.0.host.clock();
-                waiting.push(time.waits_for(context, "a block that is read ahead"));
-                Poll::Pending
-            })
-            .await;
-            return;
-        }
-        self.count(0, 1);
-        let (file, first) = block;
-        let most = first + 1 + u64::from(self.0.plan.read_ahead_blocks);
-        let is_there = |block: &u64| self.is_coming(client, (file, *block));
-        let until = (first + 1..most.min(end)).find(is_there).unwrap_or_else(|| most.min(end));
-        let blocks = first..until.max(first + 1);
-        self.begin_to_read(client, file, &blocks);
-        self.finish_to_read(client, file, blocks).await;
-    }
-
-    fn is_coming(&self, client: u32, block: Block) -> bool {
-        self.0.coming.borrow().contains_key(&(client, block))
-            || self.with_cache(client, |cache| cache.holds(block))
-    }
-
-    fn begin_to_read(&self, client: u32, file: u64, blocks: &Range<u64>) {
-        let mut coming = self.0.coming.borrow_mut();
-        for block in blocks.clone() {
-            coming.entry((client, (file, block))).or_default();
-        }
-    }
-
-    async fn finish_to_read(&self, client: u32, file: u64, blocks: Range<u64>) {
-        for (place, count) in self.runs(file, blocks.start, blocks.end) {
-            self.disk_blocks(place, count, false).await;
-        }
-        for block in blocks {
-            let left = self.with_cache(client, |cache| cache.put((file, block), false));
-            let waiting = self.0.coming.borrow_mut().remove(&(client, (file, block)));
-            for wake in waiting.into_iter().flatten() {
-                self.0.host.clock().wake(wake);
-            }
-            self.write_out(left).await;
-        }
-    }
-
-    /// A client writes bytes.
-    pub async fn write(&self, client: u32, file: u64, offset: u64, count: u64) {
-        self.work(self.0.plan.write, count).await;
-        if count == 0 {
-            return;
-        }
-        let plan = &self.0.plan;
-        let block_bytes = u64::from(plan.block_bytes);
-        let (first, last) = (offset / block_bytes, (offset + count - 1) / block_bytes);
-        let is_behind = plan.write_behind_blocks > 0 && plan.cache_blocks > 0;
-        for block in (first..=last).map(|block| (file, block)) {
-            let is_known = self.with_cache(client, |cache| cache.holds(block))
-                || !self.0.layout.borrow().has(block);
-            let left = self.with_cache(client, |cache| cache.put(block, is_behind));
-            self.write_out(left).await;
-            if !is_behind {
-                self.write_through(block, is_known, offset, offset + count).await;
-            }
-        }
-        if is_behind {
-            for block in first..(offset + count) / block_bytes {
-                if plan.writes_full
-                    && self.with_cache(client, |cache| cache.take_dirty_block((file, block)))
-                {
-                    self.write_out(Some((file, block))).await;
-                }
-            }
-            let most = plan.write_behind_blocks as usize;
-            // Half of what may wait is written while the client goes on.
-            let is_much = self.dirty_blocks(client) > most / 2;
-            self.begin_to_write_behind(if is_much { 0 } else { plan.write_behind_ns });
-            while self.dirty_blocks(client) > most {
-                self.write_oldest(client).await;
-            }
-        }
-    }
-
-    /// Write what of a block lies between two bytes of its file, in one access. The disk takes whole sectors: of one
-    /// that changes in part the rest is read before, unless it is known.
-    async fn write_through(&self, block: Block, is_known: bool, from: u64, to: u64) {
-        let block_bytes = u64::from(self.0.plan.block_bytes);
-        let begins = block.1 * block_bytes;
-        let place = self.place(block.0, block.1) * block_bytes;
-        let [from, to] =
-            [from, to].map(|at| place + at.clamp(begins, begins + block_bytes) - begins);
-        let (first, end) = (from / SECTOR_BYTES, to.div_ceil(SECTOR_BYTES));
-        if !is_known {
-            let cut = [from, to].map(|at| (at % SECTOR_BYTES != 0).then_some(at / SECTOR_BYTES));
-            for sector in cut.into_iter().flatten().collect::<BTreeSet<_>>() {
-                self.disk_sectors(sector, sector + 1, false).await;
-            }
-        }
-        self.disk_sectors(first, end, true).await;
-    }
-
-    /// Bring what was written of a file to the disk.
-    pub async fn flush(&self, client: u32, file: u64) {
-        self.work(self.0.plan.other, 0).await;
-        for block in self.with_cache(client, |cache| cache.dirty_of(file)) {
-            if self.with_cache(client, |cache| cache.take_dirty_block(block)) {
-                self.write_out(Some(block)).await;
-            }
-        }
-    }
-
     /// A file is gone, with what was to be written of it.
     pub fn forget(&self, file: u64) {
         for cache in self.0.caches.borrow_mut().values_mut() {
@@ -448,54 +263,5 @@ impl Store {
             let sector = number % self.name_room();
             self.0.disk.access(Access { sector, count: 1, is_write }).await;
         }
-    }
-
-    async fn write_out(&self, block: Option<Block>) {
-        if let Some((file, block)) = block {
-            let place = self.place(file, block);
-            self.disk_blocks(place, 1, true).await;
-        }
-    }
-
-    /// Write the block that has waited longest, and those behind it that wait, too, in one access.
-    async fn write_oldest(&self, client: u32) {
-        let Some((file, first)) = self.with_cache(client, Cache::take_dirty) else { return };
-        let place = self.place(file, first);
-        let mut count = 1;
-        while count < u64::from(MOST_WRITTEN_BLOCKS) {
-            let next = (file, first + count);
-            let is_next = self.with_cache(client, |cache| cache.is_dirty(next))
-                && self.place(file, first + count) == place + count;
-            if !is_next {
-                break;
-            }
-            self.with_cache(client, |cache| cache.take_dirty_block(next));
-            count += 1;
-        }
-        self.disk_blocks(place, count, true).await;
-    }
-
-    /// Have what waits written after this time, unless it is being written or will be before.
-    fn begin_to_write_behind(&self, after_ns: u64) {
-        let at = self.0.host.now().plus_nanos(after_ns);
-        if self.0.writes_behind_at.get().is_some_and(|set| set <= at) {
-            return;
-        }
-        self.0.writes_behind_at.set(Some(at));
-        let store = self.clone();
-        self.0.host.spawn_service("write-behind", async move {
-            store.0.host.clock().sleep_until(at).await;
-            // One that was to begin later has been overtaken.
-            if store.0.writes_behind_at.get() != Some(at) {
-                return;
-            }
-            let clients: Vec<u32> = store.0.caches.borrow().keys().copied().collect();
-            for client in clients {
-                while store.dirty_blocks(client) > 0 {
-                    store.write_oldest(client).await;
-                }
-            }
-            store.0.writes_behind_at.set(None);
-        });
     }
 }

@@ -1,5 +1,8 @@
 //! One session: what its packets say, once the other station is found.
 
+mod ending;
+mod opening;
+
 use lanlab_units::Instant;
 use lanlab_wire::xns::spp::{Header, NO_CONNECTION, control, stream};
 use lanlab_wire::xns::{packet_type, socket};
@@ -170,48 +173,6 @@ impl Session {
             place.framing = framing;
         }
         self.push_system(control::ACKNOWLEDGE, common);
-    }
-
-    /// The station is known: ask it for a session. `is_heard`: it has said in which framing it is reached.
-    pub(super) fn call_station(
-        &mut self,
-        now: Instant,
-        (place, is_heard): (Place, bool),
-        common: &mut Common,
-    ) {
-        (self.phase, self.query_at, self.is_heard) = (Phase::Calling, None, is_heard);
-        let address = place.address;
-        let to = if address.socket == 0 { socket::SMB } else { address.socket };
-        let address = lanlab_wire::ipx::Address { socket: to, ..address };
-        self.place = Some(Place { address, ..place });
-        self.timed = Some((0, now));
-        self.timer.begin(now, Wait::Answer, true, self.profile.xns);
-        self.push_call(common);
-    }
-
-    /// The other end has called: the session is open.
-    pub(super) fn accept(
-        &mut self,
-        now: Instant,
-        (from, header): (Place, &Header),
-        common: &mut Common,
-    ) {
-        (self.is_caller, self.is_heard, self.place) = (false, true, Some(from));
-        self.agree(header);
-        self.answer_call(common);
-        self.set_timer(now, true, true);
-    }
-
-    /// Say that the call is taken.
-    pub(super) fn answer_call(&mut self, common: &mut Common) {
-        self.acknowledge(common);
-    }
-
-    fn agree(&mut self, header: &Header) {
-        self.remote = header.source;
-        let part_bytes = usize::from(self.profile.xns.packet_bytes.value);
-        self.sending = Sending::new(0, header.allocation, part_bytes);
-        self.phase = Phase::Open;
     }
 
     /// Take a packet of the other end.
@@ -461,65 +422,5 @@ impl Session {
         self.receiving.held.clear();
         self.receiving.is_paused = false;
         self.go_on(now, false, false, common);
-    }
-}
-
-/// How a session ends: one end says so, the other one answers, and the first one says that it knows.
-impl Session {
-    /// Say that the session ends, with the first number that is not acknowledged.
-    fn begin_end(&mut self, now: Instant, why: Why, common: &mut Common) {
-        self.last = self.sending.acknowledged;
-        self.leave(now, Phase::Ending, common);
-        common.event(Event::Ended(self.id, why));
-    }
-
-    /// The other end has ended it.
-    fn handle_end(&mut self, now: Instant, header: &Header, common: &mut Common) {
-        self.receiving.next = header.sequence.wrapping_add(1);
-        self.last = self.sending.acknowledged;
-        self.leave(now, Phase::Replying, common);
-        common.event(Event::Ended(self.id, Why::ByPeer));
-    }
-
-    fn leave(&mut self, now: Instant, phase: Phase, common: &mut Common) {
-        (self.phase, self.close_at, self.timed) = (phase, None, None);
-        self.receiving.clear();
-        self.push_last(common);
-        self.acknowledge_at = None;
-        self.set_timer(now, true, true);
-    }
-
-    /// Say, or say again, that it ends.
-    fn push_last(&mut self, common: &mut Common) {
-        let is_end = self.phase == Phase::Ending;
-        let kind = if is_end { stream::END } else { stream::END_REPLY };
-        self.push_end(kind, self.last, common);
-    }
-
-    fn push_end(&mut self, stream: u8, sequence: u16, common: &mut Common) {
-        let control = if stream == stream::END { control::ACKNOWLEDGE } else { 0 };
-        self.push(Header { control, stream, sequence, ..Default::default() }, &[], common);
-    }
-
-    /// A packet comes when the session has ended at this end.
-    fn handle_late(&mut self, now: Instant, header: &Header, common: &mut Common) {
-        let is_reply = header.stream == stream::END_REPLY;
-        if !header.is_numbered() || !is_reply && header.stream != stream::END {
-            return;
-        }
-        self.receiving.next = header.sequence.wrapping_add(1);
-        match self.phase {
-            Phase::Ending if is_reply => {
-                (self.phase, self.last) = (Phase::Over, self.last.wrapping_add(1));
-                self.push_last(common);
-            }
-            // Both ends have ended it at once: each answers, and waits for its answer.
-            Phase::Ending => self.push_end(stream::END_REPLY, self.last.wrapping_add(1), common),
-            Phase::Replying if is_reply => self.phase = Phase::Over,
-            // It has not seen ours; if it had, both would answer each other for ever.
-            _ if !is_after(header.expected, self.last) => self.push_last(common),
-            _ => {}
-        }
-        self.set_timer(now, self.phase == Phase::Over, true);
     }
 }

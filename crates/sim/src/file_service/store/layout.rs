@@ -1,0 +1,42 @@
+//! Which blocks of a disk are whose.
+
+use std::collections::BTreeMap;
+
+use super::Block;
+
+/// Which blocks of the disk are whose: each new one is the next of the disk.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// Of each file, runs of blocks: by the first in the file, the first on the disk and how many.
+    pub(super) runs: BTreeMap<u64, BTreeMap<u64, (u64, u64)>>,
+    next: u64,
+}
+
+impl Layout {
+    /// Whether a block has its place.
+    pub(super) fn has(&self, (file, block): Block) -> bool {
+        let before = |runs: &BTreeMap<u64, (u64, u64)>| {
+            let (first, (_, count)) = runs.range(..=block).next_back()?;
+            Some(block - first < *count)
+        };
+        self.runs.get(&file).and_then(before).unwrap_or(false)
+    }
+
+    /// Place of a block on the disk.
+    pub(super) fn place(&mut self, (file, block): Block) -> u64 {
+        let runs = self.runs.entry(file).or_default();
+        if let Some((first, (place, count))) = runs.range_mut(..=block).next_back() {
+            if block - first < *count {
+                return *place + (block - first);
+            }
+            if block == first + *count && *place + *count == self.next {
+                *count += 1;
+                self.next += 1;
+                return self.next - 1;
+            }
+        }
+        runs.insert(block, (self.next, 1));
+        self.next += 1;
+        self.next - 1
+    }
+}

@@ -1,0 +1,124 @@
+//! How blocks come to the disk: at once, when they are full, or behind the client.
+
+use std::collections::BTreeSet;
+
+use super::{Block, Cache, SECTOR_BYTES, Store};
+
+/// Most blocks that wait to be written and are written by one access.
+const MOST_WRITTEN_BLOCKS: u32 = 16;
+
+impl Store {
+    /// A client writes bytes.
+    pub async fn write(&self, client: u32, file: u64, offset: u64, count: u64) {
+        self.work(self.0.plan.write, count).await;
+        if count == 0 {
+            return;
+        }
+        let plan = &self.0.plan;
+        let block_bytes = u64::from(plan.block_bytes);
+        let (first, last) = (offset / block_bytes, (offset + count - 1) / block_bytes);
+        let is_behind = plan.write_behind_blocks > 0 && plan.cache_blocks > 0;
+        for block in (first..=last).map(|block| (file, block)) {
+            let is_known = self.with_cache(client, |cache| cache.holds(block))
+                || !self.0.layout.borrow().has(block);
+            let left = self.with_cache(client, |cache| cache.put(block, is_behind));
+            self.write_out(left).await;
+            if !is_behind {
+                self.write_through(block, is_known, offset, offset + count).await;
+            }
+        }
+        if is_behind {
+            for block in first..(offset + count) / block_bytes {
+                if plan.writes_full
+                    && self.with_cache(client, |cache| cache.take_dirty_block((file, block)))
+                {
+                    self.write_out(Some((file, block))).await;
+                }
+            }
+            let most = plan.write_behind_blocks as usize;
+            // Half of what may wait is written while the client goes on.
+            let is_much = self.dirty_blocks(client) > most / 2;
+            self.begin_to_write_behind(if is_much { 0 } else { plan.write_behind_ns });
+            while self.dirty_blocks(client) > most {
+                self.write_oldest(client).await;
+            }
+        }
+    }
+
+    /// Write what of a block lies between two bytes of its file, in one access. The disk takes whole sectors: of one
+    /// that changes in part the rest is read before, unless it is known.
+    async fn write_through(&self, block: Block, is_known: bool, from: u64, to: u64) {
+        let block_bytes = u64::from(self.0.plan.block_bytes);
+        let begins = block.1 * block_bytes;
+        let place = self.place(block.0, block.1) * block_bytes;
+        let [from, to] =
+            [from, to].map(|at| place + at.clamp(begins, begins + block_bytes) - begins);
+        let (first, end) = (from / SECTOR_BYTES, to.div_ceil(SECTOR_BYTES));
+        if !is_known {
+            let cut = [from, to].map(|at| (at % SECTOR_BYTES != 0).then_some(at / SECTOR_BYTES));
+            for sector in cut.into_iter().flatten().collect::<BTreeSet<_>>() {
+                self.disk_sectors(sector, sector + 1, false).await;
+            }
+        }
+        self.disk_sectors(first, end, true).await;
+    }
+
+    /// Bring what was written of a file to the disk.
+    pub async fn flush(&self, client: u32, file: u64) {
+        self.work(self.0.plan.other, 0).await;
+        for block in self.with_cache(client, |cache| cache.dirty_of(file)) {
+            if self.with_cache(client, |cache| cache.take_dirty_block(block)) {
+                self.write_out(Some(block)).await;
+            }
+        }
+    }
+
+    pub(super) async fn write_out(&self, block: Option<Block>) {
+        if let Some((file, block)) = block {
+            let place = self.place(file, block);
+            self.disk_blocks(place, 1, true).await;
+        }
+    }
+
+    /// Write the block that has waited longest, and those behind it that wait, too, in one access.
+    async fn write_oldest(&self, client: u32) {
+        let Some((file, first)) = self.with_cache(client, Cache::take_dirty) else { return };
+        let place = self.place(file, first);
+        let mut count = 1;
+        while count < u64::from(MOST_WRITTEN_BLOCKS) {
+            let next = (file, first + count);
+            let is_next = self.with_cache(client, |cache| cache.is_dirty(next))
+                && self.place(file, first + count) == place + count;
+            if !is_next {
+                break;
+            }
+            self.with_cache(client, |cache| cache.take_dirty_block(next));
+            count += 1;
+        }
+        self.disk_blocks(place, count, true).await;
+    }
+
+    /// Have what waits written after this time, unless it is being written or will be before.
+    fn begin_to_write_behind(&self, after_ns: u64) {
+        let at = self.0.host.now().plus_nanos(after_ns);
+        if self.0.writes_behind_at.get().is_some_and(|set| set <= at) {
+            return;
+        }
+        self.0.writes_behind_at.set(Some(at));
+        let store = self.clone();
+        self.0.host.spawn_service("write-behind", async move {
+            store.0.host.clock().sleep_until(at).await;
+            // One that was to begin later has been overtaken.
+            if store.0.writes_behind_at.get() != Some(at) {
+                return;
+            }
+            let clients: Vec<u32> = store.0.caches.borrow().keys().copied().collect();
+            for client in clients {
+                while store.dirty_blocks(client) > 0 {
+                    store.write_oldest(client).await;
+                }
+            }
+            store.0.writes_behind_at.set(None);
+        });
+    }
+}

@@ -1,0 +1,68 @@
+//! How a session ends: one end says so, the other one answers, and the first one says that it knows.
+
+use lanlab_units::Instant;
+use lanlab_wire::xns::spp::{Header, control, stream};
+
+use super::super::Common;
+use super::{Phase, Session};
+use crate::carrier::{Event, Why};
+use crate::sequenced::is_after;
+
+impl Session {
+    /// Say that the session ends, with the first number that is not acknowledged.
+    pub(super) fn begin_end(&mut self, now: Instant, why: Why, common: &mut Common) {
+        self.last = self.sending.acknowledged;
+        self.leave(now, Phase::Ending, common);
+        common.event(Event::Ended(self.id, why));
+    }
+
+    /// The other end has ended it.
+    pub(super) fn handle_end(&mut self, now: Instant, header: &Header, common: &mut Common) {
+        self.receiving.next = header.sequence.wrapping_add(1);
+        self.last = self.sending.acknowledged;
+        self.leave(now, Phase::Replying, common);
+        common.event(Event::Ended(self.id, Why::ByPeer));
+    }
+
+    fn leave(&mut self, now: Instant, phase: Phase, common: &mut Common) {
+        (self.phase, self.close_at, self.timed) = (phase, None, None);
+        self.receiving.clear();
+        self.push_last(common);
+        self.acknowledge_at = None;
+        self.set_timer(now, true, true);
+    }
+
+    /// Say, or say again, that it ends.
+    pub(super) fn push_last(&mut self, common: &mut Common) {
+        let is_end = self.phase == Phase::Ending;
+        let kind = if is_end { stream::END } else { stream::END_REPLY };
+        self.push_end(kind, self.last, common);
+    }
+
+    fn push_end(&mut self, stream: u8, sequence: u16, common: &mut Common) {
+        let control = if stream == stream::END { control::ACKNOWLEDGE } else { 0 };
+        self.push(Header { control, stream, sequence, ..Default::default() }, &[], common);
+    }
+
+    /// A packet comes when the session has ended at this end.
+    pub(super) fn handle_late(&mut self, now: Instant, header: &Header, common: &mut Common) {
+        let is_reply = header.stream == stream::END_REPLY;
+        if !header.is_numbered() || !is_reply && header.stream != stream::END {
+            return;
+        }
+        self.receiving.next = header.sequence.wrapping_add(1);
+        match self.phase {
+            Phase::Ending if is_reply => {
+                (self.phase, self.last) = (Phase::Over, self.last.wrapping_add(1));
+                self.push_last(common);
+            }
+            // Both ends have ended it at once: each answers, and waits for its answer.
+            Phase::Ending => self.push_end(stream::END_REPLY, self.last.wrapping_add(1), common),
+            Phase::Replying if is_reply => self.phase = Phase::Over,
+            // It has not seen ours; if it had, both would answer each other for ever.
+            _ if !is_after(header.expected, self.last) => self.push_last(common),
+            _ => {}
+        }
+        self.set_timer(now, self.phase == Phase::Over, true);
+    }
+}
