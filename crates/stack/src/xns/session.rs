@@ -4,8 +4,8 @@ mod ending;
 mod opening;
 
 use lanlab_units::Instant;
+use lanlab_wire::xns::packet_type;
 use lanlab_wire::xns::spp::{Header, NO_CONNECTION, control, stream};
-use lanlab_wire::xns::{packet_type, socket};
 
 use super::Common;
 use super::interface::Packet;
