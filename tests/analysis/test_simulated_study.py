@@ -151,7 +151,7 @@ def test_the_highest_speed_of_a_simulated_sweep_is_the_peak_between_its_loads() 
     found = planned_run("milanovic-srbljic", "quick", 10_000_000, where="simulated")
     lossy = [replace(trial, metrics=_livelocked(trial)) for trial in found.trials]
     said = sentences(found.run, lossy, found.published)
-    (pentium,) = (one for one in said if "500-byte UDP" in one and "host pentium" in one)
+    (pentium,) = (one for one in said if "500-byte UDP" in one and "Pentium 133" in one)
     assert "was 620" in pentium, pentium
     cells = RunEvidence.of(found.run, lossy).cells("goodput_bps")
     tops = [as_number(cell.sample).mean for cell in cells if cell.stands == "greatest"]

@@ -46,11 +46,11 @@ def test_files_are_copied_and_every_frame_is_of_the_carrier(
     argv = ("--service", "smb1", "--carrier", carrier, *_LINK, "--pcap", str(pcap), "--json")
     is_xns = carrier == "spp"
     # In XNS, tshark takes each part of a message for a whole one: here each is one packet.
-    size_bytes = 400 if is_xns else 6_000
-    said = lanlab("copy", f"10x{size_bytes}B", *argv)
+    files, size_bytes = (4, 400) if is_xns else (10, 6_000)
+    said = lanlab("copy", f"{files}x{size_bytes}B", *argv)
     assert said.code == 0, said.err
     found = json.loads(said.out)
-    assert (found["copied_files"], found["copied_bytes"]) == (10, 10 * size_bytes)
+    assert (found["copied_files"], found["copied_bytes"]) == (files, files * size_bytes)
     assert (found["faults"], found["retries"], found["frames_discarded"]) == (0, 0, 0)
     parameters = found["parameters"]
     assert (parameters["service"], parameters["carrier"]) == (f"smb1+{carrier}", carrier)

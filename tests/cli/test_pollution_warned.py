@@ -77,6 +77,6 @@ def test_a_run_says_how_many_trials_were_disturbed(lanlab: Lanlab) -> None:
     assert said.code == 0
     assert "other processes" not in said.err
     assert "warning" not in said.err
-    assert "6 of 6 trials were disturbed (other processes 6): 0 were repeated" in said.out
+    assert "6 of 6 trials were disturbed (other processes 6): they are in means" in said.out
     assert "†" in said.out
     assert verbose.err.count("other processes used 0.9 of a CPU") == 6

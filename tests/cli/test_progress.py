@@ -52,7 +52,7 @@ def test_the_time_left_of_a_simulation_is_of_this_machine_and_not_of_the_simulat
     monkeypatch.setattr(watch.RunWatch, "trial_started", seen)
     said = lanlab(
         *("echo", "--testbed", "simulated", "--machines", "vista-ipv4,vista-ipv4"),
-        *("--time", "600", "--trials", "2"),
+        *("--time", "600", "--rate", "10", "--trials", "2"),
     )
 
     assert said.code == 0, said.err
