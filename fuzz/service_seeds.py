@@ -11,6 +11,8 @@ import hashlib
 import hmac
 import struct
 
+from seed_parts import part
+
 # Pieces of so many octets, less one: the second octet of most, the first of FTP.
 PIECES = b"\x06"
 ATTRIBUTES = struct.pack(">5I5Q6I", 1, 0o644, 1, 0, 0, 11, 4096, 0, 1, 4, *(6 * (5,)))
@@ -18,11 +20,6 @@ ATTRIBUTES = struct.pack(">5I5Q6I", 1, 0o644, 1, 0, 0, 11, 4096, 0, 1, 4, *(6 * 
 
 def word(*values: int) -> bytes:
     return struct.pack(f">{len(values)}I", *values)
-
-
-def part(octets: bytes) -> bytes:
-    """As `Feed::part` reads it."""
-    return len(octets).to_bytes(2, "big") + octets
 
 
 def opaque(octets: bytes) -> bytes:
