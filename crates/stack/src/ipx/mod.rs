@@ -14,6 +14,7 @@ mod round_trip;
 mod segment;
 
 pub(crate) use common::Common;
+pub(crate) use counts::Counts;
 pub(crate) use discovery::Found;
 pub(crate) use exchange::Exchange;
 pub(crate) use interface::{Advertised, Interface, Packet};

@@ -1,10 +1,8 @@
 //! Messages of a session that come in: their parts in the order of their numbers.
 
-use std::collections::VecDeque;
-
 use lanlab_wire::nbipx::{SessionHeader, control};
 
-use crate::sequenced::is_after;
+use crate::sequenced::{Incoming, is_after};
 
 /// What came with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,10 +26,7 @@ pub(super) enum Taken {
 pub(super) struct Receiving {
     /// The number that is expected.
     pub(super) next: u16,
-    pub(super) buffer: Vec<u8>,
-    /// Messages that wait until the session goes on: no more than there are packets in a window.
-    pub(super) held: VecDeque<Vec<u8>>,
-    pub(super) is_paused: bool,
+    pub(super) incoming: Incoming,
     window: u16,
     /// Last number that the other end was allowed to send.
     granted: u16,
@@ -45,9 +40,7 @@ impl Receiving {
     pub(super) const fn new(first: u16, window: u16) -> Self {
         Self {
             next: first,
-            buffer: Vec::new(),
-            held: VecDeque::new(),
-            is_paused: false,
+            incoming: Incoming::new(),
             window,
             granted: first.wrapping_sub(1),
             has_asked: false,
@@ -58,7 +51,7 @@ impl Receiving {
     /// Last number that the other end may send: this is being said.
     pub(super) const fn grant(&mut self) -> u16 {
         let last = self.next.wrapping_sub(1);
-        if self.is_paused {
+        if self.incoming.is_paused() {
             return last;
         }
         self.granted = last.wrapping_add(self.window);
@@ -81,13 +74,13 @@ impl Receiving {
         let end = usize::from(header.offset) + data.len();
         let is_last = header.control & control::END_OF_MESSAGE != 0;
         let total = usize::from(header.total_bytes);
-        if usize::from(header.offset) != self.buffer.len()
+        if usize::from(header.offset) != self.incoming.buffer.len()
             || end > total
             || is_last != (end == total)
         {
             return Taken::Senseless;
         }
-        self.buffer.extend_from_slice(data);
+        self.incoming.buffer.extend_from_slice(data);
         self.next = self.next.wrapping_add(1);
         self.unacknowledged += 1;
         self.has_asked = false;

@@ -311,13 +311,7 @@ impl Session {
             return None;
         }
         if taken == Taken::Whole {
-            let memory = common.memory();
-            let message = std::mem::replace(&mut self.receiving.buffer, memory);
-            if self.receiving.is_paused {
-                self.receiving.held.push_back(message);
-            } else {
-                common.message(self.id, message);
-            }
+            self.receiving.incoming.deliver(self.id, common);
         }
         let ipx = self.profile.ipx;
         let waits_for_data = taken == Taken::Whole && self.profile.piggybacks.value;
@@ -431,8 +425,7 @@ impl Session {
     /// End it, once everything is acknowledged.
     pub(super) fn close(&mut self, now: Instant, common: &mut Common) {
         self.close_at = Some(now.plus_nanos(self.profile.session_wait_ns.value));
-        self.receiving.held.clear();
-        self.receiving.is_paused = false;
+        self.receiving.incoming.drop_held();
         self.go_on(now, false, false, common);
     }
 
@@ -454,21 +447,16 @@ impl Session {
     fn end(&mut self, now: Instant) {
         (self.phase, self.acknowledge_at, self.close_at) = (Phase::Over, None, None);
         self.sending = Sending::new(self.sending.next(), 0, usize::from(LEAST_DATA));
-        self.receiving.buffer = Vec::new();
-        self.receiving.held.clear();
+        self.receiving.incoming.clear();
         self.set_timer(now, false, false);
     }
 
     pub(super) const fn pause(&mut self) {
-        self.receiving.is_paused = true;
+        self.receiving.incoming.pause();
     }
 
     pub(super) fn resume(&mut self, common: &mut Common) {
-        self.receiving.is_paused = false;
-        let held = std::mem::take(&mut self.receiving.held);
-        for message in held {
-            common.message(self.id, message);
-        }
+        self.receiving.incoming.resume(self.id, common);
         if self.phase == Phase::Open {
             // The other end may send again.
             self.acknowledge(common);

@@ -92,10 +92,7 @@ impl Carrier for Station {
         }
         let session = self.sessions.iter_mut().find(|session| session.id == to);
         let session = session.filter(|session| session.is_open()).ok_or(NotSent::NoSession)?;
-        if !session.sending.has_room(message) {
-            return Err(NotSent::Full);
-        }
-        session.sending.push(message);
+        session.sending.offer(message)?;
         session.go_on(now, false, false, &mut self.common);
         Ok(())
     }
@@ -121,7 +118,7 @@ impl Carrier for Station {
 
     fn resume(&mut self, id: SessionId) {
         let session = self.sessions.iter_mut().find(|session| session.id == id);
-        if let Some(session) = session.filter(|session| session.receiving.is_paused) {
+        if let Some(session) = session.filter(|session| session.receiving.incoming.is_paused()) {
             session.resume(&mut self.common);
         }
     }

@@ -3,6 +3,7 @@
 use lanlab_units::Instant;
 
 use crate::profile::IpxProfile;
+use crate::sequenced::mean_round_trip_ns;
 
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +84,7 @@ impl Timer {
 
     /// Something was answered that was sent once, this time ago.
     pub(super) fn measure(&mut self, took_ns: u64) {
-        let mean_ns = self.round_trip_ns.map_or(took_ns, |mean_ns| (7 * mean_ns + took_ns) / 8);
-        self.round_trip_ns = Some(mean_ns);
+        self.round_trip_ns = Some(mean_round_trip_ns(self.round_trip_ns, took_ns));
     }
 
     /// Whether the network is so slow that acknowledgements do not wait.

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::is_after;
+use crate::carrier::NotSent;
 
 /// Messages that may wait, the one included that is being sent.
 const MOST_MESSAGES: usize = 4;
@@ -83,12 +84,24 @@ impl Sending {
         }
     }
 
-    pub(crate) fn has_room(&self, message: &[u8]) -> bool {
+    /// Take a message to send.
+    ///
+    /// # Errors
+    /// [`NotSent::Full`]: there is no room for it.
+    pub(crate) fn offer(&mut self, message: &[u8]) -> Result<(), NotSent> {
+        if !self.has_room(message) {
+            return Err(NotSent::Full);
+        }
+        self.push(message);
+        Ok(())
+    }
+
+    fn has_room(&self, message: &[u8]) -> bool {
         let fits = self.messages.is_empty() || self.bytes + message.len() <= MOST_BYTES;
         fits && self.messages.len() < MOST_MESSAGES
     }
 
-    pub(crate) fn push(&mut self, message: &[u8]) {
+    fn push(&mut self, message: &[u8]) {
         let mut octets = self.spare.pop().unwrap_or_default();
         octets.clear();
         octets.extend_from_slice(message);

@@ -104,7 +104,7 @@ impl Station {
     /// A question for a name, or the answer to ours.
     pub(super) fn handle_exchange(&mut self, now: Instant, packet: &Packet<'_>) {
         let Some(header) = pep::Header::parse(packet.data).ok() else {
-            self.common.interface.counts.unreadable_packets += 1;
+            self.common.interface.counts.like_ipx.unreadable_packets += 1;
             return;
         };
         let name = &packet.data[pep::HEADER_LEN..];
@@ -137,7 +137,7 @@ impl Station {
     /// A packet of a session.
     pub(super) fn handle_sequenced(&mut self, now: Instant, packet: &Packet<'_>) {
         let Ok((header, data)) = Header::split(packet.data) else {
-            self.common.interface.counts.unreadable_packets += 1;
+            self.common.interface.counts.like_ipx.unreadable_packets += 1;
             return;
         };
         if let Some(index) = self.sessions.iter().position(|one| one.is_of(packet, &header)) {

@@ -1,6 +1,7 @@
 //! What a station counts.
 
 use crate::carrier::Count;
+use crate::ipx;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,16 +57,8 @@ impl Counts {
 pub(super) struct PacketCounts {
     /// Their checksum is wrong.
     pub(super) wrong_checksums: u64,
-    /// They have passed too many routers.
-    pub(super) hops_exceeded: u64,
-    /// They are for another network, or for another station.
-    pub(super) other_address_packets: u64,
-    /// What they carry cannot be read.
-    pub(super) unreadable_packets: u64,
-    /// Stations on this segment that say another network number than ours.
-    pub(super) network_disputes: u64,
-    /// Packets that were thrown away because the driver had not sent those before.
-    pub(super) dropped_answers: u64,
+    /// What packets of IPX are discarded for, too.
+    pub(super) like_ipx: ipx::Counts,
     /// Errors that were sent.
     pub(super) errors_sent: u64,
     /// Echoes that were answered.
@@ -74,16 +67,12 @@ pub(super) struct PacketCounts {
 
 impl PacketCounts {
     /// By their keys in results.
-    pub(super) fn keyed(&self) -> [Count; 8] {
-        [
+    pub(super) fn keyed(&self) -> impl Iterator<Item = Count> {
+        let own = [
             ("wrong_checksums", self.wrong_checksums),
-            ("hops_exceeded", self.hops_exceeded),
-            ("other_address_packets", self.other_address_packets),
-            ("unreadable_packets", self.unreadable_packets),
-            ("network_disputes", self.network_disputes),
-            ("dropped_answers", self.dropped_answers),
             ("errors_sent", self.errors_sent),
             ("echoes_answered", self.echoes_answered),
-        ]
+        ];
+        own.into_iter().chain(self.like_ipx.keyed())
     }
 }

@@ -11,7 +11,7 @@ use crate::carrier::Why;
 impl Station {
     pub(super) fn handle_error(&mut self, packet: &Packet<'_>) {
         let Ok(error) = ErrorPacket::parse(packet.data) else {
-            self.common.interface.counts.unreadable_packets += 1;
+            self.common.interface.counts.like_ipx.unreadable_packets += 1;
             return;
         };
         let (ours, theirs) = (error.header.source, error.header.destination);

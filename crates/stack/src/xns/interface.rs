@@ -78,7 +78,7 @@ impl Interface {
         let header = Header { checksum: 0, hops: 0, kind, destination, source };
         let write = |frame: &mut Vec<u8>| framing::emit(ways, to.framing, &header, data, frame);
         if !self.output.push(write) {
-            self.counts.dropped_answers += 1;
+            self.counts.like_ipx.dropped_answers += 1;
         }
     }
 
@@ -112,13 +112,13 @@ impl Interface {
         let from = Place { address: header.source, mac, framing };
         let packet = Packet { from, header, data, octets };
         if header.hops >= MOST_HOPS {
-            self.counts.hops_exceeded += 1;
+            self.counts.like_ipx.hops_exceeded += 1;
             return Ok(None);
         }
         let Address { network, node, .. } = header.destination;
         let is_here = network == 0 || self.network.is_none_or(|own| own == network);
         if !is_here || ![self.mac.0, BROADCAST].contains(&node) {
-            self.counts.other_address_packets += 1;
+            self.counts.like_ipx.other_address_packets += 1;
             return Ok(None);
         }
         if !is_intact {
@@ -129,7 +129,7 @@ impl Interface {
         // Only a packet that has passed no router says the number of this network.
         if header.hops == 0 && header.source.node == mac.0 && header.source.network != 0 {
             let own = *self.network.get_or_insert(header.source.network);
-            self.counts.network_disputes += u64::from(own != header.source.network);
+            self.counts.like_ipx.network_disputes += u64::from(own != header.source.network);
         }
         if header.kind == packet_type::ECHO && packet.socket() == socket::ECHO {
             self.handle_echo(&packet);
@@ -148,7 +148,7 @@ impl Interface {
                 self.push(packet.from, packet_type::ECHO, socket::ECHO, &data);
             }
             Ok(_) => {}
-            Err(_) => self.counts.unreadable_packets += 1,
+            Err(_) => self.counts.like_ipx.unreadable_packets += 1,
         }
     }
 

@@ -1,11 +1,9 @@
 //! Messages of a session that come in: packets in the order of their numbers. Those that come early wait.
 
-use std::collections::VecDeque;
-
 use lanlab_wire::xns::spp::{Header, control, stream};
 
 use crate::netbios::LONGEST_MESSAGE;
-use crate::sequenced::is_after;
+use crate::sequenced::{Incoming, is_after};
 
 /// When a packet comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,12 +40,9 @@ pub(super) enum Taken {
 pub(super) struct Receiving {
     /// The number that is expected.
     pub(super) next: u16,
-    pub(super) buffer: Vec<u8>,
+    pub(super) incoming: Incoming,
     /// Packets that have come early: fewer than there are in a window.
     early: Vec<(Header, Vec<u8>)>,
-    /// Messages that wait until the session goes on: no more than there are packets in a window.
-    pub(super) held: VecDeque<Vec<u8>>,
-    pub(super) is_paused: bool,
     window: u16,
     /// Last number that the other end was allowed to send: never less than before.
     granted: u16,
@@ -55,21 +50,13 @@ pub(super) struct Receiving {
 
 impl Receiving {
     pub(super) const fn new(window: u16) -> Self {
-        Self {
-            next: 0,
-            buffer: Vec::new(),
-            early: Vec::new(),
-            held: VecDeque::new(),
-            is_paused: false,
-            window,
-            granted: u16::MAX,
-        }
+        Self { next: 0, incoming: Incoming::new(), early: Vec::new(), window, granted: u16::MAX }
     }
 
     /// Last number that the other end may send: this is being said.
     pub(super) const fn grant(&mut self) -> u16 {
         let last = self.next.wrapping_sub(1).wrapping_add(self.window);
-        if !self.is_paused && is_after(last, self.granted) {
+        if !self.incoming.is_paused() && is_after(last, self.granted) {
             self.granted = last;
         }
         self.granted
@@ -120,8 +107,10 @@ impl Receiving {
         match header.stream {
             stream::END => return Taken::End,
             stream::END_REPLY => return Taken::EndReply,
-            _ if self.buffer.len() + data.len() > LONGEST_MESSAGE => return Taken::TooLong,
-            _ => self.buffer.extend_from_slice(data),
+            _ if self.incoming.buffer.len() + data.len() > LONGEST_MESSAGE => {
+                return Taken::TooLong;
+            }
+            _ => self.incoming.buffer.extend_from_slice(data),
         }
         let is_last = header.control & control::END_OF_MESSAGE != 0;
         if is_last { Taken::Whole } else { Taken::Part }
@@ -129,7 +118,7 @@ impl Receiving {
 
     /// Forget all that has come.
     pub(super) fn clear(&mut self) {
-        (self.buffer, self.early) = (Vec::new(), Vec::new());
-        self.held.clear();
+        self.incoming.clear();
+        self.early = Vec::new();
     }
 }

@@ -301,15 +301,7 @@ impl Session {
         let taken = self.receiving.take(header, data);
         match taken {
             Taken::Part => {}
-            Taken::Whole => {
-                let memory = common.memory();
-                let message = std::mem::replace(&mut self.receiving.buffer, memory);
-                if self.receiving.is_paused {
-                    self.receiving.held.push_back(message);
-                } else {
-                    common.message(self.id, message);
-                }
-            }
+            Taken::Whole => self.receiving.incoming.deliver(self.id, common),
             Taken::Attention => common.counts.attentions += 1,
             Taken::End => self.handle_end(now, header, common),
             // The other end answers what we have not said.
@@ -403,15 +395,11 @@ impl Session {
     }
 
     pub(super) const fn pause(&mut self) {
-        self.receiving.is_paused = true;
+        self.receiving.incoming.pause();
     }
 
     pub(super) fn resume(&mut self, common: &mut Common) {
-        self.receiving.is_paused = false;
-        let held = std::mem::take(&mut self.receiving.held);
-        for message in held {
-            common.message(self.id, message);
-        }
+        self.receiving.incoming.resume(self.id, common);
         // The other end may send again.
         self.acknowledge(common);
     }
@@ -419,8 +407,7 @@ impl Session {
     /// End it, once everything is acknowledged.
     pub(super) fn close(&mut self, now: Instant, common: &mut Common) {
         self.close_at = Some(now.plus_nanos(self.profile.session_wait_ns.value));
-        self.receiving.held.clear();
-        self.receiving.is_paused = false;
+        self.receiving.incoming.drop_held();
         self.go_on(now, false, false, common);
     }
 }

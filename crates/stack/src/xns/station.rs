@@ -95,10 +95,7 @@ impl Carrier for Station {
         }
         let session = self.sessions.iter_mut().find(|session| session.id == to);
         let session = session.filter(|session| session.is_open()).ok_or(NotSent::NoSession)?;
-        if !session.sending.has_room(message) {
-            return Err(NotSent::Full);
-        }
-        session.sending.push(message);
+        session.sending.offer(message)?;
         session.go_on(now, false, false, &mut self.common);
         Ok(())
     }
@@ -123,7 +120,8 @@ impl Carrier for Station {
 
     fn resume(&mut self, id: SessionId) {
         let session = self.sessions.iter_mut().find(|session| session.id == id);
-        let is_waiting = |session: &&mut Session| session.is_open() && session.receiving.is_paused;
+        let is_waiting =
+            |session: &&mut Session| session.is_open() && session.receiving.incoming.is_paused();
         if let Some(session) = session.filter(is_waiting) {
             session.resume(&mut self.common);
         }

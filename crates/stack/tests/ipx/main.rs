@@ -9,6 +9,8 @@ mod exchange;
 mod hostile;
 mod netbios;
 mod network;
+#[path = "../nbf/pair.rs"]
+mod pair;
 #[path = "../nbf/peer.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
 mod peer;

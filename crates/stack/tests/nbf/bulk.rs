@@ -5,11 +5,10 @@ use lanlab_stack::nbf;
 use lanlab_stack::node::{CarrierKind, Peer as Called};
 use lanlab_stack::profile;
 use lanlab_stack::smb::Dialect;
-use lanlab_units::Instant;
 
 use crate::copying::{Copying, Serving, Stage, Station, client_of};
+use crate::pair::{ms, pattern};
 use crate::segment::{Segment, name};
-use crate::sessions::{ms, pattern};
 
 /// The share of the time in which the I frames were on the wire: in writing, then in reading.
 fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {
@@ -25,13 +24,7 @@ fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {
         .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     segment.run_while(ms(100_000), |segment| client_of(segment).stage != Stage::Ending);
     [Stage::Writing, Stage::Reading].map(|stage| {
-        let times: Vec<Instant> = client_of(&segment)
-            .times
-            .iter()
-            .filter(|(found, _)| *found == stage)
-            .map(|(_, at)| *at)
-            .collect();
-        let (from, to) = (times[1], *times.last().unwrap());
+        let (from, to) = client_of(&segment).span(stage);
         let wire_bytes: u64 = segment
             .sent
             .iter()

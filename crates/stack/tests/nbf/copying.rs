@@ -95,6 +95,12 @@ impl Copying {
         }
     }
 
+    /// From the first answer of a stage to its end.
+    pub fn span(&self, stage: Stage) -> (Instant, Instant) {
+        let mut times = self.times.iter().filter(|(found, _)| *found == stage).map(|(_, at)| *at);
+        (times.nth(1).unwrap(), times.next_back().unwrap())
+    }
+
     fn pump(&mut self, now: Instant, node: &mut Node) {
         let (mut message, mut data) = (vec![], vec![]);
         while let Some((_, outcome)) = self.client.poll_done(&mut data) {

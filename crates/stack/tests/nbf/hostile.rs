@@ -10,9 +10,9 @@ use lanlab_wire::llc;
 use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader};
 use lanlab_wire::netbios_name::Name;
 
+use crate::pair::ms;
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name, node};
-use crate::sessions::ms;
 
 const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
 

@@ -7,6 +7,7 @@ mod dissected;
 mod hostile;
 mod names;
 mod pace;
+mod pair;
 mod peer;
 mod schedule;
 mod schedules;

@@ -5,9 +5,9 @@ use lanlab_stack::node::Event;
 use lanlab_stack::profile::{self, Profile};
 use lanlab_wire::netbios_name::Name;
 
+use crate::pair::ms;
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name};
-use crate::sessions::ms;
 
 fn stations(count: usize, profile: Profile) -> Segment<Peer> {
     let programs = (0..count).map(|_| (profile, Peer::sending([]))).collect();

@@ -6,9 +6,10 @@ use lanlab_wire::ethernet::Frame;
 use lanlab_wire::llc::{Control, Header};
 use lanlab_wire::pcap;
 
+use crate::pair::{ms, pattern};
 use crate::peer::Peer;
 use crate::segment::Faults;
-use crate::sessions::{ms, pair, pattern};
+use crate::sessions::pair;
 
 /// Frames of a capture with their times, ns.
 pub fn frames(capture: &[u8]) -> Vec<(u64, &[u8])> {

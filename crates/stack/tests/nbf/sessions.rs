@@ -1,37 +1,19 @@
 //! Sessions: set up, messages both ways, flow, end.
 
 use lanlab_medium::Topology;
-use lanlab_stack::nbf::LONGEST_MESSAGE;
-use lanlab_stack::node::{CarrierKind, Event, NotSent, Peer as Called, SessionId, Why};
+use lanlab_stack::node::{CarrierKind, Event, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
-use lanlab_units::Instant;
 
+use crate::pair::{check_what_is_refused, ms, pair_over, pattern};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, name};
 
-/// A time in milliseconds.
-pub fn ms(milliseconds: u64) -> Instant {
-    Instant::from_nanos(milliseconds * 1_000_000)
-}
-
-/// Octets that say where they belong.
-pub fn pattern(message: usize, len: usize) -> Vec<u8> {
-    (0..len).map(|at| (at * 7 + message * 13 + at / 251) as u8).collect()
-}
-
-/// A caller that sends messages to a station that listens: after its names are claimed, the session is
-/// being opened.
 pub fn pair(
     [calling, called]: [Profile; 2],
     [from, to]: [Peer; 2],
     seed: u64,
 ) -> (Segment<Peer>, SessionId) {
-    let mut segment = Segment::new(Topology::Cable, vec![(calling, from), (called, to)], seed);
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(ms(4_000));
-    let id = segment
-        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
-    (segment, id)
+    pair_over(CarrierKind::Nbf, [calling, called], [from, to], seed)
 }
 
 const LENGTHS: [usize; 9] = [0, 1, 1481, 1482, 1483, 4096, 20_000, 65_535, 7];
@@ -66,15 +48,7 @@ fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, id) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
     segment.run_until(ms(4_100));
-    segment.with(0, |now, node, _| {
-        let long = vec![0; LONGEST_MESSAGE + 1];
-        assert_eq!(node.send(now, id, &long), Err(NotSent::TooLong));
-        for _ in 0..4 {
-            assert_eq!(node.send(now, id, b"x"), Ok(()));
-        }
-        assert_eq!(node.send(now, id, b"x"), Err(NotSent::Full));
-        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
-    });
+    check_what_is_refused(&mut segment, id);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use lanlab_wire::pcap;
 
 use crate::copying::{Copying, Serving, Stage, Station, client_of};
 use crate::pace::frames;
+use crate::pair::{ms, pattern};
 use crate::segment::{Segment, mac, name};
-use crate::sessions::{ms, pattern};
 
 /// Write a file and read it back. Gives the segment with its capture.
 pub fn copy(

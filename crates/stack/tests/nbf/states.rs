@@ -8,9 +8,9 @@ use lanlab_wire::nbf::{AdapterStatus, NameEntry};
 use lanlab_wire::netbios_name::Name;
 use lanlab_wire::pcap;
 
+use crate::pair::ms;
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name};
-use crate::sessions::ms;
 use crate::tshark::fields;
 
 fn group(number: usize) -> Name {

@@ -7,6 +7,8 @@ mod chance;
 mod copying;
 mod datagrams;
 mod hostile;
+#[path = "../nbf/pair.rs"]
+mod pair;
 #[path = "../nbf/peer.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
 mod peer;
@@ -22,42 +24,22 @@ mod stranger;
 #[path = "../nbf/tshark.rs"]
 mod tshark;
 
-use lanlab_medium::Topology;
-use lanlab_stack::node::{CarrierKind, Peer as Called, SessionId};
+use lanlab_stack::node::{CarrierKind, SessionId};
 use lanlab_stack::profile::{Profile, WINDOWS_NT};
 use lanlab_stack::xns::profile::XEROX;
-use lanlab_units::Instant;
 
+use pair::{ms, open_over, pair_over, pattern};
 use peer::Peer;
-use segment::{Segment, name};
+use segment::Segment;
 
 /// A stack with 3+, and one as Xerox has it.
 const THREE_PLUS: Profile = WINDOWS_NT;
 const OF_XEROX: Profile = Profile { name: "xerox", xns: &XEROX, ..WINDOWS_NT };
 
-/// A time in milliseconds.
-fn ms(milliseconds: u64) -> Instant {
-    Instant::from_nanos(milliseconds * 1_000_000)
-}
-
-/// Octets that say where they belong.
-fn pattern(message: usize, len: usize) -> Vec<u8> {
-    (0..len).map(|at| (at * 7 + message * 13 + at / 251) as u8).collect()
-}
-
-/// A caller and a station that listens: the session is being opened.
 fn pair([calling, called]: [Profile; 2], [from, to]: [Peer; 2]) -> (Segment<Peer>, SessionId) {
-    let programs = vec![(calling, from), (called, to)];
-    let mut segment = Segment::over(CarrierKind::Spp, Topology::Cable, programs, 1);
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(ms(4_000));
-    let id = open(&mut segment, 0, 1);
-    (segment, id)
+    pair_over(CarrierKind::Spp, [calling, called], [from, to], 1)
 }
 
-/// Have a station call another one.
 fn open(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
-    segment.with(from, |now, node, _| {
-        node.open(now, CarrierKind::Spp, Called::Name(name(to))).unwrap()
-    })
+    open_over(CarrierKind::Spp, segment, from, to)
 }

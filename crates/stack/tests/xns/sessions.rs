@@ -1,9 +1,10 @@
 //! Sessions: names, messages both ways, acknowledgements, windows, silence, end.
 
-use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, SessionId, Why};
+use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
 use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 
+use crate::pair::check_what_is_refused;
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac};
 use crate::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
@@ -36,14 +37,7 @@ fn messages_of_every_length_come_back_between_all_profiles() {
 fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
-    segment.with(0, |now, node, _| {
-        assert_eq!(node.send(now, id, &vec![0; 65_536]), Err(NotSent::TooLong));
-        for _ in 0..4 {
-            assert_eq!(node.send(now, id, b"x"), Ok(()));
-        }
-        assert_eq!(node.send(now, id, b"x"), Err(NotSent::Full));
-        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
-    });
+    check_what_is_refused(&mut segment, id);
 }
 
 /// A message is acknowledged with data, or after 200 ms; within one when the window of three packets is used up.

@@ -5,37 +5,17 @@ mod schedules;
 mod sessions;
 mod smb;
 
-use lanlab_medium::Topology;
-use lanlab_stack::node::{CarrierKind, Peer as Called, SessionId};
+use lanlab_stack::node::{CarrierKind, SessionId};
 use lanlab_stack::profile::Profile;
-use lanlab_units::Instant;
 
+use crate::pair::{ms, open_over, pair_over, pattern};
 use crate::peer::Peer;
-use crate::segment::{Segment, name};
+use crate::segment::Segment;
 
-/// A time in milliseconds.
-fn ms(milliseconds: u64) -> Instant {
-    Instant::from_nanos(milliseconds * 1_000_000)
-}
-
-/// Octets that say where they belong.
-fn pattern(message: usize, len: usize) -> Vec<u8> {
-    (0..len).map(|at| (at * 7 + message * 13 + at / 251) as u8).collect()
-}
-
-/// A caller and a station that listens: after their names are claimed, the session is being opened.
 fn pair([calling, called]: [Profile; 2], [from, to]: [Peer; 2]) -> (Segment<Peer>, SessionId) {
-    let programs = vec![(calling, from), (called, to)];
-    let mut segment = Segment::over(CarrierKind::Nbipx, Topology::Cable, programs, 1);
-    segment.with(1, |_, node, _| node.listen());
-    segment.run_until(ms(4_000));
-    let id = open(&mut segment, 0, 1);
-    (segment, id)
+    pair_over(CarrierKind::Nbipx, [calling, called], [from, to], 1)
 }
 
-/// Have a station call another one.
 fn open(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
-    segment.with(from, |now, node, _| {
-        node.open(now, CarrierKind::Nbipx, Called::Name(name(to))).unwrap()
-    })
+    open_over(CarrierKind::Nbipx, segment, from, to)
 }

@@ -1,11 +1,12 @@
 //! Sessions: names, messages both ways, acknowledgements, windows, silence, end.
 
 use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig};
-use lanlab_stack::node::{NotSent, Readiness, SessionId, Why};
+use lanlab_stack::node::{Readiness, Why};
 use lanlab_stack::profile::{self, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW};
 use lanlab_units::Instant;
 
 use super::{ms, open, pair, pattern};
+use crate::pair::check_what_is_refused;
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac, name};
 
@@ -56,14 +57,7 @@ fn packets_have_the_octets_that_the_shorter_of_both_takes() {
 fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
     let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
-    segment.with(0, |now, node, _| {
-        assert_eq!(node.send(now, id, &vec![0; 65_536]), Err(NotSent::TooLong));
-        for _ in 0..4 {
-            assert_eq!(node.send(now, id, b"x"), Ok(()));
-        }
-        assert_eq!(node.send(now, id, b"x"), Err(NotSent::Full));
-        assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
-    });
+    check_what_is_refused(&mut segment, id);
 }
 
 /// A message of one packet is acknowledged with data, or after 250 ms; within a message when its window is full.

@@ -1,0 +1,63 @@
+//! Messages of a session on their way to its program.
+
+use std::collections::VecDeque;
+
+use crate::carrier::SessionId;
+use crate::ipx::Common;
+
+/// The message that is being put together, and those that wait until the session goes on.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    /// What has come of a message.
+    pub(crate) buffer: Vec<u8>,
+    /// No more than there are packets in a window.
+    held: VecDeque<Vec<u8>>,
+    is_paused: bool,
+}
+
+impl Incoming {
+    pub(crate) const fn new() -> Self {
+        Self { buffer: Vec::new(), held: VecDeque::new(), is_paused: false }
+    }
+
+    /// Whether messages wait.
+    pub(crate) const fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// The message is whole: hand it over, or let it wait.
+    pub(crate) fn deliver<C, I>(&mut self, session: SessionId, common: &mut Common<C, I>) {
+        let memory = common.memory();
+        let message = std::mem::replace(&mut self.buffer, memory);
+        if self.is_paused {
+            self.held.push_back(message);
+        } else {
+            common.message(session, message);
+        }
+    }
+
+    /// Let messages wait from now on.
+    pub(crate) const fn pause(&mut self) {
+        self.is_paused = true;
+    }
+
+    /// Hand over what has waited, and what comes.
+    pub(crate) fn resume<C, I>(&mut self, session: SessionId, common: &mut Common<C, I>) {
+        self.is_paused = false;
+        for message in std::mem::take(&mut self.held) {
+            common.message(session, message);
+        }
+    }
+
+    /// The program wants no more: forget what waits.
+    pub(crate) fn drop_held(&mut self) {
+        self.held.clear();
+        self.is_paused = false;
+    }
+
+    /// The session is over: forget all.
+    pub(crate) fn clear(&mut self) {
+        self.buffer = Vec::new();
+        self.held.clear();
+    }
+}
