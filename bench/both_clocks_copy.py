@@ -72,8 +72,8 @@ def copied(dataset: str, *options: str, pcap: Path | None = None) -> list[float]
         )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return [float(trial["elapsed_ns"]) / 1e9 for trial in told["trials"]]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return [float(trial["elapsed_ns"]) / 1e9 for trial in found["trials"]]
 
 
 def simulated(

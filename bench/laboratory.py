@@ -210,7 +210,7 @@ def touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bo
 def write_rows(path: Path, title: str, rows: Iterable[str]) -> None:
     """Put rows of tables under a comment at the end of a file, in place of those there."""
     before, _, rest = path.read_text(encoding="utf-8").partition(f"\n# {title}\n")
-    # Rows under another comment are somebody else's.
+    # Rows under another comment belong to another program.
     after = re.search(r"\n# .*", rest, re.DOTALL)
     others = before.rstrip("\n") + "\n" + (after[0] if after else "")
     parts = [others.rstrip("\n") + "\n", f"\n# {title}\n", *(f"\n{row}" for row in rows)]

@@ -291,7 +291,7 @@ pub trait Carrier {
     /// Take calls. [`Event::Accepted`] says of each.
     fn listen(&mut self);
 
-    /// The station goes: say so where others were told of it.
+    /// The station goes: say so to those that may still look for it.
     fn leave(&mut self) {}
 
     /// Send a whole message.

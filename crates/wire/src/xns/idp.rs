@@ -52,7 +52,7 @@ pub fn parse(octets: &[u8]) -> Result<Packet<'_>, Error> {
     Ok(Packet { header, data, is_intact })
 }
 
-/// Append a packet with its checksum, whatever checksum the header has, and the octet that makes it even.
+/// Append a packet with its checksum in place of that of the header, and the octet that makes it even.
 ///
 /// # Errors
 /// [`Error::Forbidden`] if the packet would have more than 65,535 octets.
