@@ -16,7 +16,6 @@ from check_import_circles import circles
 KNOWN = {
     "lanlab.workloads.copy",
     "lanlab.workloads.drivers.base",
-    "lanlab.workloads.echo",
     "lanlab.workloads.stations",
     "lanlab.workloads.stream",
 }

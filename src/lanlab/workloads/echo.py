@@ -74,7 +74,7 @@ class EchoParameters(FlowParameters):
         refuse_without_effect(self, ECHO_NEEDS)
         self._outstanding_fit()
         if self.peer is not None:
-            check_echo_peer(self)
+            check_echo_peer(self.peer, self, self.outstanding_requests or 1)
         return self
 
     @property
@@ -127,7 +127,8 @@ class Echo:
             longest_s += parameters.requests * parameters.usual_timeout_s
         longest_s += max(parameters.silence_s, 3 * parameters.usual_timeout_s)
         if parameters.peer is not None:
-            return PeerEchoSteps(parameters, spec, longest_s)
+            replies = parameters.requests or 0
+            return PeerEchoSteps(parameters.peer, parameters, replies, spec, longest_s)
         return TwoEnds(
             self.roles,
             listen={
@@ -156,7 +157,7 @@ class Echo:
             EngineError: No request was answered.
         """
         if parameters.peer is not None:
-            check_answered(parameters, outcome.results["requester"])
+            check_answered(parameters.peer, parameters, outcome.results["requester"])
         check_echo(
             parameters.message_size_bytes,
             parameters.timeout_s,

@@ -8,17 +8,15 @@ This end alone counts, and times by its own clock. The peer counts nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lanlab.errors import EngineError
 from lanlab.roles import ROLES
 from lanlab.workloads.outcome import Progress
+from lanlab.workloads.parameters import FlowParameters
 from lanlab.workloads.peer_steps import OneEnd
 from lanlab.workloads.peers import ECHO, check_ip_version, check_unused, parse_peer
 from lanlab.workloads.steps import Line, Told
-
-if TYPE_CHECKING:
-    from lanlab.workloads.echo import EchoParameters
 
 #: Most connections that are opened at once, as the engine has it.
 MOST_CONNECTIONS = 100
@@ -32,15 +30,14 @@ _HINTS = {
 }
 
 
-def check_echo_peer(parameters: EchoParameters) -> None:
+def check_echo_peer(url: str, parameters: FlowParameters, outstanding_requests: int) -> None:
     """
     Refuse what no round trip to this peer can be.
 
     Raises:
         ValueError: It goes over another transport, or has a parameter without effect.
     """
-    assert parameters.peer is not None
-    peer = parse_peer(parameters.peer, ECHO)
+    peer = parse_peer(url, ECHO)
     transports = ECHO[peer.protocol].transports
     if parameters.transport not in transports:
         allowed = "ICMP has none" if peer.protocol == "icmp" else f"allowed: {transports[0]}"
@@ -51,10 +48,10 @@ def check_echo_peer(parameters: EchoParameters) -> None:
     unused = ["port", "receiver_processor"]
     if peer.protocol == "tcp":
         unused += ["message_size_bytes", "nodelay"]
-        if (parameters.outstanding_requests or 1) > MOST_CONNECTIONS:
+        if outstanding_requests > MOST_CONNECTIONS:
             raise ValueError(
-                f"outstanding_requests: found {parameters.outstanding_requests}; allowed with a "
-                f"peer `tcp://`: 1 to {MOST_CONNECTIONS}"
+                f"outstanding_requests: found {outstanding_requests}; allowed with a peer "
+                f"`tcp://`: 1 to {MOST_CONNECTIONS}"
             )
     check_unused(parameters, unused)
 
@@ -64,16 +61,22 @@ class PeerEchoSteps(OneEnd):
     The steps of an echo whose other end is a peer.
 
     Args:
+        url: The peer's.
         parameters: Parameters of the condition.
+        replies: Most that may each be waited for; 0 where a time ends the trial.
         spec: The echo, as engines take it.
         longest_s: As `Steps.longest_s`.
     """
 
     def __init__(
-        self, parameters: EchoParameters, spec: dict[str, object], longest_s: float
+        self,
+        url: str,
+        parameters: FlowParameters,
+        replies: int,
+        spec: dict[str, object],
+        longest_s: float,
     ) -> None:
-        assert parameters.peer is not None
-        peer = parse_peer(parameters.peer, ECHO)
+        peer = parse_peer(url, ECHO)
         request = {
             "type": "peer_echo",
             "spec": spec,
@@ -81,7 +84,7 @@ class PeerEchoSteps(OneEnd):
             "processor": parameters.sender_processor,
         }
         super().__init__(_REQUESTER, peer, parameters.address_family, request, longest_s)
-        self._replies = parameters.requests or 0
+        self._replies = replies
 
     def round_trips(self) -> int:
         """Each reply may be waited for."""
@@ -103,7 +106,7 @@ class PeerEchoSteps(OneEnd):
         return {_REQUESTER: echoed["requested"] | socket}
 
 
-def check_answered(parameters: EchoParameters, requested: Mapping[str, Any]) -> None:
+def check_answered(url: str, parameters: FlowParameters, requested: Mapping[str, Any]) -> None:
     """
     See that a peer has answered.
 
@@ -113,8 +116,7 @@ def check_answered(parameters: EchoParameters, requested: Mapping[str, Any]) -> 
     count = requested["requests"]
     if requested["replies"] > 0 or requested["late_replies"] > 0 or count == 0:
         return
-    assert parameters.peer is not None
-    protocol = parse_peer(parameters.peer, ECHO).protocol
+    protocol = parse_peer(url, ECHO).protocol
     if (foreign := requested["foreign_datagrams"]) > 0:
         raise EngineError(
             "peer.wrong_answer",
