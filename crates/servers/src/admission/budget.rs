@@ -129,7 +129,9 @@ impl MemoryBudget {
     pub fn end_idle(&self) {
         let wanted_units = self.wanted_units.load(Ordering::Relaxed);
         let share = self.units as f64 / (self.units + wanted_units).max(1) as f64;
-        let grace = self.grace.mul_f64(share).max(self.least_grace);
+        // Squared: the turns of all who wait add up to less than one grace (1/4 + 1/9 + 1/16 …),
+        // where the shares themselves have no sum.
+        let grace = self.grace.mul_f64(share * share).max(self.least_grace);
         for holder in locked(&self.holders).values() {
             if locked(&holder.moved).elapsed() >= grace {
                 holder.ended.notify_one();
