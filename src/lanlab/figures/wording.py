@@ -184,13 +184,14 @@ def percent(ratio: float, digits: int = 3) -> str:
 
 def with_interval(value: float, ends: tuple[float, float] | None) -> str:
     """A mean and its interval, to the second digit of the interval's shorter side: with `±` where
-    both sides are alike as far as they are printed, else with its ends.
+    both sides are alike as far as they are printed, else with its ends. Without one where all
+    values are the same: that makes none of them exact.
 
     Examples:
         >>> with_interval(1093.42, (1090.2, 1096.64)), with_interval(0.2381, None)
         ('1,093.4 ± 3.2', '0.2381')
         >>> with_interval(171.0, (60.9, 480.2)), with_interval(98.5, (98.5, 98.5))
-        ('171 (61 … 480)', '98.50 ± 0')
+        ('171 (61 … 480)', '98.50')
         >>> with_interval(0.02, (0.0, 0.0671)), with_interval(50.5, (1e-9, 1e12))
         ('0.020 (0 … 0.067)', 'about 50 (too few trials for an interval)')
         >>> with_interval(28.427154, (28.427109, 28.427199))
@@ -201,7 +202,7 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
     low, high = ends
     sides = [side for side in (value - low, high - value) if side > 0]
     if not sides:
-        return f"{number(value)} ± 0"
+        return number(value)
     if high > _MOST_FACTOR * value > 0:
         return f"about {number(value, 2)} (too few trials for an interval)"
     decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
@@ -220,6 +221,19 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
         for end, text in zip(ends, shown, strict=True)
     ]
     return f"{value:,.{decimals}f} ({' … '.join(shown)})".replace("-", _MINUS)
+
+
+def with_seeds(value: float, ends: tuple[float, float] | None) -> str:
+    """A simulated mean to three digits, as no model is worth more, and its interval over seeds
+    where that is seen in them.
+
+    Examples:
+        >>> with_seeds(26.5018, (26.4979, 26.5057)), with_seeds(98.3, (92.1, 104.5))
+        ('26.5', '98.3 ± 6.2')
+    """
+    text = number(value, 3)
+    is_seen = ends is not None and any(number(end, 3) != text for end in ends)
+    return with_interval(value, ends) if is_seen else text
 
 
 def values_text(shown: Quantity, values: Sequence[float]) -> str:

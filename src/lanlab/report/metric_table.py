@@ -17,6 +17,7 @@ from lanlab.figures.wording import (
     quantity,
     values_text,
     with_interval,
+    with_seeds,
 )
 from lanlab.report.above_limit import ABOVE, is_above
 from lanlab.report.ending_text import HOW_ENDED
@@ -102,7 +103,7 @@ def metric_table(
                 Cell(summary.disturbed, str(summary.disturbed or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
                 *(_shown(shown, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
-                Cell(None, _mean_text(shown, summary)),
+                Cell(None, _mean_text(shown, summary, study)),
                 _shown(shown, summary.sd, digits=2),
                 _shown(shown, summary.limit),
                 EMPTY if share is None else Cell(share, _share_text(summary, share)),
@@ -111,7 +112,7 @@ def metric_table(
                 Cell(None, "\n".join(_published_text(point) for point in _means(own))),
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
-                Cell(None, _mean_text(si, summary)),
+                Cell(None, _mean_text(si, summary, study)),
                 *(
                     EMPTY if v is None else Cell(v, str(v))
                     for v in (
@@ -136,14 +137,16 @@ def _shown(shown: Quantity, value: float | None, digits: int = 4) -> Cell:
     return Cell(shown.shown(value), number(shown.shown(value), digits))
 
 
-def _mean_text(shown: Quantity, summary: Summary) -> str:
+def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
     if summary.mean is None:
         return "none"
     if summary.n < LEAST_FOR_INTERVAL:
         text = values_text(shown, summary.values)
     else:
         ends = shown.interval(summary.ci_low, summary.ci_high)
-        text = with_interval(shown.shown(summary.mean), ends)
+        text = (with_seeds if study.is_simulated else with_interval)(
+            shown.shown(summary.mean), ends
+        )
     return f"{text} {DISTURBED}" if summary.disturbed else text
 
 

@@ -74,12 +74,14 @@ class Table:
 
 
 def obtained(table: Table, *, is_simulated: bool) -> Table:
-    """The same of modelled machines: its title, columns and remarks call nothing measured."""
+    """The same of modelled machines: nothing is called measured, and intervals are over seeds of
+    the model, not over what its numbers leave open."""
     if not is_simulated:
         return table
 
     def said(text: str) -> str:
-        return text.replace("measured", "simulated").replace("Measured", "Simulated")
+        text = text.replace("measured", "simulated").replace("Measured", "Simulated")
+        return text.replace("95 % interval", "95 % over seeds")
 
     columns = tuple(
         replace(one, name=said(one.name), heading=said(one.heading), short=said(one.short))

@@ -13,6 +13,7 @@ from lanlab.report.stream_columns import share_text
 from lanlab.report.stream_text import directions, line, stream_lines
 from lanlab.report.tcp_text import retransmitted_text, round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.peers import shown_metric
 
@@ -46,7 +47,7 @@ def measurement_lines(
             said += [f"trial {trial.number}"] if len(trials) > 1 else []
             said += _all_of(run, trial, with_modes=verbose)
     if len(trials) > 1:
-        said += _each(trials)
+        said += _each(trials, Study.model_validate(run.study).is_simulated)
     return [*said, line("saved as", run.id)]
 
 
@@ -55,7 +56,9 @@ def title_of(run: RunRecord) -> str:
     return str(run.study["title"])
 
 
-def mean_text(metric: str, trials: Sequence[TrialRecord], failed: int = 0) -> str:
+def mean_text(
+    metric: str, trials: Sequence[TrialRecord], failed: int = 0, *, is_simulated: bool = False
+) -> str:
     """
     The mean of a metric over trials, with its interval where there are enough of them.
 
@@ -63,6 +66,8 @@ def mean_text(metric: str, trials: Sequence[TrialRecord], failed: int = 0) -> st
         metric: A rate in bit/s or a time in ns.
         trials: Those that ended well.
         failed: Trials that did not.
+        is_simulated: The interval is over seeds of a model: what the numbers of its machines leave
+            open is not in it.
     """
     values = [float(trial.metrics[metric]) for trial in trials if metric in trial.metrics]
     if not values:
@@ -77,6 +82,10 @@ def mean_text(metric: str, trials: Sequence[TrialRecord], failed: int = 0) -> st
         return f"{mean} ({'; '.join(said)})" if said else mean
     low, high = (_shown(metric, end) for end in interval)
     count = lacking or f"{len(values)} trials"
+    if low == high:
+        return f"{mean} (the same in all trials, {count})"
+    if is_simulated:
+        return f"{mean} (95 % interval over seeds of the model {low} to {high}, {count})"
     return f"{mean} (95 % confidence interval of the mean {low} to {high}, {count})"
 
 
@@ -92,7 +101,7 @@ def _all_of(run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str
     return copy_lines(trial)
 
 
-def _each(trials: Sequence[TrialRecord]) -> list[str]:
+def _each(trials: Sequence[TrialRecord], is_simulated: bool) -> list[str]:
     """A line for each trial and one for their mean, in each direction."""
     done = [trial for trial in trials if trial.status == "done"]
     ways = [directions(trial) for trial in done]
@@ -104,7 +113,7 @@ def _each(trials: Sequence[TrialRecord]) -> list[str]:
         said += common_copy_lines(own) if own[0].workload == "copy" else []
         said += trial_rows(own)
         figure = shown_metric(own[0].parameters) or _MEANS[own[0].workload]
-        mean = mean_text(figure, own, len(trials) - len(done))
+        mean = mean_text(figure, own, len(trials) - len(done), is_simulated=is_simulated)
         said += [line("mean", mean)] if mean else []
     return said
 
