@@ -116,19 +116,21 @@ def test_random_loss_is_refuted_by_as_many_messages_as_it_would_take_some_of(
     assert not refutes_random_loss(bound, loss, 0.01)
 
 
-def test_a_disturbed_host_is_said_to_be_one() -> None:
-    """With how many trials of the search it is about."""
+@pytest.mark.parametrize("is_most", [False, True])
+def test_a_disturbed_host_is_said_to_be_one(is_most: bool) -> None:
+    """With how many trials of the search it is about; first of all where these are most."""
     found = planned_run("milanovic-srbljic", "quick")
     judged = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
     end = end_of(found)
     steps = [
-        replace(step, raw={"pollution": judged}) if place % 2 else step
+        replace(step, raw={"pollution": judged}) if is_most or place % 2 else step
         for place, step in enumerate(end.steps)
     ]
     study = Study.model_validate(found.run.study)
 
     said = saturation_sentence(study, replace(end, steps=tuple(steps)))
 
-    own, count = len(steps) // 2, len(steps)
-    assert f"The host was disturbed in {own} of the {count} trials of the search" in said
+    own, count = len(steps) if is_most else len(steps) // 2, len(steps)
+    assert f"he host was disturbed in {own} of the {count} trials of the search" in said
+    assert said.startswith("What the network carries of ") == is_most
     assert "disturbed" not in saturation_sentence(study, end)

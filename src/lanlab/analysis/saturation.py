@@ -62,6 +62,11 @@ class Saturation:
         """Trials that other work disturbed, of those that count."""
         return sum(step.is_disturbed for step in counting(self.steps))
 
+    @property
+    def is_of_host(self) -> bool:
+        """Whether more trials were disturbed than not: their losses say little of the network."""
+        return 2 * self.disturbed > len(counting(self.steps))
+
 
 def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturation, ...]:
     """The searches of a run that have ended, in the study's order."""

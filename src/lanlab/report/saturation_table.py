@@ -21,6 +21,8 @@ ENDS = {
     "undecided": "undecided",
     "refuted": "refuted by a sweep",
 }
+#: In place of an end, where most trials of the search were disturbed.
+OF_HOST = "not known: host disturbed"
 
 
 def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
@@ -95,7 +97,7 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
         Cell(found.experiment, title),
         Cell(shown.si_unit, ""),
         Cell(result.loss_ratio, goal_text(result.loss_ratio)),
-        Cell(goal.verdict, ENDS[goal.verdict]),
+        Cell(goal.verdict, OF_HOST if found.is_of_host else ENDS[goal.verdict]),
         load(median),
         load(goal.load.low if goal.load is not None else met),
         load(goal.load.high if goal.load is not None else None),

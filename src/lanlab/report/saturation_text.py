@@ -39,7 +39,14 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
     said = [_goals(group, shown, found.limit, titles) for group in groups]
     if random and found.random_loss is not None:
         said.insert(0, _random(random, found.random_loss, found.capacity, shown))
-    text = f"With {messages_text(found.steps[0].parameters)}, {'; '.join(said)}."
+    sent = messages_text(found.steps[0].parameters)
+    text = f"With {sent}, {'; '.join(said)}."
+    if found.is_of_host:
+        text = (
+            f"What the network carries of {sent} is not known, as the host was disturbed in "
+            f"{_disturbed_text(found)}. Stop other programs and search again. What was seen: "
+            f"{'; '.join(said)}."
+        )
     if found.is_gradual:
         text += " Loss rises gradually and begins far below the highest received rate."
     limit = found.sender_limit
@@ -53,14 +60,18 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
 def _whose_losses(found: Saturation, *, has_random: bool) -> str:
     """That losses may be of the hosts, where something says so."""
     said = ""
-    if found.disturbed:
-        said += (
-            f" The host was disturbed in {found.disturbed} of the {len(counting(found.steps))} "
-            f"trials of the search: their losses may be of the host, not of the network."
-        )
+    if found.disturbed and not found.is_of_host:
+        said += f" The host was disturbed in {_disturbed_text(found)}."
     if has_random and found.is_lossless_link:
         said += " This link loses no frame by itself: the hosts lost the messages."
     return said
+
+
+def _disturbed_text(found: Saturation) -> str:
+    return (
+        f"{found.disturbed} of the {len(counting(found.steps))} trials of the search: their losses "
+        f"may be of the host, not of the network"
+    )
 
 
 def messages_text(parameters: Mapping[str, Level]) -> str:
