@@ -57,9 +57,13 @@ def subject(
         'UDP stream, 1408-byte messages as fast as possible, 1 flow, 3 s'
         >>> subject("stream", {**udp, "rate_bps": 5e6}, ["message_size_bytes"])
         'UDP stream at 5.00 Mbit/s, 1 flow, 3 s, by message size'
+        >>> subject("copy", {"server": "ftp://nas/", "service": "ftp"}, ["server"])
+        'upload of files, by server'
     """
-
     unsaid = {*varied, *([searched] if searched else [])}
+    if "server" in varied and "://" in str(parameters.get("server")):
+        # Each URL has a service of its own.
+        unsaid.add("service")
 
     def of(key: str) -> Any:
         return None if key in unsaid else parameters.get(key)
