@@ -155,6 +155,11 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
 }
 
+/// Octets that have come and were not read yet.
+pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {
+    Ok(rustix::io::ioctl_fionread(socket)?)
+}
+
 /// Choose the congestion control of a socket by its name.
 ///
 /// # Errors

@@ -27,6 +27,11 @@ pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
     Ok(())
 }
 
+/// Not known here: none.
+pub fn unread_bytes<S>(_socket: &S) -> io::Result<u64> {
+    Ok(0)
+}
+
 /// Not known here, and nothing is done: a bound socket has its port at once.
 pub fn choose_port_late<S>(_socket: &S) -> io::Result<()> {
     Ok(())

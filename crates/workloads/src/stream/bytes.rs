@@ -15,6 +15,9 @@ pub struct ByteCounter<'a> {
     last_arrival: Instant,
     total_bytes: u64,
     window_bytes: u64,
+    /// What had come before the window, and what of it is still to be counted.
+    earlier_bytes: u64,
+    uncounted_bytes: u64,
 }
 
 impl<'a> ByteCounter<'a> {
@@ -29,6 +32,18 @@ impl<'a> ByteCounter<'a> {
             last_arrival: start,
             total_bytes: 0,
             window_bytes: 0,
+            earlier_bytes: 0,
+            uncounted_bytes: 0,
+        }
+    }
+
+    /// Reception begins at `now`, with this waiting: a peer sends from when it is connected, and what
+    /// came before the window is not in it.
+    pub fn begin(&mut self, waiting_bytes: u64, now: Instant) {
+        if waiting_bytes > 0 && now >= self.window_start {
+            self.window_start = now;
+            self.earlier_bytes = waiting_bytes;
+            self.uncounted_bytes = waiting_bytes;
         }
     }
 
@@ -38,8 +53,10 @@ impl<'a> ByteCounter<'a> {
         let before = self.total_bytes;
         self.total_bytes += bytes;
         intervals.record(now.nanos_since(self.start), 0, bytes);
+        let earlier = bytes.min(self.uncounted_bytes);
+        self.uncounted_bytes -= earlier;
         if now >= self.window_start && self.window_end.is_none_or(|end| now < end) {
-            self.window_bytes += bytes;
+            self.window_bytes += bytes - earlier;
         }
         let size = self.plan.message_bytes as u64;
         self.total_bytes / size - before / size
@@ -70,7 +87,8 @@ impl<'a> ByteCounter<'a> {
         match (self.window_end, self.plan.messages()) {
             (Some(end), _) => now >= end,
             (None, Some(messages)) => {
-                self.window_bytes >= messages * self.plan.message_bytes as u64
+                let come = self.earlier_bytes - self.uncounted_bytes + self.window_bytes;
+                come >= messages * self.plan.message_bytes as u64
             }
             (None, None) => false,
         }

@@ -85,6 +85,9 @@ pub fn receive_over(
                 .map_err(|error| Failure::system("read time-out", &error))?;
             flows.push(Receiver::new(plan, stream, (alone, ends), running, start));
         }
+        for flow in &mut flows {
+            flow.begin()?;
+        }
         shared.slowness.begin(processor)?;
         let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         shared.usage.end();
@@ -263,6 +266,18 @@ impl<'a> Receiver<'a> {
             // Until it ends otherwise.
             ended_by: EndedBy::Failed,
         }
+    }
+
+    /// A peer without a dialogue sends from when it is connected. With one, its own count is of all.
+    fn begin(&mut self) -> Result<(), Failure> {
+        if self.ends != Ends::ByTheAmount {
+            return Ok(());
+        }
+        let now = os::monotonic();
+        let waiting = os::unread_bytes(&self.stream)
+            .map_err(|error| Failure::system("octets not read yet", &error))?;
+        self.counter.begin(waiting, now);
+        Ok(())
     }
 
     fn has_ended(&self, now: Instant) -> bool {

@@ -182,3 +182,29 @@ fn a_sender_without_an_end_is_left_once_the_amount_has_come() {
     assert_eq!(receiver.turn(start.plus_nanos(1_000_000_000), &mut shared).unwrap(), Turn::Over);
     assert_eq!(receiver.ended_by, EndedBy::Finished);
 }
+
+#[test]
+fn what_came_before_reception_began_is_not_in_the_window() {
+    let plan = of(|s| s.amount = Amount::Messages(6));
+    let (running, (near, mut far)) = (running(), pair());
+    let (start, mut shared) = (os::monotonic(), shared(&plan));
+    far.write_all(&[7; 250]).unwrap();
+    let mut waiting = 0;
+    for _ in 0..10_000 {
+        waiting = os::unread_bytes(&near).unwrap();
+        if waiting == 250 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(waiting, 250);
+    let ends = (false, Ends::ByTheAmount);
+    let mut flow = Receiver::new(&plan, near, ends, &running, start);
+    flow.begin().unwrap();
+    far.write_all(&[7; 350]).unwrap();
+    while turn(&mut flow, &mut shared).unwrap() == Turn::Again {}
+    let received = flow.finish();
+    // All of the amount has come, and 350 octets of it in a time that was seen.
+    assert_eq!((received.ended_by, received.total_bytes), (EndedBy::Finished, 600));
+    assert_eq!((received.facts.window_bytes, received.facts.measured_messages), (350, 3));
+}
