@@ -20,7 +20,7 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socket};
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
-use lanlab_wire::ncp::{bindery, directories, files, negotiation, search, watchdog};
+use lanlab_wire::ncp::{bindery, burst, directories, files, negotiation, search, watchdog};
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 
@@ -123,6 +123,13 @@ fn parsers(octets: &[u8]) {
     check!(files::Open, files::OfPath, files::Rename, files::Read, files::Write, files::Opened);
     check!(search::Search, search::Continue, search::Found, search::Begun);
     check!(negotiation::ServerInformation, negotiation::Moment, watchdog::Watchdog);
+    check!(burst::Operation, burst::ReadReply, burst::WriteReply, burst::Offer, burst::Accepted);
+    if let Ok(packet) = burst::Packet::parse(octets) {
+        again.clear();
+        packet.header.emit(&packet.missing().collect::<Vec<_>>(), packet.data, &mut again);
+        assert!(octets.starts_with(&again), "burst");
+    }
+    let _ = (burst::parse_data(octets), burst::parse_result(octets));
     let _ = (files::parse_data(1, octets), search::plain_pattern(octets));
 }
 

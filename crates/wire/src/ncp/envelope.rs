@@ -13,6 +13,8 @@ pub mod kind {
     pub const REPLY: u16 = 0x3333;
     /// Ends a connection.
     pub const DESTROY: u16 = 0x5555;
+    /// A part of a burst, which has another header: [`burst`](super::super::burst).
+    pub const BURST: u16 = 0x7777;
     /// The server works on the request still.
     pub const BUSY: u16 = 0x9999;
 }

@@ -76,6 +76,7 @@ functions! {
     OPEN = 0x4c, "open file";
     CREATE_NEW = 0x4d, "create new file";
     NEGOTIATE_PACKET = 0x61, "negotiate packet size";
+    OFFER_BURST = 0x65, "offer packet burst";
 }
 
 /// Functions that have parts.

@@ -9,6 +9,7 @@
 //! number of a part of it. Names have an octet with their length before them.
 
 pub mod bindery;
+pub mod burst;
 pub mod completion;
 pub mod directories;
 pub mod envelope;

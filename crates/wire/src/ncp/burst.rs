@@ -1,0 +1,311 @@
+//! Packet burst: reads and writes of more than one packet each way, of which only what was lost is sent again.
+//!
+//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`); a server that answers as NetWare 3, for the results. Both
+//! ends number bursts: a client's request has its number twice; what answers it has that number, and the next as
+//! what is acknowledged. What a burst says is one sequence of octets, of which each packet has a part.
+
+use crate::fields::{Field, Order, fields};
+use crate::{Error, take};
+
+use super::envelope::kind;
+
+const FORMAT: &str = "ncp burst";
+/// The one type of stream that there is.
+pub const STREAM: u8 = 2;
+/// Octets of a packet before what it has of a burst.
+pub const HEADER_LEN: usize = Header::LEN;
+/// Octets of the request of a read, and of a write before its data.
+pub const OPERATION_LEN: usize = Operation::LEN;
+/// Octets of the reply to a read before its data.
+pub const READ_REPLY_LEN: usize = ReadReply::LEN;
+/// Octets of one entry of a list of what is missing.
+pub const FRAGMENT_LEN: usize = Fragment::LEN;
+
+/// Bits of a packet's flags.
+pub mod flag {
+    /// The session is given up.
+    pub const ABORT: u8 = 0x04;
+    /// The server works still.
+    pub const BUSY: u8 = 0x08;
+    /// Last packet of the burst, or of what of it is sent again.
+    pub const END: u8 = 0x10;
+    /// The packet says what is missing.
+    pub const MISSING: u8 = 0x40;
+    /// The packet has nothing of a burst.
+    pub const SYSTEM: u8 = 0x80;
+}
+
+/// What a burst asks for.
+pub mod operation {
+    /// To read.
+    pub const READ: u32 = 1;
+    /// To write.
+    pub const WRITE: u32 = 2;
+}
+
+/// What came of it.
+pub mod result {
+    /// It is done.
+    pub const OK: u32 = 0;
+    /// It could not be begun.
+    pub const NOT_BEGUN: u32 = 1;
+    /// Reading failed.
+    pub const IO_ERROR: u32 = 2;
+    /// There is nothing to read here.
+    pub const NO_DATA: u32 = 3;
+    /// Writing failed.
+    pub const WRITE_ERROR: u32 = 4;
+}
+
+fields! {
+    /// What stands before each part of a burst.
+    Header, Big => {
+        /// That of bursts, of [`kind`].
+        kind: u16,
+        /// Bits of [`flag`].
+        flags: u8,
+        /// [`STREAM`].
+        stream: u8,
+        /// Who sends it, by the number that it has said.
+        source: u32,
+        /// Who gets it, by the number that it has said.
+        destination: u32,
+        /// Number of the packet, of all that its sender has sent.
+        packet: u32,
+        /// Time between two packets of a burst, 100 µs.
+        delay: u32,
+        /// Number of the burst.
+        burst: u16,
+        /// Number of the burst that is awaited.
+        ack: u16,
+        /// Octets of the burst.
+        total: u32,
+        /// Where in the burst the octets of this packet begin.
+        offset: u32,
+        /// Octets of it in this packet.
+        length: u16,
+        /// Entries in the list of what is missing.
+        missing: u16,
+    }
+}
+
+fields! {
+    /// A part of a burst that is missing.
+    Fragment, Big => {
+        /// Where it begins.
+        offset: u32,
+        /// Octets.
+        length: u16,
+    }
+}
+
+fields! {
+    /// A number whose low octet stands first, unlike all others of NCP.
+    Low, Little => {
+        /// The number.
+        number: u32,
+    }
+}
+
+fields! {
+    /// Begins the request of a read, which is no more, or of a write, whose data stand behind.
+    Operation, Big, "ncp burst operation" => {
+        /// Of [`operation`].
+        operation: Low,
+        /// The last four octets of the file handle.
+        file: [u8; 4],
+        /// Nothing.
+        reserved: [u8; 8],
+        /// From where.
+        offset: u32,
+        /// Octets.
+        count: u32,
+    }
+}
+
+fields! {
+    /// The reply to a write.
+    WriteReply, Big, "ncp burst reply" => {
+        /// Of [`result`].
+        result: Low,
+    }
+}
+
+fields! {
+    /// Begins the reply to a read; the data stand behind.
+    ReadReply, Big, "ncp burst reply" => {
+        /// Of [`result`].
+        result: Low,
+        /// Octets read.
+        count: u32,
+    }
+}
+
+fields! {
+    /// Asks for bursts.
+    Offer, Big, "ncp burst offer" => {
+        /// The client's number of the connection.
+        connection: u32,
+        /// Octets of a packet, its header of IPX included.
+        packet: u32,
+        /// Socket of the client.
+        socket: u16,
+        /// Octets of a burst that it sends, at most.
+        most_sent: u32,
+        /// Octets of a burst that it takes, at most.
+        most_taken: u32,
+    }
+}
+
+fields! {
+    /// Agrees to bursts.
+    Accepted, Big, "ncp burst offer" => {
+        /// The server's number of the connection.
+        connection: u32,
+        /// Octets of a packet, its header of IPX included.
+        packet: u32,
+    }
+}
+
+/// A packet of a burst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// What it begins with.
+    pub header: Header,
+    /// The list of what is missing, as octets.
+    fragments: &'a [u8],
+    /// Octets of the burst.
+    pub data: &'a [u8],
+}
+
+impl<'a> Packet<'a> {
+    /// Read a packet.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it is shorter than it says; [`Error::Forbidden`] if it is none of a burst, or its
+    /// octets stand behind the end of the burst.
+    pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
+        let header = Header::first(FORMAT, packet, Order::Big)?;
+        let forbidden = |field, offset, value: u32| {
+            Err(Error::Forbidden { format: FORMAT, field, offset, value: value.into() })
+        };
+        if header.kind != kind::BURST {
+            return forbidden("kind", 0, header.kind.into());
+        }
+        if header.stream != STREAM {
+            return forbidden("stream type", 3, header.stream.into());
+        }
+        let end = u64::from(header.offset) + u64::from(header.length);
+        if header.flags & flag::SYSTEM == 0 && end > u64::from(header.total) {
+            return forbidden("offset", 28, header.offset);
+        }
+        let data_at = HEADER_LEN + usize::from(header.missing) * FRAGMENT_LEN;
+        let (need, got) = (data_at + usize::from(header.length), packet.len());
+        // Short frames have padding behind.
+        let data = packet.get(data_at..need);
+        let data = data.ok_or(Error::Truncated { format: FORMAT, need, got })?;
+        Ok(Self { header, fragments: &packet[HEADER_LEN..data_at], data })
+    }
+
+    /// What its sender misses.
+    pub fn missing(&self) -> impl Iterator<Item = Fragment> + use<'a> {
+        let (fragments, _) = self.fragments.as_chunks::<FRAGMENT_LEN>();
+        fragments.iter().map(|octets| Fragment::read(octets, Order::Big))
+    }
+}
+
+impl Header {
+    /// Append a packet: lengths are those of what stands behind.
+    pub fn emit(&self, missing: &[Fragment], data: &[u8], out: &mut Vec<u8>) {
+        let (length, count) = (data.len() as u16, missing.len() as u16);
+        let header = Self { kind: kind::BURST, stream: STREAM, length, missing: count, ..*self };
+        header.write(Order::Big, out);
+        for fragment in missing {
+            fragment.write(Order::Big, out);
+        }
+        out.extend_from_slice(data);
+    }
+}
+
+/// What a reply says first: whether it is done.
+///
+/// # Errors
+/// [`Error::Truncated`] if it is short.
+pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
+    WriteReply::parse(reply).map(|reply| reply.result.number)
+}
+
+/// Octets that a read has brought.
+///
+/// # Errors
+/// [`Error::Truncated`] if they are fewer than the reply says.
+pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
+    let count = ReadReply::parse(reply)?.count as usize;
+    let (data, format) = (&reply[READ_REPLY_LEN..], "ncp burst data");
+    data.get(..count).ok_or(Error::Truncated { format, need: count, got: data.len() })
+}
+
+/// The part of a file handle of an open file that bursts know.
+pub fn file_of(handle: super::files::FileHandle) -> [u8; 4] {
+    take(&handle, 2..6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::strategy::any_value;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_packet_that_is_short_or_beyond_its_burst_is_refused() {
+        let header = Header { total: 10, offset: 7, ..Header::default() };
+        let mut octets = Vec::new();
+        header.emit(&[], &[1, 2, 3], &mut octets);
+        assert_eq!(Packet::parse(&octets).unwrap().data, [1, 2, 3]);
+        let error = Packet::parse(&octets[..38]).unwrap_err().to_string();
+        assert_eq!(error, "ncp burst: need 39 octets, got 38");
+        octets[31] = 8;
+        assert!(Packet::parse(&octets).is_err(), "behind the end");
+        octets[31] = 7;
+        octets[0] = 0x22;
+        assert!(Packet::parse(&octets).is_err(), "no burst");
+        let reply = [0, 0, 0, 0, 0, 0, 0, 2, 7];
+        assert_eq!(
+            parse_data(&reply).unwrap_err().to_string(),
+            "ncp burst data: need 2 octets, got 1"
+        );
+        assert_eq!(parse_data(&[&reply[..], &[8]].concat()), Ok(&[7, 8][..]));
+        assert_eq!(parse_result(&[4, 0, 0, 0]), Ok(result::WRITE_ERROR));
+    }
+
+    proptest! {
+        #[test]
+        fn every_packet_comes_back(
+            header in any_value::<Header>(), data: Vec<u8>,
+            missing in prop::collection::vec(any_value::<Fragment>(), 0..9),
+        ) {
+            let (length, count) = (data.len() as u16, missing.len() as u16);
+            let total = header.total.max(header.offset.saturating_add(length.into()));
+            let offset = header.offset.min(total - u32::from(length));
+            let (kind, stream) = (kind::BURST, STREAM);
+            let header = Header { kind, stream, total, offset, length, missing: count, ..header };
+            let mut octets = Vec::new();
+            header.emit(&missing, &data, &mut octets);
+            let packet = Packet::parse(&octets).unwrap();
+            prop_assert_eq!((packet.header, packet.data), (header, &data[..]));
+            prop_assert_eq!(packet.missing().collect::<Vec<_>>(), missing);
+        }
+
+        #[test]
+        fn no_octets_stop_it(mut octets: Vec<u8>) {
+            for _ in 0..2 {
+                let packet = Packet::parse(&octets);
+                let _ = packet.map(|packet| packet.missing().count());
+                let _ = (Operation::parse(&octets), parse_data(&octets), parse_result(&octets));
+                if let [first, second, _, stream, ..] = &mut octets[..] {
+                    (*first, *second, *stream) = (0x77, 0x77, STREAM);
+                }
+            }
+        }
+    }
+}
