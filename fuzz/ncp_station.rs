@@ -17,7 +17,7 @@ use lanlab_stack::node::{
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::redirector::{Access, Call, Done, FileId, Redirector};
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socket};
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
 use lanlab_wire::ncp::{bindery, burst, directories, files, negotiation, search, watchdog};
@@ -53,6 +53,8 @@ pub struct Reached {
     pub opens: bool,
     /// The station's own client had a file opened.
     pub is_served: bool,
+    /// A burst of a client of others was carried out; the station's own client has read by one.
+    pub bursts: [bool; 2],
 }
 
 /// One conversation: each packet is a kind, two octets, a length, and its data.
@@ -167,6 +169,7 @@ impl Station {
                 }
             }
             5 => self.node.handle_frame(self.now, data),
+            7 => self.burst(who, value, data),
             _ => self.packet(who, value, data),
         }
     }
@@ -189,10 +192,50 @@ impl Station {
         });
     }
 
+    /// A packet of a burst of another station, whose total and offset are before what it has.
+    fn burst(&mut self, who: u8, value: u8, data: &[u8]) {
+        let Some((&[total_high, total, offset_high, offset], data)) = data.split_first_chunk()
+        else {
+            return;
+        };
+        let numbers = [[total_high, total], [offset_high, offset]].map(u16::from_be_bytes);
+        let ([total, offset], burst) = (numbers.map(u32::from), u16::from(value >> 4));
+        let is_reply = value & 4 != 0;
+        let own = if is_reply { CLIENT } else { socket::NCP };
+        let who = u32::from(who % 4);
+        // What the client has said of itself, once the server has given it this connection.
+        let client = u32::from(CLIENT) << 16 | 9;
+        let (source, destination) = if is_reply { (9, client) } else { (who, who + 1) };
+        let ack = burst + u16::from(is_reply);
+        let flags = match value & 3 {
+            0 => 0,
+            1 => burst::flag::END,
+            2 => burst::flag::SYSTEM | burst::flag::MISSING,
+            _ => burst::flag::SYSTEM | burst::flag::BUSY,
+        };
+        let header = burst::Header {
+            flags,
+            source,
+            destination,
+            burst,
+            ack,
+            total,
+            offset,
+            ..burst::Header::default()
+        };
+        let mut message = Vec::new();
+        if value & 3 == 2 {
+            header.emit(&[burst::Fragment { offset, length: total as u16 }], &[], &mut message);
+        } else {
+            header.emit(&[], data, &mut message);
+        }
+        let other = if is_reply { socket::NCP } else { 0x4003 };
+        self.send(who as u8, (own, other), framing::ALL[0], &message);
+    }
+
     /// A packet of another station, with the numbers that make sense if `value` says so.
     fn packet(&mut self, who: u8, value: u8, data: &[u8]) {
         let who = usize::from(who % 4);
-        let from = Mac([2, 0, 0, 0, 1, who as u8]);
         let what =
             [kind::CREATE, kind::REQUEST, kind::REQUEST, kind::DESTROY][usize::from(value) % 4];
         let is_reply = value & 4 != 0;
@@ -220,13 +263,18 @@ impl Station {
             other = if own == CLIENT + 1 { watchdog::SERVER_SOCKET } else { 0x4004 };
         }
         message.extend_from_slice(data);
+        self.send(who as u8, (own, other), framing::ALL[usize::from(value >> 6)], &message);
+    }
+
+    /// A packet of another station.
+    fn send(&mut self, who: u8, (own, other): (u16, u16), framing: Framing, message: &[u8]) {
+        let from = Mac([2, 0, 0, 0, 1, who]);
         let source = Address { network: 7, node: from.0, socket: other };
         let destination = Address { network: 7, node: OWN.0, socket: own };
         let (kind, hops) = (packet_type::NCP, 0);
         let header = Header { checksum: NO_CHECKSUM, hops, kind, destination, source };
         let mut frame = Vec::new();
-        let framing = framing::ALL[usize::from(value >> 6)];
-        if framing::emit((OWN, from), framing, &header, &message, &mut frame).is_ok() {
+        if framing::emit((OWN, from), framing, &header, message, &mut frame).is_ok() {
             self.node.handle_frame(self.now, &frame);
         }
     }
@@ -259,9 +307,13 @@ impl Station {
                     assert!(self.sessions.insert(id, new).is_none(), "{id:?} twice");
                 }
                 Event::Message(id) => {
-                    assert!(!self.ended.contains(&id) && message.len() <= 1_470);
+                    let longest = if message.len() <= 1_470 { 1_470 } else { 1 + (1 << 16) };
+                    assert!(!self.ended.contains(&id) && message.len() <= longest);
                     match (self.sessions.get_mut(&id), &mut self.client) {
-                        (Some(session), _) => session.handle_message(&mut message),
+                        (Some(session), _) => {
+                            self.reached.bursts[0] |= message.first() == Some(&0);
+                            session.handle_message(&mut message);
+                        }
                         (None, Some((_, client))) => client.handle_message(&mut message),
                         (None, None) => panic!("a message of no session"),
                     }
@@ -291,6 +343,7 @@ impl Station {
             let (header, data) = Header::parse(packet).unwrap();
             if let Ok((envelope, _)) = Envelope::parse(data)
                 && header.source.socket == CLIENT
+                && envelope.kind != kind::BURST
             {
                 self.asked = envelope;
             }
@@ -304,6 +357,7 @@ impl Station {
         let mut message = Vec::new();
         while let Some((_, outcome)) = client.poll_done(&mut message) {
             self.reached.is_served |= matches!(outcome, Ok(Done::Opened { .. }));
+            self.reached.bursts[1] |= matches!(outcome, Ok(Done::Read(at)) if at.start == 8);
         }
         while client.poll_message(&mut message) {
             let _ = self.node.send(self.now, *id, &message);
@@ -313,6 +367,14 @@ impl Station {
 
 fn new_client(carrier: CarrierFacts) -> Client {
     let (volume, user, most_data_bytes) = ("SYS".to_owned(), None, 1024);
-    let (code_page, large_packets) = (CodePage::Cp437, true);
-    Client::new(Plan { volume, user, code_page, most_data_bytes, large_packets, carrier })
+    let (code_page, large_packets, burst_packets) = (CodePage::Cp437, true, Some((24, 10)));
+    Client::new(Plan {
+        volume,
+        user,
+        code_page,
+        most_data_bytes,
+        large_packets,
+        burst_packets,
+        carrier,
+    })
 }

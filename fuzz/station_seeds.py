@@ -210,6 +210,21 @@ def ncp_stations() -> dict[str, bytes]:
     connected = called + answer(b"\4\0") + answer(bytes(128)) + answer(bytes(8))
     connected += answer(b"\0\1\0\1\0\1" + bytes(48)) + answer() + answer(b"\1\xff")
     entry = b"A.B".ljust(14, b"\0") + bytes(14)
+
+    def burst(value: int, total: int, offset: int, data: bytes = b"") -> bytes:
+        data = total.to_bytes(2) + offset.to_bytes(2) + data
+        return bytes([7, 0, value, len(data)]) + data
+
+    offered = bytes(4) + b"\0\0\5\xdc\x40\3" + bytes(8)
+    # Operations have their low octet first; a burst's number is the high half octet of a value.
+    read = b"\1" + bytes(3) + b"\0\0\0\1" + bytes(8) + bytes(4) + b"\0\0\0\3"
+    write = b"\2" + read[1:] + b"xyz"
+    written_burst = made + ask(0x65, offered) + burst(1, 27, 20, write[20:])
+    written_burst += burst(0, 27, 0, write[:20]) + burst(0x11, 24, 0, read)
+    newer = called + answer(b"\4\0") + answer(bytes(48) + b"\3\x0c" + bytes(78))
+    newer += answer(b"\5\xdc\x40\2\0") + answer(b"\0\0\0\x09\0\0\5\xdc") + answer(bytes(8))
+    newer += answer(b"\0\1\0\1\0\1" + bytes(48)) + answer() + answer(b"\1\xff")
+    newer += bytes([3, 0, 0, 1, 7]) + answer(handle + bytes(2) + entry) + bytes([3, 0, 0x12, 0])
     seeds = {
         "information": begun + ask(0x17, b"", 0x11) + ask(0x14) + ask(0x17, b"", 0x17),
         "bindery": login
@@ -246,6 +261,11 @@ def ncp_stations() -> dict[str, bytes]:
         + answer(b"\0\1x"),
         "listing": connected + bytes([3, 0, 4, 0]) + answer(b"\0\1\0\0" + entry) + packet(6, b""),
         "late": connected + bytes([3, 0, 6, 0]) + packet(5, b"") + late * 8,
+        "bursts": written_burst + burst(0x12, 8, 0) + burst(0x11, 24, 0, read) + late,
+        "client-bursts": newer
+        + burst(0x07, 0, 0)
+        + burst(0x05, 9, 8, b"x")
+        + burst(0x04, 9, 0, bytes(7) + b"\1"),
         "services": bytes([1, 0, 1, 0])
         + packet(0x28, bytes([0, 2, 0, 4]) + b"SERVER".ljust(62, b"\0")),
     }

@@ -42,8 +42,14 @@ def test_files_are_copied_and_every_frame_is_of_netware(lanlab: Lanlab, tmp_path
     # To tshark the end of a search is an error, too.
     assert dissected(pcap, "-Y", "_ws.malformed") == []
     assert dissected(pcap, "-Y", "ip || (ipx && !(ncp.type || ipxrip || ipxsap))") == []
-    # Each file takes five blocks of 1443 bytes, what a packet on 802.2 holds, and their replies.
-    assert len(dissected(pcap, "-Y", "ncp.type == 0x2222 && ncp.func == 0x49")) >= 25
+    # Each file is one burst of five packets of 1431 bytes, what a packet on 802.2 holds of it;
+    # the one that is written before all others is one packet. Each is read again by two requests,
+    # of which the second finds its end. None is lost.
+    parts = dissected(pcap, "-Y", "ncp.type == 0x7777 && ipx.src.socket != 0x0451")
+    assert len(dissected(pcap, "-Y", "ncp.burst_command == 0x02000000")) == 6
+    assert len(dissected(pcap, "-Y", "ncp.burst_command == 0x01000000")) == 12
+    assert len(parts) == 5 * 5 + 1 + 12
+    assert dissected(pcap, "-Y", "ncp.missing_fraglist_count > 0") == []
 
 
 def test_stations_read_blocks(lanlab: Lanlab) -> None:

@@ -146,8 +146,9 @@ fn of_reply(function: Function, offset: u32, data: &[u8]) -> Result<Seen, Error>
             let (fields, mut again) = seen!(burst::Accepted, data, one =>
                 "ncp.remote_target_id": format!("{:#010x}", one.connection),
                 "ncp.remote_max_packet_size": one.packet);
-            // A server says how long bursts may be; to Wireshark it does not.
-            again.extend_from_slice(&data[again.len()..]);
+            let limits = burst::Limits::parse(&data[burst::ACCEPTED_LEN..])?;
+            assert_eq!((limits.most_sent, limits.most_taken), (34_416, 14_340));
+            limits.emit(&mut again);
             (fields, again)
         }
         f::GET_KEY => (vec![], data.to_vec()),

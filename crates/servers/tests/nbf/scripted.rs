@@ -66,9 +66,16 @@ fn client_of(kind: CarrierKind, dialect: Dialect, carrier: CarrierFacts) -> Box<
     let (user, code_page) = (None, CodePage::Cp850);
     if kind == CarrierKind::Ncp {
         let (volume, most_data_bytes) = ("share".into(), 1024);
-        let (user, large_packets) = (None, true);
-        let plan =
-            ncp::client::Plan { volume, user, code_page, most_data_bytes, large_packets, carrier };
+        let (user, large_packets, burst_packets) = (None, true, None);
+        let plan = ncp::client::Plan {
+            volume,
+            user,
+            code_page,
+            most_data_bytes,
+            large_packets,
+            burst_packets,
+            carrier,
+        };
         return Box::new(ncp::client::Client::new(plan));
     }
     Box::new(Client::new(client::Plan {

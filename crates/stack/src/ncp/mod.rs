@@ -15,6 +15,7 @@ mod station;
 use lanlab_wire::ethernet::Framing;
 use lanlab_wire::ipx::HEADER_LEN;
 use lanlab_wire::ipx::framing::longest_data;
+use lanlab_wire::ncp::burst;
 use lanlab_wire::ncp::envelope::REPLY_LEN;
 use lanlab_wire::ncp::files::WRITE_LEN;
 
@@ -25,6 +26,14 @@ use crate::carrier::CarrierFacts;
 
 /// The socket at which a server sends packets back.
 const ECHO_SOCKET: u16 = 0x4002;
+/// Begins a message that is carried by bursts, instead of a function: NCP has no function of this number.
+const BURST: u8 = 0;
+/// Octets of the longest burst.
+const MOST_BURST: u32 = 1 << 16;
+/// Octets of a packet around what it has of a burst.
+const AROUND_BURST: u32 = (HEADER_LEN + burst::HEADER_LEN) as u32;
+/// Octets of a packet that passes every router.
+const SMALLEST_PACKET: u32 = 576;
 /// Octets of a packet around a message.
 const AROUND_MESSAGE: u32 = (HEADER_LEN + REPLY_LEN - 1) as u32;
 
@@ -36,6 +45,11 @@ const fn packet_bytes(carrier: CarrierFacts) -> u16 {
 /// Octets of data of a read or write in a packet of this size: a write has more before them, its function too.
 const fn data_in_packet(octets: u16) -> u32 {
     (octets as u32).saturating_sub(AROUND_MESSAGE + 1 + WRITE_LEN as u32)
+}
+
+/// Octets of the longest packet with a part of a burst.
+const fn burst_packet_bytes(framing: Framing) -> u32 {
+    (HEADER_LEN + longest_data(framing)) as u32
 }
 
 /// What sessions can do in a framing: a request and its reply are a packet each.

@@ -22,6 +22,10 @@ pub struct NetWare {
     pub most_data_bytes: Known<u16>,
     /// Whether packets may be as long as frames are (LIP).
     pub has_large_packets: Known<bool>,
+    /// Whether reads and writes may be of more than one packet (packet burst).
+    pub has_bursts: Known<bool>,
+    /// Packets of a burst that a client reads, and of one that it writes, at most.
+    pub burst_packets: Known<(u32, u32)>,
     /// How often a client sends a request before it gives up.
     pub most_tries: Known<u32>,
     /// Time without a request after which a server asks whether the client is there, ns.
@@ -44,6 +48,8 @@ pub const NETWARE_2: NetWare = NetWare {
     has_keyed_logins: secondary(false),
     most_data_bytes: secondary(1024),
     has_large_packets: primary(false),
+    has_bursts: primary(false),
+    burst_packets: secondary((24, 10)),
     most_tries: secondary(20),
     watchdog_after_ns: secondary(296_600 * SECOND_NS / 1_000),
     watchdog_interval_ns: secondary(59_300 * SECOND_NS / 1_000),
@@ -60,6 +66,7 @@ pub const NETWARE_3: NetWare = NetWare {
     has_keyed_logins: observed(true),
     most_data_bytes: observed(1024),
     has_large_packets: observed(true),
+    has_bursts: observed(true),
     ..NETWARE_2
 };
 

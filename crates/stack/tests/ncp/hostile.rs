@@ -24,17 +24,19 @@ use crate::pair::{READY, node};
 use crate::segment::mac;
 
 /// A reply: its completion code, its status, and what it says.
-type Answer = (u8, u8, Vec<u8>);
+pub type Answer = (u8, u8, Vec<u8>);
 
 /// A server, and what its clients send by hand.
-struct Bench {
+pub struct Bench {
     node: Node,
     server: Server,
     sessions: Vec<(SessionId, Session)>,
-    files: MemoryFiles,
+    pub files: MemoryFiles,
     now: Instant,
     sequence: u8,
     connection: u16,
+    /// Packets of bursts that were answered.
+    pub bursts: Vec<Vec<u8>>,
 }
 
 impl Bench {
@@ -50,8 +52,8 @@ impl Bench {
         let mut node = node(1, netware, Some(framing::RAW_802_3));
         node.listen();
         let (sessions, files) = (vec![], MemoryFiles::default());
-        let mut bench =
-            Self { node, server, sessions, files, now: READY, sequence: 0, connection: 0 };
+        let (now, sequence, connection, bursts) = (READY, 0, 0, vec![]);
+        let mut bench = Self { node, server, sessions, files, now, sequence, connection, bursts };
         bench.replies();
         bench
     }
@@ -76,13 +78,17 @@ impl Bench {
         let mut message = vec![];
         envelope.emit(&mut message);
         message.extend_from_slice(data);
+        self.send_octets((station, number), &message)
+    }
+
+    pub fn send_octets(&mut self, (station, number): (u8, u16), message: &[u8]) -> Vec<Answer> {
         let from = Mac([2, 0, 0, 0, 1, station]);
         let source = Address { network: 0x17, node: from.0, socket: number };
         let destination = Address { network: 0x17, node: mac(1).0, socket: socket::NCP };
         let kind = packet_type::NCP;
         let header = Header { checksum: NO_CHECKSUM, hops: 0, kind, destination, source };
         let mut frame = vec![];
-        framing::emit((mac(1), from), framing::RAW_802_3, &header, &message, &mut frame).unwrap();
+        framing::emit((mac(1), from), framing::RAW_802_3, &header, message, &mut frame).unwrap();
         self.node.handle_frame(self.now, &frame);
         self.replies()
     }
@@ -121,7 +127,9 @@ impl Bench {
             let frame = Frame::parse(&frame).unwrap();
             let (packet, _) = framing::packet(&frame).unwrap();
             let (header, data) = Header::parse(packet).unwrap();
-            if header.kind == packet_type::NCP {
+            if data.starts_with(&kind::BURST.to_be_bytes()) {
+                self.bursts.push(data.to_vec());
+            } else if header.kind == packet_type::NCP {
                 let (reply, data) = Reply::parse(data).unwrap();
                 self.connection = reply.envelope.connection;
                 answers.push((reply.completion, reply.status, data.to_vec()));
@@ -142,13 +150,13 @@ impl Bench {
     }
 
     /// The next request of a client, and its completion code with what it says.
-    fn ask(&mut self, function: Function, write: impl FnOnce(&mut Vec<u8>)) -> (u8, Vec<u8>) {
+    pub fn ask(&mut self, function: Function, write: impl FnOnce(&mut Vec<u8>)) -> (u8, Vec<u8>) {
         let mut message = vec![];
         function.emit(&mut message, write);
         self.ask_raw(&message)
     }
 
-    fn ask_raw(&mut self, message: &[u8]) -> (u8, Vec<u8>) {
+    pub fn ask_raw(&mut self, message: &[u8]) -> (u8, Vec<u8>) {
         self.sequence = self.sequence.wrapping_add(1);
         let answers = self.send(0, self.envelope(), message);
         let [(completion, 0, data)] = &answers[..] else { panic!("{answers:?}") };
@@ -156,7 +164,7 @@ impl Bench {
     }
 
     /// A client that has logged in, with a handle of the volume, which is 1.
-    fn logged_in() -> Self {
+    pub fn logged_in() -> Self {
         let mut bench = Self::new(NETWARE_3);
         bench.create(0);
         let login =
@@ -308,6 +316,7 @@ fn what_is_shorter_than_it_says_and_what_is_unknown_is_refused() {
         b"\x48\0",
         b"\x49\0\0\x01\0\0\0\x01\0\0\0\0\xff\xffab",
         b"\x4c\x01\x06\x01\xff",
+        b"\x65\0\0\0\x01",
     ] {
         assert_eq!(bench.ask_raw(message), (c::BAD_PACKET, vec![]), "{}", message.escape_ascii());
     }
@@ -317,7 +326,7 @@ fn what_is_shorter_than_it_says_and_what_is_unknown_is_refused() {
         let (code, reply) = bench.ask_raw(&message);
         assert_eq!((code, &reply[..2]), (c::OK, &u16::to_be_bytes(accepted)[..]));
     }
-    for message in [&b"\x65"[..], b"\x16\0\x01\xee", b"\xff"] {
+    for message in [&b"\0\x01\0\0\0"[..], b"\x16\0\x01\xee", b"\xff"] {
         assert_eq!(bench.ask_raw(message).0, c::UNSUPPORTED, "{}", message.escape_ascii());
     }
     // The session goes on.

@@ -43,6 +43,7 @@ fn blocks_take_the_time_of_their_frames() {
                 let mut pair = Pair::new(&Setting {
                     framing: Some(used),
                     topology: Topology::Bus,
+                    bursts: false,
                     ..Setting::new(netware)
                 });
                 let octets = pattern(size as usize * BLOCKS as usize);
@@ -70,6 +71,38 @@ fn blocks_take_the_time_of_their_frames() {
                     assert!((0.995..=1.005).contains(&ratio), "{used:?} {size} {writes}: {ratio}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_burst_takes_the_time_of_its_frames() {
+    for used in [framing::RAW_802_3, framing::SNAP] {
+        let setting = Setting {
+            framing: Some(used),
+            topology: Topology::Bus,
+            ..Setting::new(profile::NETWARE_3)
+        };
+        let mut pair = Pair::new(&setting);
+        // 36 octets stand before each part; 24 before a request's data, 8 before those of a reply to a read.
+        let part = framing::longest_data(used) as u64 - 36;
+        let (read, write) = (24 * part - 8, 10 * part - 24);
+        let octets = pattern(read as usize);
+        pair.put("a", &octets);
+        let (file, _) = pair.open("a", Access::Update).unwrap();
+        let from = pair.segment.now;
+        assert!(pair.read(file, 0, read as u32) == octets);
+        let middle = pair.segment.now;
+        let call = Call::Write { file, offset: 0, parts: [&octets[..write as usize], &[]] };
+        assert_eq!(pair.ask(call).0, Ok(Done::Written(write as u32)));
+        let full_ns = packet_ns(used, 36 + part);
+        let expected =
+            [packet_ns(used, 36 + 24) + 24 * full_ns, 10 * full_ns + packet_ns(used, 36 + 4)];
+        let measured = [middle.nanos_since(from), pair.segment.now.nanos_since(middle)];
+        for (measured_ns, expected_ns) in measured.into_iter().zip(expected) {
+            let ratio = measured_ns as f64 / expected_ns as f64;
+            println!("{used:?}: {ratio:.5}");
+            assert!((0.995..=1.005).contains(&ratio), "{used:?}: {ratio}");
         }
     }
 }

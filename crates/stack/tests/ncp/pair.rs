@@ -40,6 +40,8 @@ pub struct Setting {
     pub read_only: bool,
     pub seed: u64,
     pub lost: u32,
+    /// Whether the client asks for bursts.
+    pub bursts: bool,
 }
 
 impl Setting {
@@ -47,7 +49,8 @@ impl Setting {
         let user = User { name: "joe".into(), password: "secret".into() };
         let framing = Some(framing::RAW_802_3);
         let (password, read_only, topology) = ("SECRET", false, Topology::Cable);
-        Self { netware, framing, topology, user: Some(user), password, read_only, seed: 1, lost: 0 }
+        let (user, seed, lost, bursts) = (Some(user), 1, 0, true);
+        Self { netware, framing, topology, user, password, read_only, seed, lost, bursts }
     }
 }
 
@@ -188,6 +191,7 @@ impl Pair {
             code_page: CodePage::Cp437,
             most_data_bytes: setting.netware.most_data_bytes.value,
             large_packets: true,
+            burst_packets: setting.bursts.then_some(setting.netware.burst_packets.value),
             carrier,
         };
         let server = Server::new(Offer {

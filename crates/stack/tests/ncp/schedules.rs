@@ -8,13 +8,15 @@ use lanlab_stack::ncp::profile;
 use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer, SessionId, Why};
 use lanlab_units::Instant;
 use lanlab_wire::ipx::framing;
+use lanlab_wire::ncp::burst::Offer;
 
 use crate::chance::Chance;
 use crate::pair::{READY, node};
 use crate::segment::{Faults, Program, Segment, name};
 
-/// Twenty tries of one request: from a tenth of a second, doubled until four.
+/// Twenty tries of one request: from a tenth of a second, doubled until four. What comes of a burst begins them anew.
 const LONGEST_REQUEST_NS: u64 = 80_000_000_000;
+const LONGEST_BURST_NS: u64 = 4 * LONGEST_REQUEST_NS;
 
 /// A client that asks one number after another, and a server that says each, and the numbers before it, back.
 #[derive(Debug, Default)]
@@ -25,17 +27,32 @@ struct End {
     accepted: usize,
     opened: Option<SessionId>,
     ended: Option<Why>,
+    /// Whether it offers bursts, and whether the server has agreed to them.
+    offers: bool,
+    has_bursts: bool,
 }
 
 fn number(message: &[u8]) -> u32 {
     u32::from_be_bytes(message[1..5].try_into().unwrap())
 }
 
+/// A message of a number: two of three are bursts if there are any. What answers it is another one.
+fn message(number: u32, as_burst: bool, is_answer: bool) -> Vec<u8> {
+    let is_burst = as_burst && !number.is_multiple_of(3);
+    let first = if is_burst || is_answer { 0 } else { 0x14 };
+    let mut message = [&[first][..], &number.to_be_bytes()].concat();
+    if is_burst {
+        let length = number.wrapping_mul(if is_answer { 7_919 } else { 104_729 }) % 20_000;
+        message.extend((0..length).map(|at| (at ^ at >> 8 ^ number) as u8));
+    }
+    message
+}
+
 impl End {
     fn pump(&mut self, now: Instant, node: &mut Node) {
         let Some(session) = self.opened else { return };
         while let Some(next) = self.to_ask.front() {
-            let message = [&[0x14][..], &next.to_be_bytes()].concat();
+            let message = message(*next, self.has_bursts, false);
             match node.send(now, session, &message) {
                 Ok(()) => drop(self.to_ask.pop_front()),
                 Err(NotSent::Full | NotSent::NoSession) => return,
@@ -48,18 +65,39 @@ impl End {
 impl Program for End {
     fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
         match event {
+            Event::Opened(session, _) if self.offers => {
+                let (packet, length) = (1_500, 20_000);
+                let offer =
+                    Offer { packet, most_sent: length, most_taken: length, ..Offer::default() };
+                let mut message = vec![0x65];
+                offer.emit(&mut message);
+                node.send(now, session, &message).unwrap();
+                self.opened = Some(session);
+                return;
+            }
+            Event::Message(_) if self.offers => {
+                self.offers = false;
+                self.has_bursts = message[0] == 0;
+            }
             Event::Opened(session, _) => self.opened = Some(session),
             Event::Accepted { .. } => self.accepted += 1,
             Event::Ended(_, why) => self.ended = Some(why),
-            Event::Message(_) if self.opened.is_some() => self.answers.push(number(message)),
+            Event::Message(_) if self.opened.is_some() => {
+                let number = number(message);
+                assert!(*message == self::message(number, self.has_bursts, true), "{number}");
+                self.answers.push(number);
+            }
             Event::Message(session) => {
-                self.carried_out.push(number(message));
-                message[0] = 0;
-                node.send(now, session, message).unwrap();
+                let (number, is_burst) = (number(message), message[0] == 0);
+                assert!(*message == self::message(number, is_burst, false), "{number}");
+                self.carried_out.push(number);
+                node.send(now, session, &self::message(number, is_burst, true)).unwrap();
             }
             _ => {}
         }
-        self.pump(now, node);
+        if !self.offers {
+            self.pump(now, node);
+        }
     }
 }
 
@@ -72,6 +110,7 @@ struct Tally {
     requests: u64,
     sent_again: u64,
     answered_again: u64,
+    with_bursts: u64,
 }
 
 /// One schedule. Panics, with its seed, where something does not hold.
@@ -84,11 +123,12 @@ fn run(seed: u64, tally: &mut Tally) {
         longest_delay_ns: [1, 5, 300][chance.below(3) as usize] * 1_000_000,
     };
     let netware = profile::ALL[chance.below(2) as usize];
+    let offers = chance.below(3) > 0;
     // More than sequence numbers, at times.
-    let most = if chance.below(16) == 0 { 600 } else { 20 };
+    let most = if chance.below(64) == 0 { 600 } else { 10 };
     let count = 1 + chance.below(most) as u32;
     let asked: Vec<u32> = (0..count).collect();
-    let client = End { to_ask: asked.iter().copied().collect(), ..End::default() };
+    let client = End { to_ask: asked.iter().copied().collect(), offers, ..End::default() };
     let ends = [client, End::default()].into_iter().enumerate();
     let ends = ends.map(|(at, end)| (node(at, netware, Some(framing::IEEE_802_2)), end)).collect();
     let mut segment = Segment::of(Topology::Cable, ends, seed);
@@ -99,7 +139,8 @@ fn run(seed: u64, tally: &mut Tally) {
     segment.with(0, |now, node, _| node.open(now, CarrierKind::Ncp, to).unwrap());
     let mut answered = 0;
     while segment.program(0).answers.len() < asked.len() && segment.program(0).ended.is_none() {
-        let until = segment.now.plus_nanos(LONGEST_REQUEST_NS);
+        let longest_ns = if offers { LONGEST_BURST_NS } else { LONGEST_REQUEST_NS };
+        let until = segment.now.plus_nanos(longest_ns);
         let moved = segment.run_while(until, |segment| {
             let client = segment.program(0);
             client.answers.len() == answered && client.ended.is_none()
@@ -113,6 +154,7 @@ fn run(seed: u64, tally: &mut Tally) {
     assert!(asked.starts_with(&client.answers), "seed {seed}: {:?}", client.answers);
     assert!(asked.starts_with(&server.carried_out), "seed {seed}: {:?}", server.carried_out);
     assert!(server.accepted <= 1, "seed {seed}: {} sessions", server.accepted);
+    tally.with_bursts += u64::from(client.has_bursts);
     tally.requests += server.carried_out.len() as u64;
     match client.ended {
         None => {
@@ -137,11 +179,12 @@ fn run(seed: u64, tally: &mut Tally) {
 #[test]
 fn every_request_is_carried_out_once_and_in_order_under_random_faults() {
     let mut tally = Tally::default();
-    for seed in 0..400 {
+    for seed in 0..2_000 {
         run(seed, &mut tally);
     }
     println!("{tally:?}");
-    assert!(tally.complete > 380 && tally.answered_again > 100, "{tally:?}");
+    assert!(tally.complete > 1_900 && tally.answered_again > 500, "{tally:?}");
+    assert!(tally.with_bursts > 500, "{tally:?}");
 }
 
 /// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test ncp -- --ignored million`

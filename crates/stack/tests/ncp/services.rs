@@ -81,19 +81,32 @@ fn exercise(pair: &mut Pair) {
 
 #[test]
 fn a_client_is_served_by_both_generations_in_every_framing_although_frames_are_lost() {
-    for netware in profile::ALL {
+    let settings = profile::ALL.into_iter().flat_map(|one| [(one, true), (one, false)]);
+    for (netware, bursts) in settings {
         for (framing, lost) in framing::ALL.into_iter().zip([0, 5, 0, 5]) {
-            let setting = Setting { framing: Some(framing), lost, ..Setting::new(netware) };
+            let setting = Setting { framing: Some(framing), lost, bursts, ..Setting::new(netware) };
             let mut pair = Pair::new(&setting);
             exercise(&mut pair);
             let facts = pair.client().client.as_ref().unwrap().facts().unwrap().clone();
             let (major, minor) = netware.version;
             let login = if major == 2 { "login with a plain password" } else { "keyed login" };
-            assert_eq!(facts.protocol, format!("NCP, NetWare {major}.{minor:02}, {login}"));
+            let has_bursts = bursts && major == 3;
+            let suffix = if has_bursts { ", packet burst" } else { "" };
+            assert_eq!(facts.protocol, format!("NCP, NetWare {major}.{minor:02}, {login}{suffix}"));
             // 3.x lets packets be as long as frames: these are 30 octets of IPX, 8 of envelope, 14 of a write, and data.
-            let longest = framing::longest_data(framing) as u32 - 7 - 14;
-            let data_bytes = if major == 2 { 1024 } else { longest };
-            assert_eq!((facts.server.as_deref(), facts.read_bytes), (Some("STATION1"), data_bytes));
+            let longest = framing::longest_data(framing) as u32;
+            let one_packet = if major == 2 { 1024 } else { longest - 7 - 14 };
+            // In a burst each has 36 octets before its part: 24 of them bring 8 octets and data, 10 take 24 and data.
+            let data_bytes = if has_bursts {
+                (24 * (longest - 36) - 8, 10 * (longest - 36) - 24)
+            } else {
+                (one_packet, one_packet)
+            };
+            assert_eq!(facts.server.as_deref(), Some("STATION1"));
+            assert_eq!((facts.read_bytes, facts.write_bytes), data_bytes);
+            let large = pattern(100_003);
+            pair.put("large", &large);
+            assert!(pair.get("large") == large);
             pair.end();
             assert!(pair.server().sessions.iter().all(|(_, session)| session.is_over()));
             assert_eq!(pair.counted(0, "information_sent_again") > 0, lost > 0);
@@ -141,8 +154,10 @@ fn nothing_is_written_to_a_volume_that_is_read_only() {
 
 #[test]
 fn every_packet_is_dissected_as_ncp_and_none_is_malformed() {
-    let mut pair = Pair::new(&Setting { lost: 2, ..Setting::new(NETWARE_3) });
+    let mut pair = Pair::new(&Setting { lost: 5, ..Setting::new(NETWARE_3) });
     exercise(&mut pair);
+    pair.put("large", &pattern(100_003));
+    assert!(pair.get("large") == pattern(100_003));
     pair.end();
     let capture = pair.segment.capture.as_ref().unwrap();
     let names = [
@@ -154,24 +169,30 @@ fn every_packet_is_dissected_as_ncp_and_none_is_malformed() {
         "ipxrip.response",
         "ipxsap.request",
         "ipxsap.response",
+        "ncp.burst_command",
+        "ncp.missing_fraglist_count",
     ];
     let Some(lines) = fields(capture, "ncp", &names) else { return };
     assert_eq!(lines.len(), pair.segment.sent.len());
-    let (mut requests, mut functions) = (0, BTreeSet::new());
+    let (mut requests, mut functions, mut bursts) = (0, BTreeSet::new(), BTreeSet::new());
     for line in &lines {
         let columns: Vec<&str> = line.split('\t').collect();
         assert!(columns[0].is_empty(), "{line}");
         // Every one is of one of the protocols.
-        let of_others = columns[4..].iter().filter(|column| !column.is_empty()).count();
+        let of_others = columns[4..8].iter().filter(|column| !column.is_empty()).count();
         assert_eq!(of_others + usize::from(!columns[1].is_empty()), 1, "{line}");
         if columns[1] == "0x2222" {
             requests += 1;
             assert!(!columns[2].is_empty(), "{line}");
             functions.insert((columns[2], columns[3]));
+        } else if columns[1] == "0x7777" {
+            bursts.extend([columns[8], columns[9]]);
         }
     }
     assert!(requests > 60, "{requests}");
     assert!(functions.len() > 20, "{functions:?}");
+    // Reads, writes, and what was missing of them.
+    assert!(bursts.is_superset(&["0x01000000", "0x02000000", "0", "1"].into()), "{bursts:?}");
 }
 
 /// Linux's `ncpfs` ends them there, too: a request is of one block of the server's cache.

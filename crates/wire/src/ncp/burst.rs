@@ -8,6 +8,7 @@ use crate::fields::{Field, Order, fields};
 use crate::{Error, take};
 
 use super::envelope::kind;
+use super::files::FileHandle;
 
 const FORMAT: &str = "ncp burst";
 /// The one type of stream that there is.
@@ -20,6 +21,8 @@ pub const OPERATION_LEN: usize = Operation::LEN;
 pub const READ_REPLY_LEN: usize = ReadReply::LEN;
 /// Octets of one entry of a list of what is missing.
 pub const FRAGMENT_LEN: usize = Fragment::LEN;
+/// Octets with which a server agrees to bursts, before [`Limits`].
+pub const ACCEPTED_LEN: usize = Accepted::LEN;
 
 /// Bits of a packet's flags.
 pub mod flag {
@@ -167,6 +170,16 @@ fields! {
     }
 }
 
+fields! {
+    /// What a server says behind that: Wireshark does not read it.
+    Limits, Big, "ncp burst limits" => {
+        /// Octets of a burst that it sends, at most.
+        most_sent: u32,
+        /// Octets of a burst that it takes, at most.
+        most_taken: u32,
+    }
+}
+
 /// A packet of a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
@@ -245,9 +258,14 @@ pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
     data.get(..count).ok_or(Error::Truncated { format, need: count, got: data.len() })
 }
 
-/// The part of a file handle of an open file that bursts know.
-pub fn file_of(handle: super::files::FileHandle) -> [u8; 4] {
+/// The part of a file handle that bursts have.
+pub fn file_of(handle: FileHandle) -> [u8; 4] {
     take(&handle, 2..6)
+}
+
+/// The handle of which a burst has a part, where its first two octets are the last two again.
+pub const fn handle_of([a, b, high, low]: [u8; 4]) -> FileHandle {
+    [high, low, a, b, high, low]
 }
 
 #[cfg(test)]

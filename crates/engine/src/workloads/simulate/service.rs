@@ -304,6 +304,7 @@ impl Connects for Ncp {
             most_data_bytes: NETWARE.most_data_bytes.value,
             // The server that is simulated is older than they are.
             large_packets: false,
+            burst_packets: None,
             carrier: port.facts(),
         });
         let clock = host.clock().clone();

@@ -26,6 +26,10 @@ impl Client {
         match call {
             Call::Open { path, access } => self.open(id, path, access)?,
             Call::Read { file, offset, count } => {
+                if let Some((most, _)) = self.bursts {
+                    let count = count.min(most);
+                    return self.read_burst(id, file, at(offset, count)?, count);
+                }
                 let (file, count) = (self.file(file)?, count.min(self.room_at(offset)));
                 let offset = at(offset, count)?;
                 let read = files::Read { reserved: 0, file, offset, count: count as u16 };
@@ -95,7 +99,7 @@ impl Client {
         names::path(path, self.plan.code_page)
     }
 
-    fn file(&self, file: FileId) -> Result<files::FileHandle, Refusal> {
+    pub(super) fn file(&self, file: FileId) -> Result<files::FileHandle, Refusal> {
         self.files.get(&file).copied().ok_or_else(|| protocol("no such open file"))
     }
 
@@ -150,17 +154,20 @@ impl Client {
         offset: u64,
         [first, second]: [&[u8]; 2],
     ) -> Result<(), Refusal> {
-        let most = self.room_at(offset) as usize;
+        let most = self.bursts.map_or_else(|| self.room_at(offset), |bursts| bursts.1) as usize;
         let first = &first[..first.len().min(most)];
         let second = &second[..second.len().min(most - first.len())];
         let count = (first.len() + second.len()) as u32;
-        let (file, offset) = (self.file(file)?, at(offset, count)?);
+        let offset = at(offset, count)?;
         // To write nothing would cut the file here.
         if count == 0 {
             self.end(id, Ok(Done::Written(0)));
             return Ok(());
         }
-        let data = Tail(first);
+        if self.bursts.is_some() {
+            return self.write_burst(id, file, offset, [first, second]);
+        }
+        let (file, data) = (self.file(file)?, Tail(first));
         let write = files::Write { reserved: 0, file, offset, count: count as u16, data };
         self.ask(id, function::WRITE, Step::Write { count }, |out| {
             write.emit(out);

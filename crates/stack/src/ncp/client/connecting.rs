@@ -27,6 +27,7 @@ pub(super) enum Connecting {
     Buffer,
     Information,
     Packet,
+    Bursts,
     Key,
     User { key: [u8; KEY_LEN] },
     Login { is_keyed: bool },
@@ -34,7 +35,7 @@ pub(super) enum Connecting {
 }
 
 impl Client {
-    fn go_on(
+    pub(super) fn go_on(
         &mut self,
         function: Function,
         connecting: Connecting,
@@ -90,7 +91,7 @@ impl Client {
                     let proposed = Packet { octets, security: 0 };
                     let step = Connecting::Packet;
                     self.go_on(function::NEGOTIATE_PACKET, step, |out| proposed.emit(out));
-                } else {
+                } else if !(is_new && self.offer_bursts()) {
                     self.go_on(function::GET_KEY, Connecting::Key, |_| {});
                 }
             }
@@ -100,6 +101,15 @@ impl Client {
                     let octets = accepted.min(packet_bytes(self.plan.carrier));
                     self.has_large_packets = data_in_packet(octets) > self.data_bytes;
                     self.data_bytes = self.data_bytes.max(data_in_packet(octets));
+                }
+                if !self.offer_bursts() {
+                    self.go_on(function::GET_KEY, Connecting::Key, |_| {});
+                }
+            }
+            // A server without them says that it has no such function: blocks are one packet each way then.
+            Connecting::Bursts => {
+                if is_done {
+                    self.burst_accepted(reply)?;
                 }
                 self.go_on(function::GET_KEY, Connecting::Key, |_| {});
             }
@@ -155,12 +165,15 @@ impl Client {
         let (server, version) = self.server.clone().unwrap_or_default();
         let (major, minor) = version;
         let login = if is_keyed { "keyed login" } else { "login with a plain password" };
+        let one_packet = (self.data_bytes, self.data_bytes);
+        let (read_bytes, write_bytes) = self.bursts.unwrap_or(one_packet);
+        let bursts = if self.bursts.is_some() { ", packet burst" } else { "" };
         self.facts = Some(RedirectorFacts {
-            protocol: format!("NCP, NetWare {major}.{minor:02}, {login}"),
+            protocol: format!("NCP, NetWare {major}.{minor:02}, {login}{bursts}"),
             protection: "none".to_owned(),
             server: Some(server),
-            read_bytes: self.data_bytes,
-            write_bytes: self.data_bytes,
+            read_bytes,
+            write_bytes,
             largest_file_bytes: u64::from(u32::MAX),
             depth: 1,
             short_names: true,

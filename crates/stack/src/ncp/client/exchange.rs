@@ -89,6 +89,10 @@ impl Client {
         };
         let Request { call, function, step, message: asked } = request;
         self.keep(asked);
+        if matches!(step, Step::ReadBurst { .. } | Step::WriteBurst { .. }) {
+            self.take_burst(call, &step, message);
+            return Ok(());
+        }
         let Some((&code, reply)) = message.split_first() else {
             self.end(call, Err(protocol("a reply without a completion code")));
             return Err(protocol("found a reply without a completion code"));
@@ -125,7 +129,11 @@ impl Client {
                 self.end(call, outcome);
             }
             Step::DiskSpace => self.end(call, Self::space(reply)),
-            Step::Check | Step::Rename { .. } | Step::Other => self.end(call, Ok(Done::Nothing)),
+            Step::Check
+            | Step::Rename { .. }
+            | Step::ReadBurst { .. }
+            | Step::WriteBurst { .. }
+            | Step::Other => self.end(call, Ok(Done::Nothing)),
         }
         Ok(())
     }

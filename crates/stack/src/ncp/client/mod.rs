@@ -3,6 +3,7 @@
 //! Calls are answered one after another. Those that take more than one request send the next one before any
 //! other call begins.
 
+mod bursts;
 mod calls;
 mod connecting;
 mod exchange;
@@ -36,6 +37,9 @@ pub struct Plan {
     pub most_data_bytes: u16,
     /// Whether to have packets as long as frames, where the server has them.
     pub large_packets: bool,
+    /// Packets of a burst that is read, and of one that is written, where the server has bursts; absent: none are
+    /// asked for.
+    pub burst_packets: Option<(u32, u32)>,
     /// What the carrier can do.
     pub carrier: CarrierFacts,
 }
@@ -47,6 +51,8 @@ enum Step {
     Open,
     Read { offset: u32, count: u32 },
     Write { count: u32 },
+    ReadBurst { count: u32 },
+    WriteBurst { count: u32 },
     Close { file: FileId },
     Check,
     DiskSpace,
@@ -79,6 +85,8 @@ pub struct Client {
     data_bytes: u32,
     /// Whether the server has agreed to packets as long as frames.
     has_large_packets: bool,
+    /// Octets of data of a burst that is read, and of one that is written, once the server has agreed to bursts.
+    bursts: Option<(u32, u32)>,
     files: BTreeMap<FileId, FileHandle>,
     next_file: u32,
     next_call: u64,
@@ -103,6 +111,7 @@ impl Client {
             root: 0,
             data_bytes: 0,
             has_large_packets: false,
+            bursts: None,
             files: BTreeMap::new(),
             next_file: 0,
             next_call: 1,

@@ -9,7 +9,7 @@ use lanlab_wire::smb1::time::ticks_to_unix_ns;
 use super::refusals::{Refused, malformed};
 use super::state::State;
 use crate::file_server::Remark;
-use crate::ncp::{ECHO_SOCKET, data_in_packet, packet_bytes};
+use crate::ncp::{BURST, ECHO_SOCKET, data_in_packet, packet_bytes};
 
 /// Ticks of 100 ns in ns.
 const TICK_NS: u64 = 100;
@@ -21,6 +21,10 @@ impl State {
     pub async fn answer(&mut self, message: &mut Vec<u8>) -> Result<(), Refused> {
         if self.offer.user.is_none() && !self.channel.is_known() {
             self.channel.remark(Remark::Admitted { user: None, dialect: "NCP" });
+        }
+        if message.first() == Some(&BURST) {
+            self.burst(message).await;
+            return Ok(());
         }
         let (function, data) = Function::parse(message).map_err(malformed)?;
         match function {

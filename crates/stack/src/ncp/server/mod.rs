@@ -4,6 +4,7 @@
 //! with servers of other protocols, is in [`file_server`](crate::file_server).
 
 mod bindery;
+mod bursts;
 mod changing;
 mod directories;
 mod dispatch;

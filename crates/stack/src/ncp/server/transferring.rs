@@ -1,7 +1,7 @@
 //! Read, write, size and commit.
 
 use lanlab_wire::ncp::completion;
-use lanlab_wire::ncp::files::{self, OfFile, Read, Size, WRITE_LEN, Write};
+use lanlab_wire::ncp::files::{self, FileHandle, OfFile, Read, Size, WRITE_LEN, Write};
 use lanlab_wire::ncp::function::Function;
 
 use super::refusals::{Refused, malformed, of_files};
@@ -35,7 +35,20 @@ impl State {
         let (_, data) = Function::parse(message).map_err(malformed)?;
         let asked = Write::parse(data).map_err(malformed)?;
         let count = asked.octets().map_err(malformed)?.len();
-        let (offset, (_, open)) = (u64::from(asked.offset), self.opened(asked.file)?);
+        let (file, offset, begin) = (asked.file, asked.offset.into(), 1 + WRITE_LEN);
+        message.truncate(begin + count);
+        self.write_octets(file, offset, begin, message).await
+    }
+
+    /// Write the octets of a message from `begin` on.
+    pub async fn write_octets(
+        &mut self,
+        file: FileHandle,
+        offset: u64,
+        begin: usize,
+        message: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        let ((_, open), count) = (self.opened(file)?, message.len() - begin);
         if !open.writes {
             return Err(completion::NO_WRITE_RIGHTS);
         }
@@ -47,7 +60,6 @@ impl State {
         if offset + count as u64 > u64::from(u32::MAX) {
             return Err(completion::NO_SPACE);
         }
-        let begin = 1 + WRITE_LEN;
         let mut done = 0;
         while done < count {
             let (at, data) = (offset + done as u64, begin + done..begin + count);

@@ -4,11 +4,13 @@ use lanlab_units::Instant;
 use lanlab_wire::ipx::packet_type;
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
+use lanlab_wire::ncp::function::{self, Function};
 
 use super::Common;
+use super::burst_states::Answering;
 use crate::carrier::{Event, NotSent, SessionId};
 use crate::ipx::Place;
-use crate::ncp::facts;
+use crate::ncp::{BURST, facts};
 
 /// Time after a first request within which a question for a connection may be a late copy, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;
@@ -33,6 +35,10 @@ pub(super) struct Answerer {
     /// A request that waits until the session goes on.
     held: Option<Vec<u8>>,
     is_paused: bool,
+    /// Whether the server has bursts.
+    offers_bursts: bool,
+    /// Those of a client that has agreed to them.
+    pub(super) bursts: Option<Answering>,
 }
 
 /// Why a packet is not the next request.
@@ -49,7 +55,7 @@ impl Answerer {
         id: SessionId,
         client: Place,
         connection: u16,
-        (asked, deadline): (Envelope, Instant),
+        (asked, deadline, offers_bursts): (Envelope, Instant, bool),
         common: &mut Common,
     ) -> Self {
         let mut session = Self {
@@ -64,6 +70,8 @@ impl Answerer {
             reply: None,
             held: None,
             is_paused: false,
+            offers_bursts,
+            bursts: None,
         };
         session.answer(completion::OK, &[], common);
         session
@@ -88,7 +96,12 @@ impl Answerer {
         }
         let is_next = envelope.sequence == self.sequence.wrapping_add(1);
         // The one before has to be answered.
-        if is_next && self.reply.is_some() { Turn::Next } else { Turn::Other }
+        if is_next && self.is_answered() { Turn::Next } else { Turn::Other }
+    }
+
+    /// Whether nothing is carried out.
+    pub(super) fn is_answered(&self) -> bool {
+        self.reply.is_some() && !self.works_on_burst()
     }
 
     /// Take a request of the session.
@@ -115,19 +128,45 @@ impl Answerer {
                 if let Some(reply) = self.reply.take() {
                     common.keep(reply);
                 }
-                let mut message = common.memory();
-                message.extend_from_slice(data);
-                if self.is_paused {
-                    self.held = Some(message);
-                } else {
-                    common.message(self.id, message);
+                self.end_burst();
+                match Function::parse(data) {
+                    Ok((function::OFFER_BURST, offer)) if self.offers_bursts => {
+                        self.take_offer(offer, common);
+                    }
+                    Ok((function::OFFER_BURST | Function { number: BURST, .. }, _)) => {
+                        self.answer(completion::UNSUPPORTED, &[], common);
+                    }
+                    _ => {
+                        let mut message = common.memory();
+                        message.extend_from_slice(data);
+                        self.report(message, common);
+                    }
                 }
             }
         }
     }
 
+    /// Report a request to the program, once it goes on.
+    pub(super) fn report(&mut self, message: Vec<u8>, common: &mut Common) {
+        if self.is_paused {
+            self.held = Some(message);
+        } else {
+            common.message(self.id, message);
+        }
+    }
+
     /// Send the reply to the request that is carried out.
-    pub(super) fn send(&mut self, message: &[u8], common: &mut Common) -> Result<(), NotSent> {
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        message: &[u8],
+        common: &mut Common,
+    ) -> Result<(), NotSent> {
+        if self.works_on_burst() {
+            self.answer_burst(now, message, common)?;
+            common.event(Event::Room(self.id));
+            return Ok(());
+        }
         if message.len() > facts(self.client.framing).longest_message as usize {
             return Err(NotSent::TooLong);
         }
@@ -139,7 +178,7 @@ impl Answerer {
         Ok(())
     }
 
-    fn answer(&mut self, completion: u8, data: &[u8], common: &mut Common) {
+    pub(super) fn answer(&mut self, completion: u8, data: &[u8], common: &mut Common) {
         let Self { sequence, connection, task, .. } = *self;
         let envelope = Envelope { kind: kind::REPLY, sequence, connection, task };
         let mut packet = common.memory();
@@ -174,7 +213,7 @@ pub(super) fn push_reply(
     common.keep(packet);
 }
 
-fn push(client: Place, packet: &[u8], common: &mut Common) {
+pub(super) fn push(client: Place, packet: &[u8], common: &mut Common) {
     let from = common.interface.server_address(lanlab_wire::ipx::socket::NCP);
     common.interface.push_from(from, client, packet_type::NCP, packet);
 }

@@ -7,9 +7,10 @@ use lanlab_wire::ncp::envelope::{Envelope, NO_CONNECTION, Reply, kind, status};
 use lanlab_wire::netbios_name::Name;
 
 use super::Common;
+use super::burst_states::Calling;
 use crate::carrier::{Event, NotSent, Peer, SessionId, Why};
 use crate::ipx::{Exchange, Place};
-use crate::ncp::facts;
+use crate::ncp::{BURST, facts};
 
 /// How often the end of a connection is said before it is taken for heard.
 const MOST_GOODBYES: u32 = 3;
@@ -49,9 +50,10 @@ pub(super) struct Caller {
     /// When an answer is late.
     pub(super) deadline: Option<Instant>,
     most_tries: u32,
-    connection: u16,
+    pub(super) connection: u16,
     sequence: u8,
-    exchange: Exchange<()>,
+    pub(super) exchange: Exchange<()>,
+    pub(super) bursts: Calling,
 }
 
 impl Caller {
@@ -73,6 +75,7 @@ impl Caller {
             connection: NO_CONNECTION,
             sequence: 0,
             exchange: Exchange::default(),
+            bursts: Calling::default(),
         }
     }
 
@@ -110,14 +113,24 @@ impl Caller {
         let Some(server) = self.server.filter(|_| is_open) else {
             return Err(NotSent::NoSession);
         };
-        self.exchange.put(message, facts(server.framing).longest_message, common)?;
+        let longest = match message.first() {
+            Some(&BURST) => self.bursts.longest_message(),
+            _ => facts(server.framing).longest_message,
+        };
+        self.exchange.put(message, longest, common)?;
         self.begin_next(now, common);
         Ok(())
     }
 
     /// Send the next request, or say the end, if nothing is being answered.
     fn begin_next(&mut self, now: Instant, common: &mut Common) {
-        if let Some(message) = self.exchange.next() {
+        if let Some(mut message) = self.exchange.next() {
+            if message.first() == Some(&BURST) {
+                self.begin_burst(now, &message[1..], common);
+                common.keep(message);
+                return;
+            }
+            self.put_offer(&mut message);
             self.sequence = self.sequence.wrapping_add(1);
             self.begin(now, kind::REQUEST, &message, common);
             common.keep(message);
@@ -136,6 +149,7 @@ impl Caller {
         let mut packet = common.memory();
         Envelope { kind, sequence, connection, task }.emit(&mut packet);
         packet.extend_from_slice(message);
+        self.bursts.is_under_way = false;
         common.counts.requests_sent += 1;
         self.deadline = Some(self.exchange.begin(now, packet, ()));
         self.push(common);
@@ -154,13 +168,16 @@ impl Caller {
         packet: &[u8],
         common: &mut Common,
     ) -> Option<Why> {
+        if packet.starts_with(&kind::BURST.to_be_bytes()) {
+            return self.handle_burst(now, packet, common);
+        }
         let Ok((reply, data)) = Reply::parse(packet) else {
             common.interface.counts.unreadable_packets += 1;
             return None;
         };
         let is_ours = reply.envelope.sequence == self.sequence
             && (self.stage == Stage::Creating || reply.envelope.connection == self.connection);
-        if !is_ours || self.exchange.packet().is_none() {
+        if !is_ours || self.exchange.packet().is_none() || self.bursts.is_under_way {
             common.counts.discarded += 1;
             return None;
         }
@@ -176,6 +193,7 @@ impl Caller {
         if reply.status & (status::BAD_CONNECTION | status::GOING_DOWN) != 0 {
             return Some(Why::ByPeerAbnormally);
         }
+        self.take_offer(reply.completion, data);
         self.exchange.answered(now, common);
         self.deadline = None;
         if self.stage == Stage::Creating {
@@ -184,6 +202,12 @@ impl Caller {
         let mut message = common.memory();
         message.push(reply.completion);
         message.extend_from_slice(data);
+        self.report(now, message, common);
+        None
+    }
+
+    /// Report what answers a request, and send the next one.
+    pub(super) fn report(&mut self, now: Instant, message: Vec<u8>, common: &mut Common) {
         if self.exchange.is_closing() {
             common.keep(message);
         } else {
@@ -191,7 +215,6 @@ impl Caller {
         }
         common.event(Event::Room(self.id));
         self.begin_next(now, common);
-        None
     }
 
     /// The server has answered the question for a connection.
@@ -225,7 +248,11 @@ impl Caller {
         };
         self.deadline = Some(deadline);
         common.counts.sent_again += 1;
-        self.push(common);
+        if self.bursts.is_under_way {
+            self.send_burst_again(now, common);
+        } else {
+            self.push(common);
+        }
         None
     }
 

@@ -1,7 +1,11 @@
 //! The carrier: what its driver and the program above it call.
 
 mod answerer;
+mod answering_bursts;
+mod burst;
+mod burst_states;
 mod caller;
+mod calling_bursts;
 mod finding;
 mod requests;
 
@@ -175,7 +179,7 @@ impl Carrier for Station {
             return caller.send(now, message, &mut self.common);
         }
         let answerer = self.answerers.iter_mut().find(|one| one.id == to);
-        answerer.ok_or(NotSent::NoSession)?.send(message, &mut self.common)
+        answerer.ok_or(NotSent::NoSession)?.send(now, message, &mut self.common)
     }
 
     fn close(&mut self, now: Instant, session: SessionId) {
@@ -246,13 +250,21 @@ impl Carrier for Station {
         self.announce(now);
         self.handle_caller_timeouts(now);
         self.handle_answerer_timeouts(now);
+        for caller in &mut self.callers {
+            caller.send_burst_due(now, &mut self.common);
+        }
+        for answerer in &mut self.answerers {
+            answerer.send_burst_due(now, &mut self.common);
+        }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         let callers = self.callers.iter().filter_map(|caller| caller.deadline);
         let answerers = self.answerers.iter().map(|session| session.deadline);
+        let bursts = self.callers.iter().filter_map(Caller::burst_due);
+        let bursts = bursts.chain(self.answerers.iter().filter_map(Answerer::burst_due));
         let others = [self.common.interface.poll_timeout(), self.announces_at];
-        callers.chain(answerers).chain(others.into_iter().flatten()).min()
+        callers.chain(answerers).chain(bursts).chain(others.into_iter().flatten()).min()
     }
 
     fn poll_transmit(&mut self, _: Instant, into: &mut Vec<u8>) -> bool {

@@ -3,6 +3,7 @@
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{Address, packet_type};
+use lanlab_wire::ncp::burst;
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, NO_CONNECTION, kind, status};
 use lanlab_wire::ncp::watchdog::{self, Sign, Watchdog};
@@ -20,6 +21,9 @@ const MOST_OF_STATION: usize = 127;
 impl Station {
     /// A packet for the server's socket.
     pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
+        if packet.data.starts_with(&kind::BURST.to_be_bytes()) {
+            return self.handle_burst(now, packet);
+        }
         let Ok((envelope, data)) = Envelope::parse(packet.data) else {
             self.common.interface.counts.unreadable_packets += 1;
             return;
@@ -61,7 +65,7 @@ impl Station {
             calling: Peer::Ipx(from.address),
         });
         let deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
-        let asked = (envelope, deadline);
+        let asked = (envelope, deadline, self.netware.has_bursts.value);
         let session = Answerer::begin(id, from, connection, asked, &mut self.common);
         self.answerers.push(session);
     }
@@ -83,12 +87,35 @@ impl Station {
             self.common.event(Event::Ended(id, Why::ByPeer));
             return;
         }
+        self.is_there(now, index, from);
+        self.answerers[index].handle_request(now, (envelope, data), &mut self.common);
+    }
+
+    /// A packet of a burst.
+    fn handle_burst(&mut self, now: Instant, packet: &Packet<'_>) {
+        let Ok(burst) = burst::Packet::parse(packet.data) else {
+            self.common.interface.counts.unreadable_packets += 1;
+            return;
+        };
+        let of_session = |session: &Answerer| {
+            session.has_burst(&burst) && session.client.address == packet.from.address
+        };
+        match self.answerers.iter().position(of_session) {
+            Some(index) => {
+                self.is_there(now, index, packet.from);
+                self.answerers[index].handle_burst(now, &burst, &mut self.common);
+            }
+            None => self.common.counts.unknown_connections += 1,
+        }
+    }
+
+    /// The client of a session has sent something.
+    fn is_there(&mut self, now: Instant, index: usize, from: Place) {
         let session = &mut self.answerers[index];
         // It may have another router, or another adapter of the same address.
         session.client = from;
         session.questions = 0;
         session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
-        session.handle_request(now, (envelope, data), &mut self.common);
     }
 
     fn free_connection(&mut self) -> u16 {

@@ -1,0 +1,131 @@
+//! Reads and writes of more than one packet.
+
+use lanlab_wire::ncp::burst::{
+    self, ACCEPTED_LEN, Accepted, Limits, Low, OPERATION_LEN, Offer, Operation, READ_REPLY_LEN,
+};
+use lanlab_wire::ncp::function::{self, Function};
+
+use super::connecting::Connecting;
+use super::refusals::{malformed, protocol};
+use super::{Client, Request, Step};
+use crate::ncp::{AROUND_BURST, BURST, MOST_BURST, SMALLEST_PACKET, packet_bytes};
+use crate::redirector::{CallId, Done, FileId, Reason, Refusal};
+
+impl Client {
+    /// Octets of bursts that are read and written, where packets have so many.
+    fn burst_bytes(&self, packet: u32) -> Option<(u32, u32)> {
+        let (read, write) = self.plan.burst_packets?;
+        let part = packet.max(SMALLEST_PACKET) - AROUND_BURST;
+        Some(((read * part).min(MOST_BURST), (write * part).min(MOST_BURST)))
+    }
+
+    /// Offer bursts. False if none are wanted. The carrier puts the numbers of the connection in.
+    pub(super) fn offer_bursts(&mut self) -> bool {
+        let packet = packet_bytes(self.plan.carrier).into();
+        let Some((most_taken, most_sent)) = self.burst_bytes(packet) else { return false };
+        let offer = Offer { packet, most_sent, most_taken, ..Offer::default() };
+        let step = Connecting::Bursts;
+        self.go_on(function::OFFER_BURST, step, |out| offer.emit(out));
+        true
+    }
+
+    /// The server agrees to bursts.
+    pub(super) fn burst_accepted(&mut self, reply: &[u8]) -> Result<(), Refusal> {
+        let accepted = Accepted::parse(reply).map_err(malformed)?;
+        let packet = accepted.packet.min(packet_bytes(self.plan.carrier).into());
+        // A server may say how long bursts are that it sends and takes.
+        let limits = reply.get(ACCEPTED_LEN..).and_then(|rest| Limits::parse(rest).ok());
+        let (sent, taken) =
+            limits.map_or((MOST_BURST, MOST_BURST), |limits| (limits.most_sent, limits.most_taken));
+        let before = [READ_REPLY_LEN, OPERATION_LEN].map(|octets| octets as u32);
+        self.bursts = self
+            .burst_bytes(packet)
+            .map(|(read, write)| (read.min(sent), write.min(taken)))
+            .filter(|(read, write)| *read > before[0] && *write > before[1])
+            .map(|(read, write)| (read - before[0], write - before[1]));
+        Ok(())
+    }
+
+    fn ask_burst(
+        &mut self,
+        call: CallId,
+        (function, step): (Function, Step),
+        operation: &Operation,
+        parts: [&[u8]; 2],
+    ) {
+        let mut message = self.memory();
+        message.push(BURST);
+        operation.emit(&mut message);
+        message.extend(parts.concat());
+        self.waiting.push_back(Request { call, function, step, message });
+    }
+
+    pub(super) fn read_burst(
+        &mut self,
+        call: CallId,
+        file: FileId,
+        offset: u32,
+        count: u32,
+    ) -> Result<(), Refusal> {
+        let (file, number) = (burst::file_of(self.file(file)?), burst::operation::READ);
+        let operation =
+            Operation { operation: Low { number }, file, reserved: [0; 8], offset, count };
+        self.ask_burst(call, (function::READ, Step::ReadBurst { count }), &operation, [&[]; 2]);
+        Ok(())
+    }
+
+    pub(super) fn write_burst(
+        &mut self,
+        call: CallId,
+        file: FileId,
+        offset: u32,
+        parts: [&[u8]; 2],
+    ) -> Result<(), Refusal> {
+        let count = (parts[0].len() + parts[1].len()) as u32;
+        let (file, number) = (burst::file_of(self.file(file)?), burst::operation::WRITE);
+        let operation =
+            Operation { operation: Low { number }, file, reserved: [0; 8], offset, count };
+        self.ask_burst(call, (function::WRITE, Step::WriteBurst { count }), &operation, parts);
+        Ok(())
+    }
+
+    /// What answers a burst.
+    pub(super) fn take_burst(&mut self, call: CallId, step: &Step, message: &mut Vec<u8>) {
+        let outcome = match *step {
+            Step::ReadBurst { count } => read(count, message),
+            Step::WriteBurst { count } => match burst::parse_result(message) {
+                Ok(burst::result::OK) => Ok(Done::Written(count)),
+                Ok(result) => Err(failed(function::WRITE, result)),
+                Err(error) => Err(malformed(error)),
+            },
+            _ => Err(protocol("found what answers a burst")),
+        };
+        let mut memory = self.memory();
+        std::mem::swap(&mut memory, message);
+        self.done.push_back((call, outcome, memory));
+    }
+}
+
+/// What was read, as octets of the reply.
+fn read(count: u32, reply: &[u8]) -> Result<Done, Refusal> {
+    match burst::parse_result(reply).map_err(malformed)? {
+        burst::result::OK => {}
+        burst::result::NO_DATA => return Ok(Done::Read(0..0)),
+        result => return Err(failed(function::READ, result)),
+    }
+    let data = burst::parse_data(reply).map_err(malformed)?;
+    if data.len() > count as usize {
+        let name = function::READ.name();
+        return Err(protocol(format!("{name}: found {} octets of {count}", data.len())));
+    }
+    Ok(Done::Read(READ_REPLY_LEN..READ_REPLY_LEN + data.len()))
+}
+
+/// A burst says less of what is wrong than a completion code does.
+fn failed(asked: Function, result: u32) -> Refusal {
+    let reason = match result {
+        burst::result::NOT_BEGUN => Reason::Denied,
+        _ => Reason::Protocol,
+    };
+    Refusal::new(reason, format!("{}: packet burst failed (result {result})", asked.name()))
+}

@@ -1,0 +1,74 @@
+//! Reads and writes of more than one packet.
+
+use lanlab_wire::ncp::burst::{self, Low, Operation, READ_REPLY_LEN, ReadReply, WriteReply};
+use lanlab_wire::ncp::completion;
+
+use super::refusals::{Refused, malformed, of_files};
+use super::state::State;
+use crate::files::{FileAnswer, FileCall};
+use crate::ncp::MOST_BURST;
+
+/// Octets of a message before what a burst says.
+const BEFORE: usize = 1;
+
+impl State {
+    /// Carry out a burst.
+    pub async fn burst(&mut self, message: &mut Vec<u8>) {
+        self.head.clear();
+        let result = match Operation::parse(&message[BEFORE..]).map_err(malformed) {
+            _ if !self.is_logged_in => burst::result::NOT_BEGUN,
+            Ok(asked) if asked.operation.number == burst::operation::READ => {
+                match self.read_burst(asked).await {
+                    Ok(0) => burst::result::NO_DATA,
+                    Ok(count) => {
+                        let result = Low { number: burst::result::OK };
+                        ReadReply { result, count }.emit(&mut self.head);
+                        return;
+                    }
+                    Err(completion::IO_ERROR) => burst::result::IO_ERROR,
+                    Err(_) => burst::result::NOT_BEGUN,
+                }
+            }
+            Ok(asked) if asked.operation.number == burst::operation::WRITE => {
+                match self.write_burst(asked, message).await {
+                    Ok(()) => burst::result::OK,
+                    Err(_) => burst::result::WRITE_ERROR,
+                }
+            }
+            _ => burst::result::NOT_BEGUN,
+        };
+        self.data.clear();
+        WriteReply { result: Low { number: result } }.emit(&mut self.head);
+    }
+
+    async fn read_burst(&mut self, asked: Operation) -> Result<u32, Refused> {
+        let (_, open) = self.opened(burst::handle_of(asked.file))?;
+        if !open.reads {
+            return Err(completion::NO_READ_RIGHTS);
+        }
+        let (handle, offset) = (open.handle, asked.offset.into());
+        let count = asked.count.min(MOST_BURST - READ_REPLY_LEN as u32);
+        let mut read = std::mem::take(&mut self.data);
+        let answer = self.channel.call(FileCall::Read { handle, offset, count }, &mut read).await;
+        match answer {
+            FileAnswer::Read if read.len() <= count as usize => {
+                self.data = read;
+                Ok(self.data.len() as u32)
+            }
+            FileAnswer::Refused(refusal) => Err(of_files(refusal)),
+            _ => Err(completion::IO_ERROR),
+        }
+    }
+
+    async fn write_burst(
+        &mut self,
+        asked: Operation,
+        message: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        let begin = BEFORE + burst::OPERATION_LEN;
+        if message.len() - begin != asked.count as usize {
+            return Err(completion::BAD_PACKET);
+        }
+        self.write_octets(burst::handle_of(asked.file), asked.offset.into(), begin, message).await
+    }
+}

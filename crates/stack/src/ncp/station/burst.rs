@@ -1,0 +1,339 @@
+//! One end of the bursts of a connection: what it sends in parts, and what it has of what it gets.
+
+use std::collections::VecDeque;
+
+use lanlab_units::Instant;
+use lanlab_wire::ncp::burst::{Fragment, HEADER_LEN, Header, Packet, flag};
+
+use crate::ncp::{AROUND_BURST, MOST_BURST, SMALLEST_PACKET};
+
+/// Gaps in what an end has got, and ranges that wait to be sent, at most: more are those of who means no good.
+const MOST_RANGES: usize = 64;
+/// Unit of the time between packets, ns.
+const DELAY_NS: u64 = 100_000;
+/// Longest time between packets that an end keeps, and by how much a loss makes it longer, 100 µs. Assumed: Novell's
+/// later clients lengthen this time, too, where parts are lost, and shorten it where none are.
+const MOST_DELAY: u32 = 200;
+const LONGER_DELAY: u32 = 10;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Burst {
+    own: u32,
+    other: u32,
+    /// Octets of a burst in a packet, at most.
+    part: usize,
+    /// Packets sent.
+    packets: u32,
+    /// Time between two packets, 100 µs.
+    delay: u32,
+    /// What is sent, and which ranges of it are to be sent still.
+    body: Vec<u8>,
+    ranges: VecDeque<(usize, usize)>,
+    numbers: (u16, u16),
+    next_at: Instant,
+    got: Option<Got>,
+    is_lossy: bool,
+}
+
+/// What has come of a burst.
+#[derive(Debug)]
+struct Got {
+    body: Vec<u8>,
+    /// Where there are octets: in order, none next to another.
+    ranges: Vec<(usize, usize)>,
+}
+
+/// What a packet has made of a burst.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All of it is there.
+    Whole(Vec<u8>),
+    /// There is more of it than before.
+    More,
+    /// Nothing new.
+    Nothing,
+}
+
+impl Burst {
+    /// Ends by their numbers, and octets of a packet that both can send; `longest` is what a frame holds.
+    pub(super) fn new((own, other): (u32, u32), packet: u32, longest: u32) -> Self {
+        let packet = packet.clamp(SMALLEST_PACKET, longest);
+        Self {
+            own,
+            other,
+            part: (packet - AROUND_BURST) as usize,
+            packets: 0,
+            delay: 0,
+            body: Vec::new(),
+            ranges: VecDeque::new(),
+            numbers: (0, 0),
+            next_at: Instant::ZERO,
+            got: None,
+            is_lossy: false,
+        }
+    }
+
+    /// Whether a packet is of this connection.
+    pub(super) const fn is_of(&self, packet: &Packet<'_>) -> bool {
+        packet.header.source == self.other && packet.header.destination == self.own
+    }
+
+    /// Keep the time between packets that the other end asks for.
+    pub(super) const fn keep_delay(&mut self, delay: u32) {
+        self.delay = if delay < MOST_DELAY { delay } else { MOST_DELAY };
+    }
+
+    /// Lengthen the time between packets if a part of the last burst was lost, shorten it otherwise.
+    pub(super) const fn adapt_delay(&mut self) {
+        let longer = self.delay + LONGER_DELAY;
+        let longer = if longer < MOST_DELAY { longer } else { MOST_DELAY };
+        self.delay = if self.is_lossy { longer } else { self.delay * 7 / 8 };
+        self.is_lossy = false;
+    }
+
+    /// Send a body, of which the other end has nothing yet. `numbers`: of the burst, and what is acknowledged.
+    pub(super) fn begin(&mut self, now: Instant, numbers: (u16, u16), body: &[u8]) {
+        self.body.clear();
+        self.body.extend_from_slice(body);
+        self.ranges.clear();
+        self.ranges.push_back((0, body.len()));
+        (self.numbers, self.next_at) = (numbers, now);
+    }
+
+    /// Send the last part again: who has that, says what it misses.
+    pub(super) fn say_end(&mut self) {
+        if self.ranges.is_empty() && !self.body.is_empty() {
+            let end = self.body.len();
+            self.ranges.push_back(((end - 1) / self.part * self.part, end));
+        }
+    }
+
+    /// Send what the other end misses.
+    pub(super) fn send_missing(&mut self, packet: &Packet<'_>) {
+        self.is_lossy = true;
+        for Fragment { offset, length } in packet.missing() {
+            let start = (offset as usize).min(self.body.len());
+            let end = (start + usize::from(length)).min(self.body.len());
+            if start < end
+                && self.ranges.len() < MOST_RANGES
+                && !self.ranges.iter().any(|range| range.0 <= start && end <= range.1)
+            {
+                self.ranges.push_back((start, end));
+            }
+        }
+    }
+
+    /// The other end has all: nothing is sent any more.
+    pub(super) fn is_heard(&mut self) {
+        self.body = Vec::new();
+        self.ranges.clear();
+    }
+
+    /// When the next packet is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        if self.ranges.is_empty() { None } else { Some(self.next_at) }
+    }
+
+    /// Send what is due.
+    pub(super) fn send_due(&mut self, now: Instant, mut push: impl FnMut(&[u8])) {
+        let mut packet = Vec::new();
+        while self.next_at <= now
+            && let Some((start, end)) = self.ranges.pop_front()
+        {
+            let part_end = end.min(start + self.part);
+            if part_end < end {
+                self.ranges.push_front((part_end, end));
+            }
+            let flags = if self.ranges.is_empty() { flag::END } else { 0 };
+            let total = self.body.len() as u32;
+            let header = Header { total, offset: start as u32, ..self.header(flags, self.numbers) };
+            packet.clear();
+            header.emit(&[], &self.body[start..part_end], &mut packet);
+            push(&packet);
+            self.next_at = now.plus_nanos(u64::from(self.delay) * DELAY_NS);
+        }
+    }
+
+    /// The next packet's header.
+    fn header(&mut self, flags: u8, (burst, ack): (u16, u16)) -> Header {
+        let packet = self.packets;
+        self.packets = self.packets.wrapping_add(1);
+        let Self { own: source, other: destination, delay, .. } = *self;
+        Header { flags, source, destination, packet, delay, burst, ack, ..Header::default() }
+    }
+
+    /// Say that the server works still.
+    pub(super) fn say_busy(&mut self, numbers: (u16, u16), push: impl FnOnce(&[u8])) {
+        let mut packet = Vec::new();
+        self.header(flag::SYSTEM | flag::BUSY, numbers).emit(&[], &[], &mut packet);
+        push(&packet);
+    }
+
+    /// Say what is missing of the burst that has begun to come.
+    pub(super) fn ask_for_missing(&mut self, numbers: (u16, u16), push: impl FnOnce(&[u8])) {
+        let Some(got) = &self.got else { return };
+        let missing = got.missing();
+        self.is_lossy = true;
+        let mut packet = Vec::new();
+        self.header(flag::SYSTEM | flag::MISSING, numbers).emit(&missing, &[], &mut packet);
+        push(&packet);
+    }
+
+    /// Whether a burst has begun to come, and is not whole.
+    pub(super) const fn has_begun(&self) -> bool {
+        self.got.is_some()
+    }
+
+    /// Forget what has come of a burst.
+    pub(super) fn forget(&mut self) {
+        self.got = None;
+    }
+
+    /// Take a part of a burst.
+    pub(super) fn take(&mut self, packet: &Packet<'_>) -> Taken {
+        let total = packet.header.total as usize;
+        if total == 0 || total > MOST_BURST as usize || packet.data.is_empty() {
+            return Taken::Nothing;
+        }
+        let got = self.got.get_or_insert_with(|| Got { body: vec![0; total], ranges: Vec::new() });
+        if got.body.len() != total || !got.take(packet.header.offset as usize, packet.data) {
+            return Taken::Nothing;
+        }
+        if got.ranges != [(0, total)] {
+            return Taken::More;
+        }
+        self.got.take().map_or(Taken::Nothing, |got| Taken::Whole(got.body))
+    }
+}
+
+impl Got {
+    /// Take octets. Whether there are more than before.
+    fn take(&mut self, start: usize, data: &[u8]) -> bool {
+        let end = start + data.len();
+        let is_known = self.ranges.iter().any(|range| range.0 <= start && end <= range.1);
+        let is_next = self.ranges.iter().any(|range| range.0 <= end && start <= range.1);
+        if is_known || !is_next && self.ranges.len() >= MOST_RANGES {
+            return false;
+        }
+        self.body[start..end].copy_from_slice(data);
+        let (mut first, mut last) = (start, end);
+        self.ranges.retain(|range| {
+            let touches = range.0 <= last && first <= range.1;
+            if touches {
+                (first, last) = (first.min(range.0), last.max(range.1));
+            }
+            !touches
+        });
+        let at = self.ranges.partition_point(|range| range.0 < first);
+        self.ranges.insert(at, (first, last));
+        true
+    }
+
+    fn missing(&self) -> Vec<Fragment> {
+        let starts = std::iter::once(0).chain(self.ranges.iter().map(|range| range.1));
+        let ends = self.ranges.iter().map(|range| range.0).chain([self.body.len()]);
+        let gaps = starts.zip(ends).filter(|(start, end)| start < end);
+        let list = gaps.map(|(start, end)| Fragment {
+            offset: start as u32,
+            length: u16::try_from(end - start).unwrap_or(u16::MAX),
+        });
+        list.collect()
+    }
+}
+
+const _: () = assert!(SMALLEST_PACKET > AROUND_BURST && AROUND_BURST as usize > HEADER_LEN);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What two ends send each other until one has all, where every packet of these numbers is lost.
+    fn carried(body: &[u8], lost: &[usize]) -> (Vec<u8>, usize) {
+        let longest = 1_500;
+        let (mut from, mut to) =
+            (Burst::new((1, 2), 600, longest), Burst::new((2, 1), 600, longest));
+        from.begin(Instant::ZERO, (0, 0), body);
+        let mut count = 0;
+        for _ in 0..20 {
+            let mut packets = vec![];
+            from.send_due(Instant::ZERO, |packet| packets.push(packet.to_vec()));
+            let mut asked = vec![];
+            for octets in packets {
+                count += 1;
+                if lost.contains(&(count - 1)) {
+                    continue;
+                }
+                let packet = Packet::parse(&octets).unwrap();
+                assert!(to.is_of(&packet) && !from.is_of(&packet));
+                if let Taken::Whole(got) = to.take(&packet) {
+                    return (got, count);
+                }
+                if packet.header.flags & flag::END != 0 {
+                    to.ask_for_missing((0, 0), |packet| asked.push(packet.to_vec()));
+                }
+            }
+            match asked.last() {
+                Some(octets) => from.send_missing(&Packet::parse(octets).unwrap()),
+                None => from.say_end(),
+            }
+        }
+        panic!("not whole after {count} packets");
+    }
+
+    #[test]
+    fn only_what_was_lost_is_sent_again() {
+        let body: Vec<u8> = (0..3_000_u32).map(|at| (at * 7) as u8).collect();
+        // 534 octets a packet: six of them.
+        assert_eq!(carried(&body, &[]), (body.clone(), 6));
+        assert_eq!(carried(&body, &[1, 2, 4]), (body.clone(), 9));
+        assert_eq!(carried(&body, &[5]), (body.clone(), 7), "the end itself");
+        // The end is said again, and all but that is missing.
+        assert_eq!(carried(&body, &[0, 1, 2, 3, 4, 5]), (body.clone(), 12));
+    }
+
+    #[test]
+    fn parts_that_make_no_sense_change_nothing() {
+        let mut burst = Burst::new((1, 2), 0, 1_500);
+        let part = |offset, total, data: &[u8]| {
+            let mut octets = vec![];
+            Header { total, offset, ..Header::default() }.emit(&[], data, &mut octets);
+            octets
+        };
+        let mut take = |octets: Vec<u8>| burst.take(&Packet::parse(&octets).unwrap());
+        assert_eq!(take(part(0, MOST_BURST + 1, &[1])), Taken::Nothing, "too long");
+        assert_eq!(take(part(1, 400, &[1, 2])), Taken::More);
+        assert_eq!(take(part(1, 400, &[3])), Taken::Nothing, "known");
+        assert_eq!(take(part(0, 300, &[3])), Taken::Nothing, "of another length");
+        for at in 1..400 {
+            let more = take(part(at * 3, 400.max(at * 3 + 1), &[1]));
+            let expected = if (at as usize) < MOST_RANGES && at * 3 < 400 {
+                Taken::More
+            } else {
+                Taken::Nothing
+            };
+            assert_eq!(more, expected, "{at}");
+        }
+        let mut asked = vec![];
+        burst.ask_for_missing((0, 0), |packet| asked.extend_from_slice(packet));
+        assert_eq!(Packet::parse(&asked).unwrap().missing().count(), MOST_RANGES + 1);
+    }
+
+    #[test]
+    fn the_gap_is_kept_and_grows_with_losses_alone() {
+        let mut burst = Burst::new((1, 2), 600, 1_500);
+        burst.is_lossy = true;
+        burst.adapt_delay();
+        assert_eq!(burst.delay, LONGER_DELAY);
+        burst.begin(Instant::ZERO, (0, 0), &[1; 1_000]);
+        let mut count = 0;
+        burst.send_due(Instant::ZERO, |_| count += 1);
+        assert_eq!((count, burst.due()), (1, Some(Instant::from_nanos(1_000_000))));
+        burst.send_due(Instant::from_nanos(1_000_000), |_| count += 1);
+        assert_eq!((count, burst.due()), (2, None));
+        burst.adapt_delay();
+        assert_eq!(burst.delay, 8);
+        burst.keep_delay(u32::MAX);
+        assert_eq!(burst.delay, MOST_DELAY);
+    }
+}
