@@ -54,6 +54,9 @@ def test_sums_are_those_done_by_hand() -> None:
     assert seen.metrics["jain_index"] == pytest.approx(36 / (2 * (16 + 4)))
     assert seen.metrics["response_station_min_ns"] == pytest.approx(2.5 * MS)
     assert seen.metrics["response_station_max_ns"] == pytest.approx(5 * MS)
+    # Means of 2.5 and 5 ms; the reads of station 0 took 2, 2, 4, 2 ms, those of station 1 4 and 6.
+    assert seen.metrics["response_stations_cv_ratio"] == pytest.approx(math.sqrt(2) / 3)
+    assert seen.metrics["response_cv_ratio"] == pytest.approx(1 / 2.5)
     # Each station was busy all the time: 20 ms of work in 10 ms.
     assert seen.metrics["little_ratio"] == pytest.approx(1)
     assert seen.metrics["start_skew_ns"] == 0

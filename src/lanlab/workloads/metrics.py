@@ -232,6 +232,8 @@ STATIONS = _table(
     _times("response", "response time", "sd p50 p90 p99 max"),
     # Greatest of all stations: standard deviation over mean.
     Metric("response_cv_ratio", "ratio", better="less"),
+    # Of the stations' mean response times: standard deviation over mean.
+    Metric("response_stations_cv_ratio", "ratio", better="less"),
     _JAIN,
     Metric("station_operations_min_per_s", "1/s", better="more"),
     Metric("station_operations_max_per_s", "1/s"),

@@ -106,12 +106,7 @@ def station_sums(
     metrics |= _response_metrics(response)
     means, deviations = _by_station(good.station, response, counts)
     some = counts > 0
-    if some.any():
-        metrics["response_station_min_ns"] = float(means[some].min())
-        metrics["response_station_max_ns"] = float(means[some].max())
-    spread = (counts > 1) & (means > 0)
-    if spread.any():
-        metrics["response_cv_ratio"] = float((deviations[spread] / means[spread]).max())
+    metrics |= spread_metrics(means, deviations, counts)
     firsts = station_ends(readings, stations)[0]
     if loop == "closed" and (firsts >= 0).all():
         metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
@@ -242,6 +237,25 @@ def _by_station(
     squares = np.bincount(station, weights=(response - means[station]) ** 2, minlength=n)
     variances = np.divide(squares, counts - 1, out=np.zeros(n), where=counts > 1)
     return means, np.sqrt(variances)
+
+
+def spread_metrics(
+    means: _Floats, deviations: _Floats, counts: NDArray[np.int64]
+) -> dict[str, float]:
+    """How response times spread at each station, and from station to station."""
+    known = means[counts > 0]
+    if not len(known):
+        return {}
+    found = {
+        "response_station_min_ns": float(known.min()),
+        "response_station_max_ns": float(known.max()),
+    }
+    several = (counts > 1) & (means > 0)
+    if several.any():
+        found["response_cv_ratio"] = float((deviations[several] / means[several]).max())
+    if len(known) > 1 and known.mean() > 0:
+        found["response_stations_cv_ratio"] = float(known.std(ddof=1) / known.mean())
+    return found
 
 
 def _extremes(

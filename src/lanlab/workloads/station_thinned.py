@@ -25,6 +25,7 @@ from lanlab.workloads.station_sums import (
     operations_of,
     rounded,
     shares,
+    spread_metrics,
 )
 
 if TYPE_CHECKING:
@@ -95,12 +96,7 @@ def thinned_sums(
     means = np.divide(sums, counts, out=np.zeros(stations), where=some)
     apart = np.maximum(squares - counts * means**2, 0.0)
     deviations = np.sqrt(np.divide(apart, counts - 1, out=np.zeros(stations), where=several))
-    if some.any():
-        metrics["response_station_min_ns"] = float(means[some].min())
-        metrics["response_station_max_ns"] = float(means[some].max())
-    spread_out = several & (means > 0)
-    if spread_out.any():
-        metrics["response_cv_ratio"] = float((deviations[spread_out] / means[spread_out]).max())
+    metrics |= spread_metrics(means, deviations, counts)
     firsts = station_ends(readings, stations)[0]
     if parameters.loop == "closed" and (firsts >= 0).all():
         metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
