@@ -120,7 +120,7 @@ class Laboratory:
     def _wire(self, simulation: Simulation, levels: Mapping[str, Any]) -> Wire | None:
         place = place_at(self.study, levels, of=simulation)
         assert place is not None
-        link = simulation.link_of(place) or self.study.testbed.link
+        link = simulation.link_of(place, levels) or self.study.testbed.link
         return wire_asked_for(link, has_timestamps=False)
 
     def _trial(self, simulation: Simulation, condition: Condition) -> SimulatedTrial:
@@ -128,7 +128,8 @@ class Laboratory:
         assert place is not None
         machines = [known_machine(simulation, name) for name in place.machines]
         seed = trial_seed(_SEED, condition.experiment, condition.factors, "trial", 0)
-        return trial_on(machines, simulation.link_of(place) or self.study.testbed.link, seed)
+        link = simulation.link_of(place, condition.parameters) or self.study.testbed.link
+        return trial_on(machines, link, seed)
 
     def trials(self, simulation: Simulation, ids: Iterable[str]) -> Sequence[SimulatedTrial]:
         """What is simulated to read these printed values off."""

@@ -121,7 +121,7 @@ def wire_at(
         study = study or Study.model_validate(run.study)
         place = place_at(study, parameters)
         assert study.simulation is not None
-        link = None if place is None else study.simulation.link_of(place)
+        link = None if place is None else study.simulation.link_of(place, parameters)
         if link is not None:
             return wire_asked_for(link, has_timestamps=False)
     return wire_of(run)

@@ -23,6 +23,7 @@ from lanlab.figures.distributions import (
     trial_ecdf,
     trial_violins,
 )
+from lanlab.figures.factor_effects import factor_effects_forest
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
@@ -67,6 +68,7 @@ FIGURES: Mapping[str, Builder] = {
     "copy_times": copy_times,
     "cost_per_byte_and_file": cost_per_byte_and_file,
     "delay_throughput": delay_throughput,
+    "factor_effects": factor_effects_forest,
     "flow_shares": flow_shares,
     "goodput_against_file_size": goodput_against_file_size,
     "goodput_over_time": goodput_over_time,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from lanlab.analysis.attempts import counting
+from lanlab.analysis.factor_effects import crossed_experiments
 from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
 from lanlab.analysis.published import points_for, published_numbers
 from lanlab.analysis.saturation import saturations
@@ -26,6 +27,7 @@ from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.analyses import Analyses
 from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.ending_text import ending_sentences
+from lanlab.report.factor_effects_text import factor_effects_sentences
 from lanlab.report.failure_text import failure_sentences
 from lanlab.report.load_table import load_sentences
 from lanlab.report.one_way import one_way_remark
@@ -83,9 +85,13 @@ def result_sentences(
     printed = published_numbers(run) if published is None else published
     ranked = parts.each("ranking", lambda: ranking_sentences(study, run, trials, printed))
     said = parts.each("saturation", lambda: _searches(study, run, trials))
+    crossed = {one.experiment.id for one in crossed_experiments(study, run.scale)}
+    effects = partial(factor_effects_sentences, study, run, trials)
+    said += parts.each("effects of factors", effects) if crossed else []
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
-        if own and scaled.search is None:
+        # Of crossed factors, hundreds of conditions, the effects are the answer.
+        if own and scaled.search is None and scaled.experiment.id not in crossed:
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
     # Which is best is what was asked, wherever something is varied that can be; of a simulated

@@ -84,7 +84,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     """
     _check_commands(request.study, request.allows_commands)
     is_simulated = request.testbed in SIMULATORS
-    study = study_on(request.study, "simulated" if is_simulated else "real")
+    study = study_on(request.study, "simulated" if is_simulated else "real", request.scale)
     link = request.link or _own_link(request)
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(study, request.scale, seed)

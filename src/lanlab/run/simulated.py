@@ -74,7 +74,7 @@ def _on_machines(
             hint="add a [[place]] in machines.toml",
         )
     machines = [known_machine(study.simulation, name) for name in place.machines]
-    return trial_on(machines, study.simulation.link_of(place) or link, seed)
+    return trial_on(machines, study.simulation.link_of(place, trial.parameters) or link, seed)
 
 
 def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:

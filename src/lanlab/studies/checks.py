@@ -19,6 +19,7 @@ from lanlab.studies.scaling import (
     MAX_CONDITIONS,
     ExperimentAtScale,
     combinations,
+    done_at,
     experiment_at_scale,
     is_numeric,
     validated,
@@ -180,6 +181,10 @@ def _scale_problems(study: Study) -> Iterator[Problem]:
     by_id = {experiment.id: experiment for experiment in study.experiment}
     used = [WORKLOADS[e.workload] for e in study.experiment if e.workload in WORKLOADS]
     fields = sorted({key for entry in used for key in entry.Parameters.model_fields})
+    for one in study.experiment:
+        for name in one.scales:
+            if name not in study.scale:
+                yield _unknown(f"experiment.{one.id}.scales", name, list(study.scale))
     for scale_name, scale in study.scale.items():
         for key in scale.parameters:
             if used and key not in fields:
@@ -230,7 +235,7 @@ def _scaled_search_problems(
 def _condition_problems(study: Study, scale_name: str) -> Iterator[Problem]:
     scale = study.scale[scale_name]
     left = MAX_CONDITIONS
-    for experiment in study.experiment:
+    for experiment in done_at(study.experiment, scale_name):
         scaled = experiment_at_scale(experiment, scale)
         yield from _overlap_problems(scaled, scale_name)
         for key, levels in scaled.factors.items():

@@ -188,9 +188,11 @@ def published_problems_of(
         elif name in simulation.fitted:
             yield Problem("held_out", show(name), "published numbers that nothing is fitted to")
     yield from _baseline_problems(simulation, {key: one.value for key, one in numbers.items()})
-    for number_, place_ in enumerate(simulation.place):
-        for factor, level in place_.when.items():
-            at = f"place.{number_}.when.{factor}"
+    spoken_of = [(f"place.{number}", one.when) for number, one in enumerate(simulation.place)]
+    spoken_of += [(f"medium.{one.id}", one.when) for one in simulation.medium]
+    for name, when in spoken_of:
+        for factor, level in when.items():
+            at = f"{name}.when.{factor}"
             if factor not in words.factors:
                 yield _unknown(at, factor, list(words.factors))
             elif not words.has_level(factor, level):

@@ -73,6 +73,8 @@ class SimulatedLink(Origin):
     id: Identifier
     #: As `lanlab.testbeds.link.parse_link` reads it.
     link: str
+    #: Levels with which it joins the machines of every place that names no medium itself.
+    when: dict[str, Level] = Field(default_factory=dict)
 
 
 class Place(Data):
@@ -163,9 +165,14 @@ class Simulation(Data):
             for name in number.fitted
         )
 
-    def link_of(self, place: Place) -> str | None:
-        """The link of a place; `None`: that of the run."""
-        return next((one.link for one in self.medium if one.id == place.medium), None)
+    def link_of(self, place: Place, levels: Mapping[str, Level] | None = None) -> str | None:
+        """The link of a place, at these levels of a condition; `None`: that of the run."""
+        for one in self.medium:
+            if one.id == place.medium:
+                return one.link
+            if place.medium is None and levels and one.when and _fits(one.when, levels):
+                return one.link
+        return None
 
 
 @dataclass(frozen=True)
@@ -354,17 +361,18 @@ def origin_text(origin: Origin) -> str:
 def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | None:
     """The place of a condition: of those that fit it, the one that names most levels; `None` if
     none fits."""
+    fitting = [place for place in simulation.place if _fits(place.when, levels)]
+    return max(fitting, key=lambda place: len(place.when), default=None)
+
+
+def _fits(when: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
+    """Whether a condition has all of these levels."""
     from lanlab.studies.plain_level import plain_level
 
-    fitting = [
-        place
-        for place in simulation.place
-        if all(
-            key in levels and _is_same(plain_level(key, level), plain_level(key, levels[key]))
-            for key, level in place.when.items()
-        )
-    ]
-    return max(fitting, key=lambda place: len(place.when), default=None)
+    return all(
+        key in levels and _is_same(plain_level(key, level), plain_level(key, levels[key]))
+        for key, level in when.items()
+    )
 
 
 def _is_same(one: Level, other: Level) -> bool:
@@ -372,10 +380,14 @@ def _is_same(one: Level, other: Level) -> bool:
 
 
 def place_factors(simulation: Simulation | None) -> frozenset[str]:
-    """The names that places speak of, and with them factors that no workload has."""
+    """The names that places and media speak of, and with them factors that no workload has."""
     if simulation is None:
         return frozenset()
-    return frozenset(key for place in simulation.place for key in place.when)
+    return frozenset(
+        key
+        for when in (*(one.when for one in simulation.place), *(m.when for m in simulation.medium))
+        for key in when
+    )
 
 
 def place_words(place: Place) -> str:

@@ -150,6 +150,8 @@ class Experiment(Data):
     workload: str
     #: On which testbeds it runs: those of hosts that are there, the simulated one, or both.
     on: Several[Whereabouts] = Field(default=("real",), min_length=1, max_length=2)
+    #: Scales that it runs at, and at them nothing without them; none: all others.
+    scales: Several[Identifier] = ()
     #: Metrics that its tables show, keys of the trial's results.
     metrics: Several[str] = Field(min_length=1)
     parameters: dict[str, Level] = Field(default_factory=dict)

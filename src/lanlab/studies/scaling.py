@@ -68,8 +68,15 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
             hint=f"`lanlab show {study.id}` prints what it published",
         )
     scale = of_name("scale", scale_name, study.scale)
-    real = [one for one in study.experiment if "real" in one.on]
-    return tuple(experiment_at_scale(one, scale) for one in real or study.experiment)
+    done = done_at(study.experiment, scale_name)
+    real = [one for one in done if "real" in one.on]
+    return tuple(experiment_at_scale(one, scale) for one in real or done)
+
+
+def done_at(experiments: Sequence[Experiment], scale_name: str) -> list[Experiment]:
+    """Those that name the scale; where none does, those that name none."""
+    own = [one for one in experiments if scale_name in one.scales]
+    return own or [one for one in experiments if not one.scales]
 
 
 def waits_for(waiting: Sequence[Waiting]) -> str:

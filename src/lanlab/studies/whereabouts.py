@@ -4,32 +4,38 @@ from __future__ import annotations
 
 from lanlab.errors import UsageError
 from lanlab.studies.model import Study, Whereabouts
+from lanlab.studies.scaling import done_at
 
 
-def study_on(study: Study, where: Whereabouts) -> Study:
+def study_on(study: Study, where: Whereabouts, scale: str | None = None) -> Study:
     """
     A study with only what runs there, as a run of it is recorded.
 
     Args:
         where: `real` for every testbed of hosts that are there, `simulated` for modelled machines.
+        scale: Only what a run at this scale does, too.
 
     Raises:
         UsageError: None of its experiments runs there.
     """
-    kept = {one.id for one in study.experiment if where in one.on}
+    done = study.experiment if scale is None else done_at(study.experiment, scale)
+    kept = {one.id for one in done if where in one.on}
     if study.experiment and not kept:
         known = "only simulated experiments" if where == "real" else "no simulated experiment"
+        at = "" if len(done) == len(study.experiment) else f" at scale `{scale}`"
         raise UsageError(
-            f"study `{study.id}` has {known}",
+            f"study `{study.id}` has {known}{at}",
             hint="use `--testbed simulated`"
             if where == "real"
             else 'write `on = ["simulated"]` in an experiment, and machines in a machines.toml '
             "beside the study file; docs/simulation.md shows how",
         )
     machines = study.simulation if where == "simulated" else None
-    is_there_alone = all(one.on == (where,) for one in study.experiment)
+    is_there_alone = all(one.on == (where,) and one.id in kept for one in study.experiment)
     if is_there_alone and machines == study.simulation:
         return study
+    # A scale of experiments that are not kept is none.
+    own = {name: one.id in kept for one in study.experiment for name in one.scales}
     scales = {
         name: scale.model_copy(
             update={
@@ -37,6 +43,7 @@ def study_on(study: Study, where: Whereabouts) -> Study:
             }
         )
         for name, scale in study.scale.items()
+        if own.get(name, True)
     }
     figures = tuple(
         figure.model_copy(update={"experiments": drawn})
@@ -49,7 +56,7 @@ def study_on(study: Study, where: Whereabouts) -> Study:
             "experiment": tuple(
                 one.model_copy(update={"on": (where,)})
                 for one in study.experiment
-                if where in one.on
+                if one.id in kept
             ),
             "scale": scales,
             "figure": figures,

@@ -1,0 +1,178 @@
+"""
+What each of several crossed factors changes, with all others held.
+
+A study that was cut so that its factors go together (each system had a network, a machine and a
+software of its own) cannot say which of them decided. A simulation can have each with each other:
+then a factor's effect is the ratio between its levels in pairs of trials that differ in nothing
+else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.summary import interval_of_mean
+from lanlab.frozen import dataclass
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import ExperimentAtScale, Study, at_scale
+
+_Key = tuple[tuple[str, Level], ...]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How many times one level's metric another's is."""
+
+    factor: str
+    base: Level
+    level: Level
+    #: Geometric mean over all conditions of the other factors, then over the blocks.
+    ratio: float
+    #: 95 % interval over the blocks; `None` of one block.
+    interval: tuple[float, float] | None
+    #: The least and the greatest of single conditions.
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far a factor spreads a metric: its greatest level over its least, all else equal."""
+
+    factor: str
+    #: Geometric mean over the conditions of the other crossed factors.
+    ratio: float
+    least: float
+    greatest: float
+    #: The conditions of the others at which it is greatest.
+    greatest_at: Mapping[str, Level]
+
+
+@dataclass(frozen=True)
+class Case:
+    """The spreads at one condition of the factors that are not crossed, the greatest first."""
+
+    at: Mapping[str, Level]
+    spreads: tuple[Spread, ...]
+
+
+@dataclass(frozen=True)
+class FactorEffects:
+    """Crossed factors of a run, and what each of them changes."""
+
+    metric: str
+    factors: tuple[str, ...]
+    blocks: int
+    effects: tuple[Effect, ...]
+    cases: tuple[Case, ...]
+    #: The same over all cases, the greatest first.
+    overall: tuple[Spread, ...]
+
+
+def crossed_experiments(study: Study, scale: str) -> list[ExperimentAtScale]:
+    """The experiments at a scale that together cross two or more factors that no workload has."""
+    found = [one for one in at_scale(study, scale) if len(_placing(one)) > 1]
+    return found if len(_varied(found)) > 1 else []
+
+
+def factor_effects(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study
+) -> FactorEffects | None:
+    """
+    What the crossed factors of a run change of the first metric of their experiments.
+
+    Returns:
+        `None` where nothing is crossed, or no two trials can be compared.
+    """
+    experiments = crossed_experiments(study, run.scale)
+    if not experiments:
+        return None
+    metric = experiments[0].experiment.metrics[0]
+    names = {one.experiment.id for one in experiments}
+    cells: dict[_Key, dict[int, float]] = {}
+    for trial in counting(trials):
+        value = trial.metrics.get(metric)
+        if trial.experiment in names and trial.purpose == "trial" and value:
+            cells.setdefault(tuple(trial.factors.items()), {})[trial.block] = float(value)
+    factors = tuple(_varied(experiments))
+    effects = tuple(
+        effect
+        for factor, levels in _varied(experiments).items()
+        for level in levels[1:]
+        if (effect := _effect(cells, factor, levels[0], level)) is not None
+    )
+    by_case: dict[_Key, dict[_Key, float]] = {}
+    for key, values in cells.items():
+        at = tuple((name, level) for name, level in key if name not in factors)
+        by_case.setdefault(at, {})[key] = _geometric(values.values())
+    cases = tuple(Case(dict(at), _spreads(own, factors)) for at, own in by_case.items())
+    everything = {key: _geometric(values.values()) for key, values in cells.items()}
+    overall = _spreads(everything, factors)
+    if not effects or not overall:
+        return None
+    blocks = max(len(values) for values in cells.values())
+    return FactorEffects(metric, factors, blocks, effects, cases, overall)
+
+
+def _placing(one: ExperimentAtScale) -> dict[str, tuple[Level, ...]]:
+    known = one.placing(dict.fromkeys(one.factors, 0))
+    return {name: levels for name, levels in one.factors.items() if name in known}
+
+
+def _varied(experiments: Sequence[ExperimentAtScale]) -> dict[str, tuple[Level, ...]]:
+    """The factors that no workload has and of which there are several levels, in all."""
+    levels: dict[str, dict[Level, None]] = {}
+    for one in experiments:
+        for name, own in _placing(one).items():
+            levels.setdefault(name, {}).update(dict.fromkeys(own))
+    return {name: tuple(found) for name, found in levels.items() if len(found) > 1}
+
+
+def _effect(
+    cells: Mapping[_Key, Mapping[int, float]], factor: str, base: Level, level: Level
+) -> Effect | None:
+    by_block: dict[int, list[float]] = {}
+    ratios = []
+    for key, values in cells.items():
+        if (factor, level) not in key:
+            continue
+        other = cells.get(_with(key, factor, base), {})
+        own = [(block, values[block] / other[block]) for block in values if block in other]
+        for block, ratio in own:
+            by_block.setdefault(block, []).append(ratio)
+        if own:
+            ratios.append(_geometric(ratio for _, ratio in own))
+    if not ratios:
+        return None
+    # A block that a condition is missing from has a mean over others: it is no repetition.
+    whole = [_geometric(own) for own in by_block.values() if len(own) == len(ratios)]
+    ends = interval_of_mean("goodput_bps", whole)
+    return Effect(factor, base, level, _geometric(ratios), ends, min(ratios), max(ratios))
+
+
+def _spreads(values: Mapping[_Key, float], factors: Sequence[str]) -> tuple[Spread, ...]:
+    """Of each factor with two levels or more somewhere, the greatest first."""
+    found = []
+    for factor in factors:
+        rows: dict[_Key, list[float]] = {}
+        for key, value in values.items():
+            rest = tuple((name, level) for name, level in key if name != factor)
+            rows.setdefault(rest, []).append(value)
+        ratios = {rest: max(own) / min(own) for rest, own in rows.items() if len(own) > 1}
+        if ratios:
+            top = max(ratios, key=ratios.__getitem__)
+            mean = _geometric(ratios.values())
+            ends = min(ratios.values()), ratios[top]
+            found.append(Spread(factor, mean, *ends, dict(top)))
+    return tuple(sorted(found, key=lambda one: -one.ratio))
+
+
+def _with(key: _Key, factor: str, level: Level) -> _Key:
+    return tuple((name, level if name == factor else own) for name, own in key)
+
+
+def _geometric(values: Iterable[float]) -> float:
+    logs = [math.log(value) for value in values]
+    return math.exp(math.fsum(logs) / len(logs))

@@ -1,0 +1,181 @@
+"""Effects of crossed factors, beside a model whose effects are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from planned_runs import PlannedRun, a_run, a_trial
+
+from lanlab.analysis.factor_effects import FactorEffects, factor_effects
+from lanlab.errors import UsageError
+from lanlab.figures.registry import build_figure
+from lanlab.plan import Plan, PlannedTrial
+from lanlab.report.answer import sentences
+from lanlab.studies import Level, Study, load_study
+from lanlab.studies.counterparts import place_at
+from lanlab.studies.machines import known_machine
+from lanlab.studies.whereabouts import study_on
+
+SOFTWARE = {"netware": 6.0, "3plus": 3.0, "pc-lan": 2.0}
+NETWORK = {"bus-10": 1.0, "broadband-2": 0.8, "bus-100": 1.0}
+
+
+def product(planned: PlannedTrial) -> float:
+    """Software counts most, but with 30 kbyte the hardware does; a block is slower than another."""
+    levels = planned.factors
+    hardware = 9.0 if levels["message_size_bytes"] == 30000 else 1.5
+    return (
+        1e5
+        * SOFTWARE[str(levels["software"])]
+        * NETWORK[str(levels["network"])]
+        * (hardware if levels["hardware"] == "3server" else 1.0)
+        * (1 + planned.block / 10)
+    )
+
+
+def a_swapped_run(
+    goodput_bps: Callable[[PlannedTrial], float] = product,
+    fails: Callable[[PlannedTrial], bool] = lambda planned: False,
+) -> PlannedRun:
+    loaded = load_study("poo-tan")
+    study = study_on(loaded.study, "simulated", "factors")
+    run, plan = a_run(study, "factors", 10_000_000), Plan(study, "factors", 7)
+    trials = []
+    for planned in plan.upcoming(10_000):
+        metrics = None if fails(planned) else {"goodput_bps": goodput_bps(planned)}
+        trials.append(a_trial(run, planned, metrics))
+    return PlannedRun(run, trials, loaded.published)
+
+
+@pytest.fixture(scope="module")
+def swapped() -> PlannedRun:
+    return a_swapped_run()
+
+
+def effects_of(found: PlannedRun) -> FactorEffects:
+    effects = factor_effects(found.run, found.trials, Study.model_validate(found.run.study))
+    assert effects is not None
+    return effects
+
+
+def test_each_effect_is_that_of_the_model(swapped: PlannedRun) -> None:
+    found = {(one.factor, one.level): one for one in effects_of(swapped).effects}
+
+    assert found["software", "3plus"].ratio == pytest.approx(0.5)
+    assert found["software", "pc-lan"].ratio == pytest.approx(1 / 3)
+    assert found["network", "broadband-2"].ratio == pytest.approx(0.8)
+    assert found["network", "bus-100"].ratio == pytest.approx(1)
+    assert found["adapter", "pc-network"].ratio == pytest.approx(1)
+    hardware = found["hardware", "3server"]
+    assert hardware.ratio == pytest.approx((1.5 * 9) ** 0.5)
+    assert [hardware.least, hardware.greatest] == pytest.approx([1.5, 9])
+
+
+def test_an_interval_is_over_blocks_and_leaves_their_speed_out(swapped: PlannedRun) -> None:
+    """Blocks differ by a tenth and more, ratios within them not at all."""
+    for one in effects_of(swapped).effects:
+        assert one.interval is not None
+        assert list(one.interval) == pytest.approx([one.ratio, one.ratio])
+
+    uneven = a_swapped_run(
+        lambda one: product(one) * (1 + one.block / 9 * (one.factors["software"] == "3plus"))
+    )
+    found = next(one for one in effects_of(uneven).effects if one.level == "3plus")
+    assert found.interval is not None
+    assert found.interval[0] < found.ratio < found.interval[1]
+    assert found.interval[1] / found.interval[0] > 1.1
+
+
+def test_it_is_said_where_another_factor_decides(swapped: PlannedRun) -> None:
+    found = effects_of(swapped)
+    first = {case.at["message_size_bytes"]: case.spreads[0].factor for case in found.cases}
+    assert first == {750: "software", 30000: "hardware"}
+
+    said = sentences(swapped.run, swapped.trials, swapped.published)
+    assert said[0] == (
+        "With all else equal, throughput changes 3.67 times by the hardware (1.50 to 9.00), 3.00 "
+        "times by the software (3.00 to 3.00), 1.25 times by the network (1.25 to 1.25) and 1.00 "
+        "times by the adapter (1.00 to 1.00)."
+    )
+    assert said[1].startswith("The hardware decides in 4 of 8 cases; another factor does at ")
+    assert "0.75 kbyte" in said[1] and "30 kbyte" not in said[1]
+
+
+def test_pairs_that_lack_a_trial_are_left_out_and_widen_nothing() -> None:
+    """A condition that failed in one block takes that block from the interval, not the others."""
+    lacking = a_swapped_run(
+        fails=lambda one: one.block == 1 and one.factors["software"] == "pc-lan"
+    )
+    found = {(one.factor, one.level): one for one in effects_of(lacking).effects}
+    assert found["software", "pc-lan"].ratio == pytest.approx(1 / 3)
+    assert found["software", "3plus"].ratio == pytest.approx(0.5)
+
+    alone = a_swapped_run(fails=lambda one: one.factors["hardware"] == "3server")
+    assert not [one for one in effects_of(alone).effects if one.factor == "hardware"]
+
+
+def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
+    swapped: PlannedRun,
+) -> None:
+    study = Study.model_validate(swapped.run.study)
+    figure = next(one for one in study.figure if one.figure == "factor_effects")
+    chart = build_figure(swapped.run, swapped.trials, study, swapped.published, figure)
+
+    assert len(chart.x.categories) == 8
+    assert [one.name for one in chart.series] == ["software", "network", "hardware", "adapter"]
+    assert {round(point.y, 9) for point in chart.series[0].points} == {3.0}
+    assert {round(point.y, 9) for point in chart.series[2].points} == {1.5, 9.0}
+
+
+def test_a_run_at_another_scale_has_none_of_it() -> None:
+    """Experiments that name scales run there alone, and nothing else runs at these."""
+    study = load_study("poo-tan").study
+    usual = study_on(study, "simulated", "tiny")
+    assert not [one.id for one in usual.experiment if one.scales]
+    assert not [one for one in usual.figure if one.figure == "factor_effects"]
+    swaps = study_on(study, "simulated", "factors")
+    assert {one.id.partition("-")[0] for one in swaps.experiment} == {"swap"}
+    assert factor_effects(a_run(usual, "tiny", None), [], usual) is None
+
+
+def test_the_network_is_a_factor_of_its_own() -> None:
+    """A medium joins the machines of every place, as the condition says."""
+    study = study_on(load_study("poo-tan").study, "simulated", "factors")
+    simulation = study.simulation
+    assert simulation is not None
+    links: dict[Level, set[str | None]] = {}
+    for planned in Plan(study, "factors", 7).upcoming(1000):
+        place = place_at(study, planned.parameters, planned.experiment)
+        assert place is not None
+        links.setdefault(planned.factors["network"], set()).add(
+            simulation.link_of(place, planned.parameters)
+        )
+    assert links == {
+        "bus-10": {"10M:bus"},
+        "broadband-2": {"2M:broadband"},
+        "bus-100": {"100M:bus"},
+    }
+
+
+def test_servers_that_there_were_not_have_the_numbers_of_those_that_there_were() -> None:
+    """A fit changes the numbers of the four systems; what stands for them elsewhere must follow."""
+    simulation = load_study("poo-tan").study.simulation
+    assert simulation is not None
+
+    def number(machine: str, name: str) -> float:
+        return known_machine(simulation, machine).numbers[name].value
+
+    for one in simulation.machine:
+        if one.id.endswith("-pcn"):
+            assert number(one.id, "receive_call_us") == number("pc-at-pc-lan", "receive_call_us")
+        if one.id.startswith("3server"):
+            assert number(one.id, "disk_overhead_us") == number("3server", "disk_overhead_us")
+            assert number(one.id, "disk_turn_ms") == 0
+
+
+def test_a_scale_of_simulated_experiments_is_refused_on_real_hosts() -> None:
+    study = load_study("poo-tan").study
+    with pytest.raises(UsageError, match="has only simulated experiments at scale `factors`"):
+        study_on(study, "real", "factors")
+    assert "factors" not in study_on(study, "real").scale
