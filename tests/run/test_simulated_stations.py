@@ -12,9 +12,13 @@ from test_simulated_copies import FILES, trials_of
 from test_simulated_worlds import SIZES, WHY, record_of
 
 from lanlab.errors import UsageError
+from lanlab.plan import Plan
 from lanlab.run import RunRequest, new_run
+from lanlab.run.simulated import check_worlds
+from lanlab.studies import Study
 from lanlab.studies.load import parse_study
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.studies.machines import Simulation
 from lanlab.testbeds import worlds
 
 BLOCK_BYTES = 750
@@ -122,3 +126,22 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
         new_run(RunRequest(asked, "quick", "simulated", None, 1), store, Watching())
     assert found.value.message.startswith(expected)
     assert not (tmp_path / "store.sqlite").exists()
+
+
+def test_stations_beyond_the_sessions_of_the_server_are_refused() -> None:
+    """Where a server of the time has fewer sessions than stations come; as many as it has may."""
+    asked = study()
+    assert asked.simulation is not None
+    given = asked.simulation.model_dump(exclude_none=True)
+
+    def limited(most: int) -> Study:
+        given["machine"][0]["numbers"]["sessions"] = {"value": most, **WHY}
+        changed: Study = asked.model_copy(update={"simulation": Simulation.model_validate(given)})
+        return changed
+
+    enough = limited(3)
+    check_worlds(enough, Plan(enough, "quick", 1).conditions(), "10M:bus")
+    few = limited(2)
+    with pytest.raises(UsageError) as found:
+        check_worlds(few, Plan(few, "quick", 1).conditions(), "10M:bus")
+    assert found.value.message == "stations: found 3; allowed: 1 to 2, the sessions of `pc`"

@@ -10,7 +10,7 @@ from lanlab.performers import SimulatedTrial, trial_seed
 from lanlab.performers.simulated import simulate_request
 from lanlab.plan import Condition, Plan, PlannedTrial
 from lanlab.run.site import Site
-from lanlab.store import RunRecord
+from lanlab.store import Level, RunRecord
 from lanlab.studies import Study
 from lanlab.studies.counterparts import place_at
 from lanlab.studies.machines import KnownMachine, known_machine
@@ -74,7 +74,19 @@ def _on_machines(
             hint="add a [[place]] in machines.toml",
         )
     machines = [known_machine(study.simulation, name) for name in place.machines]
+    _check_sessions(machines[-1], trial.parameters.get("stations", 1))
     return trial_on(machines, study.simulation.link_of(place, trial.parameters) or link, seed)
+
+
+def _check_sessions(server: KnownMachine, stations: Level) -> None:
+    """A server of the time refuses the session of a station beyond those that it has."""
+    most = server.numbers.get("sessions")
+    if most is not None and int(stations) > most.value:
+        raise UsageError(
+            f"stations: found {stations}; allowed: 1 to {most.value:g}, the sessions of "
+            f"`{server.id}`",
+            hint=f"raise `sessions` of machine `{server.id}` to ask what more would do",
+        )
 
 
 def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:

@@ -161,6 +161,13 @@ NUMBERS: Mapping[str, NumberKind] = {
         16_384,
         is_whole=True,
     ),
+    "sessions": _count(
+        "Sessions that it has as a server. More stations are refused before anything runs. "
+        "Default: as many as there are machines.",
+        "sessions",
+        1,
+        65_536,
+    ),
     "mss_bytes": NumberKind(
         "Longest TCP segment that it takes. Default: what fits into a frame.",
         "B",

@@ -383,11 +383,8 @@ def place_factors(simulation: Simulation | None) -> frozenset[str]:
     """The names that places and media speak of, and with them factors that no workload has."""
     if simulation is None:
         return frozenset()
-    return frozenset(
-        key
-        for when in (*(one.when for one in simulation.place), *(m.when for m in simulation.medium))
-        for key in when
-    )
+    whens = [one.when for one in simulation.place] + [one.when for one in simulation.medium]
+    return frozenset(key for when in whens for key in when)
 
 
 def place_words(place: Place) -> str:
