@@ -12,14 +12,16 @@ from test_simulated_copies import FILES, trials_of
 from test_simulated_worlds import SIZES, WHY, record_of
 
 from lanlab.errors import UsageError
+from lanlab.performers.simulated import simulate_request
 from lanlab.plan import Plan
 from lanlab.run import RunRequest, new_run
-from lanlab.run.simulated import check_worlds
+from lanlab.run.simulated import check_worlds, trial_on
 from lanlab.studies import Study
 from lanlab.studies.load import parse_study
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
-from lanlab.studies.machines import Simulation
+from lanlab.studies.machines import Simulation, known_machine
 from lanlab.testbeds import worlds
+from lanlab.workloads import workload
 
 BLOCK_BYTES = 750
 READINGS = 12
@@ -145,3 +147,25 @@ def test_stations_beyond_the_sessions_of_the_server_are_refused() -> None:
     with pytest.raises(UsageError) as found:
         check_worlds(few, Plan(few, "quick", 1).conditions(), "10M:bus")
     assert found.value.message == "stations: found 3; allowed: 1 to 2, the sessions of `pc`"
+
+
+def test_stations_wait_and_try_again_as_their_machine_does() -> None:
+    """What a station of the time did is data of its machine; without, it is the workload's."""
+    asked = study(timeout_s=7.0, retries=1)
+
+    def spec_of(numbers: dict[str, float]) -> dict[str, Any]:
+        given = asked.simulation.model_dump(exclude_none=True)
+        given["machine"][0]["numbers"] |= {n: {"value": v, **WHY} for n, v in numbers.items()}
+        simulation = Simulation.model_validate(given)
+        machines = [known_machine(simulation, "pc")] * 2
+        kind = workload("stations")
+        values = Plan(asked, "quick", 1).conditions()[0].values
+        work = simulate_request(kind, values, trial_on(machines, "10M:bus", 1))["work"]
+        spec: dict[str, Any] = work["spec"]
+        return spec
+
+    usual = spec_of({})
+    assert (usual["service"]["timeout_ns"], usual["retries"]) == (7_000_000_000, 1)
+    impatient = spec_of({"patience_ms": 250, "retries": 4})
+    assert (impatient["service"]["timeout_ns"], impatient["retries"]) == (250_000_000, 4)
+    assert impatient["until"] == usual["until"]

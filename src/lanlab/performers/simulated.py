@@ -93,9 +93,21 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
         },
         "work": {
             "workload": kind.name,
-            **kind.simulated_work(parameters, trial.outstanding_requests),
+            **_with_retries(kind.simulated_work(parameters, trial.outstanding_requests), trial),
         },
     }
+
+
+def _with_retries(work: dict[str, Any], trial: SimulatedTrial) -> dict[str, Any]:
+    """Work of stations, which wait and try again as their machine does."""
+    if "stations" not in work.get("spec", {}):
+        return work
+    spec = dict(work["spec"])
+    if trial.patience_ns is not None:
+        spec["service"] = {**spec["service"], "timeout_ns": trial.patience_ns}
+    if trial.retries is not None:
+        spec["retries"] = trial.retries
+    return {**work, "spec": spec}
 
 
 def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, Any]]:

@@ -25,6 +25,9 @@ class SimulatedTrial:
     seed: int
     #: Requests on their way in an `echo` whose condition does not say how many.
     outstanding_requests: int = 1
+    #: How its stations wait and try again, in place of what the workload says.
+    patience_ns: int | None = None
+    retries: int | None = None
     #: A new file for all its frames.
     pcap: Path | None = None
 

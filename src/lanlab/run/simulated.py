@@ -91,7 +91,11 @@ def _check_sessions(server: KnownMachine, stations: Level) -> None:
 
 def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:
     """A trial on these machines, in the order of the roles."""
+    of_station = machines[0].numbers
+    patience, retries = of_station.get("patience_ms"), of_station.get("retries")
     return SimulatedTrial(
+        patience_ns=None if patience is None else round(1e6 * patience.value),
+        retries=None if retries is None else int(retries.value),
         names=[one.id for one in machines],
         machines=[one.request() for one in machines],
         link=link,

@@ -168,6 +168,16 @@ NUMBERS: Mapping[str, NumberKind] = {
         1,
         65_536,
     ),
+    "patience_ms": NumberKind(
+        "As a station: time that it waits for a call for files before it tries again. Default: "
+        "that of the workload, `timeout_s`.",
+        "ms",
+        1,
+        600_000,
+    ),
+    "retries": _count(
+        "As a station: how often it tries again. Default: that of the workload.", "retries", 0, 100
+    ),
     "mss_bytes": NumberKind(
         "Longest TCP segment that it takes. Default: what fits into a frame.",
         "B",
