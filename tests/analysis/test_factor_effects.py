@@ -122,7 +122,12 @@ def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
     figure = next(one for one in study.figure if one.figure == "factor_effects")
     chart = build_figure(swapped.run, swapped.trials, study, swapped.published, figure)
 
-    assert len(chart.x.categories) == 8
+    # As the study declares them, whatever came first in the run.
+    assert chart.x.categories[:2] == (
+        "operation read, 0.75 kbyte, 1 station",
+        "operation read, 0.75 kbyte, 15 stations",
+    )
+    assert len(chart.x.categories) == 8 and "write, 30 kbyte, 15" in chart.x.categories[7]
     assert [one.name for one in chart.series] == ["software", "network", "hardware", "adapter"]
     assert {round(point.y, 9) for point in chart.series[0].points} == {3.0}
     assert {round(point.y, 9) for point in chart.series[2].points} == {1.5, 9.0}

@@ -107,7 +107,15 @@ def factor_effects(
     for key, values in cells.items():
         at = tuple((name, level) for name, level in key if name not in factors)
         by_case.setdefault(at, {})[key] = _geometric(values.values())
-    cases = tuple(Case(dict(at), _spreads(own, factors)) for at, own in by_case.items())
+    declared = dict.fromkeys(
+        (name, level)
+        for one in experiments
+        for name, levels in one.factors.items()
+        for level in levels
+    )
+    place = {one: number for number, one in enumerate(declared)}
+    ordered = sorted(by_case.items(), key=lambda case: [place.get(one, 0) for one in case[0]])
+    cases = tuple(Case(dict(at), _spreads(own, factors)) for at, own in ordered)
     everything = {key: _geometric(values.values()) for key, values in cells.items()}
     overall = _spreads(everything, factors)
     if not effects or not overall:
