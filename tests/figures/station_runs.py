@@ -14,6 +14,7 @@ from made_up_stations import OUTCOMES, closed_queue
 from lanlab.plan import expand
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
+from lanlab.studies.whereabouts import study_on
 from lanlab.workloads.station_steady import steady_part
 from lanlab.workloads.station_sums import station_sums
 
@@ -56,7 +57,7 @@ def station_run(*, errors: bool = False, trials: int = 2, operations: int = 600)
         "message_size_bytes": [750, 6000, 30_000],
         "stations": _STATIONS,
     }
-    study = Study.model_validate(changed)
+    study = study_on(Study.model_validate(changed), "real", "quick")
     run = RunRecord(
         id="20261121-081500-poo-tan-4f2a",
         study_id=study.id,

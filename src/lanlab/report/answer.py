@@ -86,8 +86,7 @@ def result_sentences(
     ranked = parts.each("ranking", lambda: ranking_sentences(study, run, trials, printed))
     said = parts.each("saturation", lambda: _searches(study, run, trials))
     crossed = {one.experiment.id for one in crossed_experiments(study, run.scale)}
-    effects = partial(factor_effects_sentences, study, run, trials)
-    said += parts.each("effects of factors", effects) if crossed else []
+    said += parts.each("effects of factors", lambda: factor_effects_sentences(study, run, trials))
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
         # Of crossed factors, hundreds of conditions, the effects are the answer.
