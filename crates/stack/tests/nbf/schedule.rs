@@ -29,8 +29,8 @@ pub struct Subject {
     pub carrier: CarrierKind,
     /// Those of its stations.
     pub profiles: &'static [Profile],
-    /// All attempts of one end together, ns.
-    pub attempts_ns: fn(&Profile) -> u64,
+    /// All attempts of one end together, ns, where frames come as late as under these faults.
+    pub attempts_ns: fn(&Profile, &Faults) -> u64,
     /// How often a frame is sent again.
     pub tries: fn(&Profile) -> u32,
     /// Whether a session has ended for what frames of open sessions did.
@@ -86,7 +86,7 @@ pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
         let parts = [0, 1].map(|station| segment.counted(station, "information_received"));
         (received(segment), parts[0] + parts[1])
     };
-    let all_attempts = || profiles.iter().map(subject.attempts_ns);
+    let all_attempts = || profiles.iter().map(|profile| (subject.attempts_ns)(profile, &faults));
     let attempts_ns = all_attempts().max().unwrap();
     let patience_ns = all_attempts().sum::<u64>() * 2 + 10_000_000_000;
     let mut before = (segment.now, progress(&mut segment));
@@ -95,7 +95,11 @@ pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
         let until = before.0.plus_nanos(patience_ns).min(heard.0.plus_nanos(attempts_ns));
         let has_moved =
             segment.run_while(until, |segment| segment.heard == heard.1 && !is_over(segment));
-        assert!(has_moved, "seed {seed}: stuck at {} after {:?}", segment.now, before.1);
+        assert!(
+            has_moved,
+            "seed {seed}: stuck at {} after {:?} under {faults:?}",
+            segment.now, before.1
+        );
         let silence_ms = segment.now.nanos_since(heard.0) / 1_000_000;
         tally.longest_silence_ms = tally.longest_silence_ms.max(silence_ms);
         heard = (segment.now, segment.heard);

@@ -4,9 +4,10 @@ use lanlab_stack::node::{CarrierKind, Why};
 use lanlab_stack::profile::{self, Profile};
 
 use crate::schedule::{Subject, Tally, run, run_many};
+use crate::segment::Faults;
 
 /// All attempts of a link together: T1 for its data, then N2 polls.
-fn longest_wait_ns(profile: &Profile) -> u64 {
+fn longest_wait_ns(profile: &Profile, _: &Faults) -> u64 {
     let link = &profile.link;
     let (mut wait_ns, mut sum_ns) = (link.t1_ns.value, link.t1_ns.value);
     for _ in 0..link.n2.value {

@@ -4,10 +4,11 @@ use lanlab_stack::node::{CarrierKind, Why};
 use lanlab_stack::profile::Profile;
 
 use crate::schedule::{Subject, Tally, run, run_many};
+use crate::segment::Faults;
 use crate::{OF_XEROX, THREE_PLUS};
 
 /// Every try of one packet together, and the wait of an acknowledgement for data to go with.
-fn attempts_ns(profile: &Profile) -> u64 {
+fn attempts_ns(profile: &Profile, _: &Faults) -> u64 {
     let (mut wait_ns, longest_ns) = profile.xns.resend_ns.value;
     let mut sum_ns = wait_ns;
     for _ in 0..profile.xns.resend_count.value {

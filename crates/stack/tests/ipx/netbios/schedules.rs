@@ -4,11 +4,18 @@ use lanlab_stack::node::{CarrierKind, Why};
 use lanlab_stack::profile::{self, Profile};
 
 use crate::schedule::{Subject, Tally, run, run_many};
+use crate::segment::Faults;
 
-/// Every try of one packet together, and the wait of an acknowledgement for data to go with.
-fn attempts_ns(profile: &Profile) -> u64 {
+/// Time of the frames of a round trip on the wire, of all that may stand before them.
+const HANDLING_NS: u64 = 50_000_000;
+
+/// Every try of one packet together, and the wait of an acknowledgement for data to go with. The first wait is two
+/// round trips where those are long.
+fn attempts_ns(profile: &Profile, faults: &Faults) -> u64 {
     let ipx = &profile.ipx;
-    let (mut wait_ns, mut sum_ns) = (ipx.resend_ns.value, ipx.resend_ns.value);
+    let round_trip_ns = 2 * faults.longest_delay_ns + ipx.ack_delay_ns.value + HANDLING_NS;
+    let mut wait_ns = ipx.resend_ns.value.max(2 * round_trip_ns);
+    let mut sum_ns = wait_ns;
     for _ in 0..ipx.resend_count.value {
         wait_ns = wait_ns * ipx.resend_growth_percent.value / 100;
         sum_ns += wait_ns;
