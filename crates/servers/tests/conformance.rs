@@ -187,54 +187,6 @@ services_over_frames! {
     ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, new losing 0.05 mix,
 }
 
-/// Bytes of memory that this process has.
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn resident_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
-}
-
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
-#[test]
-#[ignore = "long: it reads the memory of this process, in which no other test may run meanwhile"]
-fn a_session_over_frames_takes_192_kib_at_most_with_both_its_ends() {
-    use ServiceKind as S;
-
-    for (service, carrier) in [
-        (S::Smb1, CarrierKind::Nbf),
-        (S::Smb1, CarrierKind::Ipx),
-        (S::Smb1, CarrierKind::Nbipx),
-        (S::Ncp, CarrierKind::Ncp),
-    ] {
-        let cable = VirtualCable::new(carrier.name(), 0.0);
-        let wired = Some((carrier, [cable.interface(0), cable.interface(1)], None));
-        cable.run(async {
-            let root = TempDir::new().unwrap();
-            let (serving, target) = served(service, &wired, root.path()).await;
-            let (mut sessions, mut before) = (vec![], 0);
-            for number in 0..110 {
-                if number == 10 {
-                    before = resident_bytes();
-                }
-                let session = connect(&target).await.unwrap();
-                let (path, data) = (stage::path("FILE.DAT"), stage::content(300_000, number));
-                stage::put(&session, &path, &data).await;
-                assert!(stage::get(&session, &path).await == data);
-                session.remove(&path).await.unwrap();
-                sessions.push(session);
-            }
-            let each_bytes = resident_bytes().saturating_sub(before) / 100;
-            println!("{}: {} KiB a session", carrier.title(), each_bytes >> 10);
-            assert!(each_bytes <= 192 << 10, "{carrier:?}: {each_bytes} B");
-            for session in sessions {
-                session.end().await.unwrap();
-            }
-            serving.unwrap().end().await;
-        });
-    }
-}
-
 #[test]
 fn a_change_of_a_read_only_directory_is_refused_and_said() {
     use ServiceKind as S;
