@@ -67,6 +67,34 @@ def test_files_are_copied_and_every_frame_is_of_the_carrier(
     assert len(dissected(pcap, "-Y", f"{protocol} && smb")) > expected
 
 
+@pytest.mark.parametrize(
+    ("service", "framing", "known_by"),
+    [
+        ("smb1+ipx", "ethernet-ii", "eth.type == 0x8137"),
+        ("smb1+nbipx", "raw-802.3", "eth.len && !llc"),
+        ("ncp", "snap", "llc.type == 0x8137"),
+    ],
+)
+def test_frames_have_the_framing_and_the_network_that_were_asked_for(
+    lanlab: Lanlab, tmp_path: Path, service: str, framing: str, known_by: str
+) -> None:
+    """All of them: nothing is asked for in another framing either. A server of NetWare is on a
+    network of its own, inside the machine."""
+    pcap = tmp_path / "frames.pcap"
+    segment = ("--ipx-framing", framing, "--ipx-network", "1a2b")
+    said = lanlab(
+        *("copy", "2x400B", "--service", service, *segment),
+        *(*_LINK, "--pcap", str(pcap), "--json"),
+    )
+    assert said.code == 0, said.err
+    parameters = json.loads(said.out)["parameters"]
+    assert (parameters["ipx_framing"], parameters["ipx_network"]) == (framing, "00001A2B")
+    if shutil.which("tshark") is None:
+        missing("`tshark` is not installed")
+    assert len(dissected(pcap, "-Y", f"ipx && {known_by} && ipx.net == 0x1a2b")) > 20
+    assert dissected(pcap, "-Y", f"ipx && !({known_by} && ipx.net == 0x1a2b)") == []
+
+
 @_CARRIERS
 def test_stations_read_blocks(lanlab: Lanlab, carrier: str) -> None:
     said = lanlab(
@@ -86,6 +114,12 @@ def test_stations_read_blocks(lanlab: Lanlab, carrier: str) -> None:
         (("--raw",), "--raw: found"),
         (("--ip", "6"), "--ip: found 6"),
         (("--testbed", "loopback"), "goes straight over Ethernet"),
+        (
+            ("--ipx-framing", "802.3"),
+            "allowed: 'auto', 'ethernet-ii', 'raw-802.3', '802.2' or",
+        ),
+        (("--ipx-network", "0"), "--ipx-network: found `0`; allowed: a hexadecimal number, 1 to"),
+        (("--ipx-network", "FFFFFFFF"), "allowed: a hexadecimal number, 1 to FFFFFFFE"),
     ],
 )
 def test_what_ipx_does_not_have_is_refused(
@@ -104,6 +138,8 @@ def test_a_directory_is_served_to_a_client_on_the_wire(
     served = tmp_path / "served"
     served.mkdir()
     argv = ["--service", "smb1", "--carrier", carrier, "--interface", "right"]
+    # The client finds what the server was given.
+    argv += [] if carrier == "spp" else ["--ipx-framing", "snap", "--ipx-network", "7"]
     with serving(
         *argv, str(served), "--name", "cncfiles", "--write", prefix=there.command_prefix
     ) as (server, said):

@@ -119,6 +119,10 @@ def test_what_is_served_is_read_only_unless_told_otherwise(
     [
         (("--service", "smb1", "--carrier", "nbf"), "needs --interface"),
         (("--service", "smb1+nbf"), "needs --interface"),
+        (("--service", "sftp", "--ipx-network", "7"), "have no effect for `sftp`, which is not on"),
+        (("--service", "smb1+nbf", "--ipx-framing", "snap"), "have no effect for `smb1+nbf`"),
+        (("--service", "ncp", "--ipx-framing", "llc"), "`llc`"),
+        (("--service", "smb1+ipx", "--ipx-network", "x1"), "--ipx-network: found `x1`; allowed:"),
         (("--service", "smb1", "--carrier", "spx"), "--carrier: found `spx`"),
         (("--service", "sftp", "--carrier", "nbf"), "--carrier: found `nbf` for service `sftp`"),
         (("--service", "sftp", "--interface", "eth1"), "have no effect for `sftp`"),

@@ -35,6 +35,8 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("copy", {"raw": True}, {}, {"service": "smb1", "server": "samba"}),
     ("stations", {"tcp_profile": "nt4"}, {}, {"service": "smb1", "server": "samba"}),
     ("copy", {"ip_version": 6}, {"service": "smb1+nbf"}, {"service": "smb1"}),
+    ("copy", {"ipx_framing": "snap"}, {"service": "smb1+nbf"}, {"service": "smb1+nbipx"}),
+    ("stations", {"ipx_network": "1A"}, {"service": "smb1+spp"}, {"service": "ncp"}),
     ("copy", {"port": 4450}, {"server": "sftp://nas/files"}, {"service": "sftp"}),
     ("copy", {"port": 4450}, {"server": "samba", "service": "smb"}, {"service": "smb"}),
     ("stations", {"port": 4450}, {"service": "memory"}, {"service": "nfs"}),

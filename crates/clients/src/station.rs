@@ -33,7 +33,11 @@ pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort>
 fn plan_of(target: &Target) -> Option<WiredPlan> {
     match target.carrier {
         Carrier::Tcp => None,
-        Carrier::Frames(carrier) => Some(WiredPlan::new(place_of(target)?, carrier)),
+        Carrier::Frames(carrier) => {
+            let (framing, network) = (target.ipx.framing(), target.ipx.network);
+            let plan = WiredPlan::new(place_of(target)?, carrier);
+            Some(WiredPlan { framing, network, ..plan })
+        }
     }
 }
 

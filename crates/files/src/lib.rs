@@ -7,6 +7,7 @@
 pub mod address;
 pub mod carrier;
 pub mod fault;
+pub mod ipx;
 pub mod minimum_rate;
 pub mod path;
 pub mod session;
@@ -15,6 +16,7 @@ pub mod target;
 pub use address::HostAddress;
 pub use carrier::{Carrier, CarrierCounts};
 pub use fault::{Class, Fault, Result};
+pub use ipx::{IpxFraming, IpxSegment};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath, beginning};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, HostAddress};
+use crate::{Carrier, HostAddress, IpxSegment};
 
 /// The file services that there are.
 #[derive(
@@ -160,6 +160,9 @@ pub struct Target {
     /// Link of this host to which the server's station is joined, of a carrier on Ethernet.
     #[serde(default)]
     pub link: Option<LinkPlace>,
+    /// The segment of that station, of a carrier on IPX.
+    #[serde(default)]
+    pub ipx: IpxSegment,
     /// Whom to take for the server.
     #[serde(default)]
     pub trust: Trust,
@@ -192,6 +195,7 @@ impl Target {
             tcp_profile: None,
             carrier: Carrier::default(),
             link: None,
+            ipx: IpxSegment::default(),
             trust: Trust::default(),
             timeout_ns: default_timeout_ns(),
             send_buffer_bytes: None,

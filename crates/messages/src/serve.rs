@@ -1,5 +1,5 @@
 use lanlab_files::{
-    Carrier, CarrierCounts, Credentials, Dialect, HostAddress, LinkPlace, ServiceKind,
+    Carrier, CarrierCounts, Credentials, Dialect, HostAddress, IpxSegment, LinkPlace, ServiceKind,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub struct Serve {
     /// Name of the server's station there, 1 to 15 characters of ASCII.
     #[serde(default)]
     pub station_name: Option<String>,
+    /// The segment of that station, of a carrier on IPX.
+    #[serde(default)]
+    pub ipx: IpxSegment,
     /// Name that a server of SMB 1 says, 1 to 15 characters of ASCII; absent: `lanlab`.
     #[serde(default)]
     pub server_name: Option<String>,

@@ -215,8 +215,8 @@ pub enum SimulatedWork {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedStations {
-    /// The trial, all of whose stations are this host's. Of the service count the dialect, the carrier, and
-    /// the time for an answer.
+    /// The trial, all of whose stations are this host's. Of the service count the dialect, the carrier and
+    /// its segment, and the time for an answer.
     pub spec: StationsSpec,
     /// Whose timers and windows carriers of frames have, by name; absent: those of Windows NT.
     #[serde(default)]
@@ -228,7 +228,7 @@ pub struct SimulatedStations {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedCopy {
-    /// The copy. Of the service count the dialect, the carrier, and the time for an answer.
+    /// The copy. Of the service count the dialect, the carrier and its segment, and the time for an answer.
     pub spec: CopySpec,
     /// Whose timers and windows carriers of frames have, by name; absent: those of Windows NT.
     #[serde(default)]

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use lanlab_connections::wired::WiredNode;
 use lanlab_files::{
-    Carrier, CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, Result, ServiceKind,
+    Carrier, CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, IpxSegment, Result,
+    ServiceKind,
 };
 use lanlab_os::RawLinkPlace;
 use lanlab_served::Confined;
@@ -84,6 +85,8 @@ pub struct StationOffer {
     pub carrier: CarrierKind,
     /// The link.
     pub place: RawLinkPlace,
+    /// Its segment, of a carrier on IPX.
+    pub ipx: IpxSegment,
     /// Its name, 1 to 15 characters of ASCII.
     pub name: String,
 }

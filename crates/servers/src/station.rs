@@ -34,7 +34,8 @@ where
     })?;
     let place = offer.place.clone();
     let plan = WiredPlan::new(place, offer.carrier);
-    let plan = WiredPlan { name: Some(name), listens: true, ..plan };
+    let (framing, network) = (offer.ipx.framing(), offer.ipx.network);
+    let plan = WiredPlan { name: Some(name), listens: true, framing, network, ..plan };
     let failed = |error: std::io::Error| Fault::of_connection(format!("{:?}", plan.place), &error);
     let node = WiredNode::begin(&plan).map_err(failed)?;
     let what = format!("claim the name `{}`", offer.name);

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use lanlab_clients::connect;
 use lanlab_files::{
-    Access, Class, Credentials, Dialect, ServiceKind, ServicePath, Session, Target, Trust,
+    Access, Class, Credentials, Dialect, IpxSegment, ServiceKind, ServicePath, Session, Target,
+    Trust,
 };
 use lanlab_servers::{Bounds, Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
@@ -45,7 +46,12 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
     if let Some((carrier, [client, server], dialect)) = wired {
         let name = "CONFORMS".to_owned();
         let place = lanlab_os::RawLinkPlace::Interface(server.clone());
-        station = Some(StationOffer { carrier: *carrier, place, name: name.clone() });
+        station = Some(StationOffer {
+            carrier: *carrier,
+            place,
+            ipx: IpxSegment::default(),
+            name: name.clone(),
+        });
         target.dialect = *dialect;
         target.carrier = lanlab_files::Carrier::Frames(*carrier);
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));

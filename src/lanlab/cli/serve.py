@@ -8,75 +8,20 @@ import typer
 
 from lanlab.cli.service_options import OfficeNetworkOption
 from lanlab.errors import UsageError
+from lanlab.ipx import FRAMING_HELP, FRAMINGS, NETWORK_HELP
 from lanlab.services import (
     FRAME_TITLES,
     SERVICES,
     USUAL_CARRIER,
-    carried_by,
     frame_carriers_of,
 )
 
 if TYPE_CHECKING:
     import ipaddress
 
-    from lanlab.performers.serving import Station
-    from lanlab.services import Service
 
 #: Carriers without IP, for people.
 _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
-#: The address and port of a server over TCP, unless others are asked for.
-_USUAL_PLACE = ("127.0.0.1", 0)
-_NAME = "LANLAB"
-
-
-def _carried(offered: Service, carrier: str | None) -> Service:
-    """A service over the carrier that was asked for."""
-    if carrier is None:
-        return offered
-    found = carried_by(offered.name, carrier)
-    if found is None:
-        rows = (one for one in SERVICES.values() if one.carrier != USUAL_CARRIER)
-        framed = [f"{one.carrier} for {one.engine_name}" for one in rows]
-        raise UsageError(
-            f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: "
-            f"{', and '.join([USUAL_CARRIER, *framed])}",
-            hint="leave it out, or serve as in `--service smb1 --carrier nbf --interface eth1`",
-        )
-    return found
-
-
-def _station(
-    offered: Service,
-    interface: str | None,
-    name: str | None,
-    place: tuple[str, int],
-    *,
-    is_office_network: bool,
-) -> Station | None:
-    """The station that serves; `None` over TCP."""
-    from lanlab.performers.serving import Station
-    from lanlab.testbeds.raw_links import check_interface
-
-    if offered.is_over_ip:
-        if interface is not None or is_office_network:
-            raise UsageError(
-                f"--interface and --office-network have no effect for `{offered.name}`, which is "
-                "served over TCP",
-                hint="leave them out, or serve as in `--service smb1 --carrier nbf`",
-            )
-        return None
-    if place != _USUAL_PLACE:
-        raise UsageError(
-            f"--address and --port have no effect for `{offered.name}`, which goes without IP",
-            hint="leave them out; --interface says where it serves",
-        )
-    if interface is None:
-        raise UsageError(
-            f"`{offered.name}` needs --interface, the Ethernet interface to serve on",
-            hint="add as in `--interface eth1`",
-        )
-    check_interface(interface, is_office_network=is_office_network)
-    return Station(interface, name or _NAME)
 
 
 def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
@@ -157,6 +102,12 @@ def serve(
             metavar="NAME",
             help=f"Ethernet interface of this machine to serve on over {FRAME_TITLES}. Needs root.",
         ),
+    ] = None,
+    ipx_framing: Annotated[
+        str, typer.Option("--ipx-framing", metavar="|".join(FRAMINGS), help=FRAMING_HELP)
+    ] = FRAMINGS[0],
+    ipx_network: Annotated[
+        str | None, typer.Option("--ipx-network", metavar="NUMBER", help=NETWORK_HELP)
     ] = None,
     name: Annotated[
         str | None,
@@ -273,6 +224,7 @@ def serve(
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.served_names import check_user, server_name, share_name
     from lanlab.cli.served_peers import check_unused, serve_peers
+    from lanlab.cli.served_station import carried, station_of
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
@@ -286,6 +238,8 @@ def serve(
             "--service": (service, "sftp"),
             "--carrier": (carrier, None),
             "--interface": (interface, None),
+            "--ipx-framing": (ipx_framing, FRAMINGS[0]),
+            "--ipx-network": (ipx_network, None),
             "--name": (name, None),
             "--share": (share, None),
             "--user": (user, None),
@@ -321,7 +275,7 @@ def serve(
             hint="write it as in `lanlab serve ~/photos`, or serve tests by `--peer iperf3`",
         )
     check_given("DIRECTORY", directory)
-    offered = _carried(of_name("file service", service, SERVICES), carrier)
+    offered = carried(of_name("file service", service, SERVICES), carrier)
     if offered.is_local:
         raise UsageError(
             f"service `{service}` has no server",
@@ -334,8 +288,13 @@ def serve(
         )
     called, shared = server_name(offered, name), share_name(offered, share)
     check_user(offered, user, guest=guest)
-    station = _station(
-        offered, interface, called, (address, port), is_office_network=office_network
+    station = station_of(
+        offered,
+        interface,
+        called,
+        (address, port),
+        (ipx_framing, ipx_network),
+        is_office_network=office_network,
     )
     root = directory_of("DIRECTORY", directory)
     wanted_address = _served_address(address)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.addresses import seen_from
 from lanlab.errors import UnmetNeed
+from lanlab.ipx import segment
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, NetbiosNames, cancel, resolved
 from lanlab.services import SERVICES
@@ -121,7 +122,13 @@ def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: Eng
             target["address"] = resolved(client, url.host, parameters.address_family, names)
         else:
             target |= {"carrier": parameters.carrier, "link": client.raw_link}
+            target |= _segment(parameters)
     return target
+
+
+def _segment(parameters: ServiceParameters) -> Request:
+    service = SERVICES[parameters.service]
+    return segment(service, parameters.ipx_framing, parameters.ipx_network)
 
 
 def _own_fields(parameters: ServiceParameters) -> Request:
@@ -168,7 +175,7 @@ def _embedded(
     if not parameters.is_over_ip:
         # No other station of the network has this name.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
-        own = {"carrier": parameters.carrier}
+        own = {"carrier": parameters.carrier, **_segment(parameters)}
         request |= {**own, "link": host.raw_link, "station_name": name}
         way = {**own, "link": client.raw_link, "server_name": name}
     serving = host.engine.start(request)

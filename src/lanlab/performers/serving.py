@@ -6,6 +6,7 @@ import queue
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import field
 from typing import Any
 from urllib.parse import quote
 
@@ -29,6 +30,8 @@ class Station:
 
     interface: str
     name: str
+    #: Of IPX, as engines call it; empty: what is found.
+    segment: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def _begun(station: Station | None) -> Iterator[tuple[Engine, dict[str, Any]]]:
         raw_link(station.interface) as link,
         Engine("here", engine_without_rights(link)) as engine,
     ):
-        yield engine, {"link": {"descriptor": link.descriptor}, "station_name": station.name}
+        place = {"descriptor": link.descriptor}
+        yield engine, {"link": place, "station_name": station.name, **station.segment}
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pydantic import field_validator, model_validator
 
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
+from lanlab.ipx import FRAMING_HELP, NETWORK_HELP, Framing, network_text
 from lanlab.services import (
     CARRIERS,
     EMBEDDED,
@@ -73,6 +74,8 @@ class ServiceParameters(TrialParameters):
         f"What carries SMB 1: {_carriers()}. Default: as the service says, {_carried('smb1')}.",
         metavar="NAME",
     )
+    ipx_framing: Framing = parameter("auto", FRAMING_HELP)
+    ipx_network: str | None = parameter(None, NETWORK_HELP, metavar="NUMBER")
     dialect: str | None = parameter(
         None,
         "The only dialect of SMB 1 to speak: core, lanman1, lm12x002 or nt1. Default: the newest "
@@ -223,6 +226,14 @@ class ServiceParameters(TrialParameters):
             if address.is_multicast or address.is_unspecified or address == _ALL_HOSTS:
                 raise ValueError(f"wins: found `{self.wins}`; allowed: the address of one server")
         return self
+
+    @field_validator("ipx_network")
+    @classmethod
+    def _known_network(cls, network: str | None) -> str | None:
+        try:
+            return None if network is None else network_text(network)
+        except ValueError as error:
+            raise ValueError(f"ipx_network: {error}") from None
 
     @model_validator(mode="after")
     def _profile_has_effect(self) -> Self:

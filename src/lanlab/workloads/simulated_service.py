@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UsageError
+from lanlab.ipx import segment
 from lanlab.services import SERVICES
 from lanlab.workloads.steps import Request
 
@@ -36,6 +37,7 @@ def simulated_target(parameters: ServiceParameters) -> Request:
         "carrier": service.carrier,
         "dialect": parameters.dialect,
         "raw": parameters.raw,
+        **segment(service, parameters.ipx_framing, parameters.ipx_network),
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lanlab.frozen import dataclass
+from lanlab.ipx import has_segment
 from lanlab.services import SERVICES
 
 
@@ -33,6 +34,10 @@ def _over(transport: str) -> Callable[[Any], bool]:
 
 def _of_service(key: str) -> Callable[[Any], bool]:
     return lambda parameters: key in SERVICES[parameters.service].own_parameters
+
+
+def _is_on_ipx(parameters: Any) -> bool:
+    return has_segment(SERVICES[parameters.service])
 
 
 #: Needs of `stream` and `echo`.
@@ -73,6 +78,8 @@ SERVICE_NEEDS = (
         lambda p: p.has_netbios_name,
         "a server by its URL and name, as in smb1://OLD-BOX/SHARE, over IPv4",
     ),
+    Need("ipx_framing", _is_on_ipx, "a service on IPX, as `smb1+ipx` or `ncp`"),
+    Need("ipx_network", _is_on_ipx, "a service on IPX, as `smb1+ipx` or `ncp`"),
     Need("raw", _of_service("raw"), "service `smb1`"),
     Need("tcp_profile", _of_service("tcp_profile"), "service `smb1`"),
     Need("ip_version", lambda p: p.is_over_ip, "carrier `tcp`"),

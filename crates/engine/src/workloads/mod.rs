@@ -11,6 +11,8 @@ mod pcap_file;
 #[cfg(feature = "services")]
 mod recorded;
 #[cfg(feature = "services")]
+mod segment;
+#[cfg(feature = "services")]
 pub mod serve;
 mod setup;
 pub mod simulate;

@@ -2,7 +2,7 @@
 //! virtual time, where neither they nor the files take any time.
 
 use lanlab_clients::{AnySession, connect};
-use lanlab_files::{Access, ServiceKind::Smb1, Session};
+use lanlab_files::{Access, IpxSegment, ServiceKind::Smb1, Session};
 use lanlab_servers::{Offer, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
 use lanlab_units::Instant;
@@ -59,6 +59,7 @@ fn written(name: &'static str, sizes: &[usize]) -> Shares {
         let station = StationOffer {
             carrier: CarrierKind::Nbf,
             place: place(&cable.interface(1)),
+            ipx: IpxSegment::default(),
             name: NAME.to_owned(),
         };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };

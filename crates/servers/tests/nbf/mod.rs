@@ -10,7 +10,7 @@ pub mod virtual_cable;
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Smb1;
-use lanlab_files::{Carrier, Class, Dialect, LinkPlace, Session, Target};
+use lanlab_files::{Carrier, Class, Dialect, IpxSegment, LinkPlace, Session, Target};
 use lanlab_servers::{Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
@@ -40,6 +40,7 @@ async fn served() -> (TempDir, Serving, Target) {
     let station = Some(StationOffer {
         carrier: CarrierKind::Nbf,
         place: place("right"),
+        ipx: IpxSegment::default(),
         name: NAME.to_owned(),
     });
     let serving = serve(&Offer { station, ..offer(Smb1, root.path()) }).await.unwrap();
@@ -73,6 +74,7 @@ fn each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost() 
         let station = StationOffer {
             carrier: CarrierKind::Nbf,
             place: place(&cable.interface(1)),
+            ipx: IpxSegment::default(),
             name: NAME.to_owned(),
         };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };

@@ -205,6 +205,11 @@ impl CarrierKind {
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
+
+    /// Whether its packets are those of IPX, so that its station has a framing and a network.
+    pub const fn is_on_ipx(self) -> bool {
+        self.server_type().is_some()
+    }
 }
 
 /// A set of carriers.

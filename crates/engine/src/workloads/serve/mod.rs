@@ -12,6 +12,7 @@ use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use super::recorded;
+use super::segment::check_segment;
 use super::setup::{Ports, listen};
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
@@ -39,6 +40,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
 pub fn serve(request: Serve) -> Result<Task, Failure> {
     let root = absolute(&request.root)?;
+    check_segment(request.ipx, request.carrier)?;
     let station = station_of(&request)?;
     if request.oldest_dialect > request.newest_dialect {
         let found = format!("{:?}", request.oldest_dialect);
@@ -103,7 +105,7 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
             if request.service.goes_over(request.carrier) =>
         {
             let (place, name) = (recorded::begin(link)?, name.clone());
-            Ok(Some(StationOffer { carrier, place, name }))
+            Ok(Some(StationOffer { carrier, place, ipx: request.ipx, name }))
         }
         (carrier, ..) => {
             let found = format!("{} for {:?}", carrier.name(), request.service);
@@ -199,7 +201,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
     use std::time::Duration;
 
-    use lanlab_files::{Dialect, LinkPlace};
+    use lanlab_files::{Dialect, IpxSegment, LinkPlace};
     use lanlab_os::RawLinkPlace;
 
     use super::*;
@@ -246,6 +248,7 @@ mod tests {
             carrier: Carrier::Tcp,
             link: None,
             station_name: None,
+            ipx: IpxSegment::default(),
             server_name: None,
             share: None,
             read_only: false,

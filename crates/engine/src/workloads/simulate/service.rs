@@ -28,6 +28,7 @@ use lanlab_workloads::virtual_time::VirtualTime;
 use super::ftp;
 use super::machines::{check_cost, store_plan};
 use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreFacts};
+use crate::workloads::segment::check_segment;
 use crate::workloads::setup::check_range;
 
 /// Time from the last connection to the start.
@@ -58,6 +59,7 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
         let allowed = carriers.map(Carrier::name).collect::<Vec<_>>().join(", ");
         return Err(Failure::value("work.spec.carrier", service.carrier.name(), allowed));
     }
+    check_segment(service.ipx, service.carrier)?;
     if let Some(name) = profile
         && profile::by_name(name).is_none()
     {
@@ -116,6 +118,7 @@ pub fn station(
     let profile = profile.and_then(profile::by_name).unwrap_or(profile::WINDOWS_NT);
     let mut config = NodeConfig::new(Mac(mac_of(host)), name, profile, CarrierKinds::only(kind));
     config.station.netware = NETWARE;
+    (config.station.framing, config.station.network) = (service.ipx.framing(), service.ipx.network);
     Some(Station::new(&config, is_server))
 }
 

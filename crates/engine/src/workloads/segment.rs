@@ -1,0 +1,46 @@
+//! The segment of a station on IPX, in requests.
+
+use lanlab_files::{Carrier, IpxSegment};
+
+use crate::messages::Failure;
+
+/// Refuse what is said of a segment that a carrier does not have.
+pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failure> {
+    if !segment.has_no_effect(carrier) {
+        return Ok(());
+    }
+    let found = format!("a framing or network over {}", carrier.name());
+    Err(Failure::value("ipx", found, "none, or a carrier on IPX"))
+}
+
+#[cfg(test)]
+mod tests {
+    use lanlab_files::Target;
+    use serde_json::json;
+
+    use super::*;
+
+    fn checked(carrier: &str, ipx: &serde_json::Value) -> Result<(), String> {
+        let target = json!({ "service": "smb1", "carrier": carrier, "ipx": ipx });
+        let target: Target = serde_json::from_value(target).map_err(|error| error.to_string())?;
+        check_segment(target.ipx, target.carrier).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn a_segment_has_a_framing_and_a_number_that_is_neither_any_nor_all_and_only_on_ipx() {
+        for framing in ["ethernet-ii", "raw-802.3", "802.2", "snap"] {
+            assert_eq!(checked("ipx", &json!({ "framing": framing })), Ok(()));
+        }
+        assert_eq!(checked("nbipx", &json!({ "network": 0xffff_fffe_u32 })), Ok(()));
+        assert_eq!(checked("nbf", &json!({})), Ok(()));
+        for (carrier, ipx, said) in [
+            ("ipx", json!({ "network": 0 }), "network: found 0; allowed: 1 to 4294967294"),
+            ("ipx", json!({ "network": u32::MAX }), "found 4294967295; allowed: 1 to 4294967294"),
+            ("ipx", json!({ "framing": "802.3" }), "unknown variant `802.3`"),
+            ("nbf", json!({ "network": 1 }), "`ipx`: found a framing or network over nbf"),
+        ] {
+            let refused = checked(carrier, &ipx).unwrap_err();
+            assert!(refused.contains(said), "{refused}");
+        }
+    }
+}

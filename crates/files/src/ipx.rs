@@ -1,0 +1,84 @@
+//! The segment of a station on IPX, as its user knows it.
+
+use std::ops::RangeInclusive;
+
+use lanlab_wire::ethernet::Framing;
+use lanlab_wire::ipx::framing;
+use schemars::JsonSchema;
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::Carrier;
+
+/// How frames carry IPX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+pub enum IpxFraming {
+    /// A type of Ethernet II.
+    #[serde(rename = "ethernet-ii")]
+    EthernetIi,
+    /// A length, then the packet, as `NetWare` before 3.12.
+    #[serde(rename = "raw-802.3")]
+    Raw8023,
+    /// LLC, as `NetWare` from 3.12 on.
+    #[serde(rename = "802.2")]
+    Ieee8022,
+    /// LLC, then a type.
+    #[serde(rename = "snap")]
+    Snap,
+}
+
+/// The segment of a station on IPX; what is absent is found on the wire.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IpxSegment {
+    /// The framing to send in.
+    #[serde(default)]
+    pub framing: Option<IpxFraming>,
+    /// The number of its network, but neither 0, which is any segment, nor the last one, which is all networks.
+    #[serde(default, deserialize_with = "network")]
+    pub network: Option<u32>,
+}
+
+const NETWORKS: RangeInclusive<u32> = 1..=u32::MAX - 1;
+
+fn network<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let found = Option::<u32>::deserialize(deserializer)?;
+    match found.filter(|network| !NETWORKS.contains(network)) {
+        None => Ok(found),
+        Some(bad) => {
+            let (first, last) = NETWORKS.into_inner();
+            Err(D::Error::custom(format!("network: found {bad}; allowed: {first} to {last}")))
+        }
+    }
+}
+
+impl IpxSegment {
+    /// Whether something is said of a segment that a carrier does not have.
+    pub fn has_no_effect(self, carrier: Carrier) -> bool {
+        let is_on_ipx = matches!(carrier, Carrier::Frames(kind) if kind.is_on_ipx());
+        !is_on_ipx && self != Self::default()
+    }
+
+    /// The framing to send in, as frames have it.
+    pub fn framing(self) -> Option<Framing> {
+        self.framing.map(|asked| match asked {
+            IpxFraming::EthernetIi => framing::ETHERNET_II,
+            IpxFraming::Raw8023 => framing::RAW_802_3,
+            IpxFraming::Ieee8022 => framing::IEEE_802_2,
+            IpxFraming::Snap => framing::SNAP,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_segment_has_an_effect_on_ipx_only() {
+        let said = IpxSegment { framing: Some(IpxFraming::Snap), network: None };
+        let has_effect: Vec<_> =
+            Carrier::all().filter(|one| !said.has_no_effect(*one)).map(Carrier::name).collect();
+        assert_eq!(has_effect, ["ipx", "nbipx", "ncp"]);
+        assert!(Carrier::all().all(|one| !IpxSegment::default().has_no_effect(one)));
+    }
+}

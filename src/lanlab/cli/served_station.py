@@ -1,0 +1,89 @@
+"""What a server is served over: TCP, or a station straight on Ethernet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lanlab.errors import UsageError
+from lanlab.services import SERVICES, USUAL_CARRIER, carried_by
+
+if TYPE_CHECKING:
+    from lanlab.performers.serving import Station
+    from lanlab.services import Service
+
+#: The address and port of a server over TCP, unless others are asked for.
+_USUAL_PLACE = ("127.0.0.1", 0)
+_NAME = "LANLAB"
+
+
+def carried(offered: Service, carrier: str | None) -> Service:
+    """A service over the carrier that was asked for."""
+    if carrier is None:
+        return offered
+    found = carried_by(offered.name, carrier)
+    if found is None:
+        rows = (one for one in SERVICES.values() if one.carrier != USUAL_CARRIER)
+        framed = [f"{one.carrier} for {one.engine_name}" for one in rows]
+        raise UsageError(
+            f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: "
+            f"{', and '.join([USUAL_CARRIER, *framed])}",
+            hint="leave it out, or serve as in `--service smb1 --carrier nbf --interface eth1`",
+        )
+    return found
+
+
+def _segment(offered: Service, framing: str, network: str | None) -> dict[str, Any]:
+    """What is said of a segment of IPX, as engines call it."""
+    from lanlab.errors import of_name
+    from lanlab.ipx import FRAMINGS, has_segment, network_text, segment
+
+    of_name("framing", framing, dict.fromkeys(FRAMINGS))
+    if (framing, network) == ("auto", None):
+        return {}
+    if not has_segment(offered):
+        raise UsageError(
+            f"--ipx-framing and --ipx-network have no effect for `{offered.name}`, which is not "
+            "on IPX",
+            hint="leave them out, or serve as in `--service smb1 --carrier ipx --interface eth1`",
+        )
+    try:
+        return segment(offered, framing, None if network is None else network_text(network))
+    except ValueError as error:
+        raise UsageError(f"--ipx-network: {error}") from None
+
+
+def station_of(
+    offered: Service,
+    interface: str | None,
+    name: str | None,
+    place: tuple[str, int],
+    segment: tuple[str, str | None],
+    *,
+    is_office_network: bool,
+) -> Station | None:
+    """The station that serves; `None` over TCP."""
+    from lanlab.performers.serving import Station
+    from lanlab.testbeds.raw_links import check_interface
+
+    said = _segment(offered, *segment)
+
+    if offered.is_over_ip:
+        if interface is not None or is_office_network:
+            raise UsageError(
+                f"--interface and --office-network have no effect for `{offered.name}`, which is "
+                "served over TCP",
+                hint="leave them out, or serve as in `--service smb1 --carrier nbf`",
+            )
+        return None
+    if place != _USUAL_PLACE:
+        raise UsageError(
+            f"--address and --port have no effect for `{offered.name}`, which goes without IP",
+            hint="leave them out; --interface says where it serves",
+        )
+    if interface is None:
+        raise UsageError(
+            f"`{offered.name}` needs --interface, the Ethernet interface to serve on",
+            hint="add as in `--interface eth1`",
+        )
+    check_interface(interface, is_office_network=is_office_network)
+    return Station(interface, name or _NAME, said)

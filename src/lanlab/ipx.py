@@ -1,0 +1,48 @@
+"""The segment of a station on IPX: how its frames carry packets, and the number of its network."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, get_args
+
+from lanlab.services import CARRIERS, Service
+
+#: The framings that a station can be given; `auto`: it finds the one in use.
+Framing = Literal["auto", "ethernet-ii", "raw-802.3", "802.2", "snap"]
+FRAMINGS: tuple[str, ...] = get_args(Framing)
+FRAMING_HELP = "Framing of IPX to send in. Default: `auto`, the one that others use."
+NETWORK_HELP = (
+    "Network number of IPX, hexadecimal. Default: that of the first neighbour that has one."
+)
+_NETWORK = re.compile(r"[0-9A-Fa-f]{1,8}")
+#: 0 is any segment, and the last number all networks.
+_NETWORKS = range(1, 0xFFFFFFFF)
+
+
+def network_text(text: str) -> str:
+    """
+    A network number as IPX addresses begin with it.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if _NETWORK.fullmatch(text) is None or int(text, 16) not in _NETWORKS:
+        raise ValueError(
+            f"found `{text}`; allowed: a hexadecimal number, {_NETWORKS[0]} to {_NETWORKS[-1]:X}"
+        )
+    return f"{int(text, 16):08X}"
+
+
+def has_segment(service: Service) -> bool:
+    """Whether stations of a service are on IPX."""
+    return CARRIERS[service.carrier].family == "ipx"
+
+
+def segment(service: Service, framing: str, network: str | None) -> dict[str, Any]:
+    """The segment in a request to an engine; empty where nothing is said of it."""
+    said = {
+        "framing": None if framing == "auto" else framing,
+        "network": None if network is None else int(network, 16),
+    }
+    said = {key: value for key, value in said.items() if value is not None}
+    return {"ipx": said} if said and has_segment(service) else {}
