@@ -72,7 +72,14 @@ class Pair:
         address = self.bed.hosts[host].addresses[ip_family(ip_version)]
         host_prefix = self.bed.hosts[host].command_prefix
         boot_id, delay_ns = engine.describe()["boot_id"], self.bed.link.delay_ns
-        return EngineHost(engine, address, boot_id, host_prefix, delay_ns=delay_ns)
+        return EngineHost(
+            engine,
+            address,
+            boot_id,
+            host_prefix,
+            delay_ns=delay_ns,
+            raw_link=self.bed.hosts[host].raw_link,
+        )
 
     def exchange(
         self, workload: str, on_progress: OnProgress | None = None, **parameters: Any

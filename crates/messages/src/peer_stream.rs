@@ -1,6 +1,8 @@
 //! A stream whose other end is no engine.
 
-use lanlab_files::HostAddress;
+use std::net::Ipv4Addr;
+
+use lanlab_files::{HostAddress, LinkPlace};
 use schemars::JsonSchema;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -27,6 +29,36 @@ pub struct PeerStream {
     /// The processor that the threads of the flows are bound to; absent: any.
     #[serde(default)]
     pub processor: Option<u16>,
+    /// The engine's own TCP, in place of the system's; absent: the system's.
+    #[serde(default)]
+    pub stack: Option<OwnStack>,
+}
+
+/// A station of the engine's own on an Ethernet, with IPv4, ARP and TCP in bounded memory.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnStack {
+    /// Its link.
+    pub link: LinkPlace,
+    /// Its IPv4 address, which no other host has.
+    pub address: Ipv4Addr,
+    /// Bound of what it holds in all, bytes.
+    pub memory_bytes: u64,
+}
+
+/// What a station of the engine's own counted, over all its connections.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct StackFacts {
+    /// The bound of what it holds.
+    pub memory_bytes: u64,
+    /// The most that it held in all: buffers, frames, gaps in what was received, timers, connections.
+    pub held_bytes: u64,
+    /// Frames that the link took.
+    pub sent_frames: u64,
+    /// Frames that came: ARP, and IPv4 to its address.
+    pub received_frames: u64,
+    /// Frames that the system dropped before they were received.
+    pub dropped_frames: u64,
 }
 
 /// What a peer that is no engine speaks.
@@ -68,6 +100,8 @@ pub struct PeerStreamed {
     /// Time that this end waited, with nothing on its way, until it said that the test was over: the times of
     /// the report include it.
     pub waited_ns: u64,
+    /// What this end's own TCP counted, if it was used.
+    pub stack: Option<StackFacts>,
 }
 
 /// What the TCP of a peer acknowledged, as this end's kernel knows it.

@@ -1,3 +1,5 @@
+use std::net::Ipv4Addr;
+
 /// Where the frames of a raw link come from and go to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RawLinkPlace {
@@ -14,6 +16,8 @@ pub enum RawFrames {
     /// Those with a length field (IEEE 802.2, raw 802.3), IPX (0x8137, 0x8138) and XNS (0x0600) of
     /// Ethernet II: what historic protocols use. The kernel drops all others.
     Historic,
+    /// ARP, and IPv4 to this address: what a station of its own receives, without the host's traffic.
+    ToAddress(Ipv4Addr),
     /// All that come to the interface, those for other stations included.
     All,
 }

@@ -27,6 +27,7 @@ const TCP: TcpProfile = TcpProfile {
     mss_bytes: None,
     receive_buffer_bytes: 8192,
     send_buffer_bytes: 8192,
+    send_rings: 8,
     delayed_ack_ns: None,
     nagle: true,
 };

@@ -59,3 +59,52 @@ def with_peer(workload: str, given: Given, testbed: str, others: Mapping[str, st
             hint="leave it out; --from says which host measures",
         )
     return testbed
+
+
+def at_interface(
+    given: Given, testbed: str, interface: str | None, *, is_office_network: bool
+) -> str:
+    """
+    The testbed of a measurement over the small stack, at an interface of this machine.
+
+    Args:
+        given: The parameters as they were typed.
+        testbed: That of a measurement with this peer.
+        interface: That leads to the peer.
+        is_office_network: Whether it may have the default route.
+
+    Raises:
+        UsageError: It is missing, has no effect, is not there, or is not to be used.
+    """
+    from lanlab.testbeds.raw_links import check_interface, forwards
+    from lanlab.testbeds.registry import INTERFACE
+
+    if given["stack"] != "small":
+        if given["stack"] not in (None, "system"):
+            raise UsageError(
+                f"--stack: found `{given['stack']}`; allowed: `system`, or `small` alone",
+                hint="measure each in a run of its own, and compare the runs",
+            )
+        raise UsageError(
+            "--interface and --office-network have no effect here; they are for `--stack small`",
+            hint="leave them out, or add as in `--stack small --stack-address 192.168.7.77`",
+        )
+    if given["peer"] is None or testbed != _HERE:
+        raise UsageError(
+            "--stack small: it measures from this machine, with a program that listens at the "
+            "other end",
+            hint="name it as in `--peer tcp://192.168.7.9:5001`, without --from and --testbed",
+        )
+    if interface is None:
+        raise UsageError(
+            "--stack small needs --interface, the Ethernet interface that leads to the peer",
+            hint="add as in `--interface eth1`",
+        )
+    check_interface(interface, is_office_network=is_office_network)
+    if forwards(interface):
+        raise UsageError(
+            f"--interface: `{interface}` forwards what comes for other addresses, so that this "
+            "system would also act on what is for the small stack",
+            hint=f"switch it off there: `sysctl net.ipv4.conf.{interface}.forwarding=0`",
+        )
+    return f"{INTERFACE}{interface}"

@@ -21,7 +21,16 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.service_options import OfficeNetworkOption
 
+StackInterfaceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--interface",
+        metavar="NAME",
+        help="Ethernet interface of this machine for `--stack small`. Needs root.",
+    ),
+]
 #: Machines and their link are of another time there.
 SIMULATED = "simulated"
 #: As iperf3 writes by default.
@@ -47,6 +56,8 @@ def stream(
     testbed: TestbedOption = DEFAULT_TESTBED,
     link: LinkOption = None,
     machines: MachinesOption = None,
+    interface: StackInterfaceOption = None,
+    office_network: OfficeNetworkOption = False,
     pcap: PcapOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
@@ -69,6 +80,8 @@ def stream(
     lanlab stream --size 64..1024/x2 --rate 1M,5M --time 1 --trials 5;
     lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2;
     lanlab stream --peer tcp://old-pc:5001 --size 1460;
+    sudo lanlab stream --peer tcp://192.168.7.9:5001 --stack small --stack-address 192.168.7.77
+    --interface eth1;
     lanlab stream --testbed simulated --machines vista-ipv4,vista-ipv4 --size 128
     """
     from lanlab.cli import single
@@ -84,6 +97,10 @@ def stream(
 
         others = {"--link": link, "--machines": machines, "--pcap": pcap}
         testbed = with_peer("stream", given, testbed, others)
+    if interface is not None or office_network or given["stack"] not in (None, "system"):
+        from lanlab.cli.peer_options import at_interface
+
+        testbed = at_interface(given, testbed, interface, is_office_network=office_network)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     is_udp = is_paced or given["io"] is not None

@@ -59,6 +59,9 @@ class EngineStage:
     def address(self, role: str, place: int = 0) -> str:
         return self._hosts[role][place].address
 
+    def raw_link(self, role: str) -> Mapping[str, Any] | None:
+        return self._hosts[role][0].raw_link
+
     def hosts(self, role: str) -> int:
         return len(self._hosts[role])
 

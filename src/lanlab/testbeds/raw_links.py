@@ -22,6 +22,7 @@ from lanlab.frozen import dataclass
 #: Lines of /proc/net/route: name, destination, gateway, flags, …, mask in the eighth column.
 _ROUTES = Path("/proc/net/route")
 _IPV6_ROUTES = Path("/proc/net/ipv6_route")
+_SETTINGS = Path("/proc/sys/net/ipv4/conf")
 #: `SIOCGIFFLAGS`, `SIOCGIFHWADDR`, `include/uapi/linux/sockios.h`; `IFNAMSIZ` and `IFF_UP`.
 _GET_FLAGS, _GET_ADDRESS, _NAME_BYTES, _UP = 0x8913, 0x8927, 16, 1
 #: `ARPHRD_ETHER`, `include/uapi/linux/if_arp.h`.
@@ -71,6 +72,13 @@ def has_default_route(interface: str) -> bool:
             columns = line.split()
             if columns[-1] == interface and columns[0] == "0" * 32 and columns[1] == "00":
                 return True
+    return False
+
+
+def forwards(interface: str) -> bool:
+    """Whether the system forwards IPv4 packets that come by an interface."""
+    with contextlib.suppress(OSError):
+        return (_SETTINGS / interface / "forwarding").read_text().strip() == "1"
     return False
 
 

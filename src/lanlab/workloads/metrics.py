@@ -130,6 +130,7 @@ _ONE_WAY_STREAM = _table(
     Metric("total_acknowledged_bytes", "B", "acknowledged, warm-up included"),
     Metric("total_received_bytes", "B", "received, warm-up included"),
     Metric("returned_bytes", "B", "sent back by the peer"),
+    Metric("stack_held_bytes", "B", "most memory that the small stack held", "less"),
     Metric("peer_goodput_bps", "bit/s", "goodput by the peer's report", "more"),
     Metric("peer_received_bytes", "B", "received by the peer's report", "more"),
     Metric("peer_sent_bytes", "B", "sent by the peer's report"),

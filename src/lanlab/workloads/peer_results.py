@@ -57,6 +57,9 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
             back["lost_messages"] = lost
             back["loss_ratio"] = lost / max(1, back["peer_sent_messages"])
         metrics |= {f"{prefix}{key}": value for key, value in back.items()}
+    for role in ("sender", "receiver"):
+        if (stack := outcome.results.get(role, {}).get("stack")) is not None:
+            metrics["stack_held_bytes"] = stack["held_bytes"]
     return metrics
 
 

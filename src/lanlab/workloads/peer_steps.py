@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanlab.addresses import AddressFamily
+from lanlab.errors import UnmetNeed
 from lanlab.roles import REVERSE, REVERSE_PREFIX, ROLES
 from lanlab.workloads.outcome import Progress
 from lanlab.workloads.peers import Peer, parse_peer
@@ -78,8 +79,26 @@ class PeerSteps(OneEnd):
             "direction": _DIRECTIONS[parameters.traffic_direction],
             "processor": processors[is_reverse],
         }
+        if parameters.stack == "small":
+            request["stack"] = {
+                "address": parameters.stack_address,
+                "memory_bytes": parameters.stack_memory_bytes,
+            }
         role = receiver if is_reverse else sender
         super().__init__(role, peer, parameters.address_family, request, longest_s)
+
+    def open(self, stage: Stage) -> None:
+        """Find the Ethernet of the small stack, too."""
+        if "stack" in self._request:
+            link = stage.raw_link(self._role)
+            if link is None:
+                raise UnmetNeed(
+                    "the small stack is a station of its own on an Ethernet, and no interface was "
+                    "named",
+                    hint="name the one that leads to the peer, as in `--interface eth1`",
+                )
+            self._request["stack"] |= {"link": link}
+        super().open(stage)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """What this end has sent or received."""
@@ -103,6 +122,9 @@ class PeerSteps(OneEnd):
             is_second = streamed["sent"] is not None
             role = f"{REVERSE_PREFIX}{receiver}" if is_second else receiver
             found[role] = streamed["received"] | ({} if is_second else joined_samples(part))
+        if streamed.get("stack") is not None:
+            for own in found.values():
+                own["stack"] = streamed["stack"]
         if streamed["report"] is not None:
             found[REPORT] = streamed["report"] | {"waited_ns": streamed["waited_ns"]}
         return found

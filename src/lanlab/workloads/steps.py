@@ -94,6 +94,9 @@ class Stage(Protocol):
     def address(self, role: str, place: int = 0) -> str:
         """Address of a host."""
 
+    def raw_link(self, role: str) -> Mapping[str, Any] | None:
+        """Ethernet of a host, as its engine opens it; `None`: it has none."""
+
     def hosts(self, role: str) -> int:
         """How many hosts have the role."""
 

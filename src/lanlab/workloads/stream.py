@@ -78,6 +78,20 @@ class StreamParameters(FlowParameters):
         "server, e.g. iperf3://nas, or one that reads (--reverse: writes), e.g. tcp://old-pc:5001.",
         metavar="URL",
     )
+    stack: Literal["system", "small"] = parameter(
+        "system",
+        "TCP of this end: the system's, or lanlab's own of a few kilobytes (`small`), which is a "
+        "station of its own at --interface, towards --peer tcp://.",
+    )
+    stack_address: str | None = parameter(
+        None, "IPv4 address of the small stack: one that no host has.", metavar="ADDRESS"
+    )
+    stack_memory_bytes: SizeBytes = parameter(
+        64_000,
+        "Most memory of the small stack in all: buffers, frames, timers.",
+        ge=1_000,
+        le=2**24,
+    )
     threads: int | None = parameter(
         None,
         "Threads at each end. Default: one per flow, but no more than processors.",

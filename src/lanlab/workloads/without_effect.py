@@ -49,6 +49,13 @@ STREAM_NEEDS = (
     Need("read_bytes", _over("tcp"), "transport tcp"),
     Need("drain_s", _over("udp"), "transport udp"),
     Need("when_late", lambda p: p.has_rate, "a rate, rate_bps or rate_messages_per_s"),
+    Need(
+        "stack",
+        lambda p: (p.peer or "").startswith("tcp://"),
+        "a peer by its URL, as in tcp://192.168.7.2:5001",
+    ),
+    Need("stack_address", lambda p: p.stack == "small", "stack `small`"),
+    Need("stack_memory_bytes", lambda p: p.stack == "small", "stack `small`"),
     Need("receiver_rivals", lambda p: p.receiver_processor is not None, "receiver_processor"),
 )
 ECHO_NEEDS = (

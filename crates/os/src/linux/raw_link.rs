@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::check;
@@ -20,6 +21,11 @@ const DROP: u32 = 0;
 const KEEP: u32 = 0x4_0000;
 /// Where the type or length of a frame is.
 const TYPE_OFFSET: u32 = 12;
+/// Where the destination of an IPv4 packet is (RFC 791, 3.1), behind 14 octets of Ethernet.
+const IPV4_DESTINATION_OFFSET: u32 = 14 + 16;
+/// Ethernet types of ARP and IPv4.
+const ARP_TYPE: u32 = 0x0806;
+const IPV4_TYPE: u32 = 0x0800;
 
 /// A link of whole frames. Frames that programs of this host send are not received.
 #[derive(Debug)]
@@ -67,10 +73,16 @@ impl RawLink {
         let mut mac = [0; 6];
         mac.copy_from_slice(&address.sll_addr[..6]);
         let index = address.sll_ifindex;
-        if frames == RawFrames::Historic {
-            socket.set_filter(&historic_filter())?;
+        match frames {
+            RawFrames::Historic => socket.set_filter(&historic_filter())?,
+            RawFrames::ToAddress(address) => socket.set_filter(&address_filter(address))?,
+            RawFrames::All => {}
         }
-        socket.join(index, (frames == RawFrames::Historic).then_some(NETBIOS_GROUP))?;
+        match frames {
+            RawFrames::Historic => socket.join(index, Some(NETBIOS_GROUP))?,
+            RawFrames::All => socket.join(index, None)?,
+            RawFrames::ToAddress(_) => {}
+        }
         socket.listen(index)?;
         let mut unfiltered = [0; 14];
         for _ in 0..MOST_UNFILTERED {
@@ -223,15 +235,27 @@ fn name_of(index: i32) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name[..length]).into_owned())
 }
 
-/// A program of classic BPF (`Documentation/networking/filter.rst` in Linux) that keeps what historic
-/// protocols send.
+/// A step of a program of classic BPF (`Documentation/networking/filter.rst` in Linux).
+fn step(code: u32, jt: usize, jf: usize, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code: code as u16, jt: jt as u8, jf: jf as u8, k }
+}
+
+/// A filter that keeps ARP, and IPv4 to an address.
+fn address_filter(address: Ipv4Addr) -> Vec<libc::sock_filter> {
+    let is = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    vec![
+        step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, 0, TYPE_OFFSET),
+        step(is, 3, 0, ARP_TYPE),
+        step(is, 0, 3, IPV4_TYPE),
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, IPV4_DESTINATION_OFFSET),
+        step(is, 0, 1, address.to_bits()),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, KEEP),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, DROP),
+    ]
+}
+
+/// A filter that keeps what historic protocols send.
 fn historic_filter() -> Vec<libc::sock_filter> {
-    let step = |code: u32, jt: usize, jf: usize, k: u32| libc::sock_filter {
-        code: code as u16,
-        jt: jt as u8,
-        jf: jf as u8,
-        k,
-    };
     let types = HISTORIC_TYPES.len();
     let load = step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, 0, TYPE_OFFSET);
     // A length goes on to the last step, which keeps the frame.

@@ -31,6 +31,9 @@ pub struct TcpProfile {
     pub receive_buffer_bytes: usize,
     /// Send buffer.
     pub send_buffer_bytes: usize,
+    /// Size of the ring of bytes to send, in send buffers: 1 or more. smoltcp cuts a segment where its ring begins
+    /// anew: the larger, the fewer.
+    pub send_rings: usize,
     /// Longest time that the acknowledgement of a single segment waits; `None` waits for nothing.
     pub delayed_ack_ns: Option<u64>,
     /// Whether a short segment waits until all before it is acknowledged (RFC 896).

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use lanlab_units::Instant;
-use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
+use smoltcp::iface::{
+    Config as InterfaceConfig, Interface, SocketHandle, SocketSet, SocketStorage,
+};
 use smoltcp::socket::tcp;
 use smoltcp::time;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket, TcpSeqNumber};
@@ -14,11 +16,19 @@ use super::frames::ip_header_bytes;
 use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac, TcpProfile};
 
 const TCP_HEADER_BYTES: usize = 20;
-/// smoltcp cuts a segment where its ring of octets begins anew: with whole segments in it, never.
-const RING_BUFFERS: usize = 8;
 const NANOS_PER_MICRO: u64 = 1_000;
 /// Time between two questions for the peer's window.
 const PROBE: time::Duration = time::Duration::from_secs(1);
+
+/// Frames that a connection holds at most: one that has come, its answers, and buffers to be used again.
+const MOST_FRAMES: usize = 5;
+/// A buffer that grows takes at most twice what it needs.
+const GROWN: usize = 2;
+
+/// Size of the ring of bytes to send: whole segments, as one is cut where the ring begins anew.
+fn ring_bytes(profile: &TcpProfile, mss: usize) -> usize {
+    (profile.send_rings * profile.send_buffer_bytes).next_multiple_of(mss)
+}
 
 /// What reading from a connection gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +121,7 @@ impl Connection {
         });
         let buffer = |bytes| tcp::SocketBuffer::new(vec![0; bytes]);
         let mss = device.mtu_bytes.saturating_sub(headers).max(1);
-        let ring_bytes = (RING_BUFFERS * profile.send_buffer_bytes).next_multiple_of(mss);
+        let ring_bytes = ring_bytes(profile, mss);
         let received = buffer(profile.receive_buffer_bytes);
         let mut socket = tcp::Socket::new(received, buffer(ring_bytes));
         socket.set_nagle_enabled(profile.nagle);
@@ -169,6 +179,7 @@ impl Connection {
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
         let mut buffer = self.device.unused.pop().unwrap_or_default();
         buffer.clear();
+        buffer.reserve_exact(packet.len());
         buffer.extend_from_slice(packet);
         if self.payload_bytes(packet) > 0 {
             self.facts.data_segments_received += 1;
@@ -318,6 +329,34 @@ impl Connection {
             return 0;
         }
         self.send_buffer_bytes.saturating_sub(self.socket().send_queue())
+    }
+
+    /// Memory that it holds now: buffers, frames, what is out of order, timers.
+    pub fn held_bytes(&self) -> usize {
+        let Device { received, sent, unused, .. } = &self.device;
+        let lists = (sent.capacity() + unused.capacity()) * size_of::<Vec<u8>>();
+        let frames = received.iter().chain(sent).chain(unused).map(Vec::capacity).sum::<usize>();
+        let kept = self.kept.as_ref().map_or(0, VecDeque::capacity);
+        let rings = self.socket().recv_capacity() + self.socket().send_capacity();
+        Self::FIXED_BYTES + rings + lists + frames + kept + self.looked_at.capacity()
+    }
+
+    /// What it never holds more than, with reads of at most `read_bytes`.
+    pub fn most_bytes(profile: &TcpProfile, read_bytes: usize) -> usize {
+        let mss = profile.mss_bytes.map_or(MTU_BYTES, usize::from).min(MTU_BYTES);
+        let frame = size_of::<Vec<u8>>() + ETHERNET_HEADER_BYTES + MTU_BYTES;
+        // The received bytes are held once more when both ends have closed, or while they are read.
+        let received = 2 * profile.receive_buffer_bytes + GROWN * (MTU_BYTES + read_bytes);
+        let sent = profile.send_rings * profile.send_buffer_bytes + mss;
+        Self::FIXED_BYTES + received + sent + MOST_FRAMES * frame
+    }
+
+    /// Itself, and its socket, which has the list of gaps in what was received.
+    const FIXED_BYTES: usize = size_of::<Self>() + size_of::<SocketStorage<'static>>();
+
+    /// Give it up: the peer is sent a reset.
+    pub fn abort(&mut self) {
+        self.socket_mut().abort();
     }
 
     /// This end has sent all.

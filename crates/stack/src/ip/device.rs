@@ -62,6 +62,8 @@ impl phy::TxToken for Room<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {
         let mut frame = self.0.unused.pop().unwrap_or_default();
         frame.clear();
+        // What a station holds is bounded: no more than is needed.
+        frame.reserve_exact(ETHERNET_HEADER_BYTES + length);
         frame.resize(ETHERNET_HEADER_BYTES + length, 0);
         let result = write(&mut frame[ETHERNET_HEADER_BYTES..]);
         self.0.sent.push(frame);

@@ -1,6 +1,7 @@
 //! An interface: its sockets, and the five words by which it is driven.
 
 mod datagrams;
+mod memory;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -113,6 +114,11 @@ impl Interface {
         Ok(way)
     }
 
+    /// The hardware address of one that it can send to has become known.
+    pub fn add_neighbour(&mut self, address: IpAddr, mac: Mac) {
+        self.config.neighbours.insert(address, mac);
+    }
+
     /// Let peers open connections to `port`.
     pub fn listen(&mut self, port: u16) {
         self.listening.insert(port);
@@ -192,6 +198,12 @@ impl Interface {
     /// This end of a connection has sent all.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.connections[id.0].close();
+        self.touched(now, id.0);
+    }
+
+    /// Give a connection up: the peer is sent a reset.
+    pub fn abort(&mut self, now: Instant, id: ConnectionId) {
+        self.connections[id.0].abort();
         self.touched(now, id.0);
     }
 
@@ -295,8 +307,9 @@ impl Interface {
 
     /// Make `into` the next frame to send, without padding and check sequence; false if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
-        if let Some(mut reset) = self.resets.pop_front() {
-            std::mem::swap(into, &mut reset);
+        if let Some(reset) = self.resets.pop_front() {
+            // Not exchanged: buffers of resets stay as short as they are.
+            into.clone_from(&reset);
             self.unused.push(reset);
             return true;
         }

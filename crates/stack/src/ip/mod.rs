@@ -36,8 +36,8 @@
 //!   after 10 s.
 //! - **Options**: largest segment, window scale and SACK permitted are in each SYN. SACK blocks are
 //!   sent, but the sender does not use them. No time stamps.
-//! - **Segments** are cut where smoltcp's ring of octets to send begins anew. The ring is eight times the
-//!   send buffer and a multiple of the largest segment: no segment of a bulk transfer is cut.
+//! - **Segments** are cut where smoltcp's ring of octets to send begins anew. The ring is some send buffers long
+//!   (`TcpProfile::send_rings`) and a multiple of the largest segment: of a bulk transfer hardly one is cut.
 //! - **Segments for no connection** are answered by a reset (RFC 9293, 3.10.7.1): that is done here. A
 //!   connection that waits for the end has forgotten the peer after 10 s, and else each end of it that was
 //!   lost would be sent for ever.
@@ -47,11 +47,13 @@ mod connection;
 mod device;
 mod frames;
 mod interface;
+mod station;
 mod udp;
 
 pub use address::{Config, Mac, Refusal, TcpProfile};
 pub use connection::{ConnectionFacts, Received};
 pub use interface::{ConnectionId, Event, Interface, SocketId};
+pub use station::{Reach, Station, StationConfig};
 pub use udp::{Datagram, OVERHEAD_BYTES};
 
 /// Bytes of an Ethernet header.

@@ -15,6 +15,8 @@ const MS: u64 = 1_000_000;
 const LONGEST_NS: u64 = 24 * 3_600_000 * MS;
 /// Schedules of the ordinary test.
 const FEW: u64 = 200;
+/// Largest amount that one read asks for.
+const READ_BYTES: usize = 2_000;
 
 /// Numbers of a seed (`SplitMix64`, Steele and others 2014).
 struct Numbers(u64);
@@ -91,6 +93,7 @@ impl Schedule {
             mss_bytes: numbers.one_of(&[None, Some(536), Some(100)]),
             receive_buffer_bytes: numbers.one_of(&[1_460, 2_920, 4_096, 8_192, 16_384]),
             send_buffer_bytes: numbers.one_of(&[1_460, 2_920, 4_096, 8_192, 16_384]),
+            send_rings: 8,
             delayed_ack_ns: numbers.one_of(&[None, Some(40 * MS), Some(200 * MS)]),
             nagle: numbers.is(50),
         };
@@ -187,7 +190,11 @@ impl Schedule {
                     assert_eq!(before, None, "one connection was opened");
                 }
             }
-            if !self.hosts[host].poll_transmit(self.now, &mut frame) {
+            let has_frame = self.hosts[host].poll_transmit(self.now, &mut frame);
+            let held_bytes = self.hosts[host].held_bytes();
+            let most_bytes = Interface::most_bytes(&self.profile, 1, READ_BYTES);
+            assert!(held_bytes <= most_bytes, "{held_bytes} above {most_bytes}: {self:?}");
+            if !has_frame {
                 return;
             }
             let copies = 1 + usize::from(self.numbers.is(self.faults.doubled));
@@ -234,7 +241,7 @@ impl Schedule {
 
     fn read(&mut self, host: usize) {
         let Some(id) = self.programs[host].id else { return };
-        let mut buffer = [0; 2_000];
+        let mut buffer = [0; READ_BYTES];
         while self.now >= self.programs[host].reads_from && !self.programs[host].has_ended {
             let most = 1 + self.numbers.below(buffer.len() as u64) as usize;
             match self.hosts[host].receive(self.now, id, &mut buffer[..most]) {

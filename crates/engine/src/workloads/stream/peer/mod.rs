@@ -4,6 +4,7 @@ mod discard;
 mod iperf3;
 mod plain;
 mod serve;
+mod small;
 
 use super::{choose_receiving, choose_sending, cost};
 use crate::cost::Cost;
@@ -33,6 +34,12 @@ pub fn with_peer(request: PeerStream) -> Result<Task, Failure> {
             return Err(Failure::value("direction", "both", "send or receive"));
         }
     }
+    if let Some(stack) = &request.stack {
+        if request.protocol != PeerProtocol::Tcp {
+            return Err(Failure::value("stack", "one with iperf3", "a peer `tcp`"));
+        }
+        small::check(&request, stack)?;
+    }
     let discarding = Cost { memory_bytes: discard::BUFFER_BYTES as u64, threads: 1 };
     let cost = cost(&plan, plan.message_bytes.max(plan.read_bytes), 0).plus(discarding);
     Ok(Task::new(cost, move |running| {
@@ -42,11 +49,11 @@ pub fn with_peer(request: PeerStream) -> Result<Task, Failure> {
         } else {
             choose_sending(&mut plan, &request.spec);
         }
-        let run = match request.protocol {
-            PeerProtocol::Tcp => plain::run,
-            PeerProtocol::Iperf3 => iperf3::run,
-        };
-        let (streamed, failure) = run(&request, &plan, running)?;
+        let (streamed, failure) = match (request.protocol, &request.stack) {
+            (PeerProtocol::Tcp, Some(stack)) => small::run(&request, stack, &plan, running),
+            (PeerProtocol::Tcp, None) => plain::run(&request, &plan, running),
+            (PeerProtocol::Iperf3, _) => iperf3::run(&request, &plan, running),
+        }?;
         conclude(Outcome::PeerStreamed(Box::new(streamed)), failure)
     }))
 }

@@ -1,0 +1,196 @@
+//! A station at its raw link: frames in and out, and what it holds.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, RawFrames, RawLink, Readiness};
+use lanlab_stack::ip::{
+    ETHERNET_HEADER_BYTES, MTU_BYTES, Reach, Station, StationConfig, TcpProfile,
+};
+use lanlab_units::Instant;
+
+use super::{LOOK_NS, READ_BYTES};
+use crate::listen::{link_failure, place_of};
+use crate::messages::{Failure, OwnStack, PeerStream, StackFacts};
+use crate::running::Running;
+use crate::workloads::setup::random_octets;
+
+/// Frames taken in one turn, so that flows have theirs.
+const TURN_FRAMES: usize = 64;
+/// The longest frame, and room to see that one is longer.
+const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
+const FRAME_BYTES: usize = LONGEST_FRAME_BYTES + 4;
+
+/// A station at its link.
+pub struct AtLink {
+    pub station: Station,
+    pub random: u64,
+    link: RawLink,
+    readiness: Readiness,
+    received: Vec<u8>,
+    /// The next frame to send; whether the link had no room for it.
+    sent: Vec<u8>,
+    is_waiting: bool,
+    receive_buffer_bytes: usize,
+    memory_bytes: u64,
+    /// The most that it held.
+    held_bytes: usize,
+    sent_frames: u64,
+    received_frames: u64,
+}
+
+impl AtLink {
+    /// What it never holds more than with as many flows.
+    pub fn most_bytes(profile: &TcpProfile, flows: usize) -> u64 {
+        (Station::most_bytes(profile, flows, READ_BYTES) + size_of::<Self>() - size_of::<Station>())
+            as u64
+    }
+
+    /// Open the link, see that nobody has the address, and find the peer.
+    pub fn open(
+        request: &PeerStream,
+        stack: &OwnStack,
+        tcp: TcpProfile,
+        running: &Running,
+    ) -> Result<Self, Failure> {
+        let IpAddr::V4(peer) = request.peer.ip() else {
+            return Err(Failure::value(
+                "peer",
+                request.peer,
+                "an IPv4 address with the small stack",
+            ));
+        };
+        let place = place_of(&stack.link)?;
+        let link = RawLink::open(&place, RawFrames::ToAddress(stack.address))
+            .map_err(|error| link_failure(&place, &error))?;
+        let system = |error: std::io::Error| Failure::system("the interface", &error);
+        let readiness = Readiness::new(1).map_err(system)?;
+        readiness.watch(&link, 0, Interest::Read).map_err(system)?;
+        let random = u64::from_le_bytes(random_octets()?);
+        let config =
+            StationConfig { mac: link.mac(), address: stack.address, peer, tcp, seed: random };
+        let mut at_link = Self {
+            station: Station::new(config, os::monotonic()),
+            random,
+            link,
+            readiness,
+            received: vec![0; FRAME_BYTES],
+            sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
+            is_waiting: false,
+            receive_buffer_bytes: tcp.receive_buffer_bytes,
+            memory_bytes: stack.memory_bytes,
+            held_bytes: 0,
+            sent_frames: 0,
+            received_frames: 0,
+        };
+        loop {
+            let now = os::monotonic();
+            if running.is_cancelled() {
+                return Err(Failure::cancelled());
+            }
+            let has_more = at_link.turn(now)?;
+            match at_link.station.reach() {
+                Reach::Known => return Ok(at_link),
+                Reach::Asking if has_more => {}
+                Reach::Asking => at_link.wait(now, now.plus_nanos(LOOK_NS))?,
+                Reach::Taken(mac) => {
+                    let mac = lanlab_wire::ethernet::Mac(mac);
+                    return Err(Failure::new(
+                        "stack.address_taken",
+                        format!("{} is the address of another station, {mac}", stack.address),
+                    )
+                    .hint("give one by `address=` that no host of the network has"));
+                }
+                Reach::Unanswered => {
+                    return Err(Failure::new(
+                        "stack.no_peer",
+                        format!("no station on {} answers for {peer}", at_link.link.interface()),
+                    )
+                    .hint(
+                        "the small stack reaches hosts of the same Ethernet only, not this host",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Take what has come, and send what is due. Gives whether there may be more to do at once.
+    pub fn turn(&mut self, now: Instant) -> Result<bool, Failure> {
+        let gone = |error: std::io::Error| {
+            Failure::system("the interface", &error).hint("it was taken down or removed")
+        };
+        let mut taken = 0;
+        while taken < TURN_FRAMES
+            && let Some(length) = self.link.receive(&mut self.received).map_err(gone)?
+        {
+            taken += 1;
+            self.received_frames += 1;
+            if let Some(frame) = self.received.get(..length) {
+                self.station.handle_frame(now, frame);
+            }
+            self.send(now, gone)?;
+        }
+        self.station.handle_timeout(now);
+        self.send(now, gone)?;
+        while self.station.interface.poll_event().is_some() {}
+        let held_bytes = self.station.held_bytes() + size_of::<Self>() - size_of::<Station>();
+        self.held_bytes = self.held_bytes.max(held_bytes);
+        if self.held_bytes as u64 > self.memory_bytes {
+            return Err(Failure::new(
+                "stack.memory",
+                format!(
+                    "the small stack holds {held_bytes} bytes, above its {}",
+                    self.memory_bytes
+                ),
+            ));
+        }
+        Ok(taken == TURN_FRAMES)
+    }
+
+    fn send(
+        &mut self,
+        now: Instant,
+        gone: impl Fn(std::io::Error) -> Failure,
+    ) -> Result<(), Failure> {
+        while self.is_waiting || self.station.poll_transmit(now, &mut self.sent) {
+            self.is_waiting = !self.link.send(&self.sent).map_err(&gone)?;
+            if self.is_waiting {
+                return Ok(());
+            }
+            self.sent_frames += 1;
+        }
+        Ok(())
+    }
+
+    /// Wait for a frame, for a timer of the station, or until `until`, but not longer than a moment.
+    pub fn wait(&mut self, now: Instant, until: Instant) -> Result<(), Failure> {
+        let mut until = until.min(now.plus_nanos(LOOK_NS));
+        if let Some(at) = self.station.poll_timeout() {
+            until = until.min(at);
+        }
+        if self.is_waiting {
+            until = until.min(now.plus_nanos(LOOK_NS / 100));
+        }
+        let wait_ns = until.nanos_since(os::monotonic());
+        let waited = self.readiness.wait(Duration::from_nanos(wait_ns));
+        waited.map_err(|error| Failure::system("wait for frames", &error))?.for_each(drop);
+        Ok(())
+    }
+
+    /// Size of the buffer of each connection.
+    pub fn receive_buffer_bytes(&self) -> usize {
+        self.receive_buffer_bytes
+    }
+
+    /// What was counted.
+    pub fn facts(&self) -> StackFacts {
+        StackFacts {
+            memory_bytes: self.memory_bytes,
+            held_bytes: self.held_bytes as u64,
+            sent_frames: self.sent_frames,
+            received_frames: self.received_frames,
+            dropped_frames: self.link.new_drops(),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A stream to or from a peer over the engine's own TCP, at a raw link, in bounded memory.
+
+mod at_link;
+mod receiving;
+mod sending;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use lanlab_os as os;
+use lanlab_sim::programs::tcp_facts;
+use lanlab_stack::ip::{ConnectionId, Received, TcpProfile};
+
+use super::failure_of;
+use crate::messages::{
+    EndedBy, Failure, HostWindow, OwnStack, PeerDirection, PeerStream, PeerStreamed, TcpFacts,
+};
+use crate::running::Running;
+use crate::workloads::stream::Plan;
+use crate::workloads::stream::flow_threads;
+use at_link::AtLink;
+
+/// Largest amount that one read asks for: a segment.
+const READ_BYTES: usize = 1460;
+/// Buffers where none are asked for: those of mTCP's larger configurations.
+const BUFFER_BYTES: u32 = 8 * 1024;
+/// The least buffer: a segment.
+const LEAST_BUFFER_BYTES: u32 = 1460;
+/// The ring of bytes to send is two send buffers long: few segments are cut where it begins anew.
+const SEND_RINGS: usize = 2;
+/// An acknowledgement of a single segment waits as long at most (RFC 1122, 4.2.3.2, allows 500 ms).
+const DELAYED_ACK_NS: u64 = 200_000_000;
+/// Ports that the system's own programs seldom get (RFC 6335, section 6: dynamic ones).
+const FIRST_PORT: u16 = 49_152;
+const PORTS: u64 = 16_000;
+/// A turn at the link waits no longer than this, to look whether the driver cancels.
+const LOOK_NS: u64 = 10_000_000;
+/// How long connections may take to close at the end.
+const CLOSING_NS: u64 = 500_000_000;
+
+/// How TCP behaves with the options of a request.
+fn profile(request: &PeerStream) -> Result<TcpProfile, Failure> {
+    let options = &request.spec.socket;
+    let bytes = |key: &'static str, asked: Option<u32>| {
+        let bytes = asked.unwrap_or(BUFFER_BYTES);
+        if (LEAST_BUFFER_BYTES..=65_535).contains(&bytes) {
+            return Ok(bytes as usize);
+        }
+        Err(Failure::value(key, bytes, "1460 to 65535 of the small stack, which scales no windows"))
+    };
+    Ok(TcpProfile {
+        mss_bytes: None,
+        receive_buffer_bytes: bytes("receive_buffer_bytes", options.receive_buffer_bytes)?,
+        send_buffer_bytes: bytes("send_buffer_bytes", options.send_buffer_bytes)?,
+        send_rings: SEND_RINGS,
+        delayed_ack_ns: Some(DELAYED_ACK_NS),
+        nagle: !options.nodelay,
+    })
+}
+
+/// Refuse what this stack cannot do, before the link is touched.
+pub fn check(request: &PeerStream, stack: &OwnStack) -> Result<(), Failure> {
+    let IpAddr::V4(peer) = request.peer.ip() else {
+        return Err(Failure::value("peer", request.peer, "an IPv4 address with the small stack"));
+    };
+    let address = stack.address;
+    if address == peer || !is_of_one_host(address) {
+        return Err(Failure::value("address", address, "an IPv4 address that no other host has"));
+    }
+    let profile = profile(request)?;
+    let most = AtLink::most_bytes(&profile, request.spec.flows.into());
+    if most > stack.memory_bytes {
+        return Err(Failure::value(
+            "memory",
+            stack.memory_bytes,
+            format!("{most} bytes or more with these flows and buffers"),
+        )
+        .hint(
+            "allow more by `memory=`, or take smaller buffers: --send-buffer, --receive-buffer",
+        ));
+    }
+    Ok(())
+}
+
+fn is_of_one_host(address: Ipv4Addr) -> bool {
+    let is_special = address.is_unspecified() || address.is_loopback() || address.is_multicast();
+    !is_special && !address.is_broadcast() && address.octets()[0] < 240 && address.octets()[0] > 0
+}
+
+/// Open the link, connect, wait for the start, and send or receive.
+pub fn run(
+    request: &PeerStream,
+    stack: &OwnStack,
+    plan: &Plan,
+    running: &Running,
+) -> Result<(PeerStreamed, Option<Failure>), Failure> {
+    let mut at_link = AtLink::open(request, stack, profile(request)?, running)?;
+    let began = os::monotonic();
+    let connections = connect(&mut at_link, request, plan, running)?;
+    let round_trip_ns = os::monotonic().nanos_since(began);
+    running.ready(Vec::new(), Some(round_trip_ns));
+    let start = running.wait_for_start(|| at_link.turn(os::monotonic()).map(drop))?;
+    // One thread has the link, and all flows.
+    let plan = &Plan { round_trip_ns: running.round_trip_ns(), threads: Some(1), ..plan.clone() };
+    let direction = request.direction;
+    let ended = |ended_by| failure_of(ended_by, direction, plan.longest_silence_ns());
+    let work = |given: Vec<(u16, (AtLink, Vec<ConnectionId>))>| {
+        let mut outcomes = Vec::new();
+        for (_, (mut at_link, connections)) in given {
+            let outcome = if direction == PeerDirection::Receive {
+                receiving::receive(plan, &mut at_link, &connections, running, start)
+            } else {
+                sending::send(plan, &mut at_link, &connections, running, start)
+            }?;
+            let tcp = finish(&mut at_link, &connections)?;
+            outcomes.push((outcome, at_link.facts(), tcp));
+        }
+        Ok(outcomes)
+    };
+    let given = vec![(at_link, connections)];
+    let (mut outcomes, host) =
+        flow_threads::run(plan, request.processor, given, running, start, work)?;
+    let Some((outcome, facts, tcp)) = outcomes.pop().and_then(|mut all| all.pop()) else {
+        return Err(Failure::new("system.call", "the small stack came to nothing"));
+    };
+    let (mut streamed, ended_by) = outcome.sum_up(plan, tcp, host);
+    streamed.stack = Some(facts);
+    Ok((streamed, ended(ended_by)))
+}
+
+/// A connection for each flow.
+fn connect(
+    at_link: &mut AtLink,
+    request: &PeerStream,
+    plan: &Plan,
+    running: &Running,
+) -> Result<Vec<ConnectionId>, Failure> {
+    let peer = SocketAddr::new(request.peer.ip(), request.port);
+    let first = FIRST_PORT + (at_link.random % PORTS) as u16;
+    let now = os::monotonic();
+    let interface = &mut at_link.station.interface;
+    let opened = (0..plan.flows).map(|flow| interface.connect(now, first + flow, peer));
+    let connections: Vec<_> = opened
+        .collect::<Result<_, _>>()
+        .map_err(|refusal| Failure::new("stack.refused", refusal.to_string()))?;
+    let deadline = now.plus_nanos(plan.silence_ns);
+    let is_open =
+        |at_link: &AtLink| connections.iter().all(|&id| at_link.station.interface.is_open(id));
+    while !is_open(at_link) {
+        let now = os::monotonic();
+        if running.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        if connections.iter().any(|&id| at_link.station.interface.is_over(id)) {
+            return Err(Failure::new("peer.refused", format!("{peer} refuses connections"))
+                .hint("see that its program listens on this port"));
+        }
+        if now > deadline {
+            return Err(Failure::new(
+                "peer.no_answer",
+                format!("{peer} does not answer: no connection in time"),
+            )
+            .hint("see that its program listens, and that no firewall drops what comes"));
+        }
+        if !at_link.turn(now)? {
+            at_link.wait(now, now.plus_nanos(LOOK_NS))?;
+        }
+    }
+    Ok(connections)
+}
+
+/// Close what is open, and reset what does not close in time.
+fn finish(at_link: &mut AtLink, connections: &[ConnectionId]) -> Result<Vec<TcpFacts>, Failure> {
+    let counted = connections.iter().map(|&id| tcp_facts(&at_link.station.interface.facts(id)));
+    let counted = counted.collect();
+    let end = os::monotonic().plus_nanos(CLOSING_NS);
+    loop {
+        let now = os::monotonic();
+        let has_more = at_link.turn(now)?;
+        let interface = &mut at_link.station.interface;
+        for &id in connections {
+            // What the peer still sends is of no use.
+            while matches!(interface.receive(now, id, &mut [0; READ_BYTES]), Received::Bytes(_)) {}
+        }
+        if connections.iter().all(|&id| interface.is_over(id)) {
+            at_link.turn(now)?;
+            return Ok(counted);
+        }
+        if now >= end {
+            for &id in connections {
+                interface.abort(now, id);
+            }
+            at_link.turn(now)?;
+            return Ok(counted);
+        }
+        if !has_more {
+            at_link.wait(now, end)?;
+        }
+    }
+}
+
+/// What the flows came to: of one direction.
+enum Outcome {
+    Sent(Box<sending::Sending>),
+    Received(Box<receiving::Receiving>),
+}
+
+impl Outcome {
+    fn sum_up(
+        self,
+        plan: &Plan,
+        tcp: Vec<TcpFacts>,
+        host: Option<HostWindow>,
+    ) -> (PeerStreamed, EndedBy) {
+        match self {
+            Self::Sent(sent) => sent.sum_up(plan, tcp, host),
+            Self::Received(received) => received.sum_up(plan, tcp, host),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Flows that are received over the small stack.
+
+use lanlab_os as os;
+use lanlab_stack::ip::{ConnectionId, Received as Read};
+use lanlab_units::Instant;
+use lanlab_workloads::measure::IntervalMeter;
+use lanlab_workloads::stream::{ByteCounter, CpuMeter as _};
+
+use super::at_link::AtLink;
+use super::{LOOK_NS, Outcome, READ_BYTES};
+use crate::host::cpu_time;
+use crate::messages::{EndedBy, Failure, FlowReceived, HostWindow, PeerStreamed, TcpFacts};
+use crate::running::Running;
+use crate::workloads::stream::flow_threads::ThreadUsage;
+use crate::workloads::stream::tcp_receive::{Received, Threads, sum_up};
+use crate::workloads::stream::{Plan, worst_end};
+
+/// What all flows came to.
+pub struct Receiving {
+    flows: Vec<Received>,
+    threads: Threads,
+}
+
+/// Receive all flows from `start` on, until the amount has come.
+pub fn receive(
+    plan: &Plan,
+    at_link: &mut AtLink,
+    connections: &[ConnectionId],
+    running: &Running,
+    start: Instant,
+) -> Result<Outcome, Failure> {
+    let mut flows: Vec<_> =
+        connections.iter().map(|&id| (id, ByteCounter::new(plan, start), None)).collect();
+    let mut intervals = IntervalMeter::new(plan.interval_ns);
+    let mut usage = ThreadUsage::default();
+    let (mut receive_calls, mut buffer) = (0, [0; READ_BYTES]);
+    let latest_end = plan.latest_end(start);
+    let mut is_cancelled = running.wait_to_begin(start).is_none();
+    while !is_cancelled && flows.iter().any(|(_, _, ended_by)| ended_by.is_none()) {
+        let mut now = os::monotonic();
+        let mut has_more = at_link.turn(now)?;
+        for (id, counter, ended_by) in &mut flows {
+            if ended_by.is_some() {
+                continue;
+            }
+            now = os::monotonic();
+            *ended_by = match at_link.station.interface.receive(now, *id, &mut buffer) {
+                Read::Bytes(bytes) => {
+                    if counter.is_measuring(now) {
+                        usage.begin();
+                    }
+                    receive_calls += 1;
+                    has_more = true;
+                    let messages = counter.count(bytes as u64, now, &mut intervals);
+                    running.count(messages, bytes as u64);
+                    counter.has_amount(now).then_some(EndedBy::Finished)
+                }
+                Read::End => Some(counter.end_of_stream(now)),
+                Read::Broken => Some(EndedBy::PeerClosed),
+                Read::Nothing if counter.has_amount(now) => Some(EndedBy::Finished),
+                Read::Nothing => {
+                    let is_silent = counter.quiet_ns(now) > plan.longest_silence_ns();
+                    is_silent.then_some(EndedBy::Silence)
+                }
+            };
+            if ended_by.is_some() {
+                // The sender may have no end.
+                at_link.station.interface.abort(now, *id);
+            }
+        }
+        at_link.turn(now)?;
+        if now > latest_end {
+            return Err(lanlab_workloads::went_on_too_long());
+        }
+        is_cancelled = running.is_cancelled();
+        if !has_more {
+            at_link.wait(now, now.plus_nanos(LOOK_NS))?;
+        }
+    }
+    usage.end();
+    let now = os::monotonic();
+    let receive_buffer_bytes = at_link.receive_buffer_bytes() as u64;
+    let flows = flows.into_iter().map(|(id, counter, ended_by)| {
+        at_link.station.interface.abort(now, id);
+        Received {
+            ended_by: ended_by.unwrap_or(EndedBy::Cancelled),
+            total_bytes: counter.total_bytes(),
+            receive_buffer_bytes,
+            facts: FlowReceived {
+                window_bytes: counter.window_bytes(),
+                window_ns: counter.window_ns(now),
+                measured_messages: counter.window_bytes() / plan.message_bytes as u64,
+                tcp: None,
+            },
+        }
+    });
+    let flows = flows.collect();
+    let cpu = cpu_time(usage.used());
+    let threads = Threads { receive_calls, intervals: vec![intervals], cpu };
+    Ok(Outcome::Received(Box::new(Receiving { flows, threads })))
+}
+
+impl Receiving {
+    /// All flows together, and why they ended.
+    pub fn sum_up(
+        mut self,
+        plan: &Plan,
+        tcp: Vec<TcpFacts>,
+        host: Option<HostWindow>,
+    ) -> (PeerStreamed, EndedBy) {
+        for (flow, tcp) in self.flows.iter_mut().zip(tcp) {
+            flow.facts.tcp = Some(tcp);
+        }
+        let (ended_by, _) = worst_end(self.flows.iter().map(|flow| flow.ended_by));
+        let received = Some(sum_up(plan, self.flows, self.threads, host));
+        (PeerStreamed { received, ..PeerStreamed::default() }, ended_by)
+    }
+}

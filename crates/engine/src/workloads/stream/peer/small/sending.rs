@@ -1,0 +1,266 @@
+//! Flows that are sent over the small stack.
+
+use lanlab_os as os;
+use lanlab_stack::ip::{ConnectionId, Received};
+use lanlab_units::Instant;
+use lanlab_workloads::measure::IntervalMeter;
+use lanlab_workloads::stream::{AcknowledgedCounter, Schedule, SharedMeters, Step};
+
+use super::at_link::AtLink;
+use super::{LOOK_NS, Outcome, READ_BYTES};
+use crate::messages::{AcknowledgedFlow, EndedBy, Failure, HostWindow, PeerStreamed, TcpFacts};
+use crate::running::Running;
+use crate::workloads::padding;
+use crate::workloads::stream::Plan;
+use crate::workloads::stream::acknowledged;
+use crate::workloads::stream::flow_threads::{ThreadUsage, Turn};
+use crate::workloads::stream::sent::{cpu_of, sum_up};
+use crate::workloads::stream::worst_end;
+use lanlab_workloads::stream::Sent;
+
+/// What all flows came to.
+pub struct Sending {
+    flows: Vec<(Sent, AcknowledgedFlow)>,
+    shared: Shared,
+}
+
+/// What they have in common.
+struct Shared {
+    message: Vec<u8>,
+    meters: SharedMeters<ThreadUsage>,
+    acknowledged: IntervalMeter,
+    returned_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Sending,
+    Draining,
+    Over,
+}
+
+struct Flow<'a> {
+    plan: &'a Plan,
+    id: ConnectionId,
+    schedule: Schedule<'a>,
+    phase: Phase,
+    /// Messages whose turn it was, when that was, and bytes of them that were not taken yet.
+    writing: Option<(u64, Instant, usize)>,
+    counter: AcknowledgedCounter,
+    acknowledged_bytes: u64,
+    last_progress: Instant,
+    next_look: Instant,
+    blocked_since: Option<Instant>,
+}
+
+/// Send all flows from `start` on.
+pub fn send(
+    plan: &Plan,
+    at_link: &mut AtLink,
+    connections: &[ConnectionId],
+    running: &Running,
+    start: Instant,
+) -> Result<Outcome, Failure> {
+    let mut shared = Shared {
+        message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+        meters: SharedMeters::new(),
+        acknowledged: IntervalMeter::new(plan.interval_ns),
+        returned_bytes: 0,
+    };
+    let mut flows: Vec<_> = (0..)
+        .zip(connections)
+        .map(|(flow, &id)| Flow {
+            plan,
+            id,
+            schedule: Schedule::new(plan, flow, &running.progress, start, 0),
+            phase: Phase::Sending,
+            writing: None,
+            counter: AcknowledgedCounter::new(start, 0),
+            acknowledged_bytes: 0,
+            last_progress: start,
+            next_look: start,
+            blocked_since: None,
+        })
+        .collect();
+    let latest_end = plan.latest_end(start);
+    let began = running.wait_to_begin(start);
+    let mut stopped = began.is_none().then_some(EndedBy::Cancelled);
+    while stopped.is_none() && flows.iter().any(|flow| flow.phase != Phase::Over) {
+        let mut now = os::monotonic();
+        let mut has_more = at_link.turn(now)?;
+        let mut until = now.plus_nanos(LOOK_NS);
+        for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
+            now = os::monotonic();
+            match flow.turn(now, at_link, &mut shared) {
+                Turn::Again => has_more = true,
+                Turn::Wait { until: at, .. } => until = until.min(at),
+                Turn::Blocked | Turn::Over => {}
+            }
+        }
+        at_link.turn(now)?;
+        if now > latest_end {
+            return Err(lanlab_workloads::went_on_too_long());
+        }
+        stopped = running.is_cancelled().then_some(EndedBy::Cancelled);
+        if !has_more {
+            at_link.wait(now, until)?;
+        }
+    }
+    for flow in flows.iter_mut().filter(|flow| flow.phase != Phase::Over) {
+        flow.stop(EndedBy::Cancelled, os::monotonic(), at_link, &mut shared);
+    }
+    let flows = flows.into_iter().map(|flow| (flow.schedule.sent, flow.counter.finish()));
+    Ok(Outcome::Sent(Box::new(Sending { flows: flows.collect(), shared })))
+}
+
+impl Flow<'_> {
+    fn turn(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
+        let interface = &mut at_link.station.interface;
+        // What the peer sends back is read, so that it can go on, and discarded.
+        loop {
+            match interface.receive(now, self.id, &mut [0; READ_BYTES]) {
+                Received::Bytes(bytes) => shared.returned_bytes += bytes as u64,
+                Received::Nothing | Received::End => break,
+                Received::Broken => {
+                    return self.stop(EndedBy::PeerClosed, now, at_link, shared);
+                }
+            }
+        }
+        if now >= self.next_look {
+            self.next_look = now.plus_nanos(LOOK_NS);
+            self.look(now, at_link, shared);
+            if now.nanos_since(self.last_progress) > self.plan.longest_silence_ns()
+                && (self.writing.is_some() || self.phase == Phase::Draining)
+            {
+                return self.stop(EndedBy::Silence, now, at_link, shared);
+            }
+        }
+        if self.phase == Phase::Draining {
+            return self.drain(now, at_link, shared);
+        }
+        if let Some(since) = self.blocked_since.take() {
+            self.schedule.blocked(now.nanos_since(since));
+        }
+        if self.writing.is_some() {
+            return self.write(now, at_link, shared);
+        }
+        match self.schedule.next(now, &mut shared.meters) {
+            Step::Measure => {
+                self.look(now, at_link, shared);
+                self.counter.begin();
+                Turn::Again
+            }
+            Step::Over => {
+                self.schedule.close(now, &mut shared.meters);
+                self.look(now, at_link, shared);
+                if self.plan.end(now).is_some() {
+                    self.counter.end();
+                }
+                at_link.station.interface.close(now, self.id);
+                self.last_progress = now;
+                self.phase = Phase::Draining;
+                Turn::Again
+            }
+            Step::Wait(until) => Turn::Wait { until: until.min(self.next_look), exact: true },
+            Step::Send(messages) => {
+                self.last_progress = now;
+                self.writing = Some((messages, now, messages as usize * self.plan.message_bytes));
+                self.write(now, at_link, shared)
+            }
+        }
+    }
+
+    fn write(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
+        let Some((messages, began, left)) = self.writing else { return Turn::Again };
+        let size = shared.message.len();
+        let part = left % size;
+        let rest = &shared.message[if part == 0 { 0 } else { size - part }..];
+        let taken = at_link.station.interface.send(now, self.id, rest);
+        if taken == 0 {
+            self.blocked_since = Some(now);
+            return Turn::Blocked;
+        }
+        if taken == left {
+            self.writing = None;
+            self.schedule.took(messages, messages, began, &mut shared.meters);
+        } else {
+            self.writing = Some((messages, began, left - taken));
+        }
+        Turn::Again
+    }
+
+    /// Look at what the peer has acknowledged.
+    fn look(&mut self, now: Instant, at_link: &AtLink, shared: &mut Shared) {
+        let facts = at_link.station.interface.facts(self.id);
+        let acknowledged_bytes = facts.accepted_bytes - facts.unacknowledged_bytes;
+        if acknowledged_bytes > self.acknowledged_bytes {
+            self.acknowledged_bytes = acknowledged_bytes;
+            self.last_progress = now;
+        }
+        let written_bytes = facts.accepted_bytes;
+        self.counter.look(acknowledged_bytes, written_bytes, now, &mut shared.acknowledged);
+    }
+
+    /// Wait until all is acknowledged.
+    fn drain(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
+        self.look(now, at_link, shared);
+        let facts = at_link.station.interface.facts(self.id);
+        if facts.unacknowledged_bytes == 0 {
+            self.counter.end();
+            return self.over(EndedBy::Finished);
+        }
+        if at_link.station.interface.is_over(self.id) {
+            return self.over(EndedBy::PeerClosed);
+        }
+        Turn::Blocked
+    }
+
+    /// Stop before the amount is reached.
+    fn stop(
+        &mut self,
+        ended_by: EndedBy,
+        now: Instant,
+        at_link: &mut AtLink,
+        shared: &mut Shared,
+    ) -> Turn {
+        if self.phase == Phase::Sending {
+            self.schedule.close(now, &mut shared.meters);
+        }
+        self.look(now, at_link, shared);
+        self.counter.end();
+        at_link.station.interface.abort(now, self.id);
+        self.over(ended_by)
+    }
+
+    fn over(&mut self, ended_by: EndedBy) -> Turn {
+        self.schedule.sent.ended_by = ended_by;
+        self.phase = Phase::Over;
+        Turn::Over
+    }
+}
+
+impl Sending {
+    /// All flows together, and why they ended.
+    pub fn sum_up(
+        self,
+        plan: &Plan,
+        tcp: Vec<TcpFacts>,
+        host: Option<HostWindow>,
+    ) -> (PeerStreamed, EndedBy) {
+        let (mut flows, acknowledged): (Vec<_>, Vec<_>) = self.flows.into_iter().unzip();
+        for (flow, tcp) in flows.iter_mut().zip(tcp) {
+            flow.tcp = Some(tcp);
+        }
+        let (ended_by, _) = worst_end(flows.iter().map(|flow| flow.ended_by));
+        let meters = [self.shared.meters];
+        let (sent, _) = sum_up(plan, flows, &meters, cpu_of(&meters), host);
+        let acknowledged = acknowledged.into_iter().map(Some).collect();
+        let streamed = PeerStreamed {
+            sent: Some(sent),
+            acknowledged: acknowledged::sum_up(acknowledged, vec![self.shared.acknowledged]),
+            returned_bytes: Some(self.shared.returned_bytes),
+            ..PeerStreamed::default()
+        };
+        (streamed, ended_by)
+    }
+}

@@ -1,0 +1,215 @@
+//! A station of its own on a real Ethernet: an [`Interface`] with ARP, and a bound of what it holds.
+//!
+//! It is driven as an interface is. First it asks whether another station has its address (RFC 5227, with
+//! shorter pauses), then for the hardware address of its one peer; [`reach`](Station::reach) says how far it
+//! is. From then on it answers who asks for its address, and nothing else.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr};
+
+use lanlab_units::Instant;
+use lanlab_wire::arp::Packet;
+
+use super::{Config, ETHERNET_HEADER_BYTES, Interface, MTU_BYTES, Mac, TcpProfile};
+
+const ARP_TYPE: [u8; 2] = [8, 6];
+const EVERYBODY: Mac = [0xff; 6];
+const NOBODY: Mac = [0; 6];
+const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_LEN;
+/// Questions for the own address, and the pause after each: RFC 5227 has 3 and a second.
+const PROBES: u32 = 3;
+const PROBE_PAUSE_NS: u64 = 100_000_000;
+/// Questions for the peer's address, and the pause after each.
+const QUESTIONS: u32 = 12;
+const QUESTION_PAUSE_NS: u64 = 250_000_000;
+/// Answers that wait for the adapter, at most.
+const MOST_ANSWERS: usize = 4;
+/// Frames of the program that drives it: one that has come and one that goes, each with 4 bytes by which one
+/// that is too long is seen.
+const FRAME_BYTES: usize = 2 * (ETHERNET_HEADER_BYTES + MTU_BYTES + 4);
+
+/// What a station is.
+#[derive(Debug, Clone, Copy)]
+pub struct StationConfig {
+    /// Its hardware address.
+    pub mac: Mac,
+    /// Its address, which no other station may have.
+    pub address: Ipv4Addr,
+    /// Whom it speaks with, on the same Ethernet.
+    pub peer: Ipv4Addr,
+    /// How its TCP behaves.
+    pub tcp: TcpProfile,
+    /// Seed of TCP's initial sequence numbers.
+    pub seed: u64,
+}
+
+/// How far a station is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// It asks.
+    Asking,
+    /// Connections to the peer can be opened.
+    Known,
+    /// Another station has its address.
+    Taken(Mac),
+    /// The peer has not answered.
+    Unanswered,
+}
+
+/// A station.
+pub struct Station {
+    /// Its connections. Frames go through the station.
+    pub interface: Interface,
+    mac: Mac,
+    address: Ipv4Addr,
+    peer: Ipv4Addr,
+    reach: Reach,
+    /// Questions asked so far, those for the own address first, and when the next one is due.
+    asked: u32,
+    ask_at: Option<Instant>,
+    answers: VecDeque<Vec<u8>>,
+}
+
+impl Station {
+    /// A station that begins to ask at `now`.
+    pub fn new(config: StationConfig, now: Instant) -> Self {
+        let StationConfig { mac, address, peer, tcp, seed } = config;
+        let interface = Interface::new(Config {
+            mac,
+            addresses: vec![IpAddr::V4(address)],
+            neighbours: BTreeMap::new(),
+            tcp,
+            seed,
+        });
+        Self {
+            interface,
+            mac,
+            address,
+            peer,
+            reach: Reach::Asking,
+            asked: 0,
+            ask_at: Some(now),
+            answers: VecDeque::with_capacity(MOST_ANSWERS),
+        }
+    }
+
+    /// How far it is.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Memory that it holds now, with the frames of the program that drives it.
+    pub fn held_bytes(&self) -> usize {
+        let answers = self.answers.capacity() * size_of::<Vec<u8>>()
+            + self.answers.iter().map(Vec::capacity).sum::<usize>();
+        size_of::<Self>() - size_of::<Interface>()
+            + self.interface.held_bytes()
+            + answers
+            + FRAME_BYTES
+    }
+
+    /// What it never holds more than, with as many connections that are read in parts of at most `read_bytes`.
+    pub fn most_bytes(tcp: &TcpProfile, connections: usize, read_bytes: usize) -> usize {
+        size_of::<Self>() - size_of::<Interface>()
+            + Interface::most_bytes(tcp, connections, read_bytes)
+            + MOST_ANSWERS * (size_of::<Vec<u8>>() + 2 * ARP_FRAME_BYTES)
+            + FRAME_BYTES
+    }
+
+    /// See [`Interface::handle_frame`].
+    pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
+        match frame.get(12..ETHERNET_HEADER_BYTES) {
+            Some(kind) if kind == ARP_TYPE => self.handle_arp(&frame[ETHERNET_HEADER_BYTES..]),
+            _ => self.interface.handle_frame(now, frame),
+        }
+    }
+
+    fn handle_arp(&mut self, packet: &[u8]) {
+        let Ok(packet) = Packet::parse(packet) else { return };
+        if packet.sender_mac == self.mac
+            || packet.sender_mac == NOBODY
+            || packet.sender_mac[0] & 1 > 0
+        {
+            return;
+        }
+        let is_probing = self.reach == Reach::Asking && self.asked <= PROBES;
+        // Another probe for the address, at the same time, is a conflict too (RFC 5227, 2.1.1).
+        let is_rival = packet.is_request && packet.sender.is_unspecified();
+        if is_probing {
+            if packet.sender == self.address || (is_rival && packet.target == self.address) {
+                self.reach = Reach::Taken(packet.sender_mac);
+                self.ask_at = None;
+            }
+            return;
+        }
+        if packet.sender == self.peer
+            && self.reach == Reach::Asking
+            && packet.target == self.address
+        {
+            self.interface.add_neighbour(IpAddr::V4(self.peer), packet.sender_mac);
+            self.reach = Reach::Known;
+            self.ask_at = None;
+        }
+        if packet.is_request && packet.target == self.address && self.answers.len() < MOST_ANSWERS {
+            let answer = Packet {
+                is_request: false,
+                sender_mac: self.mac,
+                sender: self.address,
+                target_mac: packet.sender_mac,
+                target: packet.sender,
+            };
+            self.answers.push_back(framed(packet.sender_mac, &answer));
+        }
+    }
+
+    /// The next question, if it is due.
+    fn question(&mut self, now: Instant) -> Option<Vec<u8>> {
+        self.ask_at.filter(|at| *at <= now)?;
+        if self.asked == PROBES + QUESTIONS {
+            self.reach = Reach::Unanswered;
+            self.ask_at = None;
+            return None;
+        }
+        let is_probe = self.asked < PROBES;
+        let pause_ns = if is_probe { PROBE_PAUSE_NS } else { QUESTION_PAUSE_NS };
+        self.asked += 1;
+        self.ask_at = Some(now.plus_nanos(pause_ns));
+        let question = Packet {
+            is_request: true,
+            sender_mac: self.mac,
+            sender: if is_probe { Ipv4Addr::UNSPECIFIED } else { self.address },
+            target_mac: NOBODY,
+            target: if is_probe { self.address } else { self.peer },
+        };
+        Some(framed(EVERYBODY, &question))
+    }
+
+    /// See [`Interface::handle_timeout`].
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.interface.handle_timeout(now);
+    }
+
+    /// See [`Interface::poll_timeout`].
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        [self.ask_at, self.interface.poll_timeout()].into_iter().flatten().min()
+    }
+
+    /// See [`Interface::poll_transmit`].
+    pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
+        match self.question(now).or_else(|| self.answers.pop_front()) {
+            Some(frame) => {
+                into.clone_from(&frame);
+                true
+            }
+            None => self.interface.poll_transmit(now, into),
+        }
+    }
+}
+
+fn framed(to: Mac, packet: &Packet) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(ARP_FRAME_BYTES);
+    frame.extend([to, packet.sender_mac].concat());
+    frame.extend(ARP_TYPE);
+    packet.emit(&mut frame);
+    frame
+}

@@ -1,0 +1,195 @@
+"""Streams over lanlab's own TCP at one end, to and from a kernel's TCP, on the virtual LAN."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from trial_running import Pair, opened_pair
+
+from lanlab.errors import EngineError
+from lanlab.performers import metrics_of
+from lanlab.workloads import WORKLOADS, CounterChanges
+from lanlab.workloads.stream import StreamParameters
+
+MEMORY_BYTES = 64_000
+WITHIN_S = 60
+#: Takes one connection, reads or writes, and says how many bytes were read.
+PEER = """
+import json, socket, sys
+listener = socket.create_server((sys.argv[1], 0))
+print(listener.getsockname()[1], flush=True)
+connection = listener.accept()[0]
+total = 0
+try:
+    if sys.argv[2] == "reads":
+        while data := connection.recv(65536):
+            total += len(data)
+    elif sys.argv[2] == "writes":
+        while True:
+            connection.sendall(bytes(16384))
+    else:
+        connection.recv(1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\\1\\0\\0\\0\\0\\0\\0\\0")
+except OSError:
+    pass
+connection.close()
+print(json.dumps(total), flush=True)
+"""
+
+
+@pytest.fixture(scope="module", params=["10M", "100M"])
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    with opened_pair("virtual", request.param) as pair:
+        yield pair
+
+
+@pytest.fixture(scope="module")
+def one_pair() -> Iterator[Pair]:
+    with opened_pair("virtual", "100M") as pair:
+        yield pair
+
+
+@contextmanager
+def peer(pair: Pair, does: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The URL of a program on the second host, over its kernel's TCP."""
+    host = pair.bed.hosts[1]
+    address = host.addresses["ipv4"]
+    argv = [*host.command_prefix, sys.executable, "-c", PEER, address, does]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        try:
+            yield f"tcp://{address}:{int(program.stdout.readline())}", program
+        finally:
+            program.kill()
+
+
+def free_address(pair: Pair) -> str:
+    """An address of the link that no host has."""
+    return pair.bed.hosts[0].addresses["ipv4"].rpartition(".")[0] + ".77"
+
+
+def over_small(pair: Pair, url: str, **given: Any) -> dict[str, Any]:
+    return {
+        "transport": "tcp",
+        "message_size_bytes": 1460,
+        "stack": "small",
+        "stack_address": free_address(pair),
+        "stack_memory_bytes": MEMORY_BYTES,
+        "peer": url,
+        "warmup_s": 0.1,
+        "silence_s": 3,
+        **given,
+    }
+
+
+def measured(pair: Pair, url: str, **given: Any) -> tuple[dict[str, Any], dict[str, float | int]]:
+    given = over_small(pair, url, **given)
+    outcome = pair.exchange("stream", **given)
+    if outcome.error is not None:
+        raise outcome.error
+    kind = WORKLOADS["stream"]
+    condition = kind.Parameters.model_validate(given)
+    (result,) = outcome.results.values()
+    return result, metrics_of(kind, condition, outcome, CounterChanges())
+
+
+def test_what_the_kernel_read_is_what_the_small_stack_counted(pair: Pair) -> None:
+    with peer(pair, "reads") as (url, program):
+        result, metrics = measured(pair, url, time_s=1)
+        said, _ = program.communicate(timeout=WITHIN_S)
+
+    sent = result["total_messages"] * 1460
+    assert json.loads(said) == sent == metrics["total_acknowledged_bytes"] > 0
+    assert result["flows"][0]["tcp"]["retransmitted_segments"] == 0
+    assert 0 < metrics["stack_held_bytes"] <= MEMORY_BYTES == result["stack"]["memory_bytes"]
+    # Each segment is a frame, and at most every second one is acknowledged by another.
+    segments = result["flows"][0]["tcp"]["segments_sent"]
+    assert segments <= result["stack"]["sent_frames"] <= segments + 20
+    assert result["stack"]["dropped_frames"] == 0
+    assert metrics["acknowledged_bps"] > 0
+
+
+def test_what_a_kernel_sends_is_received_in_bounded_memory(pair: Pair) -> None:
+    with peer(pair, "writes") as (url, _):
+        result, metrics = measured(pair, url, time_s=1, traffic_direction="reverse")
+
+    assert metrics["goodput_bps"] > 0
+    assert result["flows"][0]["tcp"]["received_bytes"] == result["total_bytes"]
+    assert 0 < metrics["stack_held_bytes"] <= MEMORY_BYTES
+
+
+def test_an_amount_arrives_to_the_byte(one_pair: Pair) -> None:
+    with peer(one_pair, "reads") as (url, program):
+        measured(one_pair, url, bytes=146_000, warmup_s=0)
+        said, _ = program.communicate(timeout=WITHIN_S)
+
+    assert json.loads(said) == 146_000
+
+
+def failure(pair: Pair, url: str, **given: Any) -> EngineError:
+    outcome = pair.exchange("stream", **over_small(pair, url, time_s=0.3, **given))
+    assert isinstance(outcome.error, EngineError)
+    return outcome.error
+
+
+def test_an_address_that_a_host_has_is_refused(one_pair: Pair) -> None:
+    taken = one_pair.bed.hosts[1].addresses["ipv4"]
+    other = free_address(one_pair).rpartition(".")[0] + ".78"
+
+    error = failure(one_pair, f"tcp://{other}:9", stack_address=taken)
+
+    assert error.code == "stack.address_taken"
+    assert f"{taken} is the address of another station" in error.message
+
+
+def test_a_port_where_nothing_listens_and_a_host_that_is_not_there_are_said(
+    one_pair: Pair,
+) -> None:
+    there = one_pair.bed.hosts[1].addresses["ipv4"]
+    nowhere = free_address(one_pair).rpartition(".")[0] + ".78"
+
+    assert failure(one_pair, f"tcp://{there}:9").code == "peer.refused"
+    assert failure(one_pair, f"tcp://{nowhere}:9").code == "stack.no_peer"
+
+
+def test_a_peer_that_resets_ends_the_trial_with_a_sentence(one_pair: Pair) -> None:
+    with peer(one_pair, "resets") as (url, _):
+        assert failure(one_pair, url).code == "peer.closed"
+
+
+def test_memory_that_the_buffers_do_not_fit_into_is_refused(one_pair: Pair) -> None:
+    with peer(one_pair, "reads") as (url, _):
+        error = failure(one_pair, url, stack_memory_bytes=20_000)
+
+    assert error.code == "request.value"
+    assert "found 20000; allowed: " in error.message
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"stack_address": None}, "without an address"),
+        ({"stack_address": "::1"}, "allowed: an IPv4 address"),
+        ({"peer": None}, "stack"),
+        ({"peer": "iperf3://192.168.7.2"}, "stack"),
+        ({"dscp": 8}, "no effect with stack `small`"),
+        ({"send_buffer_bytes": 100_000}, "1460 to 65535"),
+        ({"stack": "system"}, "stack_address"),
+    ],
+)
+def test_what_the_small_stack_cannot_do_is_refused(given: dict[str, Any], said: str) -> None:
+    whole = {
+        "transport": "tcp",
+        "time_s": 1,
+        "peer": "tcp://192.168.7.2:9",
+        "stack": "small",
+        "stack_address": "192.168.7.77",
+    }
+    with pytest.raises(ValueError, match=said):
+        StreamParameters.model_validate({**whole, **given})
