@@ -34,7 +34,7 @@ def peer_results(**parameters: Any) -> dict[str, float | int]:
         **parameters,
     }
     acknowledged = {"window_ns": 500_000_000, "window_bytes": 300_000, "total_bytes": 440_000}
-    sent = stream_sent(acknowledged=acknowledged, returned_bytes=12)
+    sent = stream_sent(acknowledged=acknowledged, returned_bytes=12, stack={"held_bytes": 36_000})
     outcome = exchange_of(sent, stream_received(total_messages=950, total_bytes=475_000))
     outcome.results["reverse_receiver"] = outcome.results.pop("receiver")
     back = reported(bytes=500_000, errors=0)
