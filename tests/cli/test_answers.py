@@ -74,7 +74,10 @@ def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab
     wanted = "Saturation of a UDP stream, 200-byte messages, 1 flow, 100 ms, over loopback"
     assert title.rstrip() == wanted
     assert [row.split()[0] for row in rows[:2]] == ["nothing", "5"]
-    begins = ("With 200-byte UDP messages, ", "What the network carries of 200-byte UDP messages is ")
+    begins = (
+        "With 200-byte UDP messages, ",
+        "What the network carries of 200-byte UDP messages is ",
+    )
     assert any(f"\n{words}" in said.out for words in begins)
     assert "`lanlab report " in said.out
 
