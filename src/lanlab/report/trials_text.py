@@ -82,7 +82,7 @@ def mean_text(
         return f"{mean} ({'; '.join(said)})" if said else mean
     low, high = (_shown(metric, end) for end in interval)
     count = lacking or f"{len(values)} trials"
-    if low == high:
+    if interval[0] == interval[1]:
         return f"{mean} (the same in all trials, {count})"
     if is_simulated:
         return f"{mean} (95 % interval over seeds of the model {low} to {high}, {count})"
