@@ -45,6 +45,7 @@ _TESTS = {
     "medium_load.rs": "engine/test_engine_medium_load",
     "path_mtu": "engine/test_engine_paths testbeds/test_ssh_paths",
     "pcap_file.rs": "engine/test_engine_simulate",
+    "segment.rs": "cli/test_ipx_commands cli/test_netware_commands",
     "recorded.rs": "engine/test_engine_simulate cli/test_serve_netbeui cli/test_netbeui_commands",
     "serve": "cli/test_serve cli/test_own_server cli/test_serve_netbeui "
     "workloads/test_station_fairness",
