@@ -300,7 +300,7 @@ def test_metrics_that_a_workload_names_are_there_unless_they_do_not_apply(
         () if any(key.startswith("rate_") for key in parameters) else ("back_to_back",),
         ("duplicate", "reordered", "delay_variation", "lost_link", "lost_late") if is_tcp else (),
         # Of the second direction, where there is one, and of a program at the other end.
-        ("reverse_", "acknowledged_", "returned_", "peer_", "total_"),
+        ("reverse_", "acknowledged_", "returned_", "peer_", "total_", "stack_"),
         () if is_tcp else ("retransmitted", "messages_per_segment", "bytes_per_segment"),
     )
     assert all(key.startswith(tuple(itertools.chain(*beginnings))) for key in absent), absent

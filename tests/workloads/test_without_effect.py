@@ -12,6 +12,7 @@ from lanlab.workloads import without_effect as table
 
 TCP = {"transport": "tcp"}
 TIME = {"time_s": 1}
+SMALL = {**TCP, "stack": "small", "stack_address": "10.0.0.9", "peer": "tcp://10.0.0.1:5001"}
 #: Of each workload: a parameter and its value, what is wrong for it, what it needs.
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("stream", {"nodelay": True, **TIME}, {}, TCP),
@@ -23,6 +24,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("stream", {"read_bytes": 2000, **TIME}, {}, TCP),
     ("stream", {"drain_s": 1, **TIME}, TCP, {}),
     ("stream", {"when_late": "skip", **TIME}, {}, {"rate_bps": "1M"}),
+    ("stream", {"stack": "small", **TIME}, TCP, SMALL),
+    ("stream", {"stack_address": "10.0.0.9", **TIME}, TCP, SMALL),
+    ("stream", {"stack_memory_bytes": "48kB", **TIME}, TCP, SMALL),
     ("stream", {"receiver_rivals": 1, **TIME}, {}, {"receiver_processor": 0}),
     ("copy", {"medium": "disk"}, {"dataset": "dir:/tmp"}, {"dataset": "many-small"}),
     ("copy", {"signing": "required"}, {"service": "smb"}, {"service": "smb1"}),

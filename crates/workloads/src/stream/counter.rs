@@ -254,9 +254,8 @@ impl<'a> Counter<'a> {
             }
             None if measured => {
                 self.last_arrival = arrival.at;
-                // What arrived first opens the window and is not in it: a receiver that came late to a
-                // stream took several messages at once, whose time was not seen.
-                let counted = if self.first_arrival.is_none() { 0 } else { run.count };
+                // The first message opens the window and is not in it.
+                let counted = run.count - u64::from(self.first_arrival.is_none());
                 self.first_arrival.get_or_insert(arrival.at);
                 counts.window_messages += counted;
                 counts.window_bytes += counted * self.plan.message_bytes as u64;
