@@ -49,6 +49,10 @@ impl MessagePort for MessageTransport {
         }
     }
 
+    fn keeps_copy(&self) -> bool {
+        matches!(self, Self::Frames(_))
+    }
+
     fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
         match self {
             Self::Tcp(messages) => messages.poll_send(cx, parts),

@@ -8,6 +8,12 @@ pub trait MessagePort {
     /// Take messages of at most `longest` bytes from here on; one whose carrier has its own bound keeps that.
     fn set_longest(&mut self, longest: usize);
 
+    /// Whether it keeps a copy of what it was given to send: its memory is not needed then, and of many sessions
+    /// on a link it would be the most that each takes.
+    fn keeps_copy(&self) -> bool {
+        false
+    }
+
     /// Send a message of two parts. Until that is done the same message is to be given again.
     ///
     /// # Errors

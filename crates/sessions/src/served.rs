@@ -87,7 +87,8 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             let has_data = self.answer(&mut head, &mut data).await?;
             if is_received {
                 message = self.session.memory();
-                if has_data && message.capacity() > KEPT_BYTES {
+                let is_long = has_data && message.capacity() > KEPT_BYTES;
+                if is_long || self.port.keeps_copy() {
                     message = Vec::new();
                 }
             }
@@ -135,6 +136,9 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             self.judge_login().await?;
             poll_fn(|cx| self.port.poll_send(cx, [&*head, &*data])).await?;
             has_data |= !data.is_empty();
+            if self.port.keeps_copy() {
+                *data = Vec::new();
+            }
         }
     }
 

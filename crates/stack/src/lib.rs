@@ -20,4 +20,5 @@ pub mod profile;
 pub mod redirector;
 mod sequenced;
 pub mod smb;
+mod spare;
 pub mod xns;

@@ -56,9 +56,7 @@ impl WiredPort {
     /// Those of the link, or why the session has ended; `InvalidInput` if the message is too long.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
         if !parts[1].is_empty() && !self.is_whole {
-            self.whole.clear();
-            self.whole.extend_from_slice(parts[0]);
-            self.whole.extend_from_slice(parts[1]);
+            self.whole = parts.concat();
             self.is_whole = true;
         }
         let message = if parts[1].is_empty() { parts[0] } else { &self.whole };
@@ -90,6 +88,8 @@ impl WiredPort {
         });
         if sent.is_ready() {
             self.is_whole = false;
+            // The node has a copy, and there may be many sessions.
+            self.whole = Vec::new();
         }
         sent
     }

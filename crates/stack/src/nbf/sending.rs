@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use lanlab_wire::nbf::{SessionCommand, flag, value};
 
 use crate::netbios::Correlators;
+use crate::spare::is_kept;
 
 /// Messages that may wait behind the one that is being sent.
 const MOST_MESSAGES: usize = 4;
@@ -123,7 +124,9 @@ impl Sending {
     /// The first message is done. Gives whether there was one.
     pub(super) fn done(&mut self) -> bool {
         let Some(memory) = self.messages.pop_front() else { return false };
-        self.spare.push(memory);
+        if is_kept(&memory) {
+            self.spare.push(memory);
+        }
         self.sent_bytes = 0;
         self.wait = Wait::Nothing;
         true

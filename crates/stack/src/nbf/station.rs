@@ -19,6 +19,7 @@ use crate::carrier::{
 use crate::llc;
 use crate::netbios::{Correlators, Names, Outcome, Queries, QueryKind, QueryPace};
 use crate::profile::Profile;
+use crate::spare::is_kept;
 
 /// What a station has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -380,8 +381,10 @@ impl Carrier for Station {
         let (event, memory) = self.events.pop_front()?;
         if let Some(mut memory) = memory {
             std::mem::swap(message, &mut memory);
-            memory.clear();
-            self.spare.push(memory);
+            if is_kept(&memory) {
+                memory.clear();
+                self.spare.push(memory);
+            }
         }
         Some(event)
     }

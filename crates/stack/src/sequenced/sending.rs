@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use super::is_after;
 use crate::carrier::NotSent;
+use crate::spare::is_kept;
 
 /// Messages that may wait, the one included that is being sent.
 const MOST_MESSAGES: usize = 4;
@@ -198,7 +199,9 @@ impl Sending {
             }
             if let Some(message) = self.messages.pop_front() {
                 self.bytes -= message.octets.len();
-                self.spare.push(message.octets);
+                if is_kept(&message.octets) {
+                    self.spare.push(message.octets);
+                }
                 messages += 1;
             }
         }
