@@ -141,7 +141,7 @@ pub fn run_many(subject: &Subject) -> Tally {
     let number = |name: &str, otherwise| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
-    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 1_000_000));
+    let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 100_000));
     let mut tally = Tally::default();
     for seed in first..first + count {
         run(seed, subject, &mut tally);

@@ -38,7 +38,7 @@ fn what_arrives_is_an_exact_prefix_under_random_faults() {
 
 /// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test xns -- --ignored many_xns`
 #[test]
-#[ignore = "long: a million schedules take minutes"]
+#[ignore = "long: 100,000 schedules, or as many as are asked for"]
 fn many_xns_schedules() {
     run_many(&SPP);
 }
