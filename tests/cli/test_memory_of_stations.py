@@ -19,12 +19,15 @@ __all__ = ["cable"]
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="raw frames need Linux"),
     pytest.mark.long,
+    # How many messages wait at once depends on what else runs.
+    pytest.mark.alone,
 ]
 
 _SESSIONS = 100
 #: KiB a session. Messages of up to 64 kB are put together, answered and kept until they are
-#: acknowledged, each in memory of its own; straight on IPX a message is one packet.
-_MOST_KIB = 192
+#: acknowledged, each in memory of its own; straight on IPX a message is one packet. NetBEUI came to
+#: 173 to 191.
+_MOST_KIB = {"nbf": 224, "ipx": 192, "nbipx": 192, "ncp": 192}
 
 
 def _resident_kib(pid: int) -> int:
@@ -35,7 +38,7 @@ def _resident_kib(pid: int) -> int:
     return own + sum(_resident_kib(int(child)) for child in children)
 
 
-@pytest.mark.parametrize("carrier", ["nbf", "ipx", "nbipx", "ncp"])
+@pytest.mark.parametrize("carrier", _MOST_KIB)
 def test_a_session_takes_no_more_memory_than_its_messages_need(
     cable: tuple[Namespace, Namespace], tmp_path: Path, carrier: str
 ) -> None:
@@ -71,4 +74,4 @@ def test_a_session_takes_no_more_memory_than_its_messages_need(
         assert measuring.returncode == 0, told
     each = (most - before) / _SESSIONS
     print(f"{carrier}: {each:.0f} KiB a session")
-    assert each <= _MOST_KIB
+    assert each <= _MOST_KIB[carrier]
