@@ -103,10 +103,11 @@ def factor_effects(
         for level in levels[1:]
         if (effect := _effect(cells, factor, levels[0], level)) is not None
     )
+    means = {key: _geometric(values.values()) for key, values in cells.items()}
     by_case: dict[_Key, dict[_Key, float]] = {}
-    for key, values in cells.items():
+    for key, mean in means.items():
         at = tuple((name, level) for name, level in key if name not in factors)
-        by_case.setdefault(at, {})[key] = _geometric(values.values())
+        by_case.setdefault(at, {})[key] = mean
     declared = dict.fromkeys(
         (name, level)
         for one in experiments
@@ -116,8 +117,7 @@ def factor_effects(
     place = {one: number for number, one in enumerate(declared)}
     ordered = sorted(by_case.items(), key=lambda case: [place.get(one, 0) for one in case[0]])
     cases = tuple(Case(dict(at), _spreads(own, factors)) for at, own in ordered)
-    everything = {key: _geometric(values.values()) for key, values in cells.items()}
-    overall = _spreads(everything, factors)
+    overall = _spreads(means, factors)
     if not effects or not overall:
         return None
     blocks = max(len(values) for values in cells.values())

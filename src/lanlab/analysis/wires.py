@@ -104,7 +104,7 @@ def wire_of(run: RunRecord) -> Wire | None:
         is_switched=has_medium and facts.get("topology") == "switch",
         way_ns=facts.get("delay_ns", 0) + facts.get("propagation_ns", 0),
         has_token_bucket=facts.get("shape") == "tbf",
-        has_timestamps=run.testbed.get("name") != "simulated",
+        has_timestamps=not run.is_simulated,
     )
 
 

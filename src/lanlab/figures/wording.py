@@ -182,7 +182,9 @@ def percent(ratio: float, digits: int = 3) -> str:
     return f"{shown:.{decimals}f} %".replace("-", _MINUS)
 
 
-def with_interval(value: float, ends: tuple[float, float] | None) -> str:
+def with_interval(
+    value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
+) -> str:
     """A mean and its interval, to the second digit of the interval's shorter side: with `±` where
     both sides are alike as far as they are printed, else with its ends. Without one where all
     values are the same: that makes none of them exact.
@@ -196,7 +198,13 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
         ('0.020 (0 … 0.067)', 'about 50 (too few trials for an interval)')
         >>> with_interval(28.427154, (28.427109, 28.427199))
         '28.4272 ± 0.0001'
+        >>> with_interval(26.5018, (26.4979, 26.5057), is_simulated=True)
+        '26.5'
+        >>> with_interval(98.3, (92.1, 104.5), is_simulated=True)
+        '98.3 ± 6.2'
     """
+    if is_simulated and all(number(end, 3) == number(value, 3) for end in ends or ()):
+        return number(value, 3)
     if ends is None:
         return number(value)
     low, high = ends
@@ -221,19 +229,6 @@ def with_interval(value: float, ends: tuple[float, float] | None) -> str:
         for end, text in zip(ends, shown, strict=True)
     ]
     return f"{value:,.{decimals}f} ({' … '.join(shown)})".replace("-", _MINUS)
-
-
-def with_seeds(value: float, ends: tuple[float, float] | None) -> str:
-    """A simulated mean to three digits, as no model is worth more, and its interval over seeds
-    where that is seen in them.
-
-    Examples:
-        >>> with_seeds(26.5018, (26.4979, 26.5057)), with_seeds(98.3, (92.1, 104.5))
-        ('26.5', '98.3 ± 6.2')
-    """
-    text = number(value, 3)
-    is_seen = ends is not None and any(number(end, 3) != text for end in ends)
-    return with_interval(value, ends) if is_seen else text
 
 
 def values_text(shown: Quantity, values: Sequence[float]) -> str:

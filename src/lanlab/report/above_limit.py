@@ -52,7 +52,8 @@ def _one(study: Study, summary: Summary) -> str:
     if summary.ci_low is None or summary.ci_high is None:
         return f"{text} (one trial, so no interval)"
     ends = shown.interval(summary.ci_low, summary.ci_high)
-    mean = f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
+    mean = with_interval(shown.shown(summary.mean), ends, is_simulated=study.is_simulated)
+    mean = f"{mean} {shown.unit}".rstrip()
     lies = "includes" if summary.ci_low <= summary.limit else "excludes"
     limit = f"{number(shown.shown(summary.limit))} {shown.unit}".rstrip()
     return f"{text} ({mean}; the interval {lies} the limit of {limit})"

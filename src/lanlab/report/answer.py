@@ -14,15 +14,7 @@ from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean, summarise
 from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import (
-    condition_text,
-    number,
-    percent,
-    plain,
-    quantity,
-    with_interval,
-    with_seeds,
-)
+from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
 from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.analyses import Analyses
 from lanlab.report.contrast import Contrast, contrast
@@ -385,8 +377,8 @@ def _mean(study: Study, summary: Summary) -> str:
     assert summary.mean is not None
     shown = quantity(study, summary.metric)
     ends = shown.interval(summary.ci_low, summary.ci_high)
-    text = with_seeds if study.is_simulated else with_interval
-    return f"{text(shown.shown(summary.mean), ends)} {shown.unit}".strip()
+    text = with_interval(shown.shown(summary.mean), ends, is_simulated=study.is_simulated)
+    return f"{text} {shown.unit}".strip()
 
 
 def _share(summary: Summary) -> str:

@@ -129,7 +129,8 @@ def _cells(
         text = ""
         if ours is not None and ours.mean is not None:
             ends_shown = shown.interval(ours.ci_low, ours.ci_high)
-            text = with_interval(shown.shown(ours.mean), ends_shown)
+            mean = shown.shown(ours.mean)
+            text = with_interval(mean, ends_shown, is_simulated=study.is_simulated)
             if metric == "elapsed_ns" and row.is_of_another_amount:
                 text = OTHER_AMOUNT
         cells.append(Cell(None, text))

@@ -287,14 +287,12 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
         low, high = one.interval or (None, None)
         whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
         ends = shown.interval(summary.ci_low, summary.ci_high)
-        ours = (
-            "none"
-            if summary.mean is None
-            else (
-                f"{with_interval(shown.shown(summary.mean), ends)} {shown.unit}".rstrip()
-                + (f" {DISTURBED}" if summary.disturbed else "")
-            )
-        )
+        ours = "none"
+        if summary.mean is not None:
+            mean = shown.shown(summary.mean)
+            ours = with_interval(mean, ends, is_simulated=study.is_simulated)
+            ours = f"{ours} {shown.unit}".rstrip()
+            ours += f" {DISTURBED}" if summary.disturbed else ""
         rows.append(
             (
                 words(summary.experiment),

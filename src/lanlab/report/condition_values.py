@@ -106,7 +106,11 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
             for s, summary in zip(shown, rows, strict=True):
                 ends = s.interval(summary.ci_low, summary.ci_high)
                 mean = summary.mean
-                cells.append("none" if mean is None else with_interval(s.shown(mean), ends))
+                cells.append(
+                    "none"
+                    if mean is None
+                    else with_interval(s.shown(mean), ends, is_simulated=study.is_simulated)
+                )
             lines.append(f"| {' | '.join(map(_escaped, cells))} |")
         parts.append("\n".join(lines))
     note = "Means over trials with 95 % confidence intervals, where there are two trials or more."

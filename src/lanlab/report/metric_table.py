@@ -17,7 +17,6 @@ from lanlab.figures.wording import (
     quantity,
     values_text,
     with_interval,
-    with_seeds,
 )
 from lanlab.report.above_limit import ABOVE, is_above
 from lanlab.report.ending_text import HOW_ENDED
@@ -144,9 +143,8 @@ def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
         text = values_text(shown, summary.values)
     else:
         ends = shown.interval(summary.ci_low, summary.ci_high)
-        text = (with_seeds if study.is_simulated else with_interval)(
-            shown.shown(summary.mean), ends
-        )
+        mean = shown.shown(summary.mean)
+        text = with_interval(mean, ends, is_simulated=study.is_simulated)
     return f"{text} {DISTURBED}" if summary.disturbed else text
 
 

@@ -13,7 +13,6 @@ from lanlab.report.stream_columns import share_text
 from lanlab.report.stream_text import directions, line, stream_lines
 from lanlab.report.tcp_text import retransmitted_text, round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.peers import shown_metric
 
@@ -47,7 +46,7 @@ def measurement_lines(
             said += [f"trial {trial.number}"] if len(trials) > 1 else []
             said += _all_of(run, trial, with_modes=verbose)
     if len(trials) > 1:
-        said += _each(trials, Study.model_validate(run.study).is_simulated)
+        said += _each(trials, is_simulated=run.is_simulated)
     return [*said, line("saved as", run.id)]
 
 
@@ -101,7 +100,7 @@ def _all_of(run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str
     return copy_lines(trial)
 
 
-def _each(trials: Sequence[TrialRecord], is_simulated: bool) -> list[str]:
+def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
     """A line for each trial and one for their mean, in each direction."""
     done = [trial for trial in trials if trial.status == "done"]
     ways = [directions(trial) for trial in done]

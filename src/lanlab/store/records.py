@@ -81,3 +81,8 @@ class RunRecord:
     alternation: dict[str, Any] | None = None
     #: What people call it: `name`, `note` and `tags`, each only if there is one; `None`: nothing.
     label: dict[str, Any] | None = None
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether its hosts are modelled machines."""
+        return bool(self.testbed.get("name") == "simulated")
