@@ -1,6 +1,5 @@
 //! A station at its raw link: frames in and out, and what it holds.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use lanlab_os as os;
@@ -10,7 +9,7 @@ use lanlab_stack::ip::{
 };
 use lanlab_units::Instant;
 
-use super::{LOOK_NS, READ_BYTES};
+use super::{LOOK_NS, READ_BYTES, peer_address};
 use crate::listen::{link_failure, place_of};
 use crate::messages::{Failure, OwnStack, PeerStream, StackFacts};
 use crate::running::Running;
@@ -47,20 +46,14 @@ impl AtLink {
             as u64
     }
 
-    /// Open the link, see that nobody has the address, and find the peer.
+    /// Open the link, see that no other station has the address, and find the peer.
     pub fn open(
         request: &PeerStream,
         stack: &OwnStack,
         tcp: TcpProfile,
         running: &Running,
     ) -> Result<Self, Failure> {
-        let IpAddr::V4(peer) = request.peer.ip() else {
-            return Err(Failure::value(
-                "peer",
-                request.peer,
-                "an IPv4 address with the small stack",
-            ));
-        };
+        let peer = peer_address(request)?;
         let place = place_of(&stack.link)?;
         let link = RawLink::open(&place, RawFrames::ToAddress(stack.address))
             .map_err(|error| link_failure(&place, &error))?;
@@ -100,7 +93,7 @@ impl AtLink {
                         "stack.address_taken",
                         format!("{} is the address of another station, {mac}", stack.address),
                     )
-                    .hint("give one by `address=` that no host of the network has"));
+                    .hint("give one by --stack-address that no host of the network has"));
                 }
                 Reach::Unanswered => {
                     return Err(Failure::new(

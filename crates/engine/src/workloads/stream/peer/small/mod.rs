@@ -59,9 +59,7 @@ fn profile(request: &PeerStream) -> Result<TcpProfile, Failure> {
 
 /// Refuse what this stack cannot do, before the link is touched.
 pub fn check(request: &PeerStream, stack: &OwnStack) -> Result<(), Failure> {
-    let IpAddr::V4(peer) = request.peer.ip() else {
-        return Err(Failure::value("peer", request.peer, "an IPv4 address with the small stack"));
-    };
+    let peer = peer_address(request)?;
     let address = stack.address;
     if address == peer || !is_of_one_host(address) {
         return Err(Failure::value("address", address, "an IPv4 address that no other host has"));
@@ -75,10 +73,19 @@ pub fn check(request: &PeerStream, stack: &OwnStack) -> Result<(), Failure> {
             format!("{most} bytes or more with these flows and buffers"),
         )
         .hint(
-            "allow more by `memory=`, or take smaller buffers: --send-buffer, --receive-buffer",
+            "allow more by --stack-memory, or take smaller buffers: --send-buffer, --receive-buffer",
         ));
     }
     Ok(())
+}
+
+fn peer_address(request: &PeerStream) -> Result<Ipv4Addr, Failure> {
+    match request.peer.ip() {
+        IpAddr::V4(peer) => Ok(peer),
+        IpAddr::V6(_) => {
+            Err(Failure::value("peer", request.peer, "an IPv4 address with the small stack"))
+        }
+    }
 }
 
 fn is_of_one_host(address: Ipv4Addr) -> bool {
