@@ -27,7 +27,7 @@ const TCP: TcpProfile = TcpProfile {
     mss_bytes: None,
     receive_buffer_bytes: 8192,
     send_buffer_bytes: 8192,
-    send_rings: 8,
+    send_rings: TcpProfile::LONG_SEND_RINGS,
     delayed_ack_ns: None,
     nagle: true,
 };

@@ -70,7 +70,7 @@ fn used<F: Future<Output = ()> + 'static>(
         mss_bytes: None,
         receive_buffer_bytes: 8192,
         send_buffer_bytes: 8192,
-        send_rings: 8,
+        send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: None,
         nagle: true,
     };

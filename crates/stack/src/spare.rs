@@ -3,7 +3,10 @@
 /// More of it is given back: each of many sessions would keep what its longest message took.
 const MOST_BYTES: usize = 4 << 10;
 
-/// Whether memory is kept.
-pub(crate) fn is_kept(memory: &Vec<u8>) -> bool {
-    memory.capacity() <= MOST_BYTES
+/// Keep memory, empty, unless it is much.
+pub(crate) fn keep(spare: &mut Vec<Vec<u8>>, mut memory: Vec<u8>) {
+    if memory.capacity() <= MOST_BYTES {
+        memory.clear();
+        spare.push(memory);
+    }
 }

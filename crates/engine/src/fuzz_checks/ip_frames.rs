@@ -33,7 +33,7 @@ pub fn ip_frames(octets: &[u8]) {
             mss_bytes: None,
             receive_buffer_bytes: BUFFER_BYTES,
             send_buffer_bytes: BUFFER_BYTES,
-            send_rings: 8,
+            send_rings: TcpProfile::LONG_SEND_RINGS,
             delayed_ack_ns: Some(200_000_000),
             nagle: true,
         },

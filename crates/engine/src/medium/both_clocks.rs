@@ -38,7 +38,7 @@ fn interface(port: Port) -> Interface {
             mss_bytes: None,
             receive_buffer_bytes: BUFFER_BYTES,
             send_buffer_bytes: BUFFER_BYTES,
-            send_rings: 8,
+            send_rings: TcpProfile::LONG_SEND_RINGS,
             delayed_ack_ns: Some(200_000_000),
             nagle: true,
         },

@@ -40,6 +40,11 @@ pub struct TcpProfile {
     pub nagle: bool,
 }
 
+impl TcpProfile {
+    /// Of a host whose memory is not bounded: no segment of a bulk transfer is cut.
+    pub const LONG_SEND_RINGS: usize = 8;
+}
+
 /// Why a socket does not do what it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -13,8 +13,9 @@ use lanlab_wire::arp::Packet;
 use super::{Config, ETHERNET_HEADER_BYTES, Interface, MTU_BYTES, Mac, TcpProfile};
 
 const ARP_TYPE: [u8; 2] = [8, 6];
-const EVERYBODY: Mac = [0xff; 6];
-const NOBODY: Mac = [0; 6];
+const BROADCAST: Mac = [0xff; 6];
+/// What a question has in place of the address that it asks for (RFC 826).
+const UNKNOWN: Mac = [0; 6];
 const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_LEN;
 /// Questions for the own address, and the pause after each: RFC 5227 has 3 and a second.
 const PROBES: u32 = 3;
@@ -127,7 +128,7 @@ impl Station {
     fn handle_arp(&mut self, packet: &[u8]) {
         let Ok(packet) = Packet::parse(packet) else { return };
         if packet.sender_mac == self.mac
-            || packet.sender_mac == NOBODY
+            || packet.sender_mac == UNKNOWN
             || packet.sender_mac[0] & 1 > 0
         {
             return;
@@ -178,10 +179,10 @@ impl Station {
             is_request: true,
             sender_mac: self.mac,
             sender: if is_probe { Ipv4Addr::UNSPECIFIED } else { self.address },
-            target_mac: NOBODY,
+            target_mac: UNKNOWN,
             target: if is_probe { self.address } else { self.peer },
         };
-        Some(framed(EVERYBODY, &question))
+        Some(framed(BROADCAST, &question))
     }
 
     /// See [`Interface::handle_timeout`].

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::interface::Interface;
 use crate::carrier::{Event, SessionId};
-use crate::spare::is_kept;
+use crate::spare::keep;
 
 /// Messages whose memory is kept.
 const MOST_SPARE: usize = 64;
@@ -41,10 +41,9 @@ impl<C, I> Common<C, I> {
     }
 
     /// Memory of a message that is not used any more.
-    pub(crate) fn keep(&mut self, mut memory: Vec<u8>) {
-        if self.spare.len() < MOST_SPARE && is_kept(&memory) {
-            memory.clear();
-            self.spare.push(memory);
+    pub(crate) fn keep(&mut self, memory: Vec<u8>) {
+        if self.spare.len() < MOST_SPARE {
+            keep(&mut self.spare, memory);
         }
     }
 

@@ -204,7 +204,6 @@ impl Station {
                 let is_broadcast = header.command == NameCommand::DatagramBroadcast;
                 if is_broadcast || self.names.registered(header.destination).is_some() {
                     let mut memory = self.spare.pop().unwrap_or_default();
-                    memory.clear();
                     memory.extend_from_slice(data);
                     let to = (!is_broadcast).then_some(header.destination);
                     let event = Event::Datagram { from: header.source, to, station: from };

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use lanlab_wire::nbf::{SessionCommand, flag, value};
 
 use crate::netbios::Correlators;
-use crate::spare::is_kept;
+use crate::spare::keep;
 
 /// Messages that may wait behind the one that is being sent.
 const MOST_MESSAGES: usize = 4;
@@ -75,7 +75,6 @@ impl Sending {
 
     pub(super) fn push(&mut self, message: &[u8]) {
         let mut memory = self.spare.pop().unwrap_or_default();
-        memory.clear();
         memory.extend_from_slice(message);
         self.messages.push_back(memory);
     }
@@ -124,9 +123,7 @@ impl Sending {
     /// The first message is done. Gives whether there was one.
     pub(super) fn done(&mut self) -> bool {
         let Some(memory) = self.messages.pop_front() else { return false };
-        if is_kept(&memory) {
-            self.spare.push(memory);
-        }
+        keep(&mut self.spare, memory);
         self.sent_bytes = 0;
         self.wait = Wait::Nothing;
         true

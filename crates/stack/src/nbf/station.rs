@@ -19,7 +19,7 @@ use crate::carrier::{
 use crate::llc;
 use crate::netbios::{Correlators, Names, Outcome, Queries, QueryKind, QueryPace};
 use crate::profile::Profile;
-use crate::spare::is_kept;
+use crate::spare::keep;
 
 /// What a station has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -381,10 +381,7 @@ impl Carrier for Station {
         let (event, memory) = self.events.pop_front()?;
         if let Some(mut memory) = memory {
             std::mem::swap(message, &mut memory);
-            if is_kept(&memory) {
-                memory.clear();
-                self.spare.push(memory);
-            }
+            keep(&mut self.spare, memory);
         }
         Some(event)
     }

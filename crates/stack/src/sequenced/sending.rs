@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::is_after;
 use crate::carrier::NotSent;
-use crate::spare::is_kept;
+use crate::spare::keep;
 
 /// Messages that may wait, the one included that is being sent.
 const MOST_MESSAGES: usize = 4;
@@ -104,7 +104,6 @@ impl Sending {
 
     fn push(&mut self, message: &[u8]) {
         let mut octets = self.spare.pop().unwrap_or_default();
-        octets.clear();
         octets.extend_from_slice(message);
         self.bytes += octets.len();
         let parts = octets.len().div_ceil(self.part_bytes).max(1);
@@ -199,9 +198,7 @@ impl Sending {
             }
             if let Some(message) = self.messages.pop_front() {
                 self.bytes -= message.octets.len();
-                if is_kept(&message.octets) {
-                    self.spare.push(message.octets);
-                }
+                keep(&mut self.spare, message.octets);
                 messages += 1;
             }
         }

@@ -18,7 +18,7 @@ fn profile(buffer_bytes: usize) -> TcpProfile {
         mss_bytes: None,
         receive_buffer_bytes: buffer_bytes,
         send_buffer_bytes: buffer_bytes,
-        send_rings: 8,
+        send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: Some(200_000_000),
         nagle: true,
     }

@@ -15,9 +15,8 @@ pub struct ByteCounter<'a> {
     last_arrival: Instant,
     total_bytes: u64,
     window_bytes: u64,
-    /// What had come before the window, and what of it is still to be counted.
+    /// The first of all bytes, which had come before the window.
     earlier_bytes: u64,
-    uncounted_bytes: u64,
 }
 
 impl<'a> ByteCounter<'a> {
@@ -33,7 +32,6 @@ impl<'a> ByteCounter<'a> {
             total_bytes: 0,
             window_bytes: 0,
             earlier_bytes: 0,
-            uncounted_bytes: 0,
         }
     }
 
@@ -43,7 +41,6 @@ impl<'a> ByteCounter<'a> {
         if waiting_bytes > 0 && now >= self.window_start {
             self.window_start = now;
             self.earlier_bytes = waiting_bytes;
-            self.uncounted_bytes = waiting_bytes;
         }
     }
 
@@ -53,10 +50,8 @@ impl<'a> ByteCounter<'a> {
         let before = self.total_bytes;
         self.total_bytes += bytes;
         intervals.record(now.nanos_since(self.start), 0, bytes);
-        let earlier = bytes.min(self.uncounted_bytes);
-        self.uncounted_bytes -= earlier;
         if now >= self.window_start && self.window_end.is_none_or(|end| now < end) {
-            self.window_bytes += bytes - earlier;
+            self.window_bytes += self.total_bytes.saturating_sub(self.earlier_bytes.max(before));
         }
         let size = self.plan.message_bytes as u64;
         self.total_bytes / size - before / size
@@ -87,7 +82,7 @@ impl<'a> ByteCounter<'a> {
         match (self.window_end, self.plan.messages()) {
             (Some(end), _) => now >= end,
             (None, Some(messages)) => {
-                let come = self.earlier_bytes - self.uncounted_bytes + self.window_bytes;
+                let come = self.earlier_bytes.min(self.total_bytes) + self.window_bytes;
                 come >= messages * self.plan.message_bytes as u64
             }
             (None, None) => false,

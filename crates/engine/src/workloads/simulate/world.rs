@@ -181,7 +181,7 @@ fn tcp(asked: &SimulatedMachine) -> TcpProfile {
         mss_bytes: tcp.mss_bytes,
         receive_buffer_bytes: tcp.window_bytes as usize,
         send_buffer_bytes: asked.send_buffer_bytes as usize,
-        send_rings: 8,
+        send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: (tcp.delayed_ack_ns > 0).then_some(tcp.delayed_ack_ns),
         nagle: tcp.nagle,
     }

@@ -50,14 +50,17 @@ impl Client {
         &mut self,
         call: CallId,
         (function, step): (Function, Step),
-        operation: &Operation,
+        (number, file, offset, count): (u32, FileId, u32, u32),
         parts: [&[u8]; 2],
-    ) {
+    ) -> Result<(), Refusal> {
+        let (operation, file) = (Low { number }, burst::file_of(self.file(file)?));
+        let operation = Operation { operation, file, reserved: [0; 8], offset, count };
         let mut message = self.memory();
         message.push(BURST);
         operation.emit(&mut message);
         message.extend(parts.concat());
         self.waiting.push_back(Request { call, function, step, message });
+        Ok(())
     }
 
     pub(super) fn read_burst(
@@ -67,11 +70,8 @@ impl Client {
         offset: u32,
         count: u32,
     ) -> Result<(), Refusal> {
-        let (file, number) = (burst::file_of(self.file(file)?), burst::operation::READ);
-        let operation =
-            Operation { operation: Low { number }, file, reserved: [0; 8], offset, count };
-        self.ask_burst(call, (function::READ, Step::ReadBurst { count }), &operation, [&[]; 2]);
-        Ok(())
+        let operation = (burst::operation::READ, file, offset, count);
+        self.ask_burst(call, (function::READ, Step::ReadBurst { count }), operation, [&[]; 2])
     }
 
     pub(super) fn write_burst(
@@ -82,11 +82,8 @@ impl Client {
         parts: [&[u8]; 2],
     ) -> Result<(), Refusal> {
         let count = (parts[0].len() + parts[1].len()) as u32;
-        let (file, number) = (burst::file_of(self.file(file)?), burst::operation::WRITE);
-        let operation =
-            Operation { operation: Low { number }, file, reserved: [0; 8], offset, count };
-        self.ask_burst(call, (function::WRITE, Step::WriteBurst { count }), &operation, parts);
-        Ok(())
+        let operation = (burst::operation::WRITE, file, offset, count);
+        self.ask_burst(call, (function::WRITE, Step::WriteBurst { count }), operation, parts)
     }
 
     /// What answers a burst.
