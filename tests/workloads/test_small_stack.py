@@ -124,6 +124,15 @@ def test_what_a_kernel_sends_is_received_in_bounded_memory(pair: Pair) -> None:
     assert 0 < metrics["stack_held_bytes"] <= MEMORY_BYTES
 
 
+def test_what_came_before_the_start_is_not_in_the_window(one_pair: Pair) -> None:
+    """A peer fills the buffer as soon as it is connected."""
+    with peer(one_pair, "writes") as (url, _):
+        result, _ = measured(one_pair, url, traffic_direction="reverse", bytes=146_000, warmup_s=0)
+
+    assert result["total_bytes"] >= 146_000
+    assert 1460 <= result["total_bytes"] - result["window_bytes"] <= 8192
+
+
 def test_an_amount_arrives_to_the_byte(one_pair: Pair) -> None:
     with peer(one_pair, "reads") as (url, program):
         measured(one_pair, url, bytes=146_000, warmup_s=0)

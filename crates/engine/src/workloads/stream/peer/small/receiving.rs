@@ -36,6 +36,11 @@ pub fn receive(
     let (mut receive_calls, mut buffer) = (0, [0; READ_BYTES]);
     let latest_end = plan.latest_end(start);
     let mut is_cancelled = running.wait_to_begin(start).is_none();
+    // A peer sends from when it is connected.
+    for (id, counter, _) in &mut flows {
+        let now = os::monotonic();
+        counter.begin(at_link.station.interface.readable_bytes(*id) as u64, now);
+    }
     while !is_cancelled && flows.iter().any(|(_, _, ended_by)| ended_by.is_none()) {
         let mut now = os::monotonic();
         let mut has_more = at_link.turn(now)?;
