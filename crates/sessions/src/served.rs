@@ -78,7 +78,6 @@ struct Served<'a, P, F, L, K> {
 impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K> {
     async fn run(&mut self) -> io::Result<()> {
         let (mut message, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
-        let keeps_copy = self.port.keeps_copy();
         while !self.session.is_over() {
             let is_received = self.wait(&mut message).await?;
             self.session.handle_timeout(self.clock.now());
@@ -88,12 +87,9 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             let has_data = self.answer(&mut head, &mut data).await?;
             if is_received {
                 message = self.session.memory();
-                if keeps_copy || has_data && message.capacity() > KEPT_BYTES {
+                if self.port.keeps_copy() || has_data && message.capacity() > KEPT_BYTES {
                     message = Vec::new();
                 }
-            }
-            if keeps_copy {
-                data = Vec::new();
             }
         }
         Ok(())
@@ -139,6 +135,10 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
             self.judge_login().await?;
             poll_fn(|cx| self.port.poll_send(cx, [&*head, &*data])).await?;
             has_data |= !data.is_empty();
+            if self.port.keeps_copy() {
+                // At once: the session would exchange it for memory of its own.
+                *data = Vec::new();
+            }
         }
     }
 
