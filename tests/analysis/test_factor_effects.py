@@ -122,7 +122,7 @@ def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
     figure = next(one for one in study.figure if one.figure == "factor_effects")
     chart = build_figure(swapped.run, swapped.trials, study, swapped.published, figure)
 
-    # As the study declares them, whatever came first in the run.
+    # In the order of the study, not of the run.
     assert chart.x.categories[:2] == (
         "operation read, 0.75 kbyte, 1 station",
         "operation read, 0.75 kbyte, 15 stations",

@@ -70,8 +70,8 @@ def test_a_session_takes_no_more_memory_than_its_messages_need(
             while measuring.poll() is None:
                 most = max(most, _resident_kib(server.pid))
                 time.sleep(0.1)
-            told = measuring.stdout.read() if measuring.stdout else ""
-        assert measuring.returncode == 0, told
+            output = measuring.stdout.read() if measuring.stdout else ""
+        assert measuring.returncode == 0, output
     each = (most - before) / _SESSIONS
     print(f"{carrier}: {each:.0f} KiB a session")
     assert each <= _MOST_KIB[carrier]

@@ -12,7 +12,7 @@ use crate::ncp::{AROUND_BURST, BURST, MOST_BURST, SMALLEST_PACKET, packet_bytes}
 use crate::redirector::{CallId, Done, FileId, Reason, Refusal};
 
 impl Client {
-    /// Octets of bursts that are read and written, where packets have so many.
+    /// Octets of bursts that are read and written, in packets of this size.
     fn burst_bytes(&self, packet: u32) -> Option<(u32, u32)> {
         let (read, write) = self.plan.burst_packets?;
         let part = packet.max(SMALLEST_PACKET) - AROUND_BURST;

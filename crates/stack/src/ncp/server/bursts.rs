@@ -3,9 +3,8 @@
 use lanlab_wire::ncp::burst::{self, Low, Operation, READ_REPLY_LEN, ReadReply, WriteReply};
 use lanlab_wire::ncp::completion;
 
-use super::refusals::{Refused, malformed, of_files};
+use super::refusals::{Refused, malformed};
 use super::state::State;
-use crate::files::{FileAnswer, FileCall};
 use crate::ncp::MOST_BURST;
 
 /// Octets of a message before what a burst says.
@@ -42,22 +41,8 @@ impl State {
     }
 
     async fn read_burst(&mut self, asked: Operation) -> Result<u32, Refused> {
-        let (_, open) = self.opened(burst::handle_of(asked.file))?;
-        if !open.reads {
-            return Err(completion::NO_READ_RIGHTS);
-        }
-        let (handle, offset) = (open.handle, asked.offset.into());
         let count = asked.count.min(MOST_BURST - READ_REPLY_LEN as u32);
-        let mut read = std::mem::take(&mut self.data);
-        let answer = self.channel.call(FileCall::Read { handle, offset, count }, &mut read).await;
-        match answer {
-            FileAnswer::Read if read.len() <= count as usize => {
-                self.data = read;
-                Ok(self.data.len() as u32)
-            }
-            FileAnswer::Refused(refusal) => Err(of_files(refusal)),
-            _ => Err(completion::IO_ERROR),
-        }
+        self.read_octets(burst::handle_of(asked.file), asked.offset, count).await
     }
 
     async fn write_burst(

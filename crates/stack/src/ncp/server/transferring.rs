@@ -11,19 +11,30 @@ use crate::files::{FileAnswer, FileCall};
 impl State {
     pub async fn read(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = Read::parse(data).map_err(malformed)?;
-        let (_, open) = self.opened(asked.file)?;
+        let most = asked.count.min(self.data_bytes);
+        let count = self.read_octets(asked.file, asked.offset, most.into()).await?;
+        files::emit_before_data(asked.offset, count as u16, &mut self.head);
+        Ok(())
+    }
+
+    /// Read octets into the data of the reply. Gives how many.
+    pub async fn read_octets(
+        &mut self,
+        file: FileHandle,
+        offset: u32,
+        count: u32,
+    ) -> Result<u32, Refused> {
+        let (_, open) = self.opened(file)?;
         if !open.reads {
             return Err(completion::NO_READ_RIGHTS);
         }
-        let (handle, most) = (open.handle, asked.count.min(self.data_bytes));
-        let call = FileCall::Read { handle, offset: asked.offset.into(), count: most.into() };
+        let call = FileCall::Read { handle: open.handle, offset: offset.into(), count };
         let mut read = std::mem::take(&mut self.data);
         let answer = self.channel.call(call, &mut read).await;
         match answer {
-            FileAnswer::Read if read.len() <= usize::from(most) => {
-                files::emit_before_data(asked.offset, read.len() as u16, &mut self.head);
+            FileAnswer::Read if read.len() <= count as usize => {
                 self.data = read;
-                Ok(())
+                Ok(self.data.len() as u32)
             }
             FileAnswer::Refused(refusal) => Err(of_files(refusal)),
             _ => Err(completion::IO_ERROR),
