@@ -195,6 +195,7 @@ fn what_came_before_reception_began_is_not_in_the_window() {
         if waiting == 250 {
             break;
         }
+        // What was sent may be on its way, and nothing tells when it is there.
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(waiting, 250);
