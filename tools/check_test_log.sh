@@ -8,9 +8,11 @@
 # LOG is what `make test` printed, with LANLAB_REQUIRE_PEERS=1 and as root.
 set -euo pipefail
 
-# Tests that failed, and passed when they were tried again. A host that takes the processors away fails
-# one; a regression that shows now and then fails more.
+# Tests that failed, and passed when they were tried again. A regression that shows now and then fails
+# more than a few. Those that failed while the host under this machine took its processors away count for
+# themselves: how many they are is the host's doing.
 readonly MOST_TRIED_AGAIN=2
+readonly MOST_DISTURBED=6
 
 # Processor seconds that a file of tests may take; exceptions are in tests/slow_files.txt. On a slower
 # or busier machine it may take half more; beside other tests, and waiting, it may last three times that.
@@ -50,9 +52,12 @@ readonly MAY_BE_SKIPPED=(
 
 readonly log=$1
 grep -E '^(AGAIN|SKIPPED) ' "$log" | sort | uniq -c || true
-again=$(sed -nE 's/^AGAIN (.*): (the host took|it failed beside) .*/\1/p' "$log" | sort -u | wc -l)
+tests_tried_again() { sed -nE "s/^AGAIN (.*): $1 .*/\\1/p" "$log" | sort -u | wc -l; }
+again=$(tests_tried_again 'it failed beside')
+disturbed=$(tests_tried_again 'the host took')
 skipped=$(awk -F '[][]' '/^SKIPPED \[/ { sum += $2 } END { print sum + 0 }' "$log")
 echo "tried again: $again tests; allowed: $MOST_TRIED_AGAIN"
+echo "tried again as the host took the processors: $disturbed tests; allowed: $MOST_DISTURBED"
 echo "skipped: $skipped tests"
 wrong=$(grep '^SKIPPED ' "$log" | grep -vF "$(printf '%s\n' "${MAY_BE_SKIPPED[@]}")" || true)
 if [[ -n $wrong ]]; then
@@ -76,7 +81,7 @@ if [[ -n $over ]]; then
         'the reason in tests/slow_files.txt:' "$over" >&2
     exit 1
 fi
-if ((again > MOST_TRIED_AGAIN)); then
+if ((again > MOST_TRIED_AGAIN || disturbed > MOST_DISTURBED)); then
     echo "error: too many tests were tried again" >&2
     exit 1
 fi

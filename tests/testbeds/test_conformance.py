@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
@@ -20,9 +21,9 @@ from testbed_peers import (
     answered,
     await_end,
     children_of,
+    kept_networks,
     marked_by,
     network_of,
-    network_of_process,
     own_interfaces,
     own_network,
     reaches,
@@ -252,29 +253,33 @@ def test_close_leaves_nothing(case: Case) -> None:
     """No process, no interface, no namespace; a second close does nothing."""
     interfaces = own_interfaces()
     bed = open_testbed(case.name, case.hosts, case.link)
-    networks = made_networks(case, bed)
-    assert bool(case.processes_of(os.getpid())) == (case.name != "loopback")
-    bed.close()
-    bed.close()
+    left = case.processes_of(os.getpid())
+    assert bool(left) == (case.name != "loopback")
+    with kept_networks(left if case.makes_hosts else ()) as networks:
+        assert networks >= made_networks(case, bed)
+        bed.close()
+        bed.close()
 
-    await_end(case.processes_of(os.getpid()))
-    assert case.processes_of(os.getpid()) == []
-    assert not networks & used_networks()
+        await_end(case.processes_of(os.getpid()))
+        assert case.processes_of(os.getpid()) == []
+        assert not networks & used_networks()
     assert own_interfaces() == interfaces
 
 
 def test_an_exception_leaves_nothing(case: Case) -> None:
     """The error goes on to the caller; the testbed is gone."""
-    networks = set()
-    with (
-        pytest.raises(ZeroDivisionError),
-        open_testbed(case.name, case.hosts, case.link) as bed,
-    ):
-        networks = made_networks(case, bed)
-        raise ZeroDivisionError
-    await_end(case.processes_of(os.getpid()))
-    assert case.processes_of(os.getpid()) == []
-    assert not networks & used_networks()
+    with contextlib.ExitStack() as kept:
+        networks: set[str] = set()
+        with (
+            pytest.raises(ZeroDivisionError),
+            open_testbed(case.name, case.hosts, case.link),
+        ):
+            left = case.processes_of(os.getpid()) if case.makes_hosts else ()
+            networks = kept.enter_context(kept_networks(left))
+            raise ZeroDivisionError
+        await_end(case.processes_of(os.getpid()))
+        assert case.processes_of(os.getpid()) == []
+        assert not networks & used_networks()
 
 
 def test_close_ends_what_still_runs_on_a_host(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,13 +331,13 @@ def test_an_ended_process_leaves_nothing(
     child = start_child(case)
     left = case.processes_of(child.pid)
     assert bool(left) == (case.name != "loopback")
-    networks = {network_of_process(each) for each in left} if case.makes_hosts else set()
-    end(child)
-    child.communicate()
-    await_end(left)
+    with kept_networks(left if case.makes_hosts else ()) as networks:
+        end(child)
+        child.communicate()
+        await_end(left)
 
-    assert case.processes_of(child.pid) == []
-    assert not networks & used_networks()
+        assert case.processes_of(child.pid) == []
+        assert not networks & used_networks()
 
 
 def test_two_at_once_do_not_disturb_each_other(case: Case, opened: Bed) -> None:

@@ -9,6 +9,7 @@ import select
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -140,26 +141,27 @@ def own_network() -> str:
     return network_of_process("self") if sys.platform == "linux" else ""
 
 
-def used_networks() -> set[str]:
+@contextlib.contextmanager
+def kept_networks(pids: Iterable[int]) -> Iterator[set[str]]:
     """
-    The network namespaces that some process is in.
+    The network namespaces of processes, for the block.
 
-    Those of testbeds that others have open are left out: the number of a namespace that is gone is
-    soon that of another.
+    They last as long as it: the number of one that is gone is soon that of another.
     """
-    of_others = {
-        str(each.pid)
-        for each in {*leftovers.marked_processes()} - {*leftovers.find_leftovers()}
-        if not each.mark.startswith(f"{os.getpid()}:")
-    }
+    with contextlib.ExitStack() as kept:
+        found = set()
+        for pid in pids:
+            network = kept.enter_context(Path(f"/proc/{pid}/ns/net").open("rb"))
+            found.add(f"net:[{os.fstat(network.fileno()).st_ino}]")
+        yield found
+
+
+def used_networks() -> set[str]:
+    """The network namespaces that some process is in."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
-        if process.name in of_others:
-            continue
-        try:
+        with contextlib.suppress(OSError):
             found.add(network_of_process(process.name))
-        except OSError:
-            continue
     return found
 
 

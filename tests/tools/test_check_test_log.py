@@ -27,15 +27,21 @@ def checked(folder: Path, *lines: str) -> tuple[int, str]:
 
 def test_what_is_tried_again_is_counted_by_test_and_bounded(tmp_path: Path) -> None:
     """Two attempts of one test are one test; Rust and Python count together."""
-    again = [f"AGAIN tests/a.py::test_{i}[x: y]: the host took 4.0% of it" for i in range(1)]
+    beside = [
+        f"AGAIN tests/a.py::test_{i}: it failed beside other tests, and passed alone"
+        for i in range(3)
+    ]
+    host = [f"AGAIN tests/a.py::test_h{i}[x: y]: the host took 4.0% of it" for i in range(6)]
     rust = "AGAIN Rust a::b: the host took 2.1% of a processor's time"
-    code, said = checked(tmp_path, *again, *again, rust)
+    code, said = checked(tmp_path, *beside[:2], *host[:5], *host[:5], rust)
     assert code == 0
     assert "tried again: 2 tests; allowed: 2" in said
-    assert all(line in said for line in (*again, rust))
-    beside = "AGAIN tests/a.py::test_b: it failed beside other tests, and passed alone"
-    code, said = checked(tmp_path, *again, rust, beside)
+    assert "the processors: 6 tests; allowed: 6" in said
+    assert all(line in said for line in (*beside[:2], *host[:5], rust))
+    code, said = checked(tmp_path, *beside)
     assert (code, "tried again: 3 tests" in said) == (1, True)
+    code, said = checked(tmp_path, *host, rust)
+    assert (code, "the processors: 7 tests" in said) == (1, True)
 
 
 def test_what_is_skipped_is_skipped_for_a_known_reason(tmp_path: Path) -> None:
@@ -53,7 +59,7 @@ def test_what_is_skipped_is_skipped_for_a_known_reason(tmp_path: Path) -> None:
 def test_a_log_without_either_is_fine(tmp_path: Path) -> None:
     """Zero of both."""
     code, said = checked(tmp_path)
-    assert (code, said.count(" 0 tests")) == (0, 2)
+    assert (code, said.count(" 0 tests")) == (0, 3)
 
 
 @pytest.mark.parametrize("times", ["22.4 s 5.0 s", "5.1 s 7.4 s"])

@@ -86,7 +86,8 @@ def test_the_queue_of_the_link_counts_the_same(lan: Pair, ip_version: int) -> No
     assert change["tx_packets"] == change["qdisc_packets"]
     beside = change["tx_packets"] - 300
     assert 3 <= beside <= 40
-    # Ethernet 14, IP 20 or 40, UDP 8; a word of the session has 64, the least frame fewer.
+    # Ethernet 14, IP 20 or 40, UDP 8; a word of the session has 64, the least frame fewer. A report
+    # of multicast groups has up to 130: hosts that are just up send some, even where IPv4 is tried.
     frame = 14 + (20 if ip_version == 4 else 40) + 8 + 500
     rest = change["tx_bytes"] - 300 * frame
-    assert 42 * beside <= rest <= (frame - 436) * beside
+    assert 42 * beside <= rest <= 130 * beside

@@ -32,6 +32,8 @@ from lanlab.workloads.peers import parse_peer
 from lanlab.workloads.stream import StreamParameters
 
 TCP = {"transport": "tcp", "message_size_bytes": 16_384}
+#: A stock server has read all of it, however busy the machine is, when it is asked for its count.
+PACED_TCP = {**TCP, "rate_bps": "100M"}
 UDP = {"transport": "udp", "message_size_bytes": 1_000, "rate_bps": "4M"}
 SHORT = {"time_s": 0.3, "silence_s": 1}
 
@@ -174,7 +176,7 @@ def server() -> Iterator[int]:
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
 @pytest.mark.parametrize("flows", [1, 4])
 @pytest.mark.parametrize("direction", ["forward", "reverse", "both"])
-@pytest.mark.parametrize("transport", [TCP, UDP], ids=["tcp", "udp"])
+@pytest.mark.parametrize("transport", [PACED_TCP, UDP], ids=["tcp", "udp"])
 def test_both_ends_count_the_same_bytes_with_a_stock_server(
     pair: Pair, server: int, transport: dict[str, Any], direction: str, flows: int, host: str
 ) -> None:
@@ -197,7 +199,7 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
         assert 0.1 <= waited_s < lasted_s
         rate_bps = 8 * metrics["peer_received_bytes"] / (lasted_s - waited_s)
         assert metrics["peer_goodput_bps"] == pytest.approx(rate_bps, rel=1e-9)
-        if transport is TCP:
+        if transport is PACED_TCP:
             assert metrics["peer_received_bytes"] == metrics["total_acknowledged_bytes"] > 0
         else:
             sent = metrics["total_sent_messages"]
@@ -210,7 +212,7 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
         received, sent = (
             metrics[f"{prefix}{key}"] for key in ("total_received_bytes", "peer_sent_bytes")
         )
-        if transport is TCP:
+        if transport is PACED_TCP:
             assert received == sent > 0
         else:
             assert sent - received == 1_000 * metrics[f"{prefix}lost_messages"] >= 0 < received
