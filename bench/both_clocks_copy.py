@@ -2,7 +2,7 @@
 The same copy on both clocks: SMB 1 over NetBEUI in real time over lanlab's own medium, and in
 virtual time between two machines that cost what this one does.
 
-    python bench/both_clocks_copy.py --trials 5          # on a quiet machine, 1 minute
+    python bench/both_clocks_copy.py --trials 5          # on a quiet machine, 3 minutes
 
 What a machine costs is measured before, at 100 Mbit/s, where nothing is compared: the cost of a
 message of the copy of one file, and that of a file of the copy of many, both beyond what machines
