@@ -32,9 +32,9 @@ TestbedOption = Annotated[
     typer.Option(
         "--testbed",
         metavar="NAME",
-        help="Where to measure: `virtual` (hosts and a cable inside this machine), `loopback`, or "
-        "real hosts by ssh, as `ssh:here,alice@nas` or `ssh:lab.toml`, or the nodes of a Ray "
-        "cluster, as `ray:10.0.0.1:6379`.",
+        help="Where to measure: `virtual` (hosts and a cable inside this machine), `loopback`, "
+        "`simulated` (machines of a study, computed), real hosts by ssh, as `ssh:here,alice@nas` "
+        "or `ssh:lab.toml`, or the nodes of a Ray cluster, as `ray:10.0.0.1:6379`.",
         autocompletion=complete.testbeds,
         show_default=True,
     ),
