@@ -141,8 +141,9 @@ impl Station {
             0 => self.node.listen(),
             1 => {
                 let node = [2, 0, 0, 0, 1, who % 4];
-                let peer = match value % 2 {
+                let peer = match value % 3 {
                     0 => Peer::Ipx(Address { network: 0, node, socket: socket::NCP }),
+                    1 => Peer::Nearest,
                     _ => Peer::Name(Name::new("SERVER", suffix::SERVER).unwrap()),
                 };
                 let _ = self.node.open(self.now, CarrierKind::Ncp, peer);

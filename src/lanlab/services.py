@@ -63,6 +63,9 @@ def frame_carriers_of(service: str) -> Mapping[str, Carrier]:
     return {name: one for name, one in FRAME_CARRIERS.items() if one.service == service}
 
 
+#: What stands for the name of a server that is not named.
+NEAREST = "the nearest server"
+
 #: The server that comes with the engine, in place of the name of an installed one.
 EMBEDDED = "embedded"
 
@@ -81,6 +84,8 @@ class Service:
     schemes: tuple[str, ...] = ()
     #: What the first part of a URL's path names if no directory; an export is the whole path.
     share: Literal["share", "volume", "bucket", "export"] | None = None
+    #: Whether a URL without a host is of the server that answers first.
+    has_nearest: bool = False
     #: Whether a URL's path begins in the directory of the login (RFC 1738, section 3.2.2), and not
     #: where all files of the server do.
     has_login_directory: bool = False
@@ -195,6 +200,7 @@ _ROWS = (
         "NetWare",
         0,
         share="volume",
+        has_nearest=True,
         has_blocks=True,
         has_short_names=True,
         has_guests=True,

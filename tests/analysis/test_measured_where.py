@@ -51,6 +51,11 @@ def copied(name: str, link: str, *servers: str) -> RunRecord:
             ("smb1+nbf://CNCFILES/DATA",),
             ("this machine to CNCFILES", "interface eth1"),
         ),
+        (
+            "interface:eth1",
+            ("ncp://me@/SYS/DATA",),
+            ("this machine to the nearest server", "interface eth1"),
+        ),
     ],
 )
 def test_a_run_says_where_it_was_measured(

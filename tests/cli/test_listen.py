@@ -71,11 +71,11 @@ def named(to: str, source: str, command: int, names: list[bytes], data2: int = 0
     return framed(to, source, b"\xf0\xf0\x03" + header + b"".join(names))
 
 
-def sap_query(source: str) -> bytes:
-    """Which file server is nearest?"""
+def sap_query(source: str, data: bytes = b"\0\3\0\4") -> bytes:
+    """Which file server is nearest? Or other data to all who look for servers."""
     address = bytes(4) + b"\xff" * 6 + b"\x04\x52"
     sender = bytes(4) + bytes.fromhex(source) + b"\x40\x00"
-    return struct.pack("!HHBB", 0xFFFF, 34, 0, 4) + address + sender + b"\0\3\0\4"
+    return struct.pack("!HHBB", 0xFFFF, 30 + len(data), 0, 4) + address + sender + data
 
 
 def arp_request(source: str, wanted: int) -> bytes:
@@ -209,6 +209,7 @@ def test_ctrl_c_prints_what_was_heard_and_nothing_is_sent(
     code, said, errors = listening(here, "--time", "1h", then=stop)
     assert code == 0, errors
     assert "NetBEUI  802.2  2 frames" in said
+    assert "look for a NetWare server" not in said
     assert "NetBEUI: who has the name NOBODY<20>  asked by 02:00:00:00:00:02  2 times" in said
     assert "behind a switch" in said
     after = Path(f"/proc/{there.pid}/net/dev").read_text()
@@ -217,6 +218,22 @@ def test_ctrl_c_prints_what_was_heard_and_nothing_is_sent(
         for text in (before, after)
     ]
     assert received[0] == received[1], "it has sent something"
+
+
+def test_who_looks_for_netware_is_told_how_to_serve_it_and_a_server_how_to_use_it(
+    pair: tuple[Namespace, Namespace],
+) -> None:
+    here, there = pair
+    asked = framed(ALL, A, sap_query(A))
+    entry = b"\0\4" + b"FS1".ljust(48, b"\0") + b"\0\0\0\x17" + bytes.fromhex(B) + b"\4\x51\0\1"
+    # Who asks for the nearest is not answered by an announcement.
+    said_of = framed(ALL, B, sap_query(B, b"\0\2" + entry))
+    code, said, errors = listening(
+        here, "--frames", "2", "--time", "30s", then=lambda _: send(there, [asked, said_of])
+    )
+    assert code == 0, errors
+    assert "files of a NetWare server are at ncp://USER@FS1/VOLUME" in said
+    assert "`lanlab serve DIRECTORY\n      --service ncp --interface left` is one." in said
 
 
 def test_it_ends_by_itself(pair: tuple[Namespace, Namespace]) -> None:

@@ -128,8 +128,32 @@ def test_a_directory_is_served_to_a_client_on_the_wire(
             ("CNCFILES", "file server")
         }
         assert (found["copied_files"], found["faults"], found["frames_lost_here"]) == (3, 0, 0)
+        # Without the name of the server, the same one answers.
+        found = run("copy", "2x6kB", "ncp://lanlab@/vol1", *interface, "--trials", "1")
+        assert (found["copied_files"], found["faults"]) == (2, 0)
         server.send_signal(signal.SIGINT)
         rest, errors = server.communicate(timeout=30)
         assert server.returncode == 0, errors
         assert "frames sent" in rest
     assert list(served.iterdir()) == [], "what was written is removed"
+
+
+def test_where_no_server_answers_it_is_said_what_was_asked(
+    cable: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    argv = ["copy", "2x6kB", "ncp:///vol1", "--interface", "left", "--trials", "1", "--retries"]
+    segment = ["--ipx-framing", "raw-802.3", "--ipx-network", "17"]
+    done = subprocess.run(
+        [*cable[0].command_prefix, *COMMAND, *argv, "0", *segment],
+        env=os.environ | {"LANLAB_STORE": str(tmp_path / "store.sqlite")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "call the nearest server over NCP: no station answers for it" in said
+    assert "asked on network 00000017 in raw-802.3 frames" in said
+    assert "--ipx-framing sets the one to ask in" in said

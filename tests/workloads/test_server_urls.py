@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 
 import pytest
 
@@ -33,6 +34,22 @@ def test_a_path_begins_at_the_login_unless_it_says_otherwise(
 ) -> None:
     """As in other clients `//` stands for the whole server, and `/~/` for the login."""
     assert parse_url(f"{scheme}://me@nas{path}").directory == directory
+
+
+@pytest.mark.parametrize("before", ["", "me@"])
+def test_a_url_without_a_host_is_of_the_nearest_server_where_there_is_such_a_one(
+    before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANLAB_PASSWORD", "secret")
+    url = parse_url(f"ncp://{before}/SYS/DATA/A")
+    assert (url.host, url.share, url.directory) == ("", "SYS", "DATA/A")
+    assert target_of(url, None)["server_name"] is None
+    assert target_of(parse_url("ncp://fs1/SYS"), None)["server_name"] == "fs1"
+    for scheme in ("smb1+ipx", "smb1+nbf", "smb", "sftp"):
+        with pytest.raises(UsageError, match=f"no host; write it as {re.escape(scheme)}://HOST/"):
+            parse_url(f"{scheme}://{before}/SYS/DATA")
+    with pytest.raises(UsageError, match="no volume"):
+        parse_url(f"ncp://{before}/")
 
 
 def test_where_there_is_no_login_directory_a_tilde_is_a_name() -> None:

@@ -1,32 +1,58 @@
 //! A session of a carrier on Ethernet to the server of a target.
 
 use lanlab_connections::wired::{WiredPlan, WiredPort, counts_of, node_of};
-use lanlab_files::{Carrier, CarrierCounts, Class, Fault, LinkPlace, Result, Target};
+use lanlab_files::{Carrier, CarrierCounts, Class, Fault, IpxFraming, LinkPlace, Result, Target};
 use lanlab_os::RawLinkPlace;
-use lanlab_stack::node::CarrierKind;
+use lanlab_stack::node::{BadPeer, CarrierKind, Peer, SegmentFacts};
 
 use crate::transport;
 
-/// Call the server by its name, from this host's station, which has a name of its own.
+/// Call the server by its name, or the nearest one, from this host's station, which has a name of its own.
 pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort> {
     let Some(plan) = plan_of(target) else {
         return Err(Fault::new(Class::Unreachable, "found no interface")
             .hint("name the interface that leads to the server"));
     };
-    let Some(server) = &target.server_name else {
-        return Err(Fault::new(Class::Unreachable, "found no name of the server")
-            .hint("name the server in its URL"));
-    };
-    let called = carrier
-        .server(server)
-        .map_err(|bad| Fault::new(Class::Name, bad.message).hint(bad.hint))?;
+    let called = server_of(target, carrier)?;
     let node = node_of(&plan).map_err(|error| link_fault(&plan, &error))?;
-    let what = format!("call `{called}` over {}", carrier.title());
+    let title = carrier.title();
+    let what = match called {
+        Peer::Nearest => format!("call {called} over {title}"),
+        _ => format!("call `{called}` over {title}"),
+    };
     transport::within(target, &what, async {
         node.ready().await.map_err(|error| Fault::of_connection("claim a name", &error))?;
-        node.call(carrier, called).await.map_err(|error| Fault::of_connection(&what, &error))
+        node.call(carrier, called).await.map_err(|error| {
+            let fault = Fault::of_connection(&what, &error);
+            match node.segment(carrier) {
+                Some(segment) if fault.class == Class::Unreachable => not_found(fault, segment),
+                _ => fault,
+            }
+        })
     })
     .await
+}
+
+fn server_of(target: &Target, carrier: CarrierKind) -> Result<Peer> {
+    if let Some(name) = &target.server_name {
+        let bad_name = |bad: BadPeer| Fault::new(Class::Name, bad.message).hint(bad.hint);
+        return carrier.server(name).map_err(bad_name);
+    }
+    carrier.nearest().ok_or_else(|| {
+        Fault::new(Class::Unreachable, "found no name of the server")
+            .hint("name the server in its URL")
+    })
+}
+
+/// That no station of a segment of IPX has answered, with what was asked.
+fn not_found(fault: Fault, SegmentFacts { framing, network }: SegmentFacts) -> Fault {
+    let network = network
+        .map_or("a network without a number".to_owned(), |number| format!("network {number:08X}"));
+    let (framing, before) = (IpxFraming::name_of(framing), fault.message);
+    let message = format!("{before}; asked on {network} in {framing} frames");
+    Fault::new(fault.class, message).hint(
+        "`lanlab listen` shows the framings and servers of a segment, --ipx-framing sets the one to ask in",
+    )
 }
 
 /// What this host's station is for a target; `None` over TCP, or without a link.

@@ -26,6 +26,18 @@ pub enum IpxFraming {
     Snap,
 }
 
+impl IpxFraming {
+    /// Name in requests of a framing of frames; that of all types is `ethernet-ii`.
+    pub const fn name_of(framing: Framing) -> &'static str {
+        match framing {
+            framing::RAW_802_3 => "raw-802.3",
+            framing::IEEE_802_2 => "802.2",
+            framing::SNAP => "snap",
+            _ => "ethernet-ii",
+        }
+    }
+}
+
 /// The segment of a station on IPX; what is absent is found on the wire.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +83,20 @@ impl IpxSegment {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::{Error as BadValue, StrDeserializer};
+
     use super::*;
+
+    #[test]
+    fn a_framing_has_the_name_by_which_it_is_asked_for() {
+        for found in framing::ALL {
+            let name = IpxFraming::name_of(found);
+            let name: StrDeserializer<'_, BadValue> = name.into_deserializer();
+            let asked = IpxSegment { framing: IpxFraming::deserialize(name).ok(), network: None };
+            assert_eq!(asked.framing(), Some(found));
+        }
+    }
 
     #[test]
     fn what_is_said_of_a_segment_has_an_effect_on_ipx_only() {

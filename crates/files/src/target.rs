@@ -124,7 +124,8 @@ pub struct Target {
     /// Port of the server; absent: the usual one.
     #[serde(default)]
     pub port: Option<u16>,
-    /// Name of the server, for certificates, `Host` and SMB; absent: its address.
+    /// Name of the server, for certificates, `Host` and SMB; absent: its address. Of `NetWare` its name; absent: the
+    /// nearest server.
     #[serde(default)]
     pub server_name: Option<String>,
     /// Address of this host to connect from; absent: that of the way to the server.

@@ -10,7 +10,7 @@ pub fn why_ended(why: Why) -> io::Error {
         Why::AddressFamily => {
             (ErrorKind::AddrNotAvailable, "the carrier has no addresses of this family")
         }
-        Why::NameNotFound => (ErrorKind::HostUnreachable, "no station answers for this name"),
+        Why::NameNotFound => (ErrorKind::HostUnreachable, "no station answers for it"),
         Why::NotListening => (ErrorKind::ConnectionRefused, "the station takes no calls for it"),
         Why::NoResources => (ErrorKind::ConnectionRefused, "the station has no session left"),
         Why::NoAnswer => (ErrorKind::TimedOut, "the station did not go on with the session"),

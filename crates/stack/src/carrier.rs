@@ -112,6 +112,8 @@ pub enum Peer {
     Name(Name),
     /// Network, node and socket of IPX, or of XNS, whose addresses are alike.
     Ipx(ipx::Address),
+    /// The server that answers first, whatever its name is.
+    Nearest,
 }
 
 impl fmt::Display for Peer {
@@ -119,6 +121,7 @@ impl fmt::Display for Peer {
         match self {
             Self::Name(name) => f.write_str(&name.text()),
             Self::Ipx(address) => address.fmt(f),
+            Self::Nearest => f.write_str("the nearest server"),
         }
     }
 }
@@ -193,6 +196,15 @@ pub enum Stray {
     UnknownSocket,
     /// It is shorter than it says, or has no length.
     Malformed,
+}
+
+/// The segment of a station on IPX, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentFacts {
+    /// The framing that it sends in.
+    pub framing: Framing,
+    /// The number of its network; `None`: no one has said it.
+    pub network: Option<u32>,
 }
 
 /// A number that was counted, by its key in results.
@@ -280,6 +292,16 @@ pub trait Carrier {
     /// # Errors
     /// The carrier has no such names.
     fn server(name: &str) -> Result<Peer, BadPeer>;
+
+    /// Where a file server is called whose name is not known; `None`: servers are found by their names only.
+    fn nearest() -> Option<Peer> {
+        None
+    }
+
+    /// The segment of the station; `None`: the carrier does not go over IPX.
+    fn segment(&self) -> Option<SegmentFacts> {
+        None
+    }
 
     /// Whether sessions can be opened. It changes with events only.
     fn readiness(&self) -> Readiness;

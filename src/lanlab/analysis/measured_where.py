@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from lanlab.services import NEAREST, schemes
 from lanlab.store import RunRecord
 
 _INTERFACE = "interface:"
@@ -45,7 +46,13 @@ def _server_hosts(run: RunRecord) -> Iterator[str]:
                 # As it was written: a name of NetBIOS has capitals.
                 netloc = urlsplit(server).netloc.rpartition("@")[2]
                 host, colon, port = netloc.rpartition(":")
-                yield unquote(host if colon and port.isdigit() else netloc)
+                found = unquote(host if colon and port.isdigit() else netloc)
+                yield found or (NEAREST if _names_no_server(server) else "")
+
+
+def _names_no_server(url: str) -> bool:
+    service = schemes().get(url.partition("://")[0].lower())
+    return service is not None and service.has_nearest
 
 
 def _is_this_machine(host: str) -> bool:

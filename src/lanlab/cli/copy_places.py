@@ -12,7 +12,7 @@ from typing import Any
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
-from lanlab.services import FRAME_TITLES, SERVICES, schemes
+from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 
 #: A share as Windows writes it, with slashes or backslashes; an export as mount(8) takes it.
 _SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
@@ -150,7 +150,8 @@ class Endpoints:
                 who = url.user, url.host
                 if who not in typed:
                     none = "" if agent is None else " (empty: keys of the ssh-agent)"
-                    typed[who] = getpass.getpass(f"password of {url.user} at {url.host}{none}: ")
+                    host = url.host or NEAREST
+                    typed[who] = getpass.getpass(f"password of {url.user} at {host}{none}: ")
                 servers.remember_password(named, typed[who] or agent or "")
 
 

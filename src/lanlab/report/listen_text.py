@@ -52,6 +52,7 @@ def listen_lines(heard: dict[str, Any]) -> list[str]:
         "questions without an answer", _questions(heard), heard["other_questions"], "questions"
     )
     lines += _unlike_framings(heard)
+    lines += _netware(heard)
     if heard["unanswered"] and not heard["frames_between_others"]:
         lines += [
             "",
@@ -74,6 +75,26 @@ def _unlike_framings(heard: dict[str, Any]) -> Iterator[str]:
     for framing, who in sorted(users.items(), key=lambda entry: (-len(entry[1]), entry[0])):
         more = f" and {len(who) - _MOST_SHOWN:,} more" if len(who) > _MOST_SHOWN else ""
         yield f"      {_FRAMINGS[framing]}: {', '.join(who[:_MOST_SHOWN])}{more}"
+
+
+def _netware(heard: dict[str, Any]) -> Iterator[str]:
+    """How lanlab gets to servers of NetWare, and serves who asks for one in vain."""
+    servers = [one["name"] for one in heard["servers"] if _is_netware(one["protocol"], one["kind"])]
+    if servers:
+        yield ""
+        yield f"note: files of a NetWare server are at ncp://USER@{servers[0]}/VOLUME, those of the"
+        yield "      nearest one at ncp://USER@/VOLUME."
+    if any(
+        _is_netware(each["question"].partition(":")[0], each["asked"])
+        for each in heard["unanswered"]
+    ):
+        yield ""
+        yield "note: stations look for a NetWare server, and none answers: `lanlab serve DIRECTORY"
+        yield f"      --service ncp --interface {heard['interface']}` is one."
+
+
+def _is_netware(protocol: str, kind: str) -> bool:
+    return (protocol, kind) == ("SAP", "file server")
 
 
 def _who(mac: str, heard: dict[str, Any]) -> str:

@@ -37,6 +37,7 @@ class ServerUrl:
 
     text: str
     service: str
+    #: Empty: the nearest server.
     host: str
     port: int | None
     user: str | None
@@ -94,10 +95,10 @@ def parse_url(text: str) -> ServerUrl:
         if parts.netloc not in ("", "localhost"):
             raise UsageError(f"`{text}`: files of another host need a service, as sftp://")
         return ServerUrl(text, service, "", None, None, None, path)
-    if not parts.hostname:
+    if not parts.hostname and not found.has_nearest:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
     # A zone is written behind `%25` (RFC 6874), and by most people behind `%`.
-    address, percent, zone = parts.hostname.partition("%")
+    address, percent, zone = (parts.hostname or "").partition("%")
     host = f"{address}{percent}{unquote(zone.removeprefix('25'))}"
     if is_of_one_link(host) and not zone_of(host):
         raise UsageError(
@@ -242,7 +243,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         "service": SERVICES[url.service].engine_name,
         "port": url.port,
         # A zone is no matter of the server's.
-        "server_name": bare(url.host),
+        "server_name": bare(url.host) or None,
         "share": url.share,
         "directory": url.directory,
         "credentials": credentials,

@@ -12,7 +12,7 @@ use lanlab_files::CarrierCounts;
 use lanlab_os as os;
 use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::node::{CarrierKind, Node, Peer, Readiness, SessionId};
+use lanlab_stack::node::{CarrierKind, Node, Peer, Readiness, SegmentFacts, SessionId};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 
@@ -126,6 +126,11 @@ impl WiredNode {
         })
         .await?;
         Ok(port)
+    }
+
+    /// The segment of a carrier on IPX. `None` if it is not on IPX, or the node does not have it.
+    pub fn segment(&self, carrier: CarrierKind) -> Option<SegmentFacts> {
+        self.shared.state().node.segment(carrier)
     }
 
     /// Wait for a call. Gives the address of the station that has called, too.

@@ -28,20 +28,21 @@ impl Station {
         let called = match to {
             Peer::Name(name) => name,
             Peer::Ipx(_) => self.name,
+            Peer::Nearest => {
+                self.common.event(Event::Ended(id, Why::AddressFamily));
+                return id;
+            }
         };
         let mut session = Caller::new(id, socket, NameCall::new([called, self.name]));
-        match to {
-            Peer::Name(_) => {
-                session.call.correlator = self.correlators.next();
-                self.callers.push(session);
-                self.query(now, self.callers.len() - 1);
-            }
-            Peer::Ipx(address) => {
-                let address = Address { socket: socket::SMB_SERVER, ..address };
-                let server = self.common.interface.neighbour(address);
-                session.found(server, &mut self.common);
-                self.callers.push(session);
-            }
+        if let Peer::Ipx(address) = to {
+            let address = Address { socket: socket::SMB_SERVER, ..address };
+            let server = self.common.interface.neighbour(address);
+            session.found(server, &mut self.common);
+            self.callers.push(session);
+        } else {
+            session.call.correlator = self.correlators.next();
+            self.callers.push(session);
+            self.query(now, self.callers.len() - 1);
         }
         id
     }

@@ -11,8 +11,8 @@ use super::answerer::Answerer;
 use super::caller::Caller;
 use super::names::NameOutput;
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
-    Stray, Why,
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SegmentFacts, SessionId, SessionIds,
+    StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface};
 use crate::netbios::{Correlators, Names, QueryPace};
@@ -72,6 +72,10 @@ impl Carrier for Station {
             message: format!("`{name}` is no name of a station: {error}"),
             hint: "a name has 1 to 15 characters of ASCII",
         })
+    }
+
+    fn segment(&self) -> Option<SegmentFacts> {
+        Some(self.common.interface.facts())
     }
 
     fn readiness(&self) -> Readiness {

@@ -12,8 +12,15 @@ const MOST: usize = 64;
 /// What was named.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// A server, and who has named it.
-    Server(sap::Server, Place),
+    /// A server.
+    Server {
+        /// The server.
+        server: sap::Server,
+        /// Who has named it.
+        from: Place,
+        /// Whether it answers a question for the nearest.
+        is_nearest: bool,
+    },
     /// A network, and the router to it.
     Route(u32, Place),
 }

@@ -12,7 +12,7 @@ use super::counts::Counts;
 use super::discovery::{Discovery, Found};
 use super::output::{Output, Place};
 use super::segment::Segment;
-use crate::carrier::{IpxPart, StationConfig, Stray};
+use crate::carrier::{IpxPart, SegmentFacts, StationConfig, Stray};
 
 /// Hops of a server or network of ours.
 const OWN_HOPS: u16 = 1;
@@ -84,6 +84,11 @@ impl Interface {
     /// When framing and network are known; `None` if they are.
     pub(crate) fn known_at(&self) -> Option<Instant> {
         self.segment.known_at()
+    }
+
+    /// The segment of the station.
+    pub(crate) fn facts(&self) -> SegmentFacts {
+        SegmentFacts { framing: self.segment.framing(), network: self.segment.network }
     }
 
     /// Answer who looks for servers of this type.
@@ -209,9 +214,9 @@ impl Interface {
                     self.push_service(from, is_nearest, OWN_HOPS);
                 }
             }
-            (sap::Packet::Response { servers, .. }, _) => {
+            (sap::Packet::Response { is_nearest, servers }, _) => {
                 for server in servers.iter().filter(|one| one.hops < sap::GOING_DOWN_HOPS) {
-                    self.discovery.add(Found::Server(server, from));
+                    self.discovery.add(Found::Server { server, from, is_nearest });
                 }
             }
             (sap::Packet::Query { .. }, None) => {}

@@ -11,8 +11,8 @@ use super::Common;
 use super::names::NameOutput;
 use super::session::{Phase, Session};
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
-    Stray, Why,
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SegmentFacts, SessionId, SessionIds,
+    StationConfig, Stray, Why,
 };
 use crate::ipx::{Advertised, Interface};
 use crate::nbf;
@@ -69,6 +69,10 @@ impl Carrier for Station {
 
     fn server(name: &str) -> Result<Peer, BadPeer> {
         nbf::Station::server(name)
+    }
+
+    fn segment(&self) -> Option<SegmentFacts> {
+        Some(self.common.interface.facts())
     }
 
     fn readiness(&self) -> Readiness {

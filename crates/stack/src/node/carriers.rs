@@ -7,8 +7,8 @@ use lanlab_wire::ethernet::Frame;
 
 use super::NodeConfig;
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, IpxPart, NotSent, Peer, Readiness, SessionId, SessionIds,
-    StationConfig, Stray,
+    BadPeer, Carrier, Count, Event, IpxPart, NotSent, Peer, Readiness, SegmentFacts, SessionId,
+    SessionIds, StationConfig, Stray,
 };
 use crate::{direct, nbf, nbipx, ncp, xns};
 
@@ -57,6 +57,14 @@ macro_rules! carriers {
                     $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::server(name),)+
                 }
             }
+
+            /// Where a file server is called whose name is not known; `None`: the carrier finds servers by their
+            /// names only.
+            pub fn nearest(self) -> Option<Peer> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::nearest(),)+
+                }
+            }
         }
 
         /// The machine of one carrier. Each has its own memory, so that an entry of a node is small.
@@ -82,6 +90,12 @@ macro_rules! carriers {
             const fn kind(&self) -> CarrierKind {
                 match self {
                     $($(#[cfg($cfg)])? Self::$kind(_) => CarrierKind::$kind,)+
+                }
+            }
+
+            fn segment(&self) -> Option<SegmentFacts> {
+                match self {
+                    $($(#[cfg($cfg)])? Self::$kind(machine) => machine.segment(),)+
                 }
             }
 
@@ -272,6 +286,10 @@ impl CarrierSet {
     /// The machine of one carrier, by its type.
     pub(super) fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
         self.machines.iter_mut().find_map(|machine| machine.as_any().downcast_mut())
+    }
+
+    pub(super) fn segment(&mut self, kind: CarrierKind) -> Option<SegmentFacts> {
+        self.get(kind)?.segment()
     }
 
     /// That of the carrier that is least so.

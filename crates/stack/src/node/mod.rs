@@ -35,8 +35,8 @@ use crate::ncp::profile::NETWARE_3;
 use crate::profile::Profile;
 
 pub use crate::carrier::{
-    BadPeer, Count, Event, IpxPart, NotSent, Peer, QueryId, Readiness, SessionId, StationConfig,
-    Stray, Why,
+    BadPeer, Count, Event, IpxPart, NotSent, Peer, QueryId, Readiness, SegmentFacts, SessionId,
+    StationConfig, Stray, Why,
 };
 use carriers::CarrierSet;
 pub use carriers::{CarrierKind, CarrierKinds};
@@ -101,6 +101,11 @@ impl Node {
     /// Whether every carrier can open sessions. It changes with events only.
     pub fn readiness(&self) -> Readiness {
         self.carriers.readiness()
+    }
+
+    /// The segment of a carrier on IPX. `None` if it is not on IPX, or the node does not have it.
+    pub fn segment(&mut self, carrier: CarrierKind) -> Option<SegmentFacts> {
+        self.carriers.segment(carrier)
     }
 
     /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows. `None` if the node does not have

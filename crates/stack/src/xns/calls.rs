@@ -31,23 +31,24 @@ impl Station {
             Peer::Name(name) => name,
             // The call has no name of the other end: it is not looked for.
             Peer::Ipx(_) => self.name,
+            Peer::Nearest => {
+                self.common.event(Event::Ended(id, Why::AddressFamily));
+                return id;
+            }
         };
         let call = NameCall::new([called, self.name]);
         let (socket, local) = (self.free_socket(), self.free_connection());
         self.push_session(Session::new(id, now, &self.profile, (call, socket, local)));
-        match to {
-            Peer::Name(_) => {
-                self.last_question = self.last_question.wrapping_add(1);
-                let index = self.sessions.len() - 1;
-                self.sessions[index].query.0 = self.last_question;
-                self.ask(now, index);
+        if let Peer::Ipx(address) = to {
+            let place = (Interface::place(address), false);
+            if let Some(session) = self.sessions.last_mut() {
+                session.call_station(now, place, &mut self.common);
             }
-            Peer::Ipx(address) => {
-                let place = (Interface::place(address), false);
-                if let Some(session) = self.sessions.last_mut() {
-                    session.call_station(now, place, &mut self.common);
-                }
-            }
+        } else {
+            self.last_question = self.last_question.wrapping_add(1);
+            let index = self.sessions.len() - 1;
+            self.sessions[index].query.0 = self.last_question;
+            self.ask(now, index);
         }
         id
     }

@@ -1,7 +1,8 @@
 //! Ends that say nothing, or not yet: repetitions, the sign of a server that works, and the watchdog.
 
 use lanlab_stack::ncp::profile::{self, NETWARE_3};
-use lanlab_stack::node::{CarrierKind, Peer, Why};
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, Why};
+use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_stack::redirector::{Access, Call, Done, Redirector};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
@@ -10,7 +11,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::sap;
 
 use crate::pair::{End, Pair, READY, Setting, node};
-use crate::segment::mac;
+use crate::segment::{mac, name};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -22,7 +23,7 @@ fn begin(pair: &mut Pair, call: Call<'_>, seconds: u64) -> lanlab_stack::redirec
 }
 
 /// What a station says of its server, and to which node.
-fn announced(node: &mut lanlab_stack::node::Node, now: Instant) -> Vec<([u8; 6], String, u16)> {
+fn announced(node: &mut Node, now: Instant) -> Vec<([u8; 6], String, u16)> {
     let (mut frame, mut found) = (vec![], vec![]);
     while node.poll_transmit(now, &mut frame) {
         let frame = Frame::parse(&frame).unwrap();
@@ -154,6 +155,79 @@ fn a_server_that_is_not_there_is_looked_for_a_while() {
     pair.segment.run_until(from.plus_nanos(10 * SECOND_NS));
     let (at, why) = pair.client().ended.unwrap();
     assert_eq!((why, at.nanos_since(from)), (Why::NameNotFound, 3 * SECOND_NS));
+}
+
+/// What a node sends now: to whom, and the socket and data of the packet.
+fn sent(node: &mut Node, now: Instant) -> Vec<(Mac, u16, Vec<u8>)> {
+    let (mut frame, mut found) = (vec![], vec![]);
+    while node.poll_transmit(now, &mut frame) {
+        let frame = Frame::parse(&frame).unwrap();
+        let (header, data) = Header::parse(framing::packet(&frame).unwrap().0).unwrap();
+        let to = (frame.header.destination, header.destination.socket);
+        found.push((to.0, to.1, data.to_vec()));
+    }
+    found
+}
+
+#[test]
+fn the_nearest_server_is_who_answers_first_whatever_its_name_is() {
+    for netware in profile::ALL {
+        let mut client = node(0, netware, Some(framing::RAW_802_3));
+        client.handle_timeout(READY);
+        let nearest = CarrierKind::Ncp.nearest().unwrap();
+        client.open(READY, CarrierKind::Ncp, nearest).unwrap();
+        let question = (Mac::BROADCAST, socket::SAP, vec![0, 3, 0, 4]);
+        assert_eq!(sent(&mut client, READY), [question]);
+        let say = |client: &mut Node, index: usize, is_answer| {
+            let address = |node, socket| Address { network: 0x17, node, socket };
+            let own = address(mac(index).0, socket::SAP);
+            let (kind, name) = (sap::FILE_SERVER, format!("FS{index}"));
+            let server = sap::Server { kind, name, address: address(own.node, 0x451), hops: 1 };
+            let mut data = vec![];
+            sap::emit_response(is_answer, &[server], &mut data);
+            let destination = address(mac(0).0, socket::SAP);
+            let header =
+                Header { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source: own };
+            let macs = (mac(0), mac(index));
+            let mut frame = vec![];
+            framing::emit(macs, framing::RAW_802_3, &header, &data, &mut frame).unwrap();
+            client.handle_frame(READY, &frame);
+            sent(client, READY)
+        };
+        // An announcement may be of a server far away, which a router passes on.
+        assert_eq!(say(&mut client, 3, false), []);
+        let asked = say(&mut client, 2, true);
+        assert_eq!(asked.len(), 1);
+        assert_eq!((asked[0].0, asked[0].1), (mac(2), socket::NCP));
+        assert!(asked[0].2.starts_with(&[0x11, 0x11]));
+        assert_eq!(say(&mut client, 4, true), []);
+    }
+}
+
+#[test]
+fn a_nearest_server_is_looked_for_a_while_and_by_no_other_carrier() {
+    let mut client = node(0, NETWARE_3, Some(framing::RAW_802_3));
+    client.handle_timeout(READY);
+    client.open(READY, CarrierKind::Ncp, Peer::Nearest).unwrap();
+    let (mut questions, mut now) = (0, READY);
+    while client.poll_timeout().is_some_and(|at| at.nanos_since(READY) < 60 * SECOND_NS) {
+        questions += sent(&mut client, now).iter().filter(|one| one.1 == socket::SAP).count();
+        now = client.poll_timeout().unwrap();
+        client.handle_timeout(now);
+    }
+    assert_eq!((questions, now.nanos_since(READY)), (6, 3 * SECOND_NS));
+    let ended = std::iter::from_fn(|| client.poll_event(&mut vec![]));
+    let ended = ended.filter(|event| matches!(event, Event::Ended(_, Why::NameNotFound)));
+    assert_eq!(ended.count(), 1);
+    for kind in CarrierKind::ALL.iter().filter(|kind| **kind != CarrierKind::Ncp) {
+        assert_eq!(kind.nearest(), None);
+        let carriers = CarrierKinds::only(*kind);
+        let config = NodeConfig::new(mac(0), name(0), WINDOWS_NT, carriers);
+        let mut node = Node::new(&config, Instant::ZERO);
+        let id = node.open(Instant::ZERO, *kind, Peer::Nearest).unwrap();
+        let mut events = std::iter::from_fn(|| node.poll_event(&mut vec![]));
+        assert!(events.any(|event| event == Event::Ended(id, Why::AddressFamily)), "{kind:?}");
+    }
 }
 
 #[test]

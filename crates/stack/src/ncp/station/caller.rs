@@ -39,7 +39,7 @@ pub(super) struct Caller {
     /// Socket of this session alone; the next one is for the watchdog.
     pub(super) socket: u16,
     pub(super) stage: Stage,
-    /// Name of the server that is looked for.
+    /// Name of the server that is looked for; `None`: the nearest one.
     pub(super) name: Option<Name>,
     /// Address of the server, once it is known.
     pub(super) wanted: Option<Address>,
@@ -60,7 +60,7 @@ impl Caller {
     pub(super) fn new(id: SessionId, socket: u16, to: Peer, most_tries: u32) -> Self {
         let name = match to {
             Peer::Name(name) => Some(name),
-            Peer::Ipx(_) => None,
+            Peer::Ipx(_) | Peer::Nearest => None,
         };
         Self {
             id,

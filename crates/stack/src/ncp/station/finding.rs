@@ -1,4 +1,5 @@
-//! How sessions of a client begin: the server is looked for by its name, then the way to its network.
+//! How sessions of a client begin: the server is looked for by its name, or the nearest one; then the way to its
+//! network.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::{Address, socket};
@@ -62,7 +63,7 @@ impl Station {
                     interface.push_route_question(address.network);
                 }
             }
-            _ => interface.push_service_question(false, sap::FILE_SERVER),
+            _ => interface.push_service_question(caller.name.is_none(), sap::FILE_SERVER),
         }
     }
 
@@ -71,8 +72,9 @@ impl Station {
         for index in 0..self.callers.len() {
             let caller = &mut self.callers[index];
             match (found, caller.stage, caller.wanted) {
-                (Found::Server(server, from), Stage::Looking, _)
-                    if server.kind == sap::FILE_SERVER && is_named(server, caller.name) =>
+                (Found::Server { server, from, is_nearest }, Stage::Looking, _)
+                    if server.kind == sap::FILE_SERVER
+                        && caller.name.map_or(*is_nearest, |name| is_named(server, name)) =>
                 {
                     caller.goes_to(server.address);
                     // Who answers for itself, at the address of its adapter, is found.
@@ -142,6 +144,6 @@ impl Station {
 }
 
 /// Whether a server has this name, in any case.
-fn is_named(server: &sap::Server, name: Option<Name>) -> bool {
-    name.is_some_and(|name| server.name.eq_ignore_ascii_case(&name.text()))
+fn is_named(server: &sap::Server, name: Name) -> bool {
+    server.name.eq_ignore_ascii_case(&name.text())
 }

@@ -18,8 +18,8 @@ use lanlab_wire::sap;
 
 use super::profile::NetWare;
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
-    Stray, Why,
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SegmentFacts, SessionId, SessionIds,
+    StationConfig, Stray, Why,
 };
 use crate::direct::counts::Counts;
 use crate::ipx::{Advertised, Interface};
@@ -143,6 +143,14 @@ impl Carrier for Station {
             message: format!("`{name}` is no name of a server: {error}"),
             hint: "a name has 1 to 15 characters of ASCII",
         })
+    }
+
+    fn nearest() -> Option<Peer> {
+        Some(Peer::Nearest)
+    }
+
+    fn segment(&self) -> Option<SegmentFacts> {
+        Some(self.common.interface.facts())
     }
 
     fn readiness(&self) -> Readiness {
