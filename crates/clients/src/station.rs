@@ -24,8 +24,11 @@ pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort>
         node.ready().await.map_err(|error| Fault::of_connection("claim a name", &error))?;
         node.call(carrier, called).await.map_err(|error| {
             let fault = Fault::of_connection(&what, &error);
-            match node.segment(carrier) {
-                Some(segment) if fault.class == Class::Unreachable => not_found(fault, segment),
+            match (fault.class, node.segment(carrier)) {
+                (Class::Unreachable, Some(segment)) => not_found(fault, segment),
+                (Class::Unreachable, None) => fault.hint(
+                    "see whether the name is right: `lanlab listen` shows the names of a segment",
+                ),
                 _ => fault,
             }
         })
