@@ -205,6 +205,8 @@ _ROWS = (
         has_short_names=True,
         has_guests=True,
         most_password_characters=32,
+        own_parameters=("packet_burst",),
+        url_options=("packet_burst",),
         carrier="ncp",
         is_simulated=True,
     ),

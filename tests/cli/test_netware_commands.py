@@ -63,11 +63,28 @@ def test_stations_read_blocks(lanlab: Lanlab) -> None:
     assert {trial["frames_discarded"] for trial in trials} == {0}
 
 
+def test_packet_burst_is_compared_with_one_packet_each_way(lanlab: Lanlab) -> None:
+    argv = ("copy", "1x60kB", "--service", "ncp", "--packet-burst", "on,off")
+    said = lanlab(*argv, *_LINK, "--json")
+    assert said.code == 0, said.err
+    trials = {one["factors"]["packet_burst"]: one for one in json.loads(said.out)["trials"]}
+    protocols = [trials[level]["agreed"]["protocol"] for level in ("on", "off")]
+    assert protocols[0] == f"{protocols[1]}, packet burst"
+    assert trials["off"]["frames_received"] == trials["off"]["frames_sent"]
+    # Ten packets of a write are answered by one, and the rest by one each.
+    assert trials["on"]["frames_received"] < trials["on"]["frames_sent"] / 2
+
+
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
         (("--service", "ncp", "--raw"), "--raw: found"),
         (("--service", "ncp", "--dialect", "core"), "--dialect: found"),
+        (
+            ("--service", "ncp", "--packet-burst", "of"),
+            "--packet-burst: found `of`; allowed: on, off",
+        ),
+        (("--service", "smb1", "--packet-burst", "off"), "--packet-burst: found off, which has no"),
         (("--service", "ncp", "--carrier", "ipx"), "--carrier: found `ipx` for --service `ncp`"),
         (("--service", "smb1", "--carrier", "ncp"), "--carrier: found `ncp` for --service `smb1`"),
         (("--service", "ncp", "--testbed", "loopback"), "goes straight over Ethernet"),

@@ -37,6 +37,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"server": "smb1://old-box/files"},
     ),
     ("copy", {"raw": True}, {}, {"service": "smb1", "server": "samba"}),
+    ("stations", {"packet_burst": "off"}, {"service": "smb1"}, {"service": "ncp"}),
     ("stations", {"tcp_profile": "nt4"}, {}, {"service": "smb1", "server": "samba"}),
     ("copy", {"ip_version": 6}, {"service": "smb1+nbf"}, {"service": "smb1"}),
     ("copy", {"ipx_framing": "snap"}, {"service": "smb1+nbf"}, {"service": "smb1+nbipx"}),

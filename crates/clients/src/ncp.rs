@@ -36,7 +36,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         code_page: CodePage::Cp850,
         most_data_bytes: NETWARE_3.most_data_bytes.value,
         large_packets: true,
-        burst_packets: Some(NETWARE_3.burst_packets.value),
+        burst_packets: target.packet_burst.then_some(NETWARE_3.burst_packets.value),
         carrier: transport.facts(0),
     };
     let patience = Duration::from_nanos(target.timeout_ns);

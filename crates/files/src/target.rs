@@ -164,6 +164,9 @@ pub struct Target {
     /// The segment of that station, of a carrier on IPX.
     #[serde(default)]
     pub ipx: IpxSegment,
+    /// Whether reads and writes of `NetWare` are bursts of packets where the server has them; else one packet each way.
+    #[serde(default = "yes")]
+    pub packet_burst: bool,
     /// Whom to take for the server.
     #[serde(default)]
     pub trust: Trust,
@@ -197,12 +200,17 @@ impl Target {
             carrier: Carrier::default(),
             link: None,
             ipx: IpxSegment::default(),
+            packet_burst: true,
             trust: Trust::default(),
             timeout_ns: default_timeout_ns(),
             send_buffer_bytes: None,
             receive_buffer_bytes: None,
         }
     }
+}
+
+const fn yes() -> bool {
+    true
 }
 
 fn default_timeout_ns() -> u64 {

@@ -138,6 +138,7 @@ def _own_fields(parameters: ServiceParameters) -> Request:
         "dialect": ("dialect", parameters.dialect),
         "signing": ("requires_signatures", parameters.requires_signatures),
         "raw": ("raw", parameters.raw),
+        "packet_burst": ("packet_burst", parameters.packet_burst != "off"),
         "tcp_profile": ("tcp_profile", profile),
     }
     own = SERVICES[parameters.service].own_parameters

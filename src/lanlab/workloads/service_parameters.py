@@ -34,6 +34,8 @@ from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
 #: Which servers of SMB 1 have to sign.
 SIGNING = ("auto", "required")
+#: Whether blocks of NetWare may be of more than one packet.
+PACKET_BURST = ("on", "off")
 #: What is used without a server.
 _WITHOUT_SERVER = ("directory", "memory")
 _ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
@@ -93,6 +95,12 @@ class ServiceParameters(TrialParameters):
         "IPv4 address of a WINS server that is asked for the name of an SMB 1 server. Default: "
         "none; the hosts of this host's networks are asked.",
         metavar="ADDRESS",
+    )
+    packet_burst: str | None = parameter(
+        None,
+        "Packet burst of NetWare: `off` moves each block in one packet. Default: `on`, where the "
+        "server has it.",
+        metavar="on|off",
     )
     raw: bool = parameter(
         False,
@@ -212,6 +220,13 @@ class ServiceParameters(TrialParameters):
                     "signing: found `required` with raw, whose messages have no signatures; "
                     "allowed: one of them"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _known_packet_burst(self) -> Self:
+        if self.packet_burst not in (None, *PACKET_BURST):
+            allowed = ", ".join(PACKET_BURST)
+            raise ValueError(f"packet_burst: found `{self.packet_burst}`; allowed: {allowed}")
         return self
 
     @model_validator(mode="after")

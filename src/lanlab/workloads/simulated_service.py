@@ -32,6 +32,11 @@ def simulated_target(parameters: ServiceParameters) -> Request:
             f"service: found `{service.name}`; allowed on testbed `simulated`: {allowed}",
             hint="run it on testbed `virtual`",
         )
+    if parameters.packet_burst == "on":
+        raise UsageError(
+            "packet_burst: found `on`; allowed on testbed `simulated`: off",
+            hint="simulated machines have NetWare 2, which has no packet burst",
+        )
     return {
         "service": service.engine_name,
         "carrier": service.carrier,

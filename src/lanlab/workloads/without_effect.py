@@ -88,6 +88,7 @@ SERVICE_NEEDS = (
     Need("ipx_framing", _is_on_ipx, "a service on IPX, as `smb1+ipx` or `ncp`"),
     Need("ipx_network", _is_on_ipx, "a service on IPX, as `smb1+ipx` or `ncp`"),
     Need("raw", _of_service("raw"), "service `smb1`"),
+    Need("packet_burst", _of_service("packet_burst"), "service `ncp`"),
     Need("tcp_profile", _of_service("tcp_profile"), "service `smb1`"),
     Need("ip_version", lambda p: p.is_over_ip, "carrier `tcp`"),
     Need(
