@@ -2,6 +2,9 @@
 
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::framing;
+use lanlab_wire::ncp::burst;
+use lanlab_wire::ncp::envelope::{Envelope, kind};
+use lanlab_wire::ncp::function::{self, Function};
 use lanlab_wire::{ipx, nbipx, xns};
 
 /// What a number is of.
@@ -11,8 +14,9 @@ enum What {
     Connection,
 }
 
-/// A frame without what begins with the clock: the socket of a client, the connections of `NetBIOS` over IPX and of
-/// XNS, and the number of a packet exchange, as numbers in the order in which they come.
+/// A frame without what begins with the clock: the socket of a client, also in what `NetWare` says of bursts, the
+/// connections of `NetBIOS` over IPX and of XNS, and the number of a packet exchange, as numbers in the order in which
+/// they come.
 fn without_clock(frame: &[u8], known: &mut Vec<(What, Mac, u16)>) -> Vec<u8> {
     // Both ends may have the same number, and a socket that of a connection.
     let mut number = |what: What, of: Mac, number: u16| {
@@ -52,10 +56,15 @@ fn without_clock(frame: &[u8], known: &mut Vec<(What, Mac, u16)>) -> Vec<u8> {
     let (mut header, data) = ipx::Header::parse(packet).unwrap();
     let mut data = data.to_vec();
     let (to, from) = (parsed.header.destination, parsed.header.source);
+    let mut socket = |of: Mac, socket: u16| {
+        let is_own = (ipx::socket::FIRST_DYNAMIC..=ipx::socket::LAST_DYNAMIC).contains(&socket);
+        if is_own { number(What::Socket, of, socket) } else { socket }
+    };
     for (of, address) in [(from, &mut header.source), (to, &mut header.destination)] {
-        if (ipx::socket::FIRST_DYNAMIC..=ipx::socket::LAST_DYNAMIC).contains(&address.socket) {
-            address.socket = number(What::Socket, of, address.socket);
-        }
+        address.socket = socket(of, address.socket);
+    }
+    if header.kind == ipx::packet_type::NCP {
+        data = netware_without_clock(&data, (to, from), socket);
     }
     if header.source.socket == ipx::socket::NETBIOS && nbipx::is_session(&data) {
         let (session, rest) = nbipx::SessionHeader::split(&data).unwrap();
@@ -69,6 +78,39 @@ fn without_clock(frame: &[u8], known: &mut Vec<(What, Mac, u16)>) -> Vec<u8> {
     let mut again = Vec::new();
     framing::emit((to, from), framing, &header, &data, &mut again).unwrap();
     again
+}
+
+/// A packet of `NetWare`'s protocol whose sender's and receiver's sockets are said by `socket`. A client's number of a
+/// connection with bursts begins with its socket.
+fn netware_without_clock(
+    data: &[u8],
+    (to, from): (Mac, Mac),
+    mut socket: impl FnMut(Mac, u16) -> u16,
+) -> Vec<u8> {
+    let mut without = Vec::new();
+    if data.starts_with(&kind::BURST.to_be_bytes()) {
+        let packet = burst::Packet::parse(data).unwrap();
+        let (missing, header) = (packet.missing().collect::<Vec<_>>(), packet.header);
+        let [source, destination] =
+            [(from, header.source), (to, header.destination)].map(|(of, number)| {
+                u32::from(socket(of, (number >> 16) as u16)) << 16 | number & 0xffff
+            });
+        burst::Header { source, destination, ..header }.emit(&missing, packet.data, &mut without);
+        return without;
+    }
+    let (envelope, rest) = Envelope::parse(data).unwrap();
+    match Function::parse(rest) {
+        Ok((function::OFFER_BURST, offer)) if envelope.kind == kind::REQUEST => {
+            let offer = burst::Offer::parse(offer).unwrap();
+            let socket = socket(from, offer.socket);
+            let connection = u32::from(socket) << 16 | offer.connection & 0xffff;
+            let offer = burst::Offer { connection, socket, ..offer };
+            envelope.emit(&mut without);
+            function::OFFER_BURST.emit(&mut without, |out| offer.emit(out));
+            without
+        }
+        _ => data.to_vec(),
+    }
 }
 
 /// Packets of `NetWare`'s protocol alone. When a server says where it is depends on when others begin to ask.
