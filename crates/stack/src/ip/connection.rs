@@ -1,6 +1,7 @@
 //! One TCP connection: a socket and an interface of smoltcp, so that no event costs more the more there are.
 
 mod memory;
+mod segments;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -9,17 +10,18 @@ use lanlab_units::Instant;
 use smoltcp::iface::{Config as InterfaceConfig, Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp;
 use smoltcp::time;
-use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket};
 
 use self::memory::ring_bytes;
+use self::segments::Sent;
 use super::device::Device;
 use super::frames::ip_header_bytes;
 use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac, TcpProfile};
 
 const TCP_HEADER_BYTES: usize = 20;
 const NANOS_PER_MICRO: u64 = 1_000;
-/// Time between two questions for the peer's window.
-const PROBE: time::Duration = time::Duration::from_secs(1);
+/// An acknowledgement waits less (RFC 1122, 4.2.3.2); what both ends have closed waits for longer.
+const LONGEST_ACK_DELAY_NS: u64 = 1_000_000_000;
 
 /// What reading from a connection gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,9 +67,10 @@ pub(super) struct Connection {
     pub local: SocketAddr,
     pub peer: SocketAddr,
     pub peer_mac: Mac,
+    /// Which one of its interface it is.
+    pub number: u64,
     facts: ConnectionFacts,
-    /// The sequence number after the highest that was sent.
-    sent_up_to: Option<u32>,
+    sent: Sent,
     /// When it is to be called.
     pub timeout: Option<Instant>,
     /// Bytes that the program has taken while the window does not show their room yet.
@@ -130,8 +133,9 @@ impl Connection {
             local,
             peer,
             peer_mac,
+            number: 0,
             facts: ConnectionFacts { mss_bytes: mss as u64, ..ConnectionFacts::default() },
-            sent_up_to: None,
+            sent: Sent::default(),
             timeout: None,
             unshown_bytes: 0,
             kept: None,
@@ -168,6 +172,9 @@ impl Connection {
 
     /// Take in a packet; what it is answered with is sent at once.
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
+        if self.repeats_what_is_known(packet) {
+            return;
+        }
         let mut buffer = self.device.unused.pop().unwrap_or_default();
         buffer.clear();
         buffer.reserve_exact(packet.len());
@@ -175,11 +182,9 @@ impl Connection {
         if self.payload_bytes(packet) > 0 {
             self.facts.data_segments_received += 1;
         }
+        self.look_at_window(&mut buffer);
         self.device.received = Some(buffer);
         self.interface.poll_ingress_single(in_micros(now), &mut self.device, &mut self.sockets);
-        if self.socket().keep_alive().is_some() {
-            self.socket_mut().set_keep_alive(None);
-        }
     }
 
     /// Make a segment, if one is due.
@@ -188,11 +193,6 @@ impl Connection {
             self.keep_the_rest();
         }
         self.interface.poll_egress(in_micros(now), &mut self.device, &mut self.sockets);
-        if self.socket().send_queue() > 0 && self.is_established_once() && self.wants(now).is_none()
-        {
-            // The peer's window closed while segments were lost: smoltcp would wait for ever.
-            self.socket_mut().set_keep_alive(Some(PROBE));
-        }
     }
 
     /// Take out what the program has not read yet.
@@ -332,6 +332,12 @@ impl Connection {
         self.socket_mut().close();
     }
 
+    /// Whether neither end sends any more, and this one has nothing to say now, also not that it has the end.
+    pub fn is_settled(&mut self, now: Instant) -> bool {
+        let soon = now.plus_nanos(LONGEST_ACK_DELAY_NS);
+        self.is_over() && !self.has_frame() && self.wants(now).is_none_or(|at| at > soon)
+    }
+
     /// Whether nothing of it can come or go any more, also not again.
     pub fn is_closed(&self) -> bool {
         self.socket().state() == tcp::State::Closed && self.device.sent.is_empty()
@@ -348,41 +354,6 @@ impl Connection {
 
     fn payload_bytes(&self, packet: &[u8]) -> usize {
         self.tcp(packet).map_or(0, |tcp| tcp.payload().len())
-    }
-
-    /// Give an acknowledgement without data the number after the highest that was sent. From smoltcp it has the one
-    /// after what is sent again: where both ends do that, each takes the other's for old, and neither goes on.
-    fn number_acknowledgement(&self, packet: &mut [u8]) {
-        let ends = (IpAddress::from(self.local.ip()), IpAddress::from(self.peer.ip()));
-        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
-        let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
-            return;
-        };
-        let Some(up_to) = self.sent_up_to.filter(|_| tcp.segment_len() == 0 && !tcp.rst()) else {
-            return;
-        };
-        if up_to.wrapping_sub(tcp.seq_number().0.cast_unsigned()).cast_signed() > 0 {
-            tcp.set_seq_number(TcpSeqNumber(up_to.cast_signed()));
-            tcp.fill_checksum(&ends.0, &ends.1);
-        }
-    }
-
-    fn count_sent(&mut self, packet: &[u8]) {
-        let Some(tcp) = self.tcp(packet) else { return };
-        let (bytes, first) = (tcp.payload().len() as u32, tcp.seq_number().0.cast_unsigned());
-        let length = bytes + u32::from(tcp.syn()) + u32::from(tcp.fin());
-        self.facts.segments_sent += 1;
-        self.facts.data_segments_sent += u64::from(bytes > 0);
-        if length == 0 {
-            return;
-        }
-        let end = first.wrapping_add(length);
-        let is_ahead = |up_to: u32| end.wrapping_sub(up_to).cast_signed() > 0;
-        if self.sent_up_to.is_none_or(is_ahead) {
-            self.sent_up_to = Some(end);
-        } else {
-            self.facts.retransmitted_segments += 1;
-        }
     }
 }
 

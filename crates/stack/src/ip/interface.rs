@@ -1,7 +1,10 @@
 //! An interface: its sockets, and the five words by which it is driven.
 
 mod datagrams;
+mod limited;
 mod memory;
+mod neighbours;
+mod segments;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -51,8 +54,14 @@ pub struct Interface {
     sockets: Vec<Socket>,
     listening: BTreeSet<u16>,
     connections: Vec<Connection>,
+    /// How many there may be at a time.
+    most_connections: Option<usize>,
+    /// Connections ever.
+    opened: u64,
     /// Of these, those that their programs want no more of and that are not closed yet.
     left: BTreeSet<usize>,
+    /// Places of connections that others can have.
+    free: Vec<usize>,
     by_ends: BTreeMap<(u16, SocketAddr), usize>,
     datagrams: VecDeque<Waiting>,
     /// Answers to segments for no connection, as frames that wait for the adapter.
@@ -75,7 +84,10 @@ impl Interface {
             sockets: Vec::new(),
             listening: BTreeSet::new(),
             connections: Vec::new(),
+            most_connections: None,
+            opened: 0,
             left: BTreeSet::new(),
+            free: Vec::new(),
             by_ends: BTreeMap::new(),
             datagrams: VecDeque::new(),
             resets: VecDeque::new(),
@@ -114,11 +126,6 @@ impl Interface {
         Ok(way)
     }
 
-    /// The hardware address of one that it can send to has become known.
-    pub fn add_neighbour(&mut self, address: IpAddr, mac: Mac) {
-        self.config.neighbours.insert(address, mac);
-    }
-
     /// Let peers open connections to `port`.
     pub fn listen(&mut self, port: u16) {
         self.listening.insert(port);
@@ -138,6 +145,9 @@ impl Interface {
         if self.by_ends.contains_key(&(port, to)) {
             return Err(Refusal::PortInUse(port));
         }
+        if !self.makes_room(now) {
+            return Err(Refusal::Full);
+        }
         let id = self.add_connection(now, SocketAddr::new(from, port), to, mac);
         if !self.connections[id].connect() {
             return Err(Refusal::NoAddress(to));
@@ -153,10 +163,17 @@ impl Interface {
         peer: SocketAddr,
         mac: Mac,
     ) -> usize {
-        let id = self.connections.len();
-        let seed = self.config.seed.wrapping_add(id as u64);
-        let connection = Connection::new(now, local, peer, mac, &self.config.tcp, seed);
-        self.connections.push(connection);
+        let seed = self.config.seed.wrapping_add(self.opened);
+        self.opened += 1;
+        let mut connection = Connection::new(now, local, peer, mac, &self.config.tcp, seed);
+        connection.number = self.opened;
+        let id = if let Some(id) = self.free.pop() {
+            self.connections[id] = connection;
+            id
+        } else {
+            self.connections.push(connection);
+            self.connections.len() - 1
+        };
         self.by_ends.insert((local.port(), peer), id);
         id
     }
@@ -214,6 +231,16 @@ impl Interface {
         self.close(now, id);
     }
 
+    /// Address of this end of a connection.
+    pub fn local(&self, id: ConnectionId) -> SocketAddr {
+        self.connections[id.0].local
+    }
+
+    /// Address of its other end.
+    pub fn peer(&self, id: ConnectionId) -> SocketAddr {
+        self.connections[id.0].peer
+    }
+
     /// What a connection has counted.
     pub fn facts(&self, id: ConnectionId) -> ConnectionFacts {
         self.connections[id.0].facts()
@@ -244,49 +271,6 @@ impl Interface {
             self.events.push_back(Event::Datagram(SocketId(id)));
         }
         true
-    }
-
-    fn handle_segment(
-        &mut self,
-        now: Instant,
-        from: SocketAddr,
-        to: SocketAddr,
-        is_syn: bool,
-        packet: &[u8],
-    ) -> bool {
-        let known = self.by_ends.get(&(to.port(), from)).copied();
-        let id = match known {
-            Some(id) => id,
-            None if !self.config.addresses.contains(&to.ip()) => return false,
-            None if is_syn && self.listening.contains(&to.port()) => {
-                let Ok((_, mac)) = self.way_to(from) else { return false };
-                let id = self.add_connection(now, to, from, mac);
-                if !self.connections[id].listen() {
-                    return false;
-                }
-                id
-            }
-            None => {
-                self.reset(from, to, packet);
-                return false;
-            }
-        };
-        self.connections[id].handle_packet(now, packet);
-        self.touched(now, id);
-        self.tell(id);
-        true
-    }
-
-    /// Answer a segment for no connection. One that waits behind too many is sent again by the peer.
-    fn reset(&mut self, from: SocketAddr, to: SocketAddr, packet: &[u8]) {
-        let Ok((_, mac)) = self.way_to(from) else { return };
-        let mut frame = self.unused.pop().unwrap_or_default();
-        let macs = (self.config.mac, mac);
-        if self.resets.len() < MOST_RESETS
-            && frames::emit_reset(macs, (from, to), packet, &mut frame)
-        {
-            self.resets.push_back(frame);
-        }
     }
 
     /// Let time pass.
@@ -367,9 +351,14 @@ impl Interface {
 
     fn await_timeout(&mut self, now: Instant, id: usize) {
         let connection = &mut self.connections[id];
-        if connection.is_closed() && self.left.remove(&id) {
+        let is_bounded = self.most_connections.is_some();
+        let is_done = connection.is_closed() || (is_bounded && connection.is_settled(now));
+        if is_done && self.left.remove(&id) {
             connection.release();
             self.by_ends.remove(&(connection.local.port(), connection.peer));
+            if is_bounded {
+                self.free.push(id);
+            }
         }
         // A connection that is due now, and has nothing to send, waits for a change.
         let wanted = connection.wants(now).filter(|at| *at > now);

@@ -24,8 +24,8 @@
 //!   smoltcp goes back with it when it sends again.
 //! - **Window updates** are sent when the window has doubled since it was last advertised. It opens by a
 //!   segment or half of the buffer at least (RFC 1122, 4.2.3.3): that is done here, not by smoltcp.
-//! - **Closed windows** are probed by smoltcp, but for one that closes while segments are lost: that is done here. With
-//!   frames doubled and overtaken one connection in some thousands still waits for ever (`tests/ip/schedules.rs`).
+//! - **Closed windows** are probed by smoltcp, where all that was sent is acknowledged. One that closes over segments on
+//!   their way is shown to it as a byte, so that it sends again what was lost; as it is, it would wait for ever.
 //! - **Silly windows** are avoided by the receiver alone: a sender fills a window of any size, where RFC
 //!   9293 (3.8.6.2.1) has it wait for a segment or half of the window.
 //! - **Time** is in whole microseconds. The retransmission time-out is 1 s at least and at first (RFC

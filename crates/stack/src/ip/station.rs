@@ -1,8 +1,9 @@
 //! A station of its own on a real Ethernet: an [`Interface`] with ARP, and a bound of what it holds.
 //!
 //! It is driven as an interface is. First it asks whether another station has its address (RFC 5227, with
-//! shorter pauses), then for the hardware address of its one peer; [`reach`](Station::reach) says how far it
-//! is. From then on it answers who asks for its address, and nothing else.
+//! shorter pauses), then for the hardware address of its peer, if it has one; [`reach`](Station::reach) says how
+//! far it is. From then on it answers who asks for its address, and learns who that is (RFC 826), so that it can
+//! be connected to; and nothing else.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,6 +17,8 @@ const ARP_TYPE: [u8; 2] = [8, 6];
 const BROADCAST: Mac = [0xff; 6];
 /// What a question has in place of the address that it asks for (RFC 826).
 const UNKNOWN: Mac = [0; 6];
+/// Where the sender of an IPv4 packet is in its frame (RFC 791, 3.1).
+const SENDER: std::ops::Range<usize> = ETHERNET_HEADER_BYTES + 12..ETHERNET_HEADER_BYTES + 16;
 const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_LEN;
 /// Questions for the own address, and the pause after each: RFC 5227 has 3 and a second.
 const PROBES: u32 = 3;
@@ -23,6 +26,8 @@ const PROBE_PAUSE_NS: u64 = 100_000_000;
 /// Questions for the peer's address, and the pause after each.
 const QUESTIONS: u32 = 12;
 const QUESTION_PAUSE_NS: u64 = 250_000_000;
+/// Stations on the Ethernet that are known at a time, at most.
+const MOST_NEIGHBOURS: usize = 8;
 /// Answers that wait for the adapter, at most.
 const MOST_ANSWERS: usize = 4;
 /// Frames of the program that drives it: one that has come and one that goes, each with 4 bytes by which one
@@ -36,10 +41,12 @@ pub struct StationConfig {
     pub mac: Mac,
     /// Its address, which no other station may have.
     pub address: Ipv4Addr,
-    /// Whom it speaks with, on the same Ethernet.
-    pub peer: Ipv4Addr,
+    /// Whom it connects to, on the same Ethernet; absent: it only takes connections.
+    pub peer: Option<Ipv4Addr>,
     /// How its TCP behaves.
     pub tcp: TcpProfile,
+    /// Connections at a time, at most.
+    pub connections: usize,
     /// Seed of TCP's initial sequence numbers.
     pub seed: u64,
 }
@@ -63,7 +70,9 @@ pub struct Station {
     pub interface: Interface,
     mac: Mac,
     address: Ipv4Addr,
-    peer: Ipv4Addr,
+    peer: Option<Ipv4Addr>,
+    /// Who asked for its address, the newest last.
+    askers: VecDeque<Ipv4Addr>,
     reach: Reach,
     /// Questions asked so far, those for the own address first, and when the next one is due.
     asked: u32,
@@ -74,19 +83,21 @@ pub struct Station {
 impl Station {
     /// A station that begins to ask at `now`.
     pub fn new(config: StationConfig, now: Instant) -> Self {
-        let StationConfig { mac, address, peer, tcp, seed } = config;
-        let interface = Interface::new(Config {
+        let StationConfig { mac, address, peer, tcp, connections, seed } = config;
+        let mut interface = Interface::new(Config {
             mac,
             addresses: vec![IpAddr::V4(address)],
             neighbours: BTreeMap::new(),
             tcp,
             seed,
         });
+        interface.limit_connections(connections);
         Self {
             interface,
             mac,
             address,
             peer,
+            askers: VecDeque::with_capacity(MOST_NEIGHBOURS),
             reach: Reach::Asking,
             asked: 0,
             ask_at: Some(now),
@@ -101,7 +112,8 @@ impl Station {
 
     /// Memory that it holds now, with the frames of the program that drives it.
     pub fn held_bytes(&self) -> usize {
-        let answers = self.answers.capacity() * size_of::<Vec<u8>>()
+        let answers = self.askers.capacity() * size_of::<Ipv4Addr>()
+            + self.answers.capacity() * size_of::<Vec<u8>>()
             + self.answers.iter().map(Vec::capacity).sum::<usize>();
         size_of::<Self>() - size_of::<Interface>()
             + self.interface.held_bytes()
@@ -112,7 +124,8 @@ impl Station {
     /// What it never holds more than, with as many connections that are read in parts of at most `read_bytes`.
     pub fn most_bytes(tcp: &TcpProfile, connections: usize, read_bytes: usize) -> usize {
         size_of::<Self>() - size_of::<Interface>()
-            + Interface::most_bytes(tcp, connections, read_bytes)
+            + Interface::most_bytes(tcp, connections, MOST_NEIGHBOURS, read_bytes)
+            + MOST_NEIGHBOURS * size_of::<Ipv4Addr>()
             + MOST_ANSWERS * (size_of::<Vec<u8>>() + 2 * ARP_FRAME_BYTES)
             + FRAME_BYTES
     }
@@ -121,7 +134,10 @@ impl Station {
     pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
         match frame.get(12..ETHERNET_HEADER_BYTES) {
             Some(kind) if kind == ARP_TYPE => self.handle_arp(&frame[ETHERNET_HEADER_BYTES..]),
-            _ => self.interface.handle_frame(now, frame),
+            _ => {
+                self.learn_sender(frame);
+                self.interface.handle_frame(now, frame);
+            }
         }
     }
 
@@ -143,13 +159,16 @@ impl Station {
             }
             return;
         }
-        if packet.sender == self.peer
+        if Some(packet.sender) == self.peer
             && self.reach == Reach::Asking
             && packet.target == self.address
         {
-            self.interface.add_neighbour(IpAddr::V4(self.peer), packet.sender_mac);
+            self.interface.add_neighbour(IpAddr::V4(packet.sender), packet.sender_mac);
             self.reach = Reach::Known;
             self.ask_at = None;
+        }
+        if packet.is_request && packet.target == self.address {
+            self.learn(packet.sender, packet.sender_mac);
         }
         if packet.is_request && packet.target == self.address && self.answers.len() < MOST_ANSWERS {
             let answer = Packet {
@@ -163,9 +182,45 @@ impl Station {
         }
     }
 
+    /// Who has kept this address from before asks for it no more: it is known by what it sends.
+    fn learn_sender(&mut self, frame: &[u8]) {
+        if self.peer.is_none()
+            && frame.get(..6) == Some(&self.mac)
+            && let Some(mac) = frame.get(6..12).and_then(|mac| Mac::try_from(mac).ok())
+            && let Some(sender) =
+                frame.get(SENDER).and_then(|octets| <[u8; 4]>::try_from(octets).ok())
+            && mac[0] & 1 == 0
+            && !self.interface.knows(IpAddr::from(sender))
+        {
+            self.learn(Ipv4Addr::from(sender), mac);
+        }
+    }
+
+    /// Keep who has asked for the address, in place of the one for whom that is longest ago.
+    fn learn(&mut self, address: Ipv4Addr, mac: Mac) {
+        if address.is_unspecified() || address == self.address {
+            return;
+        }
+        if Some(address) != self.peer && !self.askers.contains(&address) {
+            // One place is the peer's.
+            if self.askers.len() + 1 == MOST_NEIGHBOURS
+                && let Some(oldest) = self.askers.pop_front()
+            {
+                self.interface.remove_neighbour(IpAddr::V4(oldest));
+            }
+            self.askers.push_back(address);
+        }
+        self.interface.add_neighbour(IpAddr::V4(address), mac);
+    }
+
     /// The next question, if it is due.
     fn question(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.ask_at.filter(|at| *at <= now)?;
+        if self.asked == PROBES && self.peer.is_none() {
+            self.reach = Reach::Known;
+            self.ask_at = None;
+            return None;
+        }
         if self.asked == PROBES + QUESTIONS {
             self.reach = Reach::Unanswered;
             self.ask_at = None;
@@ -180,7 +235,7 @@ impl Station {
             sender_mac: self.mac,
             sender: if is_probe { Ipv4Addr::UNSPECIFIED } else { self.address },
             target_mac: UNKNOWN,
-            target: if is_probe { self.address } else { self.peer },
+            target: self.peer.filter(|_| !is_probe).unwrap_or(self.address),
         };
         Some(framed(BROADCAST, &question))
     }

@@ -1,7 +1,9 @@
 //! Both ends of UDP and TCP over a cable of the offline medium.
 
+mod limited;
 mod pair;
 mod schedules;
+mod station;
 
 use std::net::SocketAddr;
 

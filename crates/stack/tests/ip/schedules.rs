@@ -192,7 +192,7 @@ impl Schedule {
             }
             let has_frame = self.hosts[host].poll_transmit(self.now, &mut frame);
             let held_bytes = self.hosts[host].held_bytes();
-            let most_bytes = Interface::most_bytes(&self.profile, 1, READ_BYTES);
+            let most_bytes = Interface::most_bytes(&self.profile, 1, 4, READ_BYTES);
             assert!(held_bytes <= most_bytes, "{held_bytes} above {most_bytes}: {self:?}");
             if !has_frame {
                 return;
@@ -302,8 +302,19 @@ fn a_window_that_closes_while_segments_are_lost_is_asked_for() {
     comes_to_its_end(2_962);
 }
 
-/// `SCHEDULES=1000000 cargo test --release -p lanlab-stack --test ip -- --ignored schedules`. Schedule 4,220 is known not
-/// to end: smoltcp probes a window from behind what was lost, and never sends that again.
+/// Found among many: an old word that a window is closed comes after data were sent into it, and they are lost.
+#[test]
+fn what_was_lost_below_a_window_that_seems_closed_is_sent_again() {
+    comes_to_its_end(4_220);
+}
+
+/// Found among many: only the end is left to be acknowledged, and the same acknowledgement comes three times.
+#[test]
+fn an_end_that_was_lost_is_sent_again_whatever_is_acknowledged_before_it() {
+    comes_to_its_end(10_441);
+}
+
+/// `SCHEDULES=1000000 cargo test --release -p lanlab-stack --test ip -- --ignored schedules`.
 #[test]
 #[ignore = "long: 3,000 schedules, or as many as are asked for"]
 fn many_more_schedules_come_to_their_end() {

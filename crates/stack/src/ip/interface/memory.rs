@@ -45,7 +45,7 @@ impl Interface {
     /// datagrams are not counted.
     pub fn held_bytes(&self) -> usize {
         let unused = self.connections.capacity() - self.connections.len();
-        let lists = self.sending.capacity() * size_of::<usize>()
+        let lists = (self.sending.capacity() + self.free.capacity()) * size_of::<usize>()
             + self.events.capacity() * size_of::<Event>()
             + (self.resets.capacity() + self.unused.capacity()) * size_of::<Vec<u8>>()
             + self.resets.iter().chain(&self.unused).map(Vec::capacity).sum::<usize>()
@@ -55,17 +55,22 @@ impl Interface {
         size_of::<Self>() + lists + trees + connections
     }
 
-    /// What it never holds more than, with as many connections to one neighbour that are read in parts of at
-    /// most `read_bytes`, and none that is opened by a peer.
-    pub fn most_bytes(profile: &TcpProfile, connections: usize, read_bytes: usize) -> usize {
+    /// What it never holds more than, with as many connections to as many neighbours that are read in parts of at
+    /// most `read_bytes`, if they are [limited](Self::limit_connections) where peers open them.
+    pub fn most_bytes(
+        profile: &TcpProfile,
+        connections: usize,
+        neighbours: usize,
+        read_bytes: usize,
+    ) -> usize {
         let unused = grown(connections) - connections;
-        let lists = grown(connections) * size_of::<usize>()
-            + grown(MOST_EVENTS * connections) * size_of::<Event>()
+        let lists = 2 * grown(2 * connections) * size_of::<usize>()
+            + grown(2 * MOST_EVENTS * connections) * size_of::<Event>()
             + unused * size_of::<Connection>()
             + RESETS_BYTES;
         size_of::<Self>()
             + lists
-            + trees_bytes(connections, 1)
+            + trees_bytes(connections, neighbours)
             + connections * Connection::most_bytes(profile, read_bytes)
     }
 }

@@ -61,8 +61,14 @@ impl AtLink {
         let readiness = Readiness::new(1).map_err(system)?;
         readiness.watch(&link, 0, Interest::Read).map_err(system)?;
         let random = u64::from_le_bytes(random_octets()?);
-        let config =
-            StationConfig { mac: link.mac(), address: stack.address, peer, tcp, seed: random };
+        let config = StationConfig {
+            mac: link.mac(),
+            address: stack.address,
+            peer: Some(peer),
+            tcp,
+            connections: request.spec.flows.into(),
+            seed: random,
+        };
         let mut at_link = Self {
             station: Station::new(config, os::monotonic()),
             random,

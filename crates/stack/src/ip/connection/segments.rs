@@ -1,0 +1,105 @@
+//! What is changed in segments on their way from and to smoltcp, and counted of them.
+
+use smoltcp::socket::tcp::State;
+use smoltcp::wire::{IpAddress, TcpPacket, TcpSeqNumber};
+
+use super::super::frames::ip_header_bytes;
+use super::Connection;
+
+/// What asks for a closed window is a byte, perhaps with the end of what is sent.
+const PROBE_LENGTH: i32 = 2;
+
+/// What the peer was sent.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    /// The sequence number after the highest.
+    up_to: Option<u32>,
+    /// The peer takes nothing, and has acknowledged all: a byte that is sent asks for its window.
+    is_window_closed: bool,
+}
+
+impl Connection {
+    /// Have a window that has closed over what is on its way be a byte: what is overdue is sent again (RFC 9293,
+    /// 3.8.6), and the answer has the window. smoltcp would ask for it from behind what may be lost, and never
+    /// send that again.
+    pub(super) fn look_at_window(&mut self, packet: &mut [u8]) {
+        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
+        let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
+            return;
+        };
+        let is_closed = tcp.window_len() == 0;
+        if !(is_closed || self.sent.is_window_closed)
+            || !tcp.ack()
+            || tcp.rst()
+            || !tcp.verify_checksum(&ends.0, &ends.1)
+        {
+            return;
+        }
+        let acknowledged = tcp.ack_number().0.cast_unsigned();
+        let Some(up_to) = self.sent.up_to else { return };
+        let mut waiting = up_to.wrapping_sub(acknowledged).cast_signed();
+        if self.sent.is_window_closed && (-PROBE_LENGTH..0).contains(&waiting) {
+            // The peer has taken the byte that asked.
+            self.sent.up_to = Some(acknowledged);
+            waiting = 0;
+        }
+        self.sent.is_window_closed = is_closed && waiting <= 0;
+        if is_closed && waiting > 0 {
+            tcp.set_window_len(1);
+            tcp.fill_checksum(&ends.0, &ends.1);
+        }
+    }
+
+    /// Whether a segment says nothing that is not known where only the end of what was sent is to be acknowledged. After
+    /// three of them smoltcp would send data again at once, of which it has none, and the end never.
+    pub(super) fn repeats_what_is_known(&self, packet: &[u8]) -> bool {
+        let Some(tcp) = self.tcp(packet) else { return false };
+        let acknowledged = tcp.ack_number().0.cast_unsigned();
+        let is_waiting = self.sent.up_to == Some(acknowledged.wrapping_add(1));
+        is_waiting && tcp.ack() && tcp.segment_len() == 0 && !tcp.rst() && self.is_at_its_end()
+    }
+
+    /// Whether the peer has acknowledged all but the end of what was sent.
+    fn is_at_its_end(&self) -> bool {
+        let has_closed =
+            matches!(self.socket().state(), State::FinWait1 | State::Closing | State::LastAck);
+        has_closed && self.socket().send_queue() == 0
+    }
+
+    /// Give an acknowledgement without data the number after the highest that was sent. From smoltcp it has the one
+    /// after what is sent again: where both ends do that, each takes the other's for old, and neither goes on.
+    pub(super) fn number_acknowledgement(&self, packet: &mut [u8]) {
+        let ends = (IpAddress::from(self.local.ip()), IpAddress::from(self.peer.ip()));
+        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
+        let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) else {
+            return;
+        };
+        let Some(up_to) = self.sent.up_to.filter(|_| tcp.segment_len() == 0 && !tcp.rst()) else {
+            return;
+        };
+        if up_to.wrapping_sub(tcp.seq_number().0.cast_unsigned()).cast_signed() > 0 {
+            tcp.set_seq_number(TcpSeqNumber(up_to.cast_signed()));
+            tcp.fill_checksum(&ends.0, &ends.1);
+        }
+    }
+
+    pub(super) fn count_sent(&mut self, packet: &[u8]) {
+        let Some(tcp) = self.tcp(packet) else { return };
+        let (bytes, first) = (tcp.payload().len() as u32, tcp.seq_number().0.cast_unsigned());
+        let length = bytes + u32::from(tcp.syn()) + u32::from(tcp.fin());
+        self.facts.segments_sent += 1;
+        self.facts.data_segments_sent += u64::from(bytes > 0);
+        // What asks for a closed window is not on its way: smoltcp sends it as new each time.
+        if length == 0 || (self.sent.is_window_closed && bytes == 1) {
+            return;
+        }
+        let end = first.wrapping_add(length);
+        let is_ahead = |up_to: u32| end.wrapping_sub(up_to).cast_signed() > 0;
+        if self.sent.up_to.is_none_or(is_ahead) {
+            self.sent.up_to = Some(end);
+        } else {
+            self.facts.retransmitted_segments += 1;
+        }
+    }
+}

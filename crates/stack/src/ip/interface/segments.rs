@@ -1,0 +1,55 @@
+//! Segments that come: to a connection, to a port that listens, or to neither.
+
+use std::net::SocketAddr;
+
+use lanlab_units::Instant;
+
+use super::{Interface, MOST_RESETS, frames};
+
+impl Interface {
+    pub(super) fn handle_segment(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        to: SocketAddr,
+        is_syn: bool,
+        packet: &[u8],
+    ) -> bool {
+        let known = self.by_ends.get(&(to.port(), from)).copied();
+        let id = match known {
+            Some(id) => id,
+            None if !self.config.addresses.contains(&to.ip()) => return false,
+            None if is_syn && self.listening.contains(&to.port()) => {
+                let Ok((_, mac)) = self.way_to(from) else { return false };
+                if !self.makes_room(now) {
+                    return false;
+                }
+                let id = self.add_connection(now, to, from, mac);
+                if !self.connections[id].listen() {
+                    return false;
+                }
+                id
+            }
+            None => {
+                self.reset(from, to, packet);
+                return false;
+            }
+        };
+        self.connections[id].handle_packet(now, packet);
+        self.touched(now, id);
+        self.tell(id);
+        true
+    }
+
+    /// Answer a segment for no connection. One that waits behind too many is sent again by the peer.
+    fn reset(&mut self, from: SocketAddr, to: SocketAddr, packet: &[u8]) {
+        let Ok((_, mac)) = self.way_to(from) else { return };
+        let mut frame = self.unused.pop().unwrap_or_default();
+        let macs = (self.config.mac, mac);
+        if self.resets.len() < MOST_RESETS
+            && frames::emit_reset(macs, (from, to), packet, &mut frame)
+        {
+            self.resets.push_back(frame);
+        }
+    }
+}
