@@ -11,6 +11,7 @@ mod messages;
 #[cfg(feature = "fuzz")]
 pub mod scripted;
 mod session_clock;
+pub mod small;
 pub mod ssh;
 pub mod tls;
 mod wire;

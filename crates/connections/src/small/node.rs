@@ -1,0 +1,239 @@
+//! The thread of a station, and connections to and from it.
+
+use std::future::poll_fn;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, SocketAddrV4};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
+use lanlab_stack::ip::{ConnectionId, Reach, Refusal, Station, StationConfig};
+use lanlab_wire::ethernet::Mac;
+
+use crate::wired::FrameLink;
+
+use super::plan::SmallPlan;
+use super::shared::{Shared, SmallFacts, State};
+use super::stream::SmallStream;
+
+/// Longest sleep of the thread.
+const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
+/// Keys of what wakes the thread.
+const LINK: usize = 0;
+const KICK: usize = 1;
+/// Ports that the system's own programs seldom get (RFC 6335, section 6: dynamic ones).
+const FIRST_PORT: u16 = 49_152;
+const PORTS: u16 = 16_000;
+
+/// A station at its link, which ends when the last that uses it is dropped.
+#[derive(Debug)]
+pub struct SmallNode {
+    shared: Arc<Shared>,
+    address: std::net::Ipv4Addr,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SmallNode {
+    /// Open the link and begin to ask who has the address, and where the peer is. `random` is what initial
+    /// sequence numbers and ports come from.
+    ///
+    /// # Errors
+    /// As [`RawLink::open`]; the system's own; `OutOfMemory` if the plan does not fit into its memory.
+    pub fn begin(plan: &SmallPlan, random: u64) -> io::Result<Arc<Self>> {
+        let most_bytes = plan.most_bytes();
+        if most_bytes > plan.memory_bytes {
+            let found = plan.memory_bytes;
+            let message = format!("found {found} bytes of memory; allowed: {most_bytes} or more");
+            return Err(io::Error::new(ErrorKind::OutOfMemory, message));
+        }
+        let link = RawLink::open(&plan.place, RawFrames::ToAddress(plan.address))?;
+        let descriptor = LinkDescriptor::of(&link)?;
+        Self::at(plan, Box::new(link), descriptor, random)
+    }
+
+    /// The same at a link that is open.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn at(
+        plan: &SmallPlan,
+        link: Box<dyn FrameLink>,
+        descriptor: LinkDescriptor,
+        random: u64,
+    ) -> io::Result<Arc<Self>> {
+        let mut readiness = os::Readiness::new(2)?;
+        let wake = Wake::new()?;
+        readiness.watch(&descriptor, LINK, Interest::Read)?;
+        readiness.watch(&wake, KICK, Interest::Read)?;
+        let config = StationConfig {
+            mac: link.mac(),
+            address: plan.address,
+            peer: plan.peer,
+            tcp: plan.tcp,
+            connections: plan.connections,
+            seed: random,
+        };
+        let mut station = Station::new(config, os::monotonic());
+        for &port in &plan.ports {
+            station.interface.listen(port);
+        }
+        let first_port = (random >> 32) as u16 % PORTS;
+        let shared =
+            Arc::new(Shared::new(State::new(station, link, plan.memory_bytes, first_port), wake));
+        let own = Arc::clone(&shared);
+        let thread =
+            std::thread::Builder::new().name("small-stack".to_owned()).spawn(move || {
+                // Watched through it.
+                let _descriptor = descriptor;
+                run(&own, &mut readiness);
+            })?;
+        Ok(Arc::new(Self { shared, address: plan.address, thread: Some(thread) }))
+    }
+
+    /// Wait until connections can be opened.
+    ///
+    /// # Errors
+    /// `AddrInUse` if another station has the address; `HostUnreachable` if the peer does not answer; those of
+    /// the link.
+    pub async fn ready(&self) -> io::Result<()> {
+        poll_fn(|cx| {
+            let mut state = self.shared.state();
+            state.check()?;
+            let address = self.address;
+            match state.station.reach() {
+                Reach::Known => Poll::Ready(Ok(())),
+                Reach::Asking => {
+                    state.wait(cx);
+                    Poll::Pending
+                }
+                Reach::Taken(mac) => Poll::Ready(Err(io::Error::new(
+                    ErrorKind::AddrInUse,
+                    format!("{address} is the address of another station, {}", Mac(mac)),
+                ))),
+                Reach::Unanswered => Poll::Ready(Err(io::Error::new(
+                    ErrorKind::HostUnreachable,
+                    format!("no station on {} answers for the peer", state.link.interface()),
+                ))),
+            }
+        })
+        .await
+    }
+
+    /// Open a connection to the peer.
+    ///
+    /// # Errors
+    /// `ConnectionRefused`; `WouldBlock` if there are as many connections as there may be; those of the link.
+    pub async fn connect(self: &Arc<Self>, to: SocketAddr) -> io::Result<SmallStream> {
+        let opened = self.shared.with(|state, now| {
+            for _ in 0..PORTS {
+                state.next_port = (state.next_port + 1) % PORTS;
+                let port = FIRST_PORT + state.next_port;
+                match state.station.interface.connect(now, port, to) {
+                    Err(Refusal::PortInUse(_)) => {}
+                    opened => return opened,
+                }
+            }
+            Err(Refusal::Full)
+        });
+        let id = opened.map_err(|refusal| match refusal {
+            Refusal::Full => {
+                io::Error::new(ErrorKind::WouldBlock, "the small stack has no room for another")
+            }
+            refusal => io::Error::other(refusal),
+        })?;
+        let stream = self.stream(id, to);
+        poll_fn(|cx| stream.poll_open(cx)).await?;
+        Ok(stream)
+    }
+
+    fn stream(self: &Arc<Self>, id: ConnectionId, peer: SocketAddr) -> SmallStream {
+        SmallStream::new(Arc::clone(self) as _, Arc::clone(&self.shared), id, peer)
+    }
+
+    /// Wait for a connection that a peer opens.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub async fn accept(self: &Arc<Self>) -> io::Result<SmallStream> {
+        let (id, peer) = poll_fn(|cx| {
+            let mut state = self.shared.state();
+            state.check()?;
+            if let Some(accepted) = state.accepted.pop_front() {
+                return Poll::Ready(Ok::<_, io::Error>(accepted));
+            }
+            state.wait(cx);
+            Poll::Pending
+        })
+        .await?;
+        Ok(self.stream(id, peer))
+    }
+
+    /// Wait until no connection is left, those that their programs have left included.
+    pub async fn closed(&self) {
+        poll_fn(|cx| {
+            let mut state = self.shared.state();
+            if state.broken.is_some() || state.station.interface.live_connections() == 0 {
+                return Poll::Ready(());
+            }
+            state.wait(cx);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Whether the link works, and the address is not another station's.
+    pub fn is_usable(&self) -> bool {
+        let state = self.shared.state();
+        let is_lost = matches!(state.station.reach(), Reach::Taken(_) | Reach::Unanswered);
+        state.broken.is_none() && !is_lost
+    }
+
+    /// What was counted until now.
+    pub fn facts(&self) -> SmallFacts {
+        self.shared.state().facts
+    }
+
+    /// Its address, with a port.
+    pub fn address(&self, port: u16) -> SocketAddr {
+        SocketAddr::V4(SocketAddrV4::new(self.address, port))
+    }
+}
+
+impl Drop for SmallNode {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        self.shared.wake.wake();
+        if let Some(thread) = self.thread.take() {
+            // It ends at once, also if the link is stuck.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(shared: &Shared, readiness: &mut os::Readiness) {
+    os::prepare_thread();
+    loop {
+        let (has_more, sleep_ns) = {
+            let mut state = shared.state();
+            let has_more = state.drive();
+            let now = os::monotonic();
+            let sleep_ns = state.poll_timeout(now).nanos_since(now).min(LONGEST_SLEEP_NS);
+            state.sleeps_until = now.plus_nanos(sleep_ns);
+            if shared.is_over.load(Ordering::Acquire) || state.broken.is_some() {
+                return;
+            }
+            (has_more, sleep_ns)
+        };
+        if has_more {
+            continue;
+        }
+        let Ok(mut ready) = readiness.wait(Duration::from_nanos(sleep_ns)) else { return };
+        if ready.any(|key| key == KICK) {
+            shared.wake.reset();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Stations that clients of this process use: one for each plan, however many connections go over it.
+
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::node::SmallNode;
+use super::plan::SmallPlan;
+use super::shared::SmallFacts;
+
+/// Kept for as long as the process lasts: to ask for addresses takes part of a second, which would be part of what
+/// is timed if a station began and ended with its connections.
+static NODES: Mutex<Vec<(SmallPlan, Arc<SmallNode>)>> = Mutex::new(Vec::new());
+
+/// The station of a plan, which begins with the first call; `random` as of [`SmallNode::begin`].
+///
+/// # Errors
+/// As [`SmallNode::begin`]; `AddrInUse` while connections of a station with another plan are open at the same
+/// address or descriptor.
+pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
+    let mut nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = nodes.iter().find(|(of, node)| of == plan && node.is_usable());
+    if let Some((_, node)) = known {
+        return Ok(Arc::clone(node));
+    }
+    // Two stations would answer for one address: one that no program has any more ends for the new one.
+    let collides = |of: &SmallPlan| of.place == plan.place;
+    nodes.retain(|(of, node)| {
+        let is_in_use = node.is_usable() && Arc::strong_count(node) > 1;
+        of != plan && (is_in_use || !collides(of))
+    });
+    if nodes.iter().any(|(of, _)| collides(of)) {
+        let message = "connections with other settings are open on the same interface";
+        return Err(io::Error::new(ErrorKind::AddrInUse, message));
+    }
+    let node = SmallNode::begin(plan, random)?;
+    nodes.push((plan.clone(), Arc::clone(&node)));
+    Ok(node)
+}
+
+/// What the station of a plan has counted; `None` if none was used.
+pub fn facts_of(plan: &SmallPlan) -> Option<SmallFacts> {
+    let nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+    nodes.iter().find(|(of, _)| of == plan).map(|(_, node)| node.facts())
+}

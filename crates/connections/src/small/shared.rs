@@ -1,0 +1,222 @@
+//! A station with its link, as its thread and those with work share it.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+
+use lanlab_os as os;
+use lanlab_os::Wake;
+use lanlab_stack::ip::{ConnectionId, ETHERNET_HEADER_BYTES, Event, MTU_BYTES, Reach, Station};
+use lanlab_units::Instant;
+
+use crate::wired::FrameLink;
+
+/// Largest amount that one read asks for: a segment.
+pub const READ_BYTES: usize = 1460;
+/// The longest frame, and room to see that one is longer.
+const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
+const FRAME_BYTES: usize = LONGEST_FRAME_BYTES + 4;
+/// Most frames that are received before the lock is given away.
+const TURN_FRAMES: usize = 64;
+/// Pause until a link that takes no frame is tried again.
+const RETRY_NS: u64 = 100_000;
+
+/// What a station counted, over all its connections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SmallFacts {
+    /// The bound of what it holds.
+    pub memory_bytes: u64,
+    /// The most that it held in all.
+    pub held_bytes: u64,
+    /// Frames that the link took.
+    pub sent_frames: u64,
+    /// Frames that came.
+    pub received_frames: u64,
+    /// Frames that the system dropped before they were received.
+    pub dropped_frames: u64,
+}
+
+/// A station at its link.
+pub struct State {
+    pub station: Station,
+    pub link: Box<dyn FrameLink>,
+    pub facts: SmallFacts,
+    /// Connections that peers have opened and no program has taken.
+    pub accepted: VecDeque<(ConnectionId, SocketAddr)>,
+    /// Why the link is of no use any more.
+    pub broken: Option<(ErrorKind, String)>,
+    /// Until when the thread sleeps.
+    pub sleeps_until: Instant,
+    pub next_port: u16,
+    /// As it was when they were last woken.
+    reach: Reach,
+    live_connections: usize,
+    /// Programs that wait: all are woken by each event, as there are few.
+    waiting: Vec<Waker>,
+    received: Box<[u8; FRAME_BYTES]>,
+    /// The next frame to send; whether the link had no room for it.
+    sent: Vec<u8>,
+    is_blocked: bool,
+}
+
+impl State {
+    pub fn new(
+        station: Station,
+        link: Box<dyn FrameLink>,
+        memory_bytes: u64,
+        next_port: u16,
+    ) -> Self {
+        Self {
+            station,
+            link,
+            facts: SmallFacts { memory_bytes, ..SmallFacts::default() },
+            accepted: VecDeque::new(),
+            broken: None,
+            sleeps_until: Instant::ZERO,
+            next_port,
+            reach: Reach::Asking,
+            live_connections: 0,
+            waiting: Vec::new(),
+            received: Box::new([0; FRAME_BYTES]),
+            sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
+            is_blocked: false,
+        }
+    }
+
+    /// Take the frames that have come, and do all that is due. Whether more frames may wait.
+    pub fn drive(&mut self) -> bool {
+        let mut taken = 0;
+        while taken < TURN_FRAMES {
+            match self.link.receive(&mut self.received[..]) {
+                Ok(Some(length)) => {
+                    taken += 1;
+                    self.facts.received_frames += 1;
+                    if let Some(frame) = self.received.get(..length) {
+                        self.station.handle_frame(os::monotonic(), frame);
+                    }
+                    self.flush();
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    self.fail(error.kind(), error.to_string());
+                    return false;
+                }
+            }
+        }
+        self.station.handle_timeout(os::monotonic());
+        self.flush();
+        self.facts.dropped_frames += self.link.new_drops();
+        taken == TURN_FRAMES
+    }
+
+    /// Send what is due, and tell the programs what has happened.
+    pub fn flush(&mut self) {
+        let now = os::monotonic();
+        while self.is_blocked || self.station.poll_transmit(now, &mut self.sent) {
+            match self.link.send(&self.sent) {
+                Ok(true) => self.facts.sent_frames += 1,
+                Ok(false) => {
+                    self.is_blocked = true;
+                    break;
+                }
+                Err(error) => return self.fail(error.kind(), error.to_string()),
+            }
+            self.is_blocked = false;
+        }
+        let before = std::mem::replace(&mut self.reach, self.station.reach());
+        let mut has_changed = self.reach != before;
+        let live = self.station.interface.live_connections();
+        has_changed |= std::mem::replace(&mut self.live_connections, live) != live;
+        while let Some(event) = self.station.interface.poll_event() {
+            has_changed = true;
+            if let Event::Accepted(id, _) = event {
+                let peer = self.station.interface.peer(id);
+                self.accepted.push_back((id, peer));
+            }
+        }
+        let held_bytes =
+            (self.station.held_bytes() + size_of::<Self>() - size_of::<Station>()) as u64;
+        self.facts.held_bytes = self.facts.held_bytes.max(held_bytes);
+        if held_bytes > self.facts.memory_bytes {
+            let most = self.facts.memory_bytes;
+            let message = format!("the small stack holds {held_bytes} bytes, above its {most}");
+            return self.fail(ErrorKind::OutOfMemory, message);
+        }
+        if has_changed {
+            self.wake_all();
+        }
+    }
+
+    pub fn wake_all(&mut self) {
+        self.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    fn fail(&mut self, kind: ErrorKind, message: String) {
+        self.broken = Some((kind, message));
+        self.wake_all();
+    }
+
+    /// Wake a program when something has happened.
+    pub fn wait(&mut self, cx: &Context<'_>) {
+        if !self.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+            self.waiting.push(cx.waker().clone());
+        }
+    }
+
+    /// When the thread is to be awake at the latest.
+    pub fn poll_timeout(&self, now: Instant) -> Instant {
+        let retry_at = self.is_blocked.then(|| now.plus_nanos(RETRY_NS));
+        let timeout = self.station.poll_timeout();
+        [timeout, retry_at].into_iter().flatten().min().unwrap_or(Instant::FAR_FUTURE)
+    }
+
+    /// Whether the link can still be used.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.broken {
+            None => Ok(()),
+            Some((kind, message)) => {
+                let interface = self.link.interface();
+                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
+            }
+        }
+    }
+}
+
+/// The station, and what wakes its thread.
+pub struct Shared {
+    state: Mutex<State>,
+    pub wake: Wake,
+    pub is_over: AtomicBool,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("is_over", &self.is_over).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    pub fn new(state: State, wake: Wake) -> Self {
+        Self { state: Mutex::new(state), wake, is_over: AtomicBool::new(false) }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Do something with the station, send what comes of it, and see that the thread wakes in time.
+    pub fn with<T>(&self, work: impl FnOnce(&mut State, Instant) -> T) -> T {
+        let mut state = self.state();
+        let done = work(&mut state, os::monotonic());
+        state.flush();
+        let is_earlier = state.poll_timeout(os::monotonic()) < state.sleeps_until;
+        drop(state);
+        if is_earlier {
+            self.wake.wake();
+        }
+        done
+    }
+}

@@ -1,0 +1,134 @@
+//! One connection of a station, read and written as a stream of bytes.
+
+use std::fmt::Debug;
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::shared::{READ_BYTES, Shared};
+
+/// A connection; dropped, it is closed.
+#[derive(Debug)]
+pub struct SmallStream {
+    /// What ends the station when its last connection is dropped.
+    _node: Arc<dyn Debug + Send + Sync>,
+    shared: Arc<Shared>,
+    id: ConnectionId,
+    peer: SocketAddr,
+}
+
+impl SmallStream {
+    pub(super) fn new(
+        node: Arc<dyn Debug + Send + Sync>,
+        shared: Arc<Shared>,
+        id: ConnectionId,
+        peer: SocketAddr,
+    ) -> Self {
+        Self { _node: node, shared, id, peer }
+    }
+
+    /// Address of this end.
+    pub fn local_address(&self) -> SocketAddr {
+        self.shared.state().station.interface.local(self.id)
+    }
+
+    /// Address of the other end.
+    pub fn peer_address(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// What it has counted.
+    pub fn facts(&self) -> ConnectionFacts {
+        self.shared.state().station.interface.facts(self.id)
+    }
+
+    /// Wait until the connection is open.
+    pub(super) fn poll_open(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.shared.state();
+        state.check()?;
+        if state.station.interface.is_open(self.id) {
+            return Poll::Ready(Ok(()));
+        }
+        if state.station.interface.is_over(self.id) {
+            return Poll::Ready(Err(ErrorKind::ConnectionRefused.into()));
+        }
+        state.wait(cx);
+        Poll::Pending
+    }
+}
+
+impl AsyncRead for SmallStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.shared.with(|state, now| {
+            state.check()?;
+            let before = buffer.remaining();
+            loop {
+                let wanted = buffer.remaining().min(READ_BYTES);
+                if wanted == 0 {
+                    return Poll::Ready(Ok(()));
+                }
+                let room = buffer.initialize_unfilled_to(wanted);
+                match state.station.interface.receive(now, self.id, room) {
+                    Received::Bytes(count) => buffer.advance(count),
+                    _ if buffer.remaining() < before => return Poll::Ready(Ok(())),
+                    Received::End => return Poll::Ready(Ok(())),
+                    Received::Broken => {
+                        return Poll::Ready(Err(ErrorKind::ConnectionReset.into()));
+                    }
+                    Received::Nothing => {
+                        state.wait(cx);
+                        return Poll::Pending;
+                    }
+                }
+            }
+        })
+    }
+}
+
+impl AsyncWrite for SmallStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.shared.with(|state, now| {
+            state.check()?;
+            let interface = &mut state.station.interface;
+            let count = interface.send(now, self.id, data);
+            if count > 0 || data.is_empty() {
+                return Poll::Ready(Ok(count));
+            }
+            if !interface.is_open(self.id) {
+                return Poll::Ready(Err(ErrorKind::ConnectionReset.into()));
+            }
+            state.wait(cx);
+            Poll::Pending
+        })
+    }
+
+    /// What was written is sent as the windows allow, without being asked for.
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Say that all is written; the peer can still send.
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.shared.with(|state, now| state.station.interface.close(now, self.id));
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for SmallStream {
+    fn drop(&mut self) {
+        self.shared.with(|state, now| state.station.interface.leave(now, self.id));
+    }
+}
