@@ -2,6 +2,9 @@
 
 use crate::event::{Loss, Port};
 
+/// Preamble with start delimiter.
+const PREAMBLE_BYTES: u64 = 8;
+
 /// Counts of the frames that one port sends.
 ///
 /// At any time, `offered_copies` is `delivered_copies` and every kind of loss together, and the copies
@@ -10,6 +13,8 @@ use crate::event::{Loss, Port};
 pub struct PortCounts {
     /// Frames that the adapter offered.
     pub offered_frames: u64,
+    /// Bytes of these frames on the wire, preambles included; each frame once, however many receive it.
+    pub offered_wire_bytes: u64,
     /// Their copies: one for each receiver.
     pub offered_copies: u64,
     /// Copies that arrived.
@@ -38,6 +43,12 @@ impl PortCounts {
         self.offered_copies - self.delivered_copies - lost
     }
 
+    /// Bytes of the frames that the adapter offered, as Ethernet counts them: padding and check sequence
+    /// included, preambles and gaps not.
+    pub fn offered_bytes(&self) -> u64 {
+        self.offered_wire_bytes - self.offered_frames * PREAMBLE_BYTES
+    }
+
     pub(crate) fn add_loss(&mut self, loss: Loss, copies: u64) {
         *match loss {
             Loss::Chance => &mut self.lost_chance,
@@ -48,6 +59,7 @@ impl PortCounts {
 
     fn add(&mut self, other: &Self) {
         self.offered_frames += other.offered_frames;
+        self.offered_wire_bytes += other.offered_wire_bytes;
         self.offered_copies += other.offered_copies;
         self.delivered_copies += other.delivered_copies;
         self.delivered_wire_bytes += other.delivered_wire_bytes;

@@ -67,6 +67,7 @@ impl Traffic {
         self.is_free[usize::from(source)] = false;
         let counts = self.counts.of(source);
         counts.offered_frames += 1;
+        counts.offered_wire_bytes += u64::from(frame.wire_bytes);
         counts.offered_copies += u64::from(copies);
         if let Some(id) = self.unused.pop() {
             self.frames[id as usize] = frame;

@@ -115,7 +115,8 @@ proptest! {
             let expected = counted(&plan, &arrivals, events);
             for (counts, expected) in medium.counts().ports.iter().zip(expected) {
                 let seen = PortCounts {
-                    offered_frames: 0, offered_copies: 0, collisions: 0, deferrals: 0, busy_ns: 0,
+                    offered_frames: 0, offered_wire_bytes: 0, offered_copies: 0, collisions: 0,
+                    deferrals: 0, busy_ns: 0,
                     ..*counts
                 };
                 assert_eq!(seen, expected);
@@ -128,6 +129,9 @@ proptest! {
         let total = medium.counts().total();
         prop_assert_eq!(total.copies_in_flight(), 0);
         prop_assert_eq!(total.offered_frames, arrivals.len() as u64);
+        let wire_bytes: u64 = arrivals.iter().map(|arrival| u64::from(arrival.padded_bytes())).sum();
+        prop_assert_eq!(total.offered_wire_bytes, wire_bytes);
+        prop_assert_eq!(total.offered_bytes(), wire_bytes - 8 * arrivals.len() as u64);
         let copies: usize = arrivals.iter().map(|arrival| receivers(&plan, arrival).len()).sum();
         prop_assert_eq!(total.offered_copies, copies as u64);
 

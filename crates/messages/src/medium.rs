@@ -118,6 +118,8 @@ pub struct MediumCounts {
 pub struct MediumPortCounts {
     /// Frames offered to the medium.
     pub frames: u64,
+    /// Bytes of these frames: padding and check sequence included, preambles and gaps not.
+    pub bytes: u64,
     /// Frames that wait in the host's adapter now.
     pub waiting_frames: u64,
     /// Frames that were dropped for want of room before the adapter. Drops before a TAP are not

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use lanlab_medium::Counts;
 use lanlab_units::Clock as _;
 use lanlab_units::Instant;
 use lanlab_workloads::virtual_time::{Task, VirtualTime};
@@ -63,6 +64,11 @@ impl<N: Node + 'static> Host<N> {
     pub fn cpu(&self) -> CpuFacts {
         let now = self.now();
         self.shared.state.borrow().hosts[usize::from(self.id)].facts(now).cpu
+    }
+
+    /// What the medium of its world has counted until now.
+    pub fn medium(&self) -> Counts {
+        self.shared.state.borrow().medium.counts().clone()
     }
 
     /// The clock of its world, on which programs also wait for times.

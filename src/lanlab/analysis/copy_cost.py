@@ -1,5 +1,6 @@
 """
-What each octet and each file of a copy costs.
+What each octet and each file of a copy costs: in time, or in another metric of its trials, as the
+frames on the medium.
 
 The time of a trial is taken for `octets * per byte + files * per file + per trial`, over the trials
 of all datasets that were copied under one condition. That is what tells file services apart: one
@@ -20,12 +21,14 @@ from lanlab.studies import Study
 PER_BYTE, PER_FILE, PER_TRIAL = "per_byte_s", "per_file_s", "per_trial_s"
 #: The factor whose levels are put together.
 DATASET = "dataset"
-_NEEDED = ("elapsed_s", "copied_bytes", "copied_files")
+_TIME = "elapsed_s"
+_COPIED = ("copied_bytes", "copied_files")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost in seconds, with its 95 % interval; `None` where trials show no spread."""
+    """A cost in the unit of its metric, with its 95 % interval; `None` where trials show no
+    spread."""
 
     value: float
     low: float | None
@@ -41,11 +44,11 @@ class CopyCost:
     factors: Mapping[str, Level]
     #: Octets and files of what was copied, and trials of it; the fewest files first.
     copied: tuple[tuple[int, int, int], ...]
-    #: Seconds an octet, a file, a trial; `None`: not identified.
+    #: Of an octet, a file, a trial; `None`: not identified.
     per_byte: Cost | None
     per_file: Cost | None
     per_trial: Cost | None
-    #: Largest deviation of the mean time of a dataset from the fit, as a share of it; `None` where
+    #: Largest deviation of the mean of a dataset from the fit, as a share of it; `None` where
     #: there are no more datasets than costs, so that any times would fit.
     residual_ratio: float | None
     #: Chance of deviations as large if costs were constant.
@@ -60,26 +63,27 @@ class CopyCost:
 
 
 def copy_costs(
-    run: RunRecord, trials: Sequence[TrialRecord], experiment: str
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str = _TIME
 ) -> tuple[CopyCost, ...]:
     """
     The costs of each condition of an experiment, those of its datasets taken together.
 
-    Trials weigh by 1 over the square of the mean time of their dataset. Those that failed, or in
+    Trials weigh by 1 over the square of the mean of their dataset. Those that failed, or in
     whose place a repeat counts, are left out.
 
     Args:
         run: The run.
         trials: Its trials, in order; those of other experiments are passed over.
         experiment: Id of an experiment whose workload is `copy`.
+        metric: What it costs: time in seconds, or another metric that adds up over bytes and files.
 
     Returns:
         In the order of the study; conditions without a finished trial are left out.
     """
     own: dict[str, list[TrialRecord]] = {}
     for trial in counting([t for t in trials if t.experiment == experiment]):
-        is_whole = all(metric in trial.metrics for metric in _NEEDED)
-        is_whole = is_whole and trial.metrics["elapsed_s"] > 0
+        is_whole = all(name in trial.metrics for name in (metric, *_COPIED))
+        is_whole = is_whole and trial.metrics[metric] > 0
         if trial.purpose == "trial" and is_whole:
             own.setdefault(_key(trial.factors), []).append(trial)
     rests: dict[str, dict[str, Level]] = {}
@@ -87,17 +91,22 @@ def copy_costs(
         if condition.experiment == experiment:
             rest = _rest(condition.factors)
             rests.setdefault(_key(rest), rest)
-    return tuple(cost_of(experiment, rest, own[key]) for key, rest in rests.items() if key in own)
+    return tuple(
+        cost_of(experiment, rest, own[key], metric) for key, rest in rests.items() if key in own
+    )
 
 
 def cost_of(
-    experiment: str, factors: Mapping[str, Level], trials: Sequence[TrialRecord]
+    experiment: str,
+    factors: Mapping[str, Level],
+    trials: Sequence[TrialRecord],
+    metric: str = _TIME,
 ) -> CopyCost:
     """The costs of one condition from its trials, all of which have ended well."""
     groups: dict[tuple[int, int], list[float]] = {}
     for trial in trials:
         what = (int(trial.metrics["copied_bytes"]), int(trial.metrics["copied_files"]))
-        groups.setdefault(what, []).append(float(trial.metrics["elapsed_s"]))
+        groups.setdefault(what, []).append(float(trial.metrics[metric]))
     from lanlab.analysis.statistics.least_squares import fit_groups
 
     groups = {key: groups[key] for key in sorted(groups, key=lambda key: key[::-1])}

@@ -20,6 +20,7 @@ from lanlab.errors import EngineError, EngineOverdue, LabError
 from lanlab.performers.base import OnProgress
 from lanlab.performers.clocks import Clocks, clock_record, read_clocks
 from lanlab.performers.engine_host import EngineHost, cancel, too_long
+from lanlab.performers.sent_on_medium import SentOnMedium
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.steps import Before, Line, Part, Steps, Told
 
@@ -44,6 +45,7 @@ def conduct_timed(
     lead_s: float,
     on_progress: OnProgress | None,
     outcome: TrialOutcome,
+    sent: SentOnMedium | None = None,
 ) -> None:
     """
     Run the timed step. Its results go into `outcome`, those of a failed step too.
@@ -55,6 +57,7 @@ def conduct_timed(
         lead_s: Time from giving the start to the start.
         on_progress: Called from another thread some times a second.
         outcome: Outcome of the trial.
+        sent: Counts what the hosts send meanwhile.
 
     Raises:
         LabError: A part failed, or was given up.
@@ -74,7 +77,7 @@ def conduct_timed(
     try:
         for attempt in range(1, _START_ATTEMPTS + 1):
             setup["start_attempts"] = attempt
-            run = _TimedRun(steps, hosts, clocks, on_progress)
+            run = _TimedRun(steps, hosts, clocks, on_progress, sent)
             try:
                 run.run(groups, lead_s, setup)
                 break
@@ -108,8 +111,10 @@ class _TimedRun:
         hosts: Mapping[str, EngineHost],
         clocks: Clocks,
         on_progress: OnProgress | None,
+        sent: SentOnMedium | None,
     ) -> None:
         self._steps, self._clocks, self._on_progress = steps, clocks, on_progress
+        self._sent = sent
         self._hosts = list(hosts.values())
         self._names = list(hosts)
         self._asked: list[Measurement] = []
@@ -144,8 +149,12 @@ class _TimedRun:
             # A machine that was busy adds to a round trip; none is shorter than the path.
             setup["setup_round_trip_ns"] = min(measured, default=None)
             self._round_trip_ns = max(self._round_trip_ns, min(measured, default=0))
+            if self._sent is not None:
+                self._sent.begin()
             setup["start"] = self._start_together(lead_s, min(measured, default=0))
             self._take_results()
+            if self._sent is not None:
+                setup["medium"] = self._sent.until_now()
         except BaseException as error:
             self._error = error
             better = self._end_all(error)

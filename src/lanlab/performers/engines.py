@@ -10,8 +10,10 @@ from lanlab.errors import LabError
 from lanlab.performers.base import HasHosts, OnProgress
 from lanlab.performers.conductor import conduct_timed
 from lanlab.performers.engine_host import EngineHost
+from lanlab.performers.sent_on_medium import SentOnMedium
 from lanlab.performers.stage import EngineStage
 from lanlab.roles import every_place
+from lanlab.testbeds.base import HasMedium
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.steps import Steps
 
@@ -23,10 +25,11 @@ class EnginePerformer:
     Args:
         hosts: With an engine each.
         lead_s: How far ahead the start of a trial is sent, so that every engine hears of it.
+        medium: The testbed, if it may have a medium that counts.
     """
 
-    def __init__(self, hosts: HasHosts, lead_s: float) -> None:
-        self._hosts, self._lead_s = hosts, lead_s
+    def __init__(self, hosts: HasHosts, lead_s: float, medium: HasMedium | None = None) -> None:
+        self._hosts, self._lead_s, self._medium = hosts, lead_s, medium
 
     def perform(
         self, kind: Workload, parameters: Any, on_progress: OnProgress | None
@@ -36,7 +39,8 @@ class EnginePerformer:
         ends = ([first, *others], [second])
         direction = getattr(parameters, "traffic_direction", None)
         by_role = {role: ends[at] for role, at in every_place(kind.name, direction).items()}
-        return conduct(kind.steps(parameters), by_role, self._lead_s, on_progress)
+        steps = kind.steps(parameters)
+        return conduct(steps, by_role, self._lead_s, on_progress, self._medium)
 
     def metrics(
         self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
@@ -50,6 +54,7 @@ def conduct(
     hosts: Mapping[str, Sequence[EngineHost]],
     lead_s: float,
     on_progress: OnProgress | None = None,
+    medium: HasMedium | None = None,
 ) -> TrialOutcome:
     """
     Carry the steps of one trial out: open, prepare, timed, check; and empty, also after a failure.
@@ -58,6 +63,7 @@ def conduct(
         hosts: By role, in the order of the workload's roles.
         lead_s: Time from giving the start to the start.
         on_progress: Called from another thread some times a second.
+        medium: The testbed, if it may have a medium that counts.
 
     Returns:
         What the trial came to. A failed one has `error` and what was measured until then.
@@ -68,9 +74,10 @@ def conduct(
         with contextlib.ExitStack() as opened:
             stage = EngineStage(hosts, opened, steps.too_long_hint)
             outcome.setup = stage.setup
+            sent = SentOnMedium(medium, hosts) if medium and steps.counts_sent else None
             steps.open(stage)
             try:
-                _conduct(steps, stage, lead_s, on_progress, outcome)
+                _conduct(steps, stage, lead_s, on_progress, outcome, sent)
             except BaseException as error:
                 steps.empty(stage, error)
                 raise
@@ -88,13 +95,14 @@ def _conduct(
     lead_s: float,
     on_progress: OnProgress | None,
     outcome: TrialOutcome,
+    sent: SentOnMedium | None,
 ) -> None:
     steps.prepare(stage)
     server = stage.server
     before_s = None if server is None else server.cpu_s()
     try:
         groups = steps.timed(stage)
-        conduct_timed(steps, groups, stage.host_of, lead_s, on_progress, outcome)
+        conduct_timed(steps, groups, stage.host_of, lead_s, on_progress, outcome, sent)
     finally:
         if server is not None:
             # A server that is gone is not what the trial failed of first.

@@ -11,7 +11,7 @@ from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.engines import EnginePerformer
 from lanlab.performers.hosts import Hosts
 from lanlab.performers.simulated_trial import SimulatedTrial
-from lanlab.testbeds.base import Testbed
+from lanlab.testbeds.base import HasMedium, Testbed
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.drivers.registry import OWN
 
@@ -43,7 +43,8 @@ def performer_for(
     if bed.name in SIMULATORS:
         assert trial is not None
         return SIMULATORS[bed.name](bed, trial)
-    return _between(parameters, hosts, bed.start_lead_s)
+    medium = bed if isinstance(bed, HasMedium) else None
+    return _between(parameters, hosts, bed.start_lead_s, medium)
 
 
 def perform_between(
@@ -82,9 +83,11 @@ class _Two:
         return self._hosts
 
 
-def _between(parameters: Any, hosts: HasHosts, lead_s: float) -> Performer:
+def _between(
+    parameters: Any, hosts: HasHosts, lead_s: float, medium: HasMedium | None = None
+) -> Performer:
     if parameters.driver != OWN:
         from lanlab.performers.programs import ProgramPerformer
 
         return ProgramPerformer(hosts)
-    return EnginePerformer(hosts, lead_s)
+    return EnginePerformer(hosts, lead_s, medium)

@@ -59,6 +59,9 @@ class SimulatedPerformer:
             }
             told = self._bed.worlds.result(request)
             outcome.setup["world"] = told["world"]
+            if timed := told["world"]["timed"]:
+                sent = dict(zip(kind.roles, timed, strict=True))
+                outcome.setup["medium"] = {"sent": sent}
             assert isinstance(kind, Simulates)
             outcome.results = kind.simulated_results(parameters, told)
         except LabError as error:

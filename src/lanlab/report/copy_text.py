@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lanlab.analysis.agreed import agreed_of, agreed_words
@@ -47,11 +47,22 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         said.append(line("retries", f"{metrics['retries']} ({faults})"))
     if source.get("carrier"):
         said.append(line("frames", carrier_words(source["carrier"])))
+    if "wire_frames_per_kb" in metrics:
+        said.append(line("on wire", _wire_words(metrics)))
     at_server = (trial.raw.get("server") or {}).get("carrier")
     if at_server:
         said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
     said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
     return [*said, *_how([trial])]
+
+
+def _wire_words(metrics: Mapping[str, float | int]) -> str:
+    """Frames and bytes on the medium, in all and for what was copied."""
+    return (
+        f"{metrics['wire_frames']} frames, {format_size(int(metrics['wire_bytes']))}: "
+        f"{metrics['wire_frames_per_kb']:.3g} frames for each kB, "
+        f"{metrics['wire_bytes_per_byte']:.4g} bytes for each byte"
+    )
 
 
 def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:

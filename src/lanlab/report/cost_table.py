@@ -1,8 +1,9 @@
-"""What each octet and each file of a copy costs, of each condition over all its datasets."""
+"""What each octet and each file of a copy costs in time, and in frames and bytes on the medium, of
+each condition over all its datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
 from lanlab.figures.wording import condition_text, number, quantity, with_interval
@@ -15,6 +16,14 @@ TITLE = "Cost per byte and per file"
 _GIGA, _MILLI = 1e9, 1e3
 #: Significance level at which costs that were taken for constant are said not to be.
 _LEVEL = 0.05
+#: Columns of frames and bytes on the medium, and what their values are multiplied with to be shown.
+_WIRE_HEADS = (
+    ("frames per byte (frames/B)", "frames per kB"),
+    ("frames per file (frames/file)", "frames per file"),
+    ("wire bytes per byte (B/B)", "bytes on the medium per byte"),
+    ("wire bytes per file (B/file)", "bytes on the medium per file"),
+)
+_WIRE_FACTORS = (1e3, 1, 1, 1)
 
 
 def cost_table(
@@ -22,12 +31,14 @@ def cost_table(
 ) -> Table:
     """
     Costs of each condition: seconds a GB (1e9 octets), milliseconds a file and a trial, with 95 %
-    intervals, by least squares (`lanlab.analysis.copy_cost`).
+    intervals, by least squares (`lanlab.analysis.copy_cost`). Where a medium counted them, also its
+    frames and their bytes.
 
     Returns:
         Without rows where no trial has ended well.
     """
     found = copy_costs(run, trials, experiment)
+    on_wire = wire_costs(run, trials, experiment)
     factors = [name for name in (found[0].factors if found else ()) if name != DATASET]
     columns = (
         *(Column(factor, quantity(study, factor).name) for factor in factors),
@@ -37,11 +48,12 @@ def cost_table(
         *_cost_columns("per byte", "per GB (s)", "s/GB"),
         *_cost_columns("per file", "per file (ms)", "ms/file"),
         *_cost_columns("per trial", "per trial (ms)", "ms/trial"),
+        *(wire_columns() if on_wire else ()),
         Column("greatest deviation (ratio)", "greatest deviation", "deviation"),
         Column("p, costs are constant"),
         Column("note", "note", "note", is_number=False),
     )
-    rows = tuple(_row(one, study) for one in found)
+    rows = tuple(_row(one, study, on_wire) for one in found)
     return Table(f"{experiment}-cost", TITLE, columns, rows)
 
 
@@ -55,7 +67,42 @@ def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
     )
 
 
-def _row(one: CopyCost, study: Study) -> tuple[Cell, ...]:
+def wire_columns(whose: str = "") -> tuple[Column, ...]:
+    """Columns of frames and bytes on the medium.
+
+    Args:
+        whose: Which body of evidence they are of, if there are several.
+    """
+    return tuple(
+        Column(f"{whose} {key}".strip(), f"{whose} {head}".strip(), f"{whose} {head}".strip())
+        for key, head in _WIRE_HEADS
+    )
+
+
+def wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
+    """The cells of these columns; empty of what was not counted or cannot be told apart."""
+    return tuple(
+        EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
+        for cost, factor in zip(costs, _WIRE_FACTORS, strict=True)
+    )
+
+
+def wire_costs(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str
+) -> dict[str, tuple[Cost | None, ...]]:
+    """Frames and bytes on the medium for each octet and for each file, in the order of
+    `wire_columns`, by condition; empty where no medium counted them."""
+    found: dict[str, tuple[Cost | None, ...]] = {}
+    for metric in ("wire_frames", "wire_bytes"):
+        for one in copy_costs(run, trials, experiment, metric):
+            key = repr(sorted(one.factors.items()))
+            found[key] = (*found.get(key, ()), one.per_byte, one.per_file)
+    return found
+
+
+def _row(
+    one: CopyCost, study: Study, on_wire: Mapping[str, Sequence[Cost | None]]
+) -> tuple[Cell, ...]:
     copied = "; ".join(
         f"{n} trial{'s' * (n != 1)} of {files} file{'s' * (files != 1)}, {format_size(octets)}"
         for octets, files, n in one.copied
@@ -73,6 +120,11 @@ def _row(one: CopyCost, study: Study) -> tuple[Cell, ...]:
         *_cells(one.per_byte, _GIGA),
         *_cells(one.per_file, _MILLI),
         *_cells(one.per_trial, _MILLI),
+        *(
+            wire_cells(on_wire.get(repr(sorted(one.factors.items())), (None,) * 4))
+            if on_wire
+            else ()
+        ),
         EMPTY if worst is None else Cell(worst, f"{number(100 * worst, 2)} %"),
         EMPTY if one.p_lack is None else Cell(one.p_lack, ""),
         words(note),

@@ -166,6 +166,9 @@ class HasMedium(Protocol):
         """What the medium said when the counters were last read: among others `lateness`, how late
         it was between that reading and the one before. `None` of a link without a medium."""
 
+    def medium_counters(self) -> Counters:
+        """Those of `Testbed.counters` that the medium counts, now; empty of a link without one."""
+
 
 @runtime_checkable
 class Simulates(Protocol):

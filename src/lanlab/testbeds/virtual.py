@@ -286,6 +286,10 @@ class VirtualTestbed:
         """See `HasMedium.medium_read`."""
         return None if self._medium is None else self._medium.last_read()
 
+    def medium_counters(self) -> Counters:
+        """See `HasMedium.medium_counters`."""
+        return {} if self._medium is None else self._medium.counters()
+
     def damage(self) -> str | None:
         """See `Testbed.damage`."""
         now = {

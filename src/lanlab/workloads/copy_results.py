@@ -36,6 +36,7 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         metrics["goodput_bps"] = 8 * octets / elapsed_s
         metrics["files_per_s"] = copied["copied_files"] / elapsed_s
     metrics |= carrier_metrics(copied.get("carrier"))
+    metrics |= _on_the_medium(outcome, octets)
     metrics |= _times("first_byte", copied["first_byte"], ("p50", "max"))
     metrics |= _times("file_time", copied["file_time"], FILE_STATISTICS)
     for operation in FILE_CALLS:
@@ -48,6 +49,19 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
             if f"{end}_cpu_s" in metrics:
                 metrics[f"{end}_cpu_s_per_gb"] = 1e9 * metrics[f"{end}_cpu_s"] / octets
     return metrics | interrupt_metrics(outcome, ("client",))
+
+
+def _on_the_medium(outcome: TrialOutcome, octets: int) -> dict[str, float | int]:
+    """What both ends sent while they copied; empty where no medium counts it."""
+    sent = (outcome.setup.get("medium") or {}).get("sent")
+    if not sent:
+        return {}
+    frames, sent_bytes = (sum(own[key] for own in sent.values()) for key in ("frames", "bytes"))
+    found: dict[str, float | int] = {"wire_frames": frames, "wire_bytes": sent_bytes}
+    if octets > 0:
+        found["wire_frames_per_kb"] = 1000 * frames / octets
+        found["wire_bytes_per_byte"] = sent_bytes / octets
+    return found
 
 
 def _times(

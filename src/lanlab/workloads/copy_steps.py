@@ -34,6 +34,7 @@ class CopySteps(Steps):
     """The steps of a copy: files from the client to the server, or back."""
 
     too_long_hint = TOO_LONG_HINT
+    counts_sent = True
 
     def __init__(self, parameters: CopyParameters) -> None:
         self._parameters = parameters

@@ -157,6 +157,8 @@ class Steps:
     setup_s = 40.0
     #: Whether the parts are alike and end each by itself, so that one that fails ends none.
     are_alike = False
+    #: Whether what the hosts send on a medium of lanlab's own is counted while the timed step runs.
+    counts_sent = False
     #: What to do about a step that was not done in time, where the engine waited for another;
     #: `None` where it waits for no other.
     too_long_hint: str | None = None

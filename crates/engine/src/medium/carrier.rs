@@ -238,6 +238,7 @@ impl Carrier {
         let counts = self.medium.counts();
         let ports = counts.ports.iter().enumerate().map(|(number, port)| MediumPortCounts {
             frames: port.offered_frames,
+            bytes: port.offered_bytes(),
             waiting_frames: self.adapters[number].waiting_frames(),
             offered_copies: port.offered_copies,
             delivered_copies: port.delivered_copies,
@@ -357,6 +358,8 @@ mod tests {
         let counts = carrier.read();
         let port = counts.ports[0];
         assert_eq!((port.frames, port.unknown_destination_frames), (5, 2));
+        // With check sequences.
+        assert_eq!(port.bytes, 100 + 101 + 102 + 103 + 5 * 4);
         assert_eq!((port.offered_copies, port.delivered_copies), (4, 4));
     }
 

@@ -61,10 +61,22 @@ pub struct SimulatedFacts {
     pub hosts: Vec<SimulatedHostFacts>,
     /// The medium's counts of the frames that each machine sent, in the machines' order.
     pub medium: Vec<SimulatedPortFacts>,
+    /// Of a copy: what each machine sent from its start until its session had ended, in the machines' order;
+    /// empty of others.
+    pub timed: Vec<SimulatedSent>,
     /// How long a bus was busy; 0 of others.
     pub bus_busy_ns: u64,
     /// How often a bus was busy with a collision; 0 of others.
     pub collisions: u64,
+}
+
+/// What a machine sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SimulatedSent {
+    /// Frames that its adapter offered to the medium.
+    pub frames: u64,
+    /// Bytes of these frames: padding and check sequence included, preambles and gaps not.
+    pub bytes: u64,
 }
 
 /// Why a world ended.
@@ -114,6 +126,8 @@ pub struct SimulatedHostFacts {
 pub struct SimulatedPortFacts {
     /// Frames that the adapter offered.
     pub offered_frames: u64,
+    /// Bytes of these frames: padding and check sequence included, preambles and gaps not.
+    pub offered_bytes: u64,
     /// Copies that arrived.
     pub delivered_frames: u64,
     /// Copies lost by chance.

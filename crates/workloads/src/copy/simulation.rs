@@ -39,6 +39,7 @@ pub async fn simulate<S: Site>(
     }
     let start = time.now().plus_nanos(start_ns);
     time.sleep_until(start).await;
+    site.begin();
     let done = RefCell::new(Vec::new());
     let work = async |(session, capabilities, connect_ns): (S::Session, _, u64)| {
         let facts = lanlab_files::Session::facts(&session);

@@ -32,6 +32,9 @@ pub trait Site {
     /// Connect and log in.
     fn connect(&self) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
 
+    /// On a virtual clock: all connections are there, and copying begins.
+    fn begin(&self) {}
+
     /// Number of files, and their bytes in all.
     fn files(&self) -> (usize, u64);
 

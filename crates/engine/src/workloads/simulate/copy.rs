@@ -1,9 +1,10 @@
 //! A copy in a world: a file server with what it stores, and a client that copies.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use lanlab_files::{ServiceKind, ServicePath};
+use lanlab_medium::PortCounts;
 use lanlab_sim::file_service::{ClientDisk, Contents, Expected, WithDisk};
 use lanlab_sim::programs::HostNode;
 use lanlab_sim::{Host, HostId, World};
@@ -16,13 +17,16 @@ use lanlab_workloads::virtual_time::Task;
 use super::service::{Connects, FileMachines, Ftp, Ncp, START_NS, Smb1, check_service, room_bytes};
 use crate::messages::{
     Copied, CopiedFiles, CopySpec, CopySync, CopyVerify, CpuTime, DatasetSpec, Direction, Failure,
-    SimulatedCopy, SimulatedMachine, Verified,
+    SimulatedCopy, SimulatedMachine, SimulatedSent, Verified,
 };
 use crate::running::Running;
 use crate::workloads::copy as real_copy;
 
 /// What a copy came to, and when it started.
 type Outcome = Result<(Totals, Instant), Failure>;
+
+/// What each machine has sent.
+type Sent = Rc<RefCell<Vec<SimulatedSent>>>;
 
 /// A copy that runs.
 pub struct Copying {
@@ -33,6 +37,8 @@ pub struct Copying {
     pub progress: Rc<Progress>,
     /// What of these was reported.
     pub reported: Cell<(u64, u64)>,
+    /// What each machine sent while it was timed.
+    pub sent: Sent,
     spec: Box<CopySpec>,
     /// Names and bytes of the files.
     files: Rc<[(ServicePath, u64)]>,
@@ -47,6 +53,9 @@ struct SimulatedSite<C> {
     disk: Option<ClientDisk>,
     contents: DatasetSpec,
     files: Rc<[(ServicePath, u64)]>,
+    /// What each machine had sent when copying began.
+    before: RefCell<Vec<SimulatedSent>>,
+    sent: Sent,
 }
 
 /// What can be copied in a world: a dataset and its sizes.
@@ -111,14 +120,17 @@ pub fn start(
         disk: served.disk(0),
         contents: dataset.clone(),
         files: Rc::clone(&files),
+        before: RefCell::default(),
+        sent: Rc::default(),
     };
+    let sent = Rc::clone(&site.sent);
     let task = match service {
         ServiceKind::Ftp => work(site.of(Ftp), &progress),
         ServiceKind::Ncp => work(site.of(Ncp), &progress),
         _ => work(site.of(Smb1), &progress),
     };
     let reported = Cell::new((0, 0));
-    Ok(Copying { task, served, progress, reported, spec: Box::new(spec.clone()), files })
+    Ok(Copying { task, served, progress, reported, sent, spec: Box::new(spec.clone()), files })
 }
 
 fn work<C: Connects>(site: SimulatedSite<C>, progress: &Rc<Progress>) -> Task<Outcome> {
@@ -126,6 +138,7 @@ fn work<C: Connects>(site: SimulatedSite<C>, progress: &Rc<Progress>) -> Task<Ou
     let time = client.clock().clone();
     client.spawn("copy", async move {
         let done = copy::simulate(time, spec, site, progress, START_NS).await?;
+        done.site.end();
         Ok((done.totals, done.start))
     })
 }
@@ -183,8 +196,30 @@ impl Copying {
 impl SimulatedSite<()> {
     /// With clients of a service.
     fn of<C>(self, clients: C) -> SimulatedSite<C> {
-        let Self { clients: (), host, spec, server, disk, contents, files } = self;
-        SimulatedSite { clients, host, spec, server, disk, contents, files }
+        let Self { clients: (), host, spec, server, disk, contents, files, before, sent } = self;
+        SimulatedSite { clients, host, spec, server, disk, contents, files, before, sent }
+    }
+}
+
+impl<C> SimulatedSite<C> {
+    /// What each machine has sent since the start of the world.
+    fn sent_until_now(&self) -> Vec<SimulatedSent> {
+        let counts = self.host.medium();
+        let port = |port: &PortCounts| SimulatedSent {
+            frames: port.offered_frames,
+            bytes: port.offered_bytes(),
+        };
+        counts.ports.iter().map(port).collect()
+    }
+
+    /// Copying is over: keep what was sent since it began.
+    fn end(&self) {
+        let since = |(now, before): (SimulatedSent, &SimulatedSent)| SimulatedSent {
+            frames: now.frames - before.frames,
+            bytes: now.bytes - before.bytes,
+        };
+        let now = self.sent_until_now();
+        *self.sent.borrow_mut() = now.into_iter().zip(&*self.before.borrow()).map(since).collect();
     }
 }
 
@@ -196,6 +231,10 @@ impl<C: Connects> Site for SimulatedSite<C> {
     async fn connect(&self) -> lanlab_files::Result<Self::Session> {
         let session = self.clients.connect(&self.host, &self.spec.service, self.server).await?;
         Ok(WithDisk::new(session, self.disk.clone()))
+    }
+
+    fn begin(&self) {
+        *self.before.borrow_mut() = self.sent_until_now();
     }
 
     fn files(&self) -> (usize, u64) {

@@ -8,8 +8,8 @@ use lanlab_workloads::{echo, stream};
 
 use crate::messages::{
     CpuTime, EchoRequested, EchoResponded, EndedBy, FlowReceived, SimulatedFacts,
-    SimulatedHostFacts, SimulatedMachine, SimulatedPortFacts, SimulatedStoreFacts, SimulationEnd,
-    StreamReceived, StreamSent,
+    SimulatedHostFacts, SimulatedMachine, SimulatedPortFacts, SimulatedSent, SimulatedStoreFacts,
+    SimulationEnd, StreamReceived, StreamSent,
 };
 use crate::workloads::echo::requested as echo_requested;
 use crate::workloads::stream::{
@@ -21,6 +21,7 @@ pub fn facts(
     world: &World<HostNode>,
     hosts: u16,
     stores: &[Option<SimulatedStoreFacts>],
+    timed: Vec<SimulatedSent>,
     end: SimulationEnd,
 ) -> SimulatedFacts {
     let facts = world.facts();
@@ -43,6 +44,7 @@ pub fn facts(
     };
     let port = |port: &lanlab_medium::PortCounts| SimulatedPortFacts {
         offered_frames: port.offered_frames,
+        offered_bytes: port.offered_bytes(),
         delivered_frames: port.delivered_copies,
         lost_chance_frames: port.lost_chance,
         lost_excessive_collisions_frames: port.lost_excessive_collisions,
@@ -57,6 +59,7 @@ pub fn facts(
         ended: end,
         hosts: (0..hosts).zip(&facts.hosts).map(host).collect(),
         medium: facts.medium.ports.iter().map(port).collect(),
+        timed,
         bus_busy_ns: facts.medium.busy_ns,
         collisions: facts.medium.collisions,
     }

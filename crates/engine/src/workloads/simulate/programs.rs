@@ -21,7 +21,8 @@ use super::outcomes;
 #[cfg(feature = "services")]
 use super::stations::Stationing;
 use crate::messages::{
-    Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedStoreFacts, SimulatedWork, Transport,
+    Failure, RoleOutcome, Simulate, SimulatedMachine, SimulatedSent, SimulatedStoreFacts,
+    SimulatedWork, Transport,
 };
 use crate::running::Running;
 
@@ -215,6 +216,18 @@ impl Programs {
             Self::Stations(stationing) => stationing.files.facts(),
             _ => Vec::new(),
         }
+    }
+
+    /// What each machine sent while a copy was timed.
+    #[cfg(feature = "services")]
+    pub fn timed(&self) -> Vec<SimulatedSent> {
+        if let Self::Copy(copying) = self { copying.sent.borrow().clone() } else { Vec::new() }
+    }
+
+    /// These workloads do not say.
+    #[cfg(not(feature = "services"))]
+    pub fn timed(&self) -> Vec<SimulatedSent> {
+        Vec::new()
     }
 
     /// Machines of these workloads have no store.

@@ -51,7 +51,7 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
     }
     let programs = Programs::start(request, checked, &world)?;
     let (end, failure) = run_slices(request, checked, &world, &programs, running, file.as_deref());
-    let facts = outcomes::facts(&world, hosts, &programs.stores(), end);
+    let facts = outcomes::facts(&world, hosts, &programs.stores(), programs.timed(), end);
     let done = failure.is_none();
     // Programs that have not ended have no result.
     let ended =

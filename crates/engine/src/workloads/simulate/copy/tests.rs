@@ -49,6 +49,8 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
     for (service, carrier, protocol) in [
         (smb1, tcp, "NT LM 0.12"),
         (smb1, r#""nbf""#, "NT LM 0.12"),
+        (smb1, r#""ipx""#, "NT LM 0.12"),
+        (smb1, r#""nbipx""#, "NT LM 0.12"),
         (ftp, tcp, "FTP"),
         (ncp, ncp, "NetWare 2.15"),
     ] {
@@ -66,6 +68,29 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
             assert!(copied.facts.protocol.contains(protocol), "{}", copied.facts.protocol);
         }
     }
+}
+
+/// Of connecting nothing counts; of a file that is twice as large, only what its second half takes is more.
+#[test]
+fn what_each_machine_sent_while_a_copy_was_timed_is_counted() {
+    const BYTES: &str = "/work/spec/files/dataset/groups/0";
+    let sent = |files: u64, bytes: u64| {
+        let group =
+            format!(r#"{{"count": {files}, "least_bytes": {bytes}, "most_bytes": {bytes}}}"#);
+        let (_, world) = simulated(&[(BYTES, &group)]);
+        let total = |of: fn(&SimulatedSent) -> u64| world.timed.iter().map(of).sum::<u64>();
+        let (frames, bytes) = (total(|sent| sent.frames), total(|sent| sent.bytes));
+        let all: u64 = world.medium.iter().map(|port| port.offered_frames).sum();
+        assert!(frames < all && world.timed.len() == 2, "{frames} of {all}");
+        (frames, bytes)
+    };
+    let (one, two, many) = (sent(1, 1_000_000), sent(1, 2_000_000), sent(2, 500_000));
+    // Blocks of 4096 bytes, each of three parts of up to 1480 bytes.
+    let blocks = 1_000_000 / 4096;
+    assert!((3 * blocks..6 * blocks).contains(&(two.0 - one.0)), "{one:?} {two:?}");
+    assert!((1_030_000..1_100_000).contains(&(two.1 - one.1)), "{one:?} {two:?}");
+    // Opened and closed.
+    assert!((4..20).contains(&(many.0 - one.0)), "{one:?} {many:?}");
 }
 
 #[test]
