@@ -18,7 +18,7 @@ from lanlab.report.beside_table import OTHER_AMOUNT, beside_table
 from lanlab.report.build import build_report
 from lanlab.report.copy_table import copy_table
 from lanlab.report.cost_table import cost_table
-from lanlab.report.table import Table
+from lanlab.report.table import Cell, Column, Table
 from lanlab.report.text import tables
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import load_study
@@ -72,6 +72,25 @@ def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() ->
     shown = {column.heading: cells[0].text for column, cells in table.shown()}
     assert shown["per GB (s)"].startswith("10.") or shown["per GB (s)"].startswith("9.")
     assert "±" in shown["per file (ms)"]
+
+
+def test_frames_and_bytes_on_the_medium_stand_with_what_a_byte_and_a_file_cost() -> None:
+    """Where a medium has counted them; 0.8 frames and 1,080 bytes a kB, 7 and 900 a file."""
+    study = copy_study(["ftp"], _TWO)
+    run, trials = copy_run(study, _COSTS, 0.01)
+    assert "frames per kB" not in {column.heading for column, _ in _shown(run, trials)}
+    for trial in trials:
+        octets, files = trial.metrics["copied_bytes"], trial.metrics["copied_files"]
+        trial.metrics["wire_frames"] = round(0.8e-3 * octets + 7 * files)
+        trial.metrics["wire_bytes"] = round(1.08 * octets + 900 * files)
+    shown = {column.heading: cells[0].text for column, cells in _shown(run, trials)}
+    assert shown["frames per kB"] == "0.800" and shown["frames per file"] == "7.00"
+    assert shown["bytes on the medium per byte"] == "1.08"
+    assert shown["bytes on the medium per file"] == "900"
+
+
+def _shown(run: RunRecord, trials: list[TrialRecord]) -> list[tuple[Column, list[Cell]]]:
+    return cost_table(run, trials, copy_study(["ftp"], _TWO), "copies").shown()
 
 
 def test_how_well_costs_fit_stands_beside_them() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
 import pytest
 from trial_running import opened_pair
 
+from lanlab.performers import Hosts, performer_for
+from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.virtual import VirtualTestbed
+from lanlab.workloads import workload
 from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, LOST_ON_THE_WAY
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
@@ -52,3 +56,23 @@ def test_a_delay_is_on_the_way_of_each_frame() -> None:
     with opened_pair("virtual", "100M,delay=20ms") as pair:
         trial = pair.trial("echo", message_size_bytes=64, requests=5)
     assert trial.metrics["rtt_min_ns"] >= 40_000_000
+
+
+def test_frames_and_bytes_of_a_copy_are_those_that_went_over_its_medium_meanwhile() -> None:
+    """Twice the file differs by what its second half takes; the station counts the same frames, and
+    some more before, to find its server and log in."""
+    kind, counted = workload("copy"), []
+    with open_testbed("virtual", 2, "100M") as bed, closing(Hosts(bed)) as hosts:
+        for dataset in ("1x300kB", "1x600kB"):
+            asked = {"service": "smb1+nbf", "dataset": dataset, "verify": "none"}
+            parameters = kind.Parameters.model_validate(asked)
+            outcome = performer_for(parameters, bed, hosts).perform(kind, parameters, None)
+            assert outcome.error is None
+            sent, own = outcome.setup["medium"]["sent"], outcome.results["client"]["carrier"]
+            before = own["sent_frames"] - sent["client"]["frames"]
+            assert 0 < before < 40
+            assert sent["server"]["frames"] > 20
+            assert outcome.setup["medium"]["lateness"]["deliveries"] > 200
+            counted.append(sent["client"]["bytes"] + sent["server"]["bytes"])
+    # Each 1482 bytes have 36 around them, and acknowledgements go back.
+    assert 1.024 < (counted[1] - counted[0]) / 300_000 < 1.1

@@ -160,8 +160,8 @@ def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
 
 
 def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """How late the medium of the link was during a trial, from the trial's record, while it was timed
-    where that was read; `None` of a link without a medium, or if it had nothing to hand over."""
+    """How late the medium of the link was during a trial, from the trial's record: while it was
+    timed, where that was read. `None` of a link without a medium, or if it handed nothing over."""
     timed = raw.get("setup", {}).get("medium")
     read = timed or raw.get("facts", {}).get("after", {}).get("medium")
     lateness: Mapping[str, Any] | None = None if read is None else read.get("lateness")
