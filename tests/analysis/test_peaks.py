@@ -56,6 +56,13 @@ def test_a_plateau_is_its_own_peak() -> None:
     assert found is not None and found.throughput == pytest.approx(26_000)
 
 
+def test_what_a_queue_holds_of_a_load_just_beyond_is_no_peak() -> None:
+    """In a short trial all of it arrives; the plateau is as it is without that load."""
+    points = [(load, min(load, 26_000.0)) for load in GRID]
+    found = peak_of([*points, (26_150, 26_140)])
+    assert found is not None and found.throughput == pytest.approx(26_000)
+
+
 @pytest.mark.parametrize(
     "points",
     [

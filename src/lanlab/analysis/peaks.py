@@ -25,6 +25,8 @@ PEAKED = "goodput_bps"
 #: A load of which more is lost is beyond saturation: messages on their way at either end of a trial
 #: make up to this.
 _LOSSY_RATIO = 0.005
+#: By this share of the load queues can hold what is beyond saturation, for as long as a trial is.
+_QUEUED_RATIO = 0.01
 
 
 class Peak(NamedTuple):
@@ -42,7 +44,7 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
         points: Loads with their throughputs, in any order.
 
     Returns:
-        `None` where it cannot be told: no load is beyond saturation, or only one, or all are.
+        `None` where it is not known: no load is beyond saturation, or only one, or all are.
 
     Examples:
         >>> falling = [(100, 100), (200, 200), (300, 240), (400, 220)]
@@ -63,10 +65,11 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
     slope = (y2 - y1) / (x2 - x1)
     if slope >= 1:
         return None
-    # Not before the last load that arrived whole, nor behind the first that did not.
-    load = min(max((y1 - slope * x1) / (1 - slope), kept[-1][0]), x1)
-    throughput = max(load, max(y for _, y in curve))
-    return Peak(load, throughput)
+    # Not before the last load that arrived whole, but for what queues held of it, nor behind the
+    # first that did not.
+    whole = (1 - _QUEUED_RATIO) * kept[-1][0]
+    load = min(max((y1 - slope * x1) / (1 - slope), whole), x1)
+    return Peak(load, max(load, max(y for x, y in curve if x <= load or x >= x1)))
 
 
 def peaks(cells: Sequence[Cell]) -> list[Cell]:
