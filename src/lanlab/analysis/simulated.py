@@ -21,7 +21,7 @@ from lanlab.studies.plain_level import plain_level
 #: fitted to it; it was set aside before anything was fitted; none of these.
 Standing = Literal["predicted before the fit", "held out", "fitted", "not fitted"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
-#: Of those that print alone can be set beside.
+#: Of those that are compared with print alone.
 PREDICTED: tuple[Standing, ...] = STANDINGS[:2]
 #: Errors up to these are counted.
 WITHIN_RATIOS = (0.05, 0.1, 0.2)
@@ -230,15 +230,20 @@ def read_off(
         shares = [(cell.mean / cell.limit, cell) for cell in own if cell.limit]
         if not shares:
             return None
-        share, cell = max(shares, key=lambda one: one[0])
+        share, cell = max(shares, key=lambda one: (one[1].is_peak, one[0]))
         how = "share of the link at the peak" if cell.is_peak else "greatest share of the link"
         return _accuracy(value, simulation, share, how, [cell])
     is_least = value.statistic == "minimum"
-    cell = (min if is_least else max)(own, key=lambda one: one.mean)
+    cell = min(own, key=lambda one: one.mean) if is_least else _greatest(own)
     how = "least mean" if is_least else "peak" if cell.is_peak else "greatest mean"
     if len(own) == 1:
         how = "mean"
     return _accuracy(value, simulation, cell.mean, how, [cell])
+
+
+def _greatest(cells: Sequence[SimulatedCell]) -> SimulatedCell:
+    """The peak over all loads, where one of them is it; else the greatest mean."""
+    return max(cells, key=lambda one: (one.is_peak, one.mean))
 
 
 def fitted_names(
@@ -277,7 +282,7 @@ def _ratio(
     sides, used = [], []
     for levels in (printed.numerators, printed.denominators):
         best = [
-            max(at, key=lambda one: one.mean)
+            _greatest(at)
             for level in levels
             if (at := [cell for cell in alike if _has(cell, {printed.factor: level})])
         ]
