@@ -2,12 +2,14 @@
 What the fit of a study's machines leaves open: the range of each simulated value over machines that
 agree with print.
 
-A printed value is an interval: by its last digit, or by its words ("about": a tenth either way).
+A printed value is an interval: by its last digit, by its words ("about": a tenth either way), or
+by the 95 % interval of its mean where trials or their spread are printed.
 Machines of the ensemble have every fitted value within its interval. They are drawn by hit-and-run
 (R. L. Smith, Operations Research 32, 1984) with a fixed seed, uniformly over the logarithms of all
 fitted numbers, within a linear surrogate: how each value changes with each number, as simulated.
 Some members are simulated, which says how far the surrogate is off. The 95 % range of each value is
-written into machines.toml as [[range]], from where tables take it.
+written into machines.toml as [[range]], from where tables take it, and some members as
+[[ensemble]], which `lanlab predict` simulates.
 
     python bench/ensemble.py milanovic-srbljic            # draws, writes, prints
     python bench/ensemble.py milanovic-srbljic --check    # writes nothing
@@ -24,8 +26,13 @@ import numpy as np
 from laboratory import Free, allowed, opened, study_parser, with_values, write_rows
 
 from lanlab.analysis.findings.printed import number_of, ratio_of
+from lanlab.analysis.findings.published_evidence import PublishedEvidence
+from lanlab.analysis.findings.sample import PrintedSpread, Trials
 from lanlab.analysis.simulated import Accuracy
-from lanlab.studies import Published
+from lanlab.analysis.statistics.intervals import t_half_width
+from lanlab.analysis.summary import interval_of_mean
+from lanlab.studies import LoadedStudy
+from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machines import Simulation
 
 _MEMBERS = 200
@@ -37,6 +44,9 @@ _STEP_RATIO = 0.02
 #: No number is taken to be off by more than this factor.
 _MOST_LOG = np.log(2.0)
 _RANGES = "What the fit leaves open, by `bench/ensemble.py`."
+_ENSEMBLE = "Machines that agree with print, by `bench/ensemble.py`: what multiplies each number."
+#: Members that are kept with the study.
+_KEPT = 20
 
 
 def free_of(simulation: Simulation) -> list[Free]:
@@ -49,12 +59,32 @@ def free_of(simulation: Simulation) -> list[Free]:
     ]
 
 
-def interval_of(one: Accuracy, published: Published) -> tuple[float, float]:
+def interval_of(one: Accuracy, loaded: LoadedStudy) -> tuple[float, float]:
     """What a printed value can be, as logarithms of it over what it is printed as."""
-    ratio = ratio_of(one.value, published)
+    ratio = ratio_of(one.value, loaded.published)
     seen = number_of(one.value) if ratio is None else ratio.ratio
-    low = -np.inf if seen.low <= 0 else float(np.log(seen.low / one.published))
-    return low, float(np.log(seen.high / one.published))
+    low, high = spread_of(one, loaded) or (seen.low, seen.high)
+    low, high = min(low, seen.low), max(high, seen.high)
+    return -np.inf if low <= 0 else float(np.log(low / one.published)), float(
+        np.log(high / one.published)
+    )
+
+
+def spread_of(one: Accuracy, loaded: LoadedStudy) -> tuple[float, float] | None:
+    """The 95 % interval of a printed mean; `None` where neither trials nor their spread are
+    printed."""
+    if one.value.statistic != "mean":
+        return None
+    for cell in PublishedEvidence(loaded).cells(one.value.metric):
+        sample = cell.sample
+        if cell.stands != "each" or dict(cell.levels) != dict(one.value.condition):
+            continue
+        if isinstance(sample, Trials):
+            return interval_of_mean(one.value.metric, sample.values)
+        if isinstance(sample, PrintedSpread):
+            half = t_half_width(sample.sd, sample.n)
+            return sample.mean - half, sample.mean + half
+    return None
 
 
 def walk(
@@ -94,6 +124,21 @@ def _row(name: str, ends: tuple[float, float]) -> str:
     return f'[[range]]\nvalue = "{name}"\nlow = {ends[0]:.4g}\nhigh = {ends[1]:.4g}\n'
 
 
+def ensemble_of(metric: str, free: Sequence[Free], members: Any) -> Ensemble:
+    """Some of the members, evenly taken, as they are kept with the study."""
+    kept = np.exp(members[:: max(1, len(members) // _KEPT)][:_KEPT])
+    rows = tuple(tuple(float(f"{factor:.5g}") for factor in row) for row in kept)
+    return Ensemble(metric=metric, numbers=tuple(map(str, free)), members=rows)
+
+
+def _ensemble_row(one: Ensemble) -> str:
+    numbers = "".join(f'    "{name}",\n' for name in one.numbers)
+    members = "".join(f"    [{', '.join(f'{f:g}' for f in row)}],\n" for row in one.members)
+    return (
+        f'[[ensemble]]\nmetric = "{one.metric}"\nnumbers = [\n{numbers}]\nmembers = [\n{members}]\n'
+    )
+
+
 def main() -> None:
     parser = study_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
@@ -119,7 +164,7 @@ def main() -> None:
         named = frozenset().union(*(one.fitted for one in free))
         fitted = [place for place in fitted if found[place].value.id in named]
         off = at[fitted] - np.log([found[place].published for place in fitted])
-        ends = np.array([interval_of(found[place], lab.loaded.published) for place in fitted])
+        ends = np.array([interval_of(found[place], lab.loaded) for place in fitted])
         # A value that the fit misses may stay as far off, and come no further.
         low, high = np.minimum(ends[:, 0] - off, 0.0), np.maximum(ends[:, 1] - off, 0.0)
         members = walk(whole[fitted], low, high, np.random.default_rng(_SEED))
@@ -150,6 +195,9 @@ def main() -> None:
         if not given.check:
             path = lab.loaded.path.with_name("machines.toml")
             write_rows(path, _RANGES, itertools.starmap(_row, ranges.items()))
+            others = [one for one in simulation.ensemble if given.metric not in ("", one.metric)]
+            own = ensemble_of(given.metric, free, members)
+            write_rows(path, _ENSEMBLE, map(_ensemble_row, [*others, own]))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies
 from lanlab.analysis.simulated_run import simulated_cell
 from lanlab.analysis.wires import Wire, wire_asked_for
 from lanlab.performers import SimulatedTrial, trial_seed
-from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand
 from lanlab.run.simulated import trial_on
+from lanlab.run.simulated_conditions import SimulatedConditions
 from lanlab.studies import LoadedStudy, Study, load_study
 from lanlab.studies.counterparts import in_published_words, names_of, place_at
 from lanlab.studies.machine_numbers import NUMBERS
@@ -31,7 +30,7 @@ from lanlab.studies.machines import Simulation, known_machine
 from lanlab.studies.whereabouts import study_on
 from lanlab.testbeds.simulated import SimulatedTestbed
 from lanlab.units import parse_rate_bps
-from lanlab.workloads import CounterChanges, workload
+from lanlab.workloads import workload
 
 _SEED = 1
 
@@ -63,13 +62,7 @@ def with_values(simulation: Simulation, values: Mapping[Free, float]) -> Simulat
 
 def allowed(values: Mapping[Free, float]) -> dict[Free, float]:
     """Shares stay shares, and whole numbers whole."""
-
-    def nearest(number: str, value: float) -> float:
-        if NUMBERS[number].is_whole:
-            value = round(value)
-        return float(min(max(value, NUMBERS[number].least), NUMBERS[number].most))
-
-    return {one: nearest(one.number, value) for one, value in values.items()}
+    return {one: NUMBERS[one.number].nearest(value) for one, value in values.items()}
 
 
 @dataclass
@@ -83,29 +76,28 @@ class Laboratory:
     is_finer: bool = False
     study: Study = field(init=False)
     conditions: tuple[Condition, ...] = field(init=False)
-    simulated: int = 0
-    _known: dict[str, Mapping[str, float | int]] = field(default_factory=dict)
+    _worlds: SimulatedConditions = field(init=False)
 
     def __post_init__(self) -> None:
+        self._worlds = SimulatedConditions(self.bed)
         study = study_on(self.loaded.study, "simulated")
         self.study = with_finer_loads(study) if self.is_finer else study
         self.conditions = expand(self.study, self.scale)
+
+    @property
+    def simulated(self) -> int:
+        """Trials that were simulated."""
+        return self._worlds.simulated
 
     def cells(
         self, simulation: Simulation, conditions: Iterable[Condition]
     ) -> dict[str, list[SimulatedCell]]:
         """By metric, the cells of these conditions with the machines of `simulation`."""
         found: dict[str, list[Cell]] = {}
-        conditions = list(conditions)
-        self.bed.worlds.expect(
-            [
-                simulate_request(workload(one.workload), one.values, trial)
-                for one in conditions
-                if _key(one, trial := self._trial(simulation, one)) not in self._known
-            ]
-        )
-        for condition in conditions:
-            metrics = self._metrics(simulation, condition)
+        wanted = [(one, self._trial(simulation, one)) for one in conditions]
+        self._worlds.expect(wanted)
+        for condition, trial in wanted:
+            metrics = self._worlds.metrics(condition, trial)
             varied = names_of(self.study, tuple(condition.factors))
             for levels in self._levels(condition):
                 for metric, value in metrics.items():
@@ -134,19 +126,6 @@ class Laboratory:
     def trials(self, simulation: Simulation, ids: Iterable[str]) -> Sequence[SimulatedTrial]:
         """What is simulated to read these printed values off."""
         return [self._trial(simulation, one) for one in self.needed(simulation, ids)]
-
-    def _metrics(self, simulation: Simulation, condition: Condition) -> Mapping[str, float | int]:
-        trial = self._trial(simulation, condition)
-        key = _key(condition, trial)
-        if key not in self._known:
-            performer = SimulatedPerformer(self.bed, trial)
-            kind = workload(condition.workload)
-            outcome = performer.perform(kind, condition.values, None)
-            if outcome.error is not None:
-                raise outcome.error
-            self.simulated += 1
-            self._known[key] = performer.metrics(kind, condition.values, outcome, CounterChanges())
-        return self._known[key]
 
     def needed(self, simulation: Simulation, ids: Iterable[str]) -> list[Condition]:
         """The conditions at which these printed values are read off."""
@@ -191,11 +170,6 @@ def with_finer_loads(study: Study) -> Study:
         factors = {**one.factors, **changed}
         experiments.append(one.model_copy(update={"factors": factors}))
     return study.model_copy(update={"experiment": tuple(experiments)})
-
-
-def _key(condition: Condition, trial: SimulatedTrial) -> str:
-    values = condition.values.model_dump(mode="json")
-    return json.dumps([condition.workload, values, asdict(trial)], sort_keys=True)
 
 
 def touches(value: Any, levels: Mapping[str, Any], simulation: Simulation) -> bool:

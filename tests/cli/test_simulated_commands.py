@@ -81,7 +81,8 @@ def test_what_cannot_be_simulated_is_refused(
 def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
     """A 486 whose interrupts cost less takes in more, and it is said what was assumed."""
     change = "machine.486dx2-nt4.interrupt_us=100"
-    done = lanlab("predict", "milanovic-srbljic", "--scale", "tiny", "--set", change, "--json")
+    options = ("--scale", "tiny", "--set", change, "--ensemble", "1", "--json")
+    done = lanlab("predict", "milanovic-srbljic", *options)
     told = done.json()
     assert done.code == 0 and len(told["runs"]) == 2
     simulation = load_study("milanovic-srbljic").study.simulation
@@ -94,6 +95,11 @@ def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
     slow, fast = rows["486dx2", 10_600_000], rows["celeron", 10_600_000]
     assert slow["ratio"] > 2 and slow["cause_before"] == "receiver's interrupts"
     assert fast["ratio"] == pytest.approx(1)
+    # Another machine that agrees with print gives another ratio of the changed one alone.
+    assert told["ensemble"] == 1
+    low, high = slow["range_ratio"]
+    assert low < high and low <= slow["ratio"] <= high
+    assert fast["range_ratio"] == pytest.approx([1, 1])
 
 
 def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
@@ -101,6 +107,9 @@ def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
     assert "nothing is changed" in lanlab("predict", "manford-kolahi").err
     wrong = lanlab("predict", "manford-kolahi", "--set", "machine.vista-ipv4.interupt_us=1")
     assert wrong.code == 2 and "interrupt_us" in wrong.err
+    change = ("--set", "machine.vista-ipv4.interrupt_us=1")
+    more = lanlab("predict", "manford-kolahi", *change, "--ensemble", "21")
+    assert more.code == 2 and "found 21; allowed: 0 to 20" in more.err
 
 
 def test_a_scan_over_the_rate_reports_its_losses_over_time(lanlab: Lanlab, tmp_path: Path) -> None:

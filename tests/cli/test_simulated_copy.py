@@ -64,7 +64,7 @@ def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lan
     assert ran.code == 0, ran.err
     said = lanlab("show", "last")
     assert "another amount" in said.out
-    assert "Simulated values beside the published ones" not in said.out
+    assert "Simulated and published values" not in said.out
 
 
 def test_stations_read_on_machines_of_their_own_and_others_can_read_their_frames(

@@ -15,7 +15,7 @@ from lanlab.studies.load import parse_machines
 from lanlab.studies.machine_lookup import known_machines, machines_named
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import Simulation, known_machine, place_of
-from lanlab.studies.what_if import changed_study, parse_change
+from lanlab.studies.what_if import changed_study, members_of, parse_change, with_member
 from lanlab.studies.whereabouts import study_on
 
 WHY = {"assumed": "made up for this test"}
@@ -293,7 +293,7 @@ def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:
         machines_named("vista-ipv4", roles)
     source = load_study("manford-kolahi").path.with_name("machines.toml")
     file = tmp_path / "mine.toml"
-    file.write_text(source.read_text().replace('"xp-ipv4"', '"mine"'))
+    file.write_text(source.read_text().replace('"xp-ipv4', '"mine'))
     named = machines_named(f"{file}#mine,vista-ipv4", roles)
     assert named.simulation.machine[0].id == "mine"
 
@@ -319,3 +319,46 @@ def test_the_documentation_lists_every_number() -> None:
     text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
     for name, kind in NUMBERS.items():
         assert f"| `{name}` | {kind.unit} | " in text and kind.help in text
+
+
+def with_ensemble(numbers: list[str], *members: list[float]) -> dict[str, Any]:
+    """Machines with an ensemble of two of their numbers."""
+    own = machines(interrupt_us={"value": 10, **WHY}, ring_frames={"value": 7, **WHY})
+    own["ensemble"] = [{"metric": "goodput_bps", "numbers": numbers, "members": list(members)}]
+    return own
+
+
+@pytest.mark.parametrize(
+    ("numbers", "member", "said"),
+    [
+        (["pc.interupt_us"], [1.0], "did you mean `pc.interrupt_us`?"),
+        (["pc.interrupt_us"], [1.0, 2.0], "found 2 numbers; allowed: 1, one for each"),
+        (["pc.interrupt_us"], [0.0], "found 0.0; allowed: numbers above 0"),
+    ],
+)
+def test_an_ensemble_names_numbers_that_there_are(
+    numbers: list[str], member: list[float], said: str
+) -> None:
+    """And has as many factors as numbers."""
+    assert said in refusal(with_ensemble(numbers, member))
+
+
+def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
+    """Each times its factor, whole ones whole; all others stay."""
+    name = STUDIES[0]
+    study = load_study(name).study.model_copy(
+        update={
+            "simulation": parse_machines(
+                with_ensemble(["pc.interrupt_us", "pc.ring_frames"], [1.0, 1.0], [1.5, 1.3]), name
+            )
+        }
+    )
+    assert study.simulation is not None and members_of(study.simulation) == 2
+    values = []
+    for place in range(2):
+        simulation = with_member(study, place).simulation
+        assert simulation is not None
+        numbers = known_machine(simulation, "pc").numbers
+        values.append([numbers["interrupt_us"].value, numbers["ring_frames"].value])
+        assert numbers["queue_frames"].value == NEEDED["queue_frames"]["value"]
+    assert values == [[10.0, 7.0], [15.0, 9.0]]

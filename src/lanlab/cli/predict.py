@@ -19,7 +19,15 @@ from lanlab.cli.options import (
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lanlab.report.prediction_table import Sides
     from lanlab.store import RunRecord, TrialRecord
+    from lanlab.studies import Study
+    from lanlab.studies.what_if import Change
+
+#: Other machines that are simulated where it is not said how many.
+_MEMBERS = 6
 
 
 def predict(
@@ -49,6 +57,16 @@ def predict(
             help="Link on the changed side, e.g. 100M. Default: the same on both sides.",
         ),
     ] = None,
+    ensemble: Annotated[
+        int | None,
+        typer.Option(
+            "--ensemble",
+            metavar="N",
+            min=0,
+            help="Other machines that agree with the printed values, to simulate too: each result "
+            "gets the range over them. 0: none. Default: 6, where the study has some.",
+        ),
+    ] = None,
     scale: ScaleOption = "quick",
     link: LinkOption = None,
     seed: SeedOption = None,
@@ -61,8 +79,9 @@ def predict(
 ) -> None:
     """Simulate a study on its machines, and once more with some of their numbers changed.
 
-    Prints the same conditions side by side, with what limits each (wire, processor, ring) and every
-    assumption. Both runs are saved. `lanlab show STUDY --only machines` lists the numbers.
+    Prints the same conditions side by side, with the range that the fit of the machines leaves
+    open, what limits each (wire, processor, ring) and every assumption. Both runs are saved.
+    `lanlab show STUDY --only machines` lists the numbers.
 
     Examples: lanlab predict milanovic-srbljic --set machine.486dx2-nt4.interrupt_us=100;
     lanlab predict milanovic-srbljic --set machine.486dx2-nt4.clock_mhz=33;
@@ -72,17 +91,25 @@ def predict(
     from lanlab.cli.terminal import answer, print_json
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
+    from lanlab.report.accuracy_table import missed_in
     from lanlab.report.build import build_report, check_report_folder
     from lanlab.report.fitted import Fitted
     from lanlab.report.prediction_table import (
-        prediction_error_sentence,
         prediction_tables,
         predictions,
+        ranges_sentence,
+        with_ranges,
     )
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.studies import load_study
-    from lanlab.studies.what_if import affected, changed_study, parse_change, read_changes
+    from lanlab.studies.what_if import (
+        affected,
+        changed_study,
+        members_of,
+        parse_change,
+        read_changes,
+    )
     from lanlab.studies.whereabouts import study_on
 
     changes = [parse_change(text) for text in settings or []]
@@ -100,6 +127,8 @@ def predict(
         changed_study(chosen, changes)
         chosen = affected(chosen, changes)
     changed, assumed = changed_study(chosen, changes)
+    assert chosen.simulation is not None
+    members = _members(ensemble, members_of(chosen.simulation))
     if changed_link is not None:
         assumed.append(f"link: {link or chosen.testbed.link} \N{RIGHTWARDS ARROW} {changed_link}")
     folder = path_of(report)
@@ -115,7 +144,10 @@ def predict(
                 run = new_run(request, records, watch)
             both.append((run, records.trials(run.id)))
     found = predictions(*both)
-    worth = prediction_error_sentence(both[0])
+    if members:
+        seed, links = both[0][0].seed, (link, changed_link or link)
+        found = with_ranges(found, *_on_members(chosen, changes, members, scale, links, seed))
+    worth = missed_in(*both[0])
     if folder is not None:
         build_report(both, folder)
     if as_json:
@@ -124,6 +156,7 @@ def predict(
                 "study": chosen.id,
                 "runs": [run.id for run, _ in both],
                 "assumptions": assumed,
+                "ensemble": members,
                 "model_error": worth,
                 "conditions": [{**dataclasses.asdict(one), "ratio": one.ratio} for one in found],
             }
@@ -136,7 +169,60 @@ def predict(
         for line in assumed:
             answer().print(f"  {line}", soft_wrap=True)
         answer().print("  all else is as in the study, fitted numbers included", soft_wrap=True)
+        answer().print(ranges_sentence(members), soft_wrap=True)
         answer().print(worth, soft_wrap=True)
         answer().print(f"saved as {both[0][0].id} and {both[1][0].id}", soft_wrap=True)
     if any(run.status != "done" for run, _ in both):
         raise typer.Exit(1)
+
+
+def _members(wanted: int | None, there: int) -> int:
+    """
+    How many other machines are simulated.
+
+    Args:
+        wanted: As asked for; `None`: not said.
+        there: Those of the study.
+    """
+    if wanted is None:
+        return min(_MEMBERS, there)
+    if wanted > there:
+        raise UsageError(
+            f"--ensemble: found {wanted}; allowed: 0 to {there}, those that the study has",
+            hint="`bench/ensemble.py STUDY` draws them",
+        )
+    return wanted
+
+
+def _on_members(
+    study: Study,
+    changes: Sequence[Change],
+    members: int,
+    scale: str,
+    links: tuple[str | None, str | None],
+    seed: int,
+) -> tuple[Sides, list[Sides]]:
+    """One trial of each condition, without and with the changes: on the study's own machines, and
+    on others that agree with print."""
+    from lanlab.cli.terminal import talk
+    from lanlab.run.simulated_conditions import SimulatedConditions, first_metrics
+    from lanlab.studies.what_if import changed_study, with_member
+    from lanlab.testbeds.simulated import SimulatedTestbed
+
+    before, after = (one or study.testbed.link for one in links)
+    progress = talk()
+    sides: list[Sides] = []
+    with SimulatedTestbed(2, before) as bed:
+        conditions = SimulatedConditions(bed)
+        for place in range(-1, members):
+            progress.show(f"what the fit leaves open: machine {place + 2} of {members + 1}")
+            one = study if place < 0 else with_member(study, place)
+            changed, _ = changed_study(one, changes)
+            sides.append(
+                (
+                    first_metrics(one, scale, before, seed, conditions),
+                    first_metrics(changed, scale, after, seed, conditions),
+                )
+            )
+        progress.show("")
+    return sides[0], sides[1:]

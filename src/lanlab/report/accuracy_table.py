@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.simulated import STANDINGS, WITHIN_RATIOS, Accuracy, Freedom, counts, freedoms
+from lanlab.analysis.published import published_numbers
+from lanlab.analysis.simulated import (
+    PREDICTED,
+    STANDINGS,
+    WITHIN_RATIOS,
+    Accuracy,
+    Freedom,
+    counts,
+    freedoms,
+)
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.wording import BOUNDS, level_text, number, percent, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
-TITLE = "Simulated values beside the published ones"
+TITLE = "Simulated and published values"
 
 
 def accuracy_tables(
@@ -101,6 +110,26 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
         said.append(f"{kept} not counted.")
     note = study.simulation.note if study.simulation is not None else None
     return [*said, note] if note else said
+
+
+def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    """`missed_sentence` of a simulated run."""
+    return missed_sentence(run_accuracies(run, trials, published_numbers(run)))
+
+
+def missed_sentence(found: Sequence[Accuracy]) -> str:
+    """How far the model missed what it was not fitted to: what a simulated value is worth."""
+    missed = [abs(one.error_ratio) for one in found if one.standing in PREDICTED and one.can_fail]
+    if not missed:
+        return (
+            "No printed value of these experiments was predicted that the model could have "
+            "missed: how far it errs is not known."
+        )
+    values = "1 value" if len(missed) == 1 else f"{len(missed)} values"
+    return (
+        f"The model missed {values} of these experiments, predicted before a fit or held out, by "
+        f"up to {percent(max(missed), 2)}: differences below that are not to be relied on."
+    )
 
 
 def _freedom(one: Freedom) -> str:

@@ -16,6 +16,7 @@ from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
 from lanlab.report.above_limit import above_limit_remark
+from lanlab.report.accuracy_table import missed_in
 from lanlab.report.analyses import Analyses
 from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.ending_text import ending_sentences
@@ -97,6 +98,8 @@ def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analy
     said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
     said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
     said += parts.each("disturbances", lambda: pollution_sentences(trials))
+    if study.is_simulated and study.simulation is not None and study.simulation.held_out:
+        said += parts.each("what the model missed", lambda: [missed_in(run, trials)])
     if run.status != "done":
         said.append(f"The run is {run.status}: only the trials that had ended are shown.")
     return said

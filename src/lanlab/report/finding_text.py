@@ -144,10 +144,10 @@ def further_text(judgement: Judgement) -> str:
     if isinstance(further, Further):
         minutes = ""
         if further.minutes is not None:
-            about = (
-                "less than a minute" if further.minutes < 1 else f"{further.minutes:.0f} minutes"
-            )
-            minutes = f", {about}"
+            whole = round(further.minutes)
+            minutes = f", {whole} minute{'' if whole == 1 else 's'}"
+            if further.minutes < 1:
+                minutes = ", less than a minute"
         return (
             f"about {further.trials} more trials would decide it (up to "
             f"{further.trials_per_condition} of a condition{minutes})"

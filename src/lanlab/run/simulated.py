@@ -28,7 +28,7 @@ def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> No
     if study.simulation is None:
         return
     for condition in conditions:
-        trial = _on_machines(study, condition, link, seed=0)
+        trial = on_machines(study, condition, link, seed=0)
         simulate_request(workload(condition.workload), condition.values, trial)
 
 
@@ -38,7 +38,7 @@ def simulated_trial(run: RunRecord, planned: PlannedTrial, site: Site) -> Simula
     study = site.study_of(run)
     if study.simulation is None:
         return SimulatedTrial((), (), str(run.testbed["link"]), seed)
-    trial = _on_machines(study, planned, str(run.testbed["link"]), seed)
+    trial = on_machines(study, planned, str(run.testbed["link"]), seed)
     if not isinstance(site.bed, Simulates):
         return trial
     return replace(trial, pcap=site.bed.pcap_of(planned.number))
@@ -62,9 +62,15 @@ def expect_worlds(run: RunRecord, plan: Plan, site: Site) -> None:
     )
 
 
-def _on_machines(
+def on_machines(
     study: Study, trial: Condition | PlannedTrial, link: str, seed: int
 ) -> SimulatedTrial:
+    """
+    A trial of a study on its machines.
+
+    Raises:
+        UsageError: No machine stands for its condition.
+    """
     assert study.simulation is not None
     place = place_at(study, trial.parameters, trial.experiment)
     if place is None:

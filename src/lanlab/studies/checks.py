@@ -139,7 +139,7 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
                 f"{place}.on",
                 "`simulated`",
                 "`real`, as this study has no machines to simulate",
-                "describe them in a machines.toml beside the study file",
+                "describe them in a machines.toml next to the study file",
             )
         for part, keys in (("parameters", experiment.parameters), ("factors", experiment.factors)):
             for key in keys:

@@ -91,10 +91,10 @@ def _loaded(path: Path) -> LoadedStudy:
     data = _toml(content, str(path))
     published = Published(schema=1)
     has_folder = path.name == _FILE
-    beside = path.with_name(_PUBLISHED_FILE)
-    if has_folder and _is_file(beside):
-        said = _toml(_read(beside), str(beside))
-        published = parse_published(said, str(beside))
+    file = path.with_name(_PUBLISHED_FILE)
+    if has_folder and _is_file(file):
+        said = _toml(_read(file), str(file))
+        published = parse_published(said, str(file))
         if path not in _built_in().values():
             # A run of it is compared with print later, when the file may be elsewhere.
             data = {**data, "published": said}
@@ -115,12 +115,10 @@ def _loaded(path: Path) -> LoadedStudy:
         allowed = "none: who runs a study gives commands, by --setup, --prepare and --cleanup"
         raise bad_study(str(path), [Problem("commands", "a table", allowed)])
     findings = study.finding
-    beside = path.with_name(_FINDINGS_FILE)
-    if has_folder and _is_file(beside):
+    file = path.with_name(_FINDINGS_FILE)
+    if has_folder and _is_file(file):
         words = of_published(published) | of_study(study)
-        own = parse_findings(
-            _toml(_read(beside), str(beside)), str(beside), words, published.numbers()
-        )
+        own = parse_findings(_toml(_read(file), str(file)), str(file), words, published.numbers())
         findings = (*own.finding, *findings)
     return LoadedStudy(study, published, findings, path, hashlib.sha256(content).hexdigest())
 

@@ -39,6 +39,7 @@ def machine_problems(simulation: Simulation) -> Iterator[Problem]:
         for machine in simulation.machine:
             yield from _lacking(simulation, machine)
         yield from _place_problems(simulation)
+        yield from _ensemble_problems(simulation)
 
 
 def _plain_problems(simulation: Simulation) -> Iterator[Problem]:
@@ -63,7 +64,9 @@ def _plain_problems(simulation: Simulation) -> Iterator[Problem]:
                 continue
             yield from _origin_problems(at, number)
             if number.by_hand is not None and not number.fitted:
-                yield Problem(f"{at}.by_hand", "a number that is not fitted", "beside `fitted`")
+                yield Problem(
+                    f"{at}.by_hand", "a number that is not fitted", "together with `fitted`"
+                )
             if not kind.allows(number.value):
                 yield Problem(f"{at}.value", show(number.value), kind.range)
         if machine.like is not None:
@@ -137,6 +140,22 @@ def _place_problems(simulation: Simulation) -> Iterator[Problem]:
             "places of which at most one fits a condition with as many levels",
             "name one more level in one of them",
         )
+
+
+def _ensemble_problems(simulation: Simulation) -> Iterator[Problem]:
+    known = [f"{one.id}.{name}" for one in simulation.machine for name in one.numbers]
+    yield from _twice("ensemble", [one.metric for one in simulation.ensemble])
+    for one in simulation.ensemble:
+        at = f"ensemble.{one.metric}"
+        for name in one.numbers:
+            if name not in known:
+                yield _unknown(f"{at}.numbers", name, known)
+        for place, factors in enumerate(one.members):
+            if len(factors) != len(one.numbers):
+                wanted = f"{len(one.numbers)}, one for each of its numbers"
+                yield Problem(f"{at}.members.{place}", f"{len(factors)} numbers", wanted)
+            elif not all(factor > 0 for factor in factors):
+                yield Problem(f"{at}.members.{place}", show(min(factors)), "numbers above 0")
 
 
 def _fit_together(a: Mapping[str, object], b: Mapping[str, object]) -> bool:

@@ -40,6 +40,11 @@ class NumberKind:
         low = value > self.least if self.is_above_least else value >= self.least
         return low and value <= self.most
 
+    def nearest(self, value: float) -> float:
+        """The number in the range that is nearest to a value."""
+        whole = round(value) if self.is_whole else value
+        return float(min(max(whole, self.least), self.most))
+
 
 #: What the processor does, by the name of its cost, and where it does it.
 STEPS: Mapping[str, str] = {

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from lanlab.frozen import dataclass
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
+from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, FILE_STEPS, STEPS, STORE
 
 #: Bounds of a file: with them every check of it is quick. Those of studies have a twentieth.
@@ -146,6 +147,7 @@ class Simulation(Data):
     prediction: Several[Prediction] = Field(default=(), max_length=_MOST_NAMED)
     baseline: Several[Baseline] = Field(default=(), max_length=_MOST_NAMED)
     range: Several[Range] = Field(default=(), max_length=_MOST_NAMED)
+    ensemble: Several[Ensemble] = Field(default=(), max_length=_MOST_MEDIA)
     #: For the findings that the simulation contradicts.
     missing: Several[Missing] = Field(default=(), max_length=_MOST_NAMED)
     #: What is to be said of the model as a whole, as that it has as many costs as numbers.

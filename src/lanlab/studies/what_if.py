@@ -115,17 +115,17 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
         if not kind.allows(change.value):
             raise UsageError(f"--set: {change}; allowed: {kind.range}")
         by_machine.setdefault(change.machine, {})[change.number] = change.value
-    told: list[str] = []
+    assumed: list[str] = []
     machines = []
     for machine in simulation.machine:
         known_one = known_machine(simulation, machine.id)
         numbers = _frozen(known_one)
         if machine.id in by_machine:
-            numbers |= _changed(known_one, by_machine[machine.id], told)
+            numbers |= _changed(known_one, by_machine[machine.id], assumed)
         machines.append(Machine(id=machine.id, title=machine.title, numbers=numbers))
     alike = [one.id for one in simulation.machine if _is_like(simulation, one, by_machine)]
     if alike:
-        told.append(f"as in the study, though like a changed machine: {', '.join(alike)}")
+        assumed.append(f"as in the study, though like a changed machine: {', '.join(alike)}")
     made = simulation.model_copy(
         update={
             "machine": tuple(machines),
@@ -133,6 +133,7 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
             "prediction": (),
             "baseline": (),
             "range": (),
+            "ensemble": (),
             "missing": (),
             "reading": (),
             "note": None,
@@ -147,7 +148,47 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
             "published": None,
         }
     )
-    return changed, told
+    return changed, assumed
+
+
+def members_of(simulation: Simulation) -> int:
+    """How many other machines there are that agree with print; 0: none were drawn."""
+    return min((len(one.members) for one in simulation.ensemble), default=0)
+
+
+def with_member(study: Study, place: int) -> Study:
+    """
+    A study on other machines that agree with print as well as its own do.
+
+    Args:
+        study: With machines.
+        place: Which of them, from 0; see `members_of`.
+    """
+    assert study.simulation is not None
+    factors = {
+        name: factor
+        for one in study.simulation.ensemble
+        for name, factor in zip(one.numbers, one.members[place], strict=True)
+    }
+    machines = tuple(
+        machine.model_copy(
+            update={
+                "numbers": {
+                    name: _times(name, one, factors.get(f"{machine.id}.{name}", 1.0))
+                    for name, one in machine.numbers.items()
+                }
+            }
+        )
+        for machine in study.simulation.machine
+    )
+    simulation = study.simulation.model_copy(update={"machine": machines})
+    return study.model_copy(update={"simulation": simulation})
+
+
+def _times(name: str, number: MachineNumber, factor: float) -> MachineNumber:
+    if factor == 1.0:
+        return number
+    return number.model_copy(update={"value": NUMBERS[name].nearest(number.value * factor)})
 
 
 def _is_like(simulation: Simulation, machine: Machine, changed: Container[str]) -> bool:
@@ -168,7 +209,7 @@ def _frozen(machine: KnownMachine) -> dict[str, MachineNumber]:
 
 
 def _changed(
-    machine: KnownMachine, changes: Mapping[str, float], told: list[str]
+    machine: KnownMachine, changes: Mapping[str, float], assumed: list[str]
 ) -> dict[str, MachineNumber]:
     found: dict[str, MachineNumber] = {}
     clock = changes.get("clock_mhz")
@@ -182,7 +223,7 @@ def _changed(
                 hint="set its costs instead, as `interrupt_us`",
             )
         factor = (now.value / clock) ** exponent
-        told.append(
+        assumed.append(
             f"{machine.id}: all processor costs times {factor:.4g}, by the clocks: "
             f"({now.value:g} / {clock:g} MHz)^{exponent:g}"
         )
@@ -195,7 +236,7 @@ def _changed(
         was = "none" if before is None else f"{before.value:.6g}"
         origin = "" if before is None else f" ({before.origin})"
         unit = NUMBERS[name].unit
-        told.append(
+        assumed.append(
             f"{machine.id}: {name} {was} \N{RIGHTWARDS ARROW} {value:g} {unit}{origin}".rstrip()
         )
         found[name] = MachineNumber(value=value, assumed="what if: set by hand")

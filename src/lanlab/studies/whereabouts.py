@@ -28,7 +28,7 @@ def study_on(study: Study, where: Whereabouts, scale: str | None = None) -> Stud
             hint="use `--testbed simulated`"
             if where == "real"
             else 'write `on = ["simulated"]` in an experiment, and machines in a machines.toml '
-            "beside the study file; docs/simulation.md shows how",
+            "next to the study file; docs/simulation.md shows how",
         )
     machines = study.simulation if where == "simulated" else None
     is_there_alone = all(one.on == (where,) and one.id in kept for one in study.experiment)
