@@ -60,9 +60,9 @@ def forget(place: str) -> None:
 
 def take() -> list[tuple[str, str]]:
     """All that is to be reported, each with a hint; from then on it counts as reported."""
-    told = list(_left.values())
+    left = list(_left.values())
     _left.clear()
-    return told
+    return left
 
 
 def names_of(left: Mapping[str, Any]) -> str:

@@ -246,7 +246,7 @@ def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
     assert {
         "schomer-claason-upload-cost.csv",
         "schomer-claason-upload-how.csv",
-        "schomer-claason-published-beside-measured.csv",
+        "schomer-claason-published-and-measured.csv",
     } <= names
     titles = [str(table.title) for table in tables(run, trials, Analyses())]
     assert any(title.endswith("cost per byte and per file") for title in titles)

@@ -66,7 +66,7 @@ def complete(name: str, **given: Any) -> dict[str, Any]:
             "load",
             {"load": "up", "message_size_bytes": 16_384},
             ("load",),
-            "round trips alone and beside TCP streams, 4 flows in each direction, "
+            "round trips alone and with TCP streams, 4 flows in each direction, "
             "16 KiB writes as fast as possible, 64-byte requests, 5 s, by direction of the streams",
         ),
         (

@@ -33,11 +33,11 @@ def differing_facts(
     The facts of testbed, link, hosts, versions, scale and modes in which runs differ, in the order
     of their records. The seed is left out: it orders trials, and is another in every run.
     """
-    told = [_facts(run, trials) for run, trials in runs]
-    names = dict.fromkeys(name for facts in told for name in facts)
+    sides = [_facts(run, trials) for run, trials in runs]
+    names = dict.fromkeys(name for facts in sides for name in facts)
     found = []
     for name in names:
-        values = tuple(facts.get(name, ABSENT) for facts in told)
+        values = tuple(facts.get(name, ABSENT) for facts in sides)
         if len(set(values)) > 1:
             found.append(Differing(name, values))
     return tuple(found)

@@ -79,24 +79,24 @@ def with_size_classes(
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
     client = trial.raw.get("client")
-    told = client.get("file_times") if isinstance(client, dict) else None
-    if not isinstance(client, dict) or not isinstance(told, dict) or "series" not in told:
+    times = client.get("file_times") if isinstance(client, dict) else None
+    if not isinstance(client, dict) or not isinstance(times, dict) or "series" not in times:
         return trial
     try:
         # A series may have words, too; this one has numbers.
-        numbers: Mapping[str, Any] = read(trial, str(told["series"])).columns
+        numbers: Mapping[str, Any] = read(trial, str(times["series"])).columns
         time_ns = numbers["closed_ns"] - numbers["opened_ns"]
         found = size_classes(numbers["bytes"], time_ns)
     except (KeyError, StoreError):
         return trial
     rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
-    raw = trial.raw | {"client": {**client, "file_times": {**told, _PLACE: rows}}}
+    raw = trial.raw | {"client": {**client, "file_times": {**times, _PLACE: rows}}}
     return replace(trial, raw=raw)
 
 
 def classes_of(trial: TrialRecord) -> list[SizeClass]:
     """The size classes that were put into a trial's record; none where they were not."""
     client = trial.raw.get("client")
-    told = client.get("file_times") if isinstance(client, dict) else None
-    rows = told.get(_PLACE, ()) if isinstance(told, dict) else ()
+    times = client.get("file_times") if isinstance(client, dict) else None
+    rows = times.get(_PLACE, ()) if isinstance(times, dict) else ()
     return [SizeClass(*row) for row in rows]

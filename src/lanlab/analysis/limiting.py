@@ -111,6 +111,6 @@ def _active_ns(trial: TrialRecord, world: Mapping[str, Any]) -> float:
     """Time in which something was sent: the warm-up and the measured part, without what a receiver
     waits for late messages."""
     warmup_ns = 1e9 * float(trial.parameters.get("warmup_s") or 0)
-    told = trial.raw.get("sender") or trial.raw.get("requester") or {}
-    measured_ns = float(told.get("elapsed_ns") or 0)
+    result = trial.raw.get("sender") or trial.raw.get("requester") or {}
+    measured_ns = float(result.get("elapsed_ns") or 0)
     return max(1.0, warmup_ns + measured_ns if measured_ns else float(world["virtual_ns"]))

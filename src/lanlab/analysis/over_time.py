@@ -101,6 +101,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     return trial
 
 
-def _rows(columns: Mapping[str, Any], told: Mapping[str, Any]) -> list[list[int]]:
-    steps = joined_steps(columns["bytes"], int(told["interval_ns"]))
+def _rows(columns: Mapping[str, Any], section: Mapping[str, Any]) -> list[list[int]]:
+    steps = joined_steps(columns["bytes"], int(section["interval_ns"]))
     return [[one.start_ns, one.width_ns, one.octets] for one in steps]

@@ -18,16 +18,16 @@ def round_trips_by_condition(
     """
     found: dict[tuple[tuple[str, Level], ...], list[list[Bucket]]] = {}
     for trial in (t for t in counting(trials) if t.experiment in experiments):
-        told = _told(trial)
-        if told:
-            found.setdefault(tuple(trial.factors.items()), []).append(told)
+        summary = _histogram(trial)
+        if summary:
+            found.setdefault(tuple(trial.factors.items()), []).append(summary)
     return [(dict(key), merged(each)) for key, each in found.items()]
 
 
-def _told(trial: TrialRecord) -> list[Bucket]:
+def _histogram(trial: TrialRecord) -> list[Bucket]:
     requester = trial.raw.get("requester")
-    told = requester.get("round_trip") if isinstance(requester, dict) else None
-    text = told.get("histogram") if isinstance(told, dict) else None
+    summary = requester.get("round_trip") if isinstance(requester, dict) else None
+    text = summary.get("histogram") if isinstance(summary, dict) else None
     if not isinstance(text, str):
         return []
     try:

@@ -35,14 +35,14 @@ def with_rows(
         rows_of: Makes rows of the columns, and of what stands next to the series' name.
         place: What the rows are called, where one series gives several kinds of them.
     """
-    told = _told(trial, role, key)
-    if not told or "series" not in told:
+    section = _section(trial, role, key)
+    if not section or "series" not in section:
         return trial
     try:
-        rows = rows_of(read(trial, str(told["series"])).columns, told)
+        rows = rows_of(read(trial, str(section["series"])).columns, section)
     except (KeyError, StoreError):
         return trial
-    result = {**trial.raw[role], key: {**told, place: rows}}
+    result = {**trial.raw[role], key: {**section, place: rows}}
     return replace(trial, raw=trial.raw | {role: result})
 
 
@@ -50,12 +50,12 @@ def rows_in(
     trial: TrialRecord, role: str, key: str, place: str = _PLACE
 ) -> Sequence[Sequence[int]]:
     """The rows that were put into a trial's record; none where they were not."""
-    told = _told(trial, role, key)
-    rows: Sequence[Sequence[int]] = told.get(place, ()) if told else ()
+    section = _section(trial, role, key)
+    rows: Sequence[Sequence[int]] = section.get(place, ()) if section else ()
     return rows
 
 
-def _told(trial: TrialRecord, role: str, key: str) -> dict[str, Any] | None:
+def _section(trial: TrialRecord, role: str, key: str) -> dict[str, Any] | None:
     result = trial.raw.get(role)
-    told = result.get(key) if isinstance(result, dict) else None
-    return told if isinstance(told, dict) else None
+    section = result.get(key) if isinstance(result, dict) else None
+    return section if isinstance(section, dict) else None

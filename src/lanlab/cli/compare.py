@@ -103,7 +103,7 @@ def compare(
 
     Examples: lanlab compare 20261121-17 last --margin 2%;
     lanlab compare --before ID1,ID2,ID3 --after ID4,ID5,ID6;
-    lanlab compare last --by io; lanlab compare last --published --report beside.html
+    lanlab compare last --by io; lanlab compare last --published --report published.html
     """
     if as_csv and as_json:
         raise UsageError("--csv and --json cannot be used together", hint="choose one")

@@ -72,7 +72,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
         # An interrupt may have turned into another exception on its way.
         is_heeded = interrupts.heeded or isinstance(error, KeyboardInterrupt)
         has_reason = isinstance(error, LabError) or not is_heeded
-        code = _told(error) if has_reason else _interrupted(interrupted)
+        code = _print_error(error) if has_reason else _interrupted(interrupted)
     interrupts.finish()
     for late in _after_the_answer:
         _say(f"error: {late.message}", late.hint)
@@ -88,7 +88,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     # late to ask.
     problem = flushed(sys.stdout)
     if problem is not None and not code:
-        code = _told(problem)
+        code = _print_error(problem)
     if flushed(sys.stderr) is not None:
         code = code or 1
     interrupts.close()
@@ -114,7 +114,7 @@ def _interrupted(sentence: str) -> int:
     return EXIT_CODE
 
 
-def _told(error: BaseException) -> int:
+def _print_error(error: BaseException) -> int:
     """Say what went wrong.
 
     Returns:

@@ -22,8 +22,8 @@ def findings(
             "--run",
             metavar="RUN",
             help="Check the findings against this run (its id, the first characters of it, or "
-            "`last`). Repeat it to set several runs, measured or simulated, beside each other and "
-            "beside what was published. Default: against the published values.",
+            "`last`). Repeat it to compare several runs, measured or simulated, with each other "
+            "and with what was published. Default: against the published values.",
             autocompletion=complete.runs,
         ),
     ] = None,
@@ -96,11 +96,11 @@ def _print_beside(study: str, bodies: dict[str, Verdicts], as_json: bool) -> Non
     from lanlab.report.fitted import Fitted
 
     if as_json:
-        told = [
+        evidence = [
             {"kind": kind_of(one), "run": name or None, **verdicts_as_data(one)}
             for name, one in bodies.items()
         ]
-        print_json({"study": study, "evidence": told})
+        print_json({"study": study, "evidence": evidence})
         return
     table = evidence_table(list(bodies.values()))
     answer(markup=True).print(Fitted(table, table.title))

@@ -28,13 +28,13 @@ def engine_path() -> str:
                 hint="name the engine binary, or unset it",
             )
         return named
-    beside = Path(sysconfig.get_path("scripts"), NAME)
-    if beside.is_file():
-        return str(beside)
+    own = Path(sysconfig.get_path("scripts"), NAME)
+    if own.is_file():
+        return str(own)
     found = shutil.which(NAME)
     if found is None:
         raise UnmetNeed(
-            f"need `{NAME}`, not found beside this Python or on PATH",
+            f"need `{NAME}`, not found next to this Python or on PATH",
             hint="install it with `pip install lanlab-engine`, or `make setup` in the source tree",
         )
     return found

@@ -67,8 +67,7 @@ def delay_throughput(data: FigureData) -> Chart:
         series=tuple(series),
         caption=caption(
             data.run,
-            "Each point is a number of stations, which stands beside it; lines join them in its "
-            "order.",
+            "Each point is a number of stations, written next to it; lines join them in its order.",
             "Means of the trials; intervals of 95 % of response times.",
         ),
     )

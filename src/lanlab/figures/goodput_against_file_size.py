@@ -19,7 +19,7 @@ from lanlab.units import format_size
 
 _DRAWN = (
     "Bytes over time from opening to close, of all files of a doubling of the size together; "
-    "means of the trials with 95 % intervals; rings beside them are single trials."
+    "means of the trials with 95 % intervals; rings next to them are single trials."
 )
 
 

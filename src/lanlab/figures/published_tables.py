@@ -220,14 +220,14 @@ class _Group:
         self, _: str, in_columns: set[str], ends: Mapping[str, Ends | None]
     ) -> tuple[Chart, tuple[tuple[float, PublishedValue], ...]]:
         """A row for each condition, with a bar for each level of what the columns vary."""
-        beside = [key for key in self.varied if key in in_columns]
-        if len(beside) == len(self.varied):
-            beside = []
-        if not beside and len(self.varied) > 1:
+        in_cell = [key for key in self.varied if key in in_columns]
+        if len(in_cell) == len(self.varied):
+            in_cell = []
+        if not in_cell and len(self.varied) > 1:
             counts = {key: self._levels(key) for key in self.varied}
             fitting = [key for key in self.varied if len(counts[key]) <= _MOST_SERIES]
-            beside = [max(fitting, key=lambda key: len(counts[key]))] if fitting else []
-        rest = [key for key in self.varied if key not in beside]
+            in_cell = [max(fitting, key=lambda key: len(counts[key]))] if fitting else []
+        rest = [key for key in self.varied if key not in in_cell]
         rows: list[str] = []
         bars: dict[str, list[Point]] = {}
         places = []
@@ -236,8 +236,8 @@ class _Group:
             if row not in rows:
                 rows.append(row)
             x = float(rows.index(row))
-            words = levels_text(self.published, value.condition, beside)
-            words = words or (f"{self._title(beside[0])} not told" if beside else self.name)
+            words = levels_text(self.published, value.condition, in_cell)
+            words = words or (f"{self._title(in_cell[0])} not stated" if in_cell else self.name)
             bars.setdefault(words, []).append(self._point(x, value, ends[value.id]))
             places.append((x, value))
         ys = [point.y for points in bars.values() for point in points]

@@ -33,7 +33,7 @@ from lanlab.figures.matplotlib_home import prepare
 from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
-from lanlab.figures.spread_matplotlib import beside, draw_spread, series_offset_pt
+from lanlab.figures.spread_matplotlib import draw_spread, series_offset_pt, shifted
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,
-        transform=beside(axes, offset_pt),
+        transform=shifted(axes, offset_pt),
     )
     _draw_spread(axes, series.points, xs, index, colour_of(index), offset_pt)
     for place, point in enumerate(series.points):

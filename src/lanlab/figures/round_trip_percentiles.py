@@ -35,11 +35,11 @@ def round_trip_percentiles(data: FigureData) -> Chart:
         for name, own in groups.items()
     )
     ys = [point.y for one in series for point in one.points]
-    told = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
+    means = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
     return Chart(
         title=data.figure.title,
         x=Axis("share of the replies that came within it", "", categories=_names(metrics)),
-        y=Axis("round-trip time", told.unit, told.logarithmic),
+        y=Axis("round-trip time", means.unit, means.logarithmic),
         series=series,
         caption=caption(data.run, "Percentiles of each trial by itself."),
     )

@@ -41,11 +41,11 @@ def round_trips_over_time(data: FigureData) -> Chart:
     if len(warmups) == 1 and (warmup_s := warmups.pop()) > 0:
         ends = ((warmup_s, min(ys)), (warmup_s, max(ys)))
         limits.append(Limit("end of the warm-up", ends, kind="guide"))
-    told = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
+    means = axis(data.study, "rtt_mean_ns", logarithmic=far_apart(ys))
     return Chart(
         title=data.figure.title,
         x=Axis("time since the start", "s"),
-        y=Axis("round-trip time", told.unit, told.logarithmic),
+        y=Axis("round-trip time", means.unit, means.logarithmic),
         series=series,
         limits=tuple(limits),
         caption=caption(data.run, _SAID, "Steps of one trial are not independent of each other."),
@@ -56,11 +56,11 @@ def round_trips_over_time(data: FigureData) -> Chart:
 def steps_of_round_trips(trial: TrialRecord) -> list[tuple[float, float, int]]:
     """Middle (s), mean round trip (ns) and replies of each step that has some."""
     requester = trial.raw.get("requester")
-    told: Any = requester.get("over_time") if isinstance(requester, dict) else None
-    if not isinstance(told, dict) or not told.get("replies"):
+    over_time: Any = requester.get("over_time") if isinstance(requester, dict) else None
+    if not isinstance(over_time, dict) or not over_time.get("replies"):
         return []
-    width_s = told["interval_ns"] / 1e9
-    steps = enumerate(zip(told["mean_ns"], told["replies"], strict=True))
+    width_s = over_time["interval_ns"] / 1e9
+    steps = enumerate(zip(over_time["mean_ns"], over_time["replies"], strict=True))
     return [
         ((place + 0.5) * width_s, float(mean_ns), int(replies))
         for place, (mean_ns, replies) in steps

@@ -29,7 +29,7 @@ def series_offset_pt(chart: Chart, index: int) -> float:
     return (index - (count - 1) / 2) * step
 
 
-def beside(axes: Axes, across_pt: float = 0.0, up_pt: float = 0.0) -> Transform:
+def shifted(axes: Axes, across_pt: float = 0.0, up_pt: float = 0.0) -> Transform:
     """Places of the chart, moved by a distance."""
     from matplotlib.transforms import ScaledTranslation
 
@@ -55,13 +55,13 @@ def draw_spread(
         offset_pt: Distance by which the series is moved.
         sideways: Whether that axis goes up.
     """
-    transform = beside(axes, offset_pt)
+    transform = shifted(axes, offset_pt)
     draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)
     # A single trial is its mean.
     several = [(place, p) for place, p in zip(places, points, strict=True) if len(p.trials) > 1]
     at = [place for place, p in several for _ in p.trials]
     values = [trial for _, p in several for trial in p.trials]
-    moved = beside(axes, 0, -_TRIALS_PT) if sideways else beside(axes, offset_pt + _TRIALS_PT)
+    moved = shifted(axes, 0, -_TRIALS_PT) if sideways else shifted(axes, offset_pt + _TRIALS_PT)
     axes.plot(
         values if sideways else at,
         at if sideways else values,

@@ -22,7 +22,7 @@ from lanlab.performers.clocks import Clocks, clock_record, read_clocks
 from lanlab.performers.engine_host import EngineHost, cancel, too_long
 from lanlab.performers.sent_on_medium import SentOnMedium
 from lanlab.workloads.outcome import TrialOutcome
-from lanlab.workloads.steps import Before, Line, Part, Steps, Told
+from lanlab.workloads.steps import Before, EngineReport, Line, Part, Steps
 
 #: Codes of what an engine says of its peer, and of a request that we have ended.
 _OF_THE_PEER = "peer."
@@ -118,7 +118,7 @@ class _TimedRun:
         self._hosts = list(hosts.values())
         self._names = list(hosts)
         self._asked: list[Measurement] = []
-        self._told: list[Told] = []
+        self._reports: list[EngineReport] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
         #: Round trip between the hosts: as known before, then as the set-up measures it.
         self._round_trip_ns = 2 * max(host.delay_ns for host in self._hosts)
@@ -169,13 +169,13 @@ class _TimedRun:
             before = replace(before, clock=clock.to_json())
         request = part.request(before)
         setup["requests"][self._names[place]] = without_secrets(request)
-        told = Told(part.role, self._hosts[place].engine.label)
+        report = EngineReport(part.role, self._hosts[place].engine.label)
         measurement = self._hosts[place].engine.start(request)
         measurement.on_over = lambda: self._over.put(place)
-        measurement.on_data = lambda line: told.lines.setdefault(line["type"], []).append(line)
+        measurement.on_data = lambda line: report.lines.setdefault(line["type"], []).append(line)
         measurement.on_progress = lambda line: self._take_progress(place, line)
         self._asked.append(measurement)
-        self._told.append(told)
+        self._reports.append(report)
 
     def _setup_s(self, setup: Mapping[str, Any], place: int) -> float:
         """How long the set-up of a part may take on this path."""
@@ -190,7 +190,7 @@ class _TimedRun:
             yield
         except EngineError as error:
             if error.partial is not None:
-                self._told[place].result = dict(error.partial)
+                self._reports[place].result = dict(error.partial)
             raise
 
     def _take_progress(self, place: int, line: Line) -> None:
@@ -245,7 +245,7 @@ class _TimedRun:
             waiting.remove(place)
             try:
                 with self._keeping_partial(place):
-                    self._told[place].result = self._asked[place].result(0.0)
+                    self._reports[place].result = self._asked[place].result(0.0)
             except EngineError as error:
                 if not self._steps.are_alike:
                     raise
@@ -261,9 +261,9 @@ class _TimedRun:
             have said why.
         """
         others: list[EngineError] = []
-        for host, measurement, told in zip(self._hosts, self._asked, self._told, strict=False):
-            if told.result is None:
-                told.result = cancel(host.engine, measurement, others)
+        for host, measurement, report in zip(self._hosts, self._asked, self._reports, strict=False):
+            if report.result is None:
+                report.result = cancel(host.engine, measurement, others)
         if isinstance(error, EngineOverdue):
             return too_long(error, self._hosts, self._within_s, self._steps.too_long_hint)
         if isinstance(error, EngineError) and error.code.startswith(_OF_THE_PEER):
@@ -274,12 +274,14 @@ class _TimedRun:
     def collected(self) -> dict[str, dict[str, Any]]:
         """The results by role."""
         try:
-            return self._steps.collect(self._told)
+            return self._steps.collect(self._reports)
         except LabError:
             if self._error is None:
                 raise
             # What is wrong with what was left must not hide why.
-            return {told.role: told.result for told in self._told if told.result is not None}
+            return {
+                report.role: report.result for report in self._reports if report.result is not None
+            }
 
 
 def without_secrets(request: Mapping[str, Any]) -> dict[str, Any]:

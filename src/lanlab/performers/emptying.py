@@ -63,14 +63,14 @@ class Emptying:
 
     def _empty(self, failed: BaseException | None) -> None:
         try:
-            told = self._ask({"type": self._kind, "spec": self._spec})
+            result = self._ask({"type": self._kind, "spec": self._spec})
         except BaseException as error:
             self._note_failure(error, failed)
             raise
-        self._setup["emptied"] = told
-        left, place = told.get("left"), _place(self._parameters.server, self._spec)
-        if told.get("not_listed") is not None and self._parameters.is_users_server:
-            left_behind.note_unlisted(place, told["not_listed"])
+        self._setup["emptied"] = result
+        left, place = result.get("left"), _place(self._parameters.server, self._spec)
+        if result.get("not_listed") is not None and self._parameters.is_users_server:
+            left_behind.note_unlisted(place, result["not_listed"])
         if left is None or left["refusal"] is None:
             self._note_emptied()
         elif self._parameters.is_users_server:

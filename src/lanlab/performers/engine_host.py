@@ -98,8 +98,8 @@ def resolved(
     request: dict[str, object] = {"type": "resolve", "name": name, "family": family}
     if netbios is not None:
         request |= {"netbios": True, "wins": netbios.wins}
-    told = ask(host, request, RESOLVE_S)
-    return str(told["address"])
+    answer = ask(host, request, RESOLVE_S)
+    return str(answer["address"])
 
 
 def too_long(

@@ -183,13 +183,13 @@ def _embedded(
     ended: Request = {}
     try:
         ready = serving.wait_ready(_SETUP_S)
-        told = ready.get("served") or {}
-        sha256 = told.get("trust_sha256")
+        facts = ready.get("served") or {}
+        sha256 = facts.get("trust_sha256")
         target = {
             "service": service,
             **way,
             "port": ready["ports"][0] or None,
-            "share": told.get("share"),
+            "share": facts.get("share"),
             "credentials": credentials,
             **_own_fields(parameters),
             "trust": "system" if sha256 is None else {"sha256": sha256},

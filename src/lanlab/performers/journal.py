@@ -69,6 +69,6 @@ def left(server: str) -> Iterator[tuple[Path, str, Request]]:
     """What processes that are gone have left at a server: the note, what removes it, the trial."""
     for path, file in lock_files.orphans(_folder(), "lanlab-*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            told = json.load(file)
-            if told["server"] == server and told["spec"]["working_name"] == path.stem:
-                yield path, told["request"], told["spec"]
+            entry = json.load(file)
+            if entry["server"] == server and entry["spec"]["working_name"] == path.stem:
+                yield path, entry["request"], entry["spec"]

@@ -57,13 +57,13 @@ class SimulatedPerformer:
                 "machines": dict(zip(kind.roles, self._trial.names, strict=True)),
                 "requests": {"simulate": request},
             }
-            told = self._bed.worlds.result(request)
-            outcome.setup["world"] = told["world"]
-            if timed := told["world"]["timed"]:
+            result = self._bed.worlds.result(request)
+            outcome.setup["world"] = result["world"]
+            if timed := result["world"]["timed"]:
                 sent = dict(zip(kind.roles, timed, strict=True))
                 outcome.setup["medium"] = {"sent": sent}
             assert isinstance(kind, Simulates)
-            outcome.results = kind.simulated_results(parameters, told)
+            outcome.results = kind.simulated_results(parameters, result)
         except LabError as error:
             outcome.error = error
         return outcome

@@ -46,5 +46,5 @@ def trial_seed(
         >>> one == trial_seed(1, "e", {"size": 2}, "trial", 1)
         False
     """
-    told = json.dumps([run_seed, experiment, sorted(factors.items()), purpose, block])
-    return int.from_bytes(hashlib.sha256(told.encode()).digest()[:8], "big")
+    text = json.dumps([run_seed, experiment, sorted(factors.items()), purpose, block])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

@@ -107,8 +107,8 @@ class EngineStage:
             noted["reason"] = answer["reason"]
 
     def free_bytes(self, role: str, directory: str) -> int | None:
-        told = self.ask(role, {"type": "measure_room", "directory": directory}, _LOOK_S)
-        free: int | None = told["free_bytes"]
+        answer = self.ask(role, {"type": "measure_room", "directory": directory}, _LOOK_S)
+        free: int | None = answer["free_bytes"]
         return free
 
     def to_remove(

@@ -79,7 +79,7 @@ def beside_table(
         Column("here", "here", "here", is_number=False),
     )
     found = Table(
-        "published-beside-measured",
+        "published-and-measured",
         TITLE,
         columns,
         tuple(_cells(row, study, factors, metrics) for row in rows),
@@ -193,12 +193,12 @@ def _measured_rows(
             variants = in_published_words(study, experiment, summary.parameters)
             titles = {}
             for name in factors:
-                told = [
-                    _told(study, published, name, own[name], summary)
+                names = [
+                    _level_name(study, published, name, own[name], summary)
                     for own in variants
                     if name in own
                 ]
-                titles[name] = " and ".join(dict.fromkeys(told)) or "this system"
+                titles[name] = " and ".join(dict.fromkeys(names)) or "this system"
             copied = by_metric["copied_bytes"][place].mean
             parameters = summary.parameters
             sent = parameters.get("bytes")
@@ -213,7 +213,9 @@ def _measured_rows(
     return found
 
 
-def _told(study: Study, published: Published, factor: str, level: Level, summary: Summary) -> str:
+def _level_name(
+    study: Study, published: Published, factor: str, level: Level, summary: Summary
+) -> str:
     """A level of ours; of a dataset or service also for which of theirs it stands."""
     for one in study.counterpart:
         if one.published == factor and one.factor in summary.parameters:

@@ -64,8 +64,7 @@ def _of_time(
     """Remarks on runs that were taken one after another."""
     which = f"{facts} fact{'s differ' if facts != 1 else ' differs'}, see the table; "
     said = [
-        f"The runs were measured one after another: {which if facts else ''}whatever changed "
-        f"between "
+        f"The runs were measured one after another: {which if facts else ''}any change between "
         "them may be the reason for a difference."
     ]
     used = {id(one): one for one in paired.yardsticks if one.groups}

@@ -319,7 +319,7 @@ def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
                 words(value.where),
             )
         )
-    table = Table("beside-published", "Measured and published", columns, tuple(rows))
+    table = Table("measured-and-published", "Measured and published", columns, tuple(rows))
     return obtained(table, is_simulated=study.is_simulated)
 
 

@@ -110,8 +110,8 @@ def _row(
     worst = one.residual_ratio
     note = one.note
     if one.p_lack is not None and one.p_lack <= _LEVEL:
-        told = "costs are not constant: the datasets deviate from them by more than chance"
-        note = f"{note}; {told}" if note else told
+        remark = "costs are not constant: the datasets deviate from them by more than chance"
+        note = f"{note}; {remark}" if note else remark
     return (
         *(Cell(level, condition_text(study, {name: level})) for name, level in one.factors.items()),
         Cell(None, condition_text(study, one.factors) or "all"),

@@ -100,20 +100,20 @@ class RunOnPage:
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     #: Without rows where conditions are compared one by one.
-    beside: Table
+    published_table: Table
     statements: Table
     #: On the findings of the study; empty where it has none.
     verdicts: Verdicts
     findings: Table
     findings_introduction: tuple[str, ...]
-    findings_told: tuple[FindingOnPage, ...]
+    findings_shown: tuple[FindingOnPage, ...]
     comparisons: Table
     failures: Table
     trials: Table
     #: Printed numbers with those of a simulated run, and how many are how near.
     accuracy: Table
     accuracy_counts: Table
-    accuracy_told: tuple[str, ...]
+    accuracy_notes: tuple[str, ...]
     #: Verdicts by what was published and by runs; without rows where there is only one body of
     #: evidence.
     evidence: Table
@@ -139,7 +139,7 @@ class RunOnPage:
         own += [f.table for e in self.experiments for f in e.figures]
         others = (
             self.saturation,
-            self.beside,
+            self.published_table,
             self.statements,
             self.findings,
             self.comparisons,
@@ -185,20 +185,22 @@ def run_on_page(
         remarks=(),
         experiments=tuple(_experiments(run, trials, study, published, name, parts)),
         saturation=table("saturation", lambda: saturation_table(run, trials, study)),
-        beside=table("published values", lambda: beside_table(run, trials, study, published)),
+        published_table=table(
+            "published values", lambda: beside_table(run, trials, study, published)
+        ),
         statements=table(
             "published statements", lambda: statement_table(run, trials, study, published)
         ),
         verdicts=verdicts,
         findings=finding_table(verdicts, study),
         findings_introduction=introduction(verdicts),
-        findings_told=findings_on_page(verdicts, study),
+        findings_shown=findings_on_page(verdicts, study),
         comparisons=comparison_table(verdicts),
         failures=table("failed trials", lambda: failure_table(trials, study)),
         trials=trial_table(run, trials, study),
         accuracy=accuracy_table(accuracies, study),
         accuracy_counts=accuracy_count_table(accuracies, study, published),
-        accuracy_told=tuple(accuracy_sentences(accuracies, study)),
+        accuracy_notes=tuple(accuracy_sentences(accuracies, study)),
         evidence=NO_TABLE,
         rereading=parts.of("published values read again", reread, Rereading(())),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),

@@ -98,7 +98,7 @@ def clock_sentences(study: Study, published: Published) -> list[str]:
             )
             said.append(
                 f"{at}: {' and '.join(sides)} took {a.published} and {b.published} s, which is "
-                f"{number(abs(a.si - b.si) / step, 2)} steps of the clock apart: not told apart."
+                f"{number(abs(a.si - b.si) / step, 2)} steps of the clock apart: too near."
             )
     return said
 

@@ -192,17 +192,17 @@ def _echo(of: _Of, varied: set[str]) -> list[str]:
 def _load(of: _Of, varied: set[str]) -> list[str]:
     streams = f"{str(of('transport') or '').upper()} streams".strip()
     wanted = of("load")
-    beside = {
-        None: f"round trips alone and beside {streams}",
+    what = {
+        None: f"round trips alone and with {streams}",
         "none": "round trips alone",
-        "both": f"round trips beside {streams} up and down",
-    }.get(wanted, f"round trips beside {streams} {wanted}")
+        "both": f"round trips with {streams} up and down",
+    }.get(wanted, f"round trips with {streams} {wanted}")
     sent, pace = _messages(of, varied)
     each = _counted(of("flows"), "flow")
     echo = of("echo_size_bytes")
     asked = "" if echo is None else f"{_size(echo)} requests"
     return [
-        f"{beside} over IPv6" if of("ip_version") == 6 else beside,
+        f"{what} over IPv6" if of("ip_version") == 6 else what,
         f"{each} in each direction" if each else "",
         f"{sent} {pace}".strip(),
         asked,

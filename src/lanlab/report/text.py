@@ -46,7 +46,7 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
             of_experiment = partial(_of_experiment, run, trials, study, published, scaled)
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
-    def beside() -> list[Table]:
+    def published_values() -> list[Table]:
         return [beside_table(run, trials, study, published)]
 
     def accuracy() -> list[Table]:
@@ -55,7 +55,7 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
 
         return accuracy_tables(run, trials, published)
 
-    ours = [*analyses.each("published values", beside)]
+    ours = [*analyses.each("published values", published_values)]
     if study.simulation is not None:
         ours += analyses.each("accuracy of the simulation", accuracy)
     ours += analyses.each("saturation", lambda: [saturation_table(run, trials, study)])

@@ -100,8 +100,8 @@ def _modes(trial: TrialRecord) -> list[Cell]:
     modes = modes_of(trial)
     if modes is None:
         return [EMPTY] * (1 + len(_MODES))
-    told = modes.to_json()
-    return [Cell(None, modes.words()), *(Cell(told[field], "") for field in _MODES.values())]
+    fields = modes.to_json()
+    return [Cell(None, modes.words()), *(Cell(fields[field], "") for field in _MODES.values())]
 
 
 def _microseconds(value: float | None) -> Cell:

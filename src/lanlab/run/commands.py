@@ -129,17 +129,19 @@ class TrialCommands:
 
     def _environment(self, trial: PlannedTrial, site: Site) -> dict[str, str]:
         """What a command may need to know: the condition, and how to reach the hosts."""
-        told = {
+        variables = {
             "LANLAB_RUN": self._run_id,
             "LANLAB_TRIAL": str(trial.number),
             "LANLAB_TESTBED": site.bed.name,
         }
         for key, level in trial.parameters.items():
-            told[f"LANLAB_PARAMETER_{key.upper()}"] = str(level)
+            variables[f"LANLAB_PARAMETER_{key.upper()}"] = str(level)
         direction = trial.parameters.get("traffic_direction")
         for role, place in host_places(workload(trial.workload).roles, direction).items():
-            told[f"LANLAB_ON_{role.upper()}"] = shlex.join(site.bed.hosts[place].command_prefix)
-        return {**os.environ, **told}
+            variables[f"LANLAB_ON_{role.upper()}"] = shlex.join(
+                site.bed.hosts[place].command_prefix
+            )
+        return {**os.environ, **variables}
 
 
 #: Commands of a run without any.

@@ -34,11 +34,11 @@ def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabE
         damage: What of the testbed is not as it was made. Then both ends can only say that they
             do not hear each other.
     """
-    told = lost or error
-    if damage is None or not retry_helps(told):
-        return told
+    cause = lost or error
+    if damage is None or not retry_helps(cause):
+        return cause
     return TestbedDamaged(
-        f"{damage}; seen as: {told.message}",
+        f"{damage}; seen as: {cause.message}",
         hint="the testbed is made anew for the next trial",
         host=damage.partition(":")[0],
     )

@@ -61,13 +61,13 @@ def run_trial(
     if site.made_because is not None:
         facts["testbed"] = {"made": site.made, "because": site.made_because}
     metrics: dict[str, float | int] = {}
-    told: list[Progress] = []
+    last: list[Progress] = []
     ran: list[dict[str, Any]] = []
     error: LabError | None
     damage: str | None = None
 
     def on_each(progress: Progress) -> None:
-        told[:] = [progress]
+        last[:] = [progress]
         on_progress(progress)
 
     try:
@@ -77,7 +77,7 @@ def run_trial(
             commands.before(planned, site, ran)
             facts["before"] = hosts.passing_facts()
             outcome = performer.perform(kind, parameters, on_each)
-            raw |= _told(outcome)
+            raw |= _recorded(outcome)
             _note_captures(site, outcome)
             error = outcome.error
             elapsed_s = time.monotonic() - began
@@ -113,8 +113,8 @@ def run_trial(
         raw["commands"] = ran
     if error is not None:
         metrics = {}
-        if told:
-            raw["progress"] = asdict(told[-1])
+        if last:
+            raw["progress"] = asdict(last[-1])
         asked = raw.get("setup", {}).get("requests", {})
         paths = run.testbed.get("facts", {}).get("paths", {})
         error = explained(cause_of(error, hosts.loss(), damage), bed, asked, names, paths)
@@ -154,7 +154,7 @@ def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]
         return failed, ()
 
 
-def _told(outcome: TrialOutcome) -> dict[str, Any]:
+def _recorded(outcome: TrialOutcome) -> dict[str, Any]:
     return {"setup": outcome.setup, **outcome.results}
 
 

@@ -209,14 +209,14 @@ class DatabaseStore:
         every = self.runs()
         if label.name is not None:
             check_name(label.name, run.id, every)
-        told = label.to_json()
+        data = label.to_json()
         with self._database.transaction(run.id) as session:
             session.execute(
                 "UPDATE run SET label = :label WHERE id = :id",
-                label=None if told is None else to_json(told, "label"),
+                label=None if data is None else to_json(data, "label"),
                 id=run.id,
             )
-        return dataclasses.replace(run, label=told)
+        return dataclasses.replace(run, label=data)
 
     def delete_run(self, run_id: str) -> Deleted:
         """See `Store.delete_run`."""

@@ -63,14 +63,14 @@ def label_of(run: RunRecord) -> RunLabel:
 def label_facts(run: RunRecord) -> list[tuple[str, str]]:
     """Name, tags and note of a run that it has, for pages."""
     label = label_of(run)
-    told = (("Name", label.name), ("Tags", ", ".join(label.tags)), ("Note", label.note))
-    return [(title, text) for title, text in told if text]
+    rows = (("Name", label.name), ("Tags", ", ".join(label.tags)), ("Note", label.note))
+    return [(title, text) for title, text in rows if text]
 
 
-def label_from(told: Mapping[str, Any] | None) -> RunLabel:
+def label_from(data: Mapping[str, Any] | None) -> RunLabel:
     """The label that a store keeps; `label_of` says what becomes of other things."""
-    told = told if isinstance(told, Mapping) else {}
-    name, note, tags = (told.get(key) for key in ("name", "note", "tags"))
+    known = data if isinstance(data, Mapping) else {}
+    name, note, tags = (known.get(key) for key in ("name", "note", "tags"))
     try:
         return RunLabel(
             name if isinstance(name, str) else None,
@@ -108,9 +108,9 @@ def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
         if label is None:
             continue
         try:
-            told = json.loads(label) if isinstance(label, str) else label
+            data = json.loads(label) if isinstance(label, str) else label
         except ValueError:
             continue
-        if isinstance(told, dict) and told.get("name") == name:
+        if isinstance(data, dict) and data.get("name") == name:
             return str(run_id)
     return None

@@ -113,8 +113,8 @@ class PostgresqlSession:
         self.execute(sql)
 
     def _refused(self, error: Exception) -> Exception:
-        told = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
-        sqlstate, message = str(told.get("C", "")), str(told.get("M", error))
+        fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+        sqlstate, message = str(fields.get("C", "")), str(fields.get("M", error))
         if sqlstate == "23505":
             return DuplicateRow(message)
         if sqlstate == "23503":
@@ -173,8 +173,8 @@ def _connect(target: Target) -> Any:
         )
     except pg8000.native.DatabaseError as error:
         connected.close()
-        told = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
-        sqlstate, message = str(told.get("C", "")), str(told.get("M", error))
+        fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+        sqlstate, message = str(fields.get("C", "")), str(fields.get("M", error))
         if sqlstate.startswith("28"):
             raise StoreError(
                 f"{target}: the server did not let us in ({message})", hint=password.advice

@@ -96,11 +96,11 @@ def to_run(row: Sequence[Any]) -> RunRecord:
 def to_head(run_id: object, status: object, label: object, last: object) -> RunHead:
     """The head of a row that may hold anything: reading that run says what is wrong with it."""
     try:
-        told = None if label is None else from_json(label)
+        data = None if label is None else from_json(label)
     except StoreError:
-        told = None
+        data = None
     number = last + 1 if isinstance(last, int) else 0
-    return RunHead(str(run_id), str(status), number, label_from(told))
+    return RunHead(str(run_id), str(status), number, label_from(data))
 
 
 def to_trial(row: Sequence[Any]) -> TrialRecord:

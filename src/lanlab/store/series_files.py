@@ -93,7 +93,7 @@ class SeriesFiles:
         except FileNotFoundError:
             raise StoreError(
                 f"{path}: is missing; the store says that trial {number} has this series",
-                hint=f"keep `{self.directory.name}` beside the store when you copy or move it; "
+                hint=f"keep `{self.directory.name}` next to the store when you copy or move it; "
                 "everything else of the run can still be read",
             ) from None
         except OSError as error:

@@ -87,8 +87,8 @@ def _over_time(study: Study, trial: TrialRecord, store: Store) -> OverTime | Non
     found: dict[str, list[Step]] = {}
     # A series that is lost or damaged leaves the rest of the trial to be seen.
     with contextlib.suppress(StoreError):
-        (told,) = with_steps([trial], read)
-        found = {way: steps_of(told, role) for role, way in _WAYS.items()}
+        (read_trial,) = with_steps([trial], read)
+        found = {way: steps_of(read_trial, role) for role, way in _WAYS.items()}
         found = {way: steps for way, steps in found.items() if steps}
     if not found:
         return None

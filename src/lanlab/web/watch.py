@@ -301,10 +301,10 @@ class Watch:
             is_changed = True
         followed.is_behind = bool(trials) and len(state.trials) < head.next_number
         followed.head = head
-        told = self._told(followed)
+        shown = self._head(followed)
         for page in pages:
             if is_changed or page.has_tables < 0:
-                page.send("head", told)
+                page.send("head", shown)
                 page.has_tables = max(page.has_tables, 0)
         self._ask_for_tables(followed, pages)
 
@@ -319,7 +319,7 @@ class Watch:
                 )
             page.revision = state.revision
 
-    def _told(self, followed: _Followed) -> dict[str, Any]:
+    def _head(self, followed: _Followed) -> dict[str, Any]:
         """Status and progress."""
         state, progress = followed.state, followed.state.progress()
         status = state.run.status

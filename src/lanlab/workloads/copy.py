@@ -101,8 +101,8 @@ class CopyParameters(ServiceParameters):
             ):
                 raise ValueError("dataset: found a relative path; allowed: an absolute one")
         except UsageError as error:
-            told = f"{error.message}; {error.hint}" if error.hint else error.message
-            raise ValueError(told if told.startswith("dataset: ") else f"dataset: {told}") from None
+            text = f"{error.message}; {error.hint}" if error.hint else error.message
+            raise ValueError(text if text.startswith("dataset: ") else f"dataset: {text}") from None
         return dataset
 
     @model_validator(mode="after")
@@ -157,11 +157,11 @@ class Copy:
         return {"spec": simulated_spec(parameters)}
 
     def simulated_results(
-        self, parameters: CopyParameters, told: Mapping[str, Any]
+        self, parameters: CopyParameters, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
-        client = with_file_times(told["outcomes"][0], told["lines"])
-        return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(told)}}
+        client = with_file_times(result["outcomes"][0], result["lines"])
+        return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(result)}}
 
     def summarise(
         self, parameters: CopyParameters, outcome: TrialOutcome, changes: CounterChanges

@@ -65,8 +65,8 @@ def _on_the_medium(outcome: TrialOutcome, octets: int) -> dict[str, float | int]
 
 
 def _times(
-    name: str, told: Mapping[str, Any], statistics: tuple[str, ...]
+    name: str, times: Mapping[str, Any], statistics: tuple[str, ...]
 ) -> dict[str, float | int]:
-    if told["samples"] == 0:
+    if times["samples"] == 0:
         return {}
-    return {f"{name}_{each}_s": told[f"{each}_ns"] / 1e9 for each in statistics}
+    return {f"{name}_{each}_s": times[f"{each}_ns"] / 1e9 for each in statistics}

@@ -12,7 +12,7 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.service_parameters import working_name
 from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
-from lanlab.workloads.steps import TOO_LONG_HINT, Part, Request, Server, Stage, Steps, Told
+from lanlab.workloads.steps import TOO_LONG_HINT, EngineReport, Part, Request, Server, Stage, Steps
 
 if TYPE_CHECKING:
     from lanlab.workloads.copy import CopyParameters
@@ -75,9 +75,9 @@ class CopySteps(Steps):
         """As every step."""
         return self._within_s()
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """The client's result, with the times of its files."""
-        client = next(iter(told), None)
+        client = next(iter(reports), None)
         if client is None or client.result is None:
             return {}
         return {"client": with_file_times(client.result, client.lines)}
@@ -106,8 +106,8 @@ def with_file_times(
     result: Mapping[str, Any], lines: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Any]:
     """A client's result with the times of its files, which came in lines before it."""
-    told = lines.get("copied_files", ())
-    columns = {name: [value for line in told for value in line[name]] for name in _FILE_TIMES}
+    copied = lines.get("copied_files", ())
+    columns = {name: [value for line in copied for value in line[name]] for name in _FILE_TIMES}
     return {**result, "file_times": columns}
 
 

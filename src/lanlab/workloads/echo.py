@@ -209,10 +209,10 @@ class Echo:
         return {"ip_version": asked.ip_version, **{key: spec[key] for key in _SIMULATED}}
 
     def simulated_results(
-        self, parameters: EchoParameters, told: Mapping[str, Any]
+        self, parameters: EchoParameters, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
-        return dict(zip(self.roles, told["outcomes"], strict=True))
+        return dict(zip(self.roles, result["outcomes"], strict=True))
 
 
 #: What a simulator takes of the specification.

@@ -69,7 +69,7 @@ class LoadParameters(FlowParameters):
 
     load: Literal["none", "up", "down", "both"] = parameter(
         "both",
-        "Streams beside the echo: `up` from the first host to the second, `down` the other way, "
+        "Streams during the echo: `up` from the first host to the second, `down` the other way, "
         "`both` at once, or `none`.",
     )
     flows: int = parameter(4, "Parallel streams in each direction.", short="-P", ge=1, le=1000)
@@ -221,8 +221,8 @@ _NOT_OF_STREAMS = frozenset({"start_skew_ns", "interrupt_cpu_s"})
 
 def _idle_parts(parameters: LoadParameters, outcome: TrialOutcome, prefix: str) -> list[int]:
     """Parts of the echo's time in which nothing arrived of a direction."""
-    told = outcome.results[f"{prefix}receiver"]["intervals"]
-    width_ns, octets = told["interval_ns"], told["bytes"]
+    intervals = outcome.results[f"{prefix}receiver"]["intervals"]
+    width_ns, octets = intervals["interval_ns"], intervals["bytes"]
     warmup_ns, part_ns = 1e9 * parameters.warmup_s, 1e9 * parameters.time_s / _PARTS
 
     def arrived(part: int) -> int:
@@ -265,7 +265,7 @@ def flow_goodputs(raw: Mapping[str, Any]) -> dict[str, list[float]]:
 
     found = {}
     for way, prefix in (("up", ""), ("down", REVERSE_PREFIX)):
-        told = raw.get(f"{prefix}receiver")
-        if isinstance(told, Mapping) and told.get("flows"):
-            found[way] = flow_goodputs_bps(told["flows"])
+        receiver = raw.get(f"{prefix}receiver")
+        if isinstance(receiver, Mapping) and receiver.get("flows"):
+            found[way] = flow_goodputs_bps(receiver["flows"])
     return found

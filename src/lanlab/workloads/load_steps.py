@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from lanlab.workloads.outcome import Progress
-from lanlab.workloads.steps import Line, Part, Stage, Steps, Told, TwoEnds
+from lanlab.workloads.steps import EngineReport, Line, Part, Stage, Steps, TwoEnds
 
 
 class LoadSteps(Steps):
@@ -56,6 +56,6 @@ class LoadSteps(Steps):
             return found
         return replace(found, reverse=self._streams.progress(pairs[1]))
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """As of streams, with what the kernels knew of TCP connections."""
-        return self._streams.collect(told)
+        return self._streams.collect(reports)

@@ -16,7 +16,7 @@ from lanlab.workloads.outcome import Progress
 from lanlab.workloads.parameters import FlowParameters
 from lanlab.workloads.peer_steps import OneEnd
 from lanlab.workloads.peers import ECHO, check_ip_version, check_unused, parse_peer
-from lanlab.workloads.steps import Line, Told
+from lanlab.workloads.steps import EngineReport, Line
 
 #: Most connections that are opened at once, as the engine has it.
 MOST_CONNECTIONS = 100
@@ -96,10 +96,10 @@ class PeerEchoSteps(OneEnd):
         assert line is not None
         return Progress(line["elapsed_ns"] / 1e9, line["messages"], line["bytes"], None)
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """What this end timed, as an engine reports an echo's requester; of ICMP also by which kind
         of socket."""
-        echoed = told[0].result if told else None
+        echoed = reports[0].result if reports else None
         if echoed is None:
             return {}
         socket = {} if echoed["icmp_socket"] is None else {"icmp_socket": echoed["icmp_socket"]}

@@ -10,7 +10,16 @@ from lanlab.errors import UnmetNeed
 from lanlab.roles import REVERSE, REVERSE_PREFIX, ROLES
 from lanlab.workloads.outcome import Progress
 from lanlab.workloads.peers import Peer, parse_peer
-from lanlab.workloads.steps import Before, Line, Part, Request, Stage, Steps, Told, joined_samples
+from lanlab.workloads.steps import (
+    Before,
+    EngineReport,
+    Line,
+    Part,
+    Request,
+    Stage,
+    Steps,
+    joined_samples,
+)
 
 #: Resolvers ask several servers several times (resolv.conf(5)).
 _RESOLVE_S = 60.0
@@ -107,10 +116,10 @@ class PeerSteps(OneEnd):
         elapsed_s = line["elapsed_ns"] / 1e9
         return Progress(elapsed_s, line["messages"], line["bytes"], None, tcp=line.get("tcp"))
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """What this end sent or received, as an engine at an end of a stream reports it. A sender
         has in addition what the peer's TCP acknowledged, over time as its intervals."""
-        part = told[0] if told else None
+        part = reports[0] if reports else None
         streamed = None if part is None else part.result
         if part is None or streamed is None:
             return {}

@@ -66,8 +66,8 @@ def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metri
         interrupts; they are counted once, as seen by the end that watched longer. Nothing where an
         end does not tell.
     """
-    told = [outcome.results[role] for role in roles or outcome.results]
-    windows = [result.get("host") for result in told]
+    results = [outcome.results[role] for role in roles or outcome.results]
+    windows = [result.get("host") for result in results]
     if shares_a_kernel(outcome.setup):
         known = [window for window in windows if window is not None]
         windows = [max(known, key=lambda window: int(window["elapsed_ns"]))] if known else []

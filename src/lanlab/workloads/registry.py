@@ -67,7 +67,7 @@ class Simulates(Protocol):
         """
 
     def simulated_results(
-        self, parameters: Any, told: Mapping[str, Any]
+        self, parameters: Any, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """What each role came to, of a simulator's result."""
 

@@ -46,8 +46,8 @@ def simulated_target(parameters: ServiceParameters) -> Request:
     }
 
 
-def simulated_server_cpu_s(told: Mapping[str, Any]) -> float:
+def simulated_server_cpu_s(result: Mapping[str, Any]) -> float:
     """Processor time of the server's machine, the last, seconds."""
-    busy = told["world"]["hosts"][-1]
+    busy = result["world"]["hosts"][-1]
     busy_ns = busy["interrupt_ns"] + busy["protocol_ns"] + busy["program_ns"]
     return float(busy_ns / 1e9)

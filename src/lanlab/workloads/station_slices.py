@@ -80,11 +80,11 @@ def slices_of(
         EngineError: A line does not hold as many as it says, or a station that there is not.
     """
     parts = [octets_of(line, "slices", _CELL_BYTES) for line in lines]
-    told = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
-    if len(told) and told["station"].max() >= stations:
+    sums = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
+    if len(sums) and sums["station"].max() >= stations:
         raise EngineError("engine.defect", "sums of a station that there is not")
     has_cells = np.zeros(stations, dtype=np.bool_)
-    has_cells[told["station"]] = True
+    has_cells[sums["station"]] = True
     own = (readings["outcome"] == OK) & (readings["attempt"] == 0)
     own &= ~has_cells[readings["station"]]
     station = readings["station"][own].astype(np.int64)
@@ -94,14 +94,14 @@ def slices_of(
     squares = np.square(response.astype(np.float64))
     return _joined(
         width_ns,
-        np.concatenate((told["station"].astype(np.int64), station)),
-        np.concatenate((told["slice"].astype(np.int64), at)),
+        np.concatenate((sums["station"].astype(np.int64), station)),
+        np.concatenate((sums["slice"].astype(np.int64), at)),
         {
-            "operations": (np.add, (told["operations"].astype(np.int64), ones)),
-            "sum_ns": (np.add, (told["sum_ns"].astype(np.float64), response.astype(np.float64))),
-            "squares_ns2": (np.add, (told["squares_ns2"], squares)),
-            "min_ns": (np.minimum, (told["min_ns"].astype(np.int64), response)),
-            "max_ns": (np.maximum, (told["max_ns"].astype(np.int64), response)),
+            "operations": (np.add, (sums["operations"].astype(np.int64), ones)),
+            "sum_ns": (np.add, (sums["sum_ns"].astype(np.float64), response.astype(np.float64))),
+            "squares_ns2": (np.add, (sums["squares_ns2"], squares)),
+            "min_ns": (np.minimum, (sums["min_ns"].astype(np.int64), response)),
+            "max_ns": (np.maximum, (sums["max_ns"].astype(np.int64), response)),
         },
     )
 

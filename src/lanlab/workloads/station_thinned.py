@@ -37,7 +37,7 @@ def thinned_sums(
     steady: Steady,
     slices: Slices,
     parameters: StationsParameters,
-    told: dict[str, Any],
+    result: dict[str, Any],
 ) -> StationSums:
     """
     As `station_sums`.
@@ -46,7 +46,7 @@ def thinned_sums(
         readings: Those that were kept.
         steady: The part that counts, by these.
         slices: Sums of all operations that went well at once.
-        told: The engines' results: counts of all.
+        result: The engines' results: counts of all.
     """
     steady = slices.aligned(steady)
     start, end = steady.start_ns, steady.end_ns
@@ -73,7 +73,7 @@ def thinned_sums(
         "steady_start_ns": start,
         "steady_end_ns": end,
         "steady_ratio": min(1.0, steady.ratio),
-        **_errors(told),
+        **_errors(result),
     }
     if length_s > 0:
         octets = plain * parameters.message_size_bytes + int(good.octets.sum(dtype=np.int64))
@@ -118,7 +118,7 @@ def thinned_sums(
         "response_min_ns": rounded(np.where(some, least, 0.0), some),
         "response_max_ns": rounded(most, some),
         "retries": counted(readings["station"][readings["attempt"] > 0], stations),
-        "errors": errors_by_class(readings, told["outcomes"], stations),
+        "errors": errors_by_class(readings, result["outcomes"], stations),
     }
     record = {
         "steady": dataclasses.replace(steady).to_json(),
@@ -128,15 +128,15 @@ def thinned_sums(
     return StationSums(metrics, record)
 
 
-def _errors(told: dict[str, Any]) -> dict[str, float | int]:
+def _errors(result: dict[str, Any]) -> dict[str, float | int]:
     """Errors of the whole trial, also of operations whose readings were not kept."""
-    errors = sum(told["errors"].values())
+    errors = sum(result["errors"].values())
     found: dict[str, float | int] = {
         "errors": errors,
-        "retries": told["retries"],
-        "wrong_data": told["errors"].get("wrong_data", 0),
+        "retries": result["retries"],
+        "wrong_data": result["errors"].get("wrong_data", 0),
     }
-    total = told["readings_count"]
+    total = result["readings_count"]
     return found | ({"error_ratio": errors / total} if total else {})
 
 

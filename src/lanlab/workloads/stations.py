@@ -252,11 +252,11 @@ class Stations:
         return {"spec": simulated_spec(parameters)}
 
     def simulated_results(
-        self, parameters: StationsParameters, told: Mapping[str, Any]
+        self, parameters: StationsParameters, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
-        client = with_readings(parameters, dict(told["outcomes"][0]), [told["lines"]])
-        return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(told)}}
+        client = with_readings(parameters, dict(result["outcomes"][0]), [result["lines"]])
+        return {"client": client, "server": {"cpu_s": simulated_server_cpu_s(result)}}
 
     def summarise(
         self, parameters: StationsParameters, outcome: TrialOutcome, changes: CounterChanges

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Told = dict[str, Any]
+Result = dict[str, Any]
 
 #: Why a trial ended, the gravest first: of several hosts that counts.
 _ENDS = ("no_station", "cancelled", "full", "interval", "time", "readings")
@@ -23,7 +23,7 @@ _SUMS = (
 _MOST_NAMED = 64
 
 
-def merged(parts: Sequence[Told], names: Sequence[str]) -> Told:
+def merged(parts: Sequence[Result], names: Sequence[str]) -> Result:
     """
     One result of several hosts: counts are added, the longest times and the widest skew kept.
 
@@ -69,13 +69,13 @@ def merged(parts: Sequence[Told], names: Sequence[str]) -> Told:
     return first
 
 
-def _most_thinned(parts: Sequence[Told]) -> Told | None:
+def _most_thinned(parts: Sequence[Result]) -> Result | None:
     """How far readings are thinned once those of all hosts are as much as those of the one that
     had to the most."""
-    told = [how for part in parts if (how := part["thinned"]) is not None]
-    if not told:
+    thinned = [how for part in parts if (how := part["thinned"]) is not None]
+    if not thinned:
         return None
-    return {name: max(each[name] for each in told) for name in ("kept", "every", "slice_ns")}
+    return {name: max(each[name] for each in thinned) for name in ("kept", "every", "slice_ns")}
 
 
 def _added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -19,37 +19,37 @@ _SUMMED = "summed"
 
 
 def summed(
-    parameters: StationsParameters, told: dict[str, Any], slices: Slices | None = None
+    parameters: StationsParameters, result: dict[str, Any], slices: Slices | None = None
 ) -> None:
     """
     Sum the readings of a trial, also of a failed one, into its stations' results.
 
     Args:
-        told: The stations' results, with `readings`, columns as
+        result: The stations' results, with `readings`, columns as
             `lanlab.workloads.stations_readings` has them.
         slices: Where these were thinned, the sums of all that is plain.
     """
     from lanlab.workloads.station_steady import steady_part
     from lanlab.workloads.station_sums import station_sums
 
-    readings = told["readings"]
+    readings = result["readings"]
     steady = steady_part(readings, parameters.stations)
     if slices is not None:
         from lanlab.workloads.station_thinned import thinned_sums
 
-        thin = thinned_sums(readings, steady, slices, parameters, told)
-        told[STATION_SUMS], told[_SUMMED] = thin.record, thin.metrics
+        thin = thinned_sums(readings, steady, slices, parameters, result)
+        result[STATION_SUMS], result[_SUMMED] = thin.record, thin.metrics
         return
     found = station_sums(
         readings,
         steady,
-        told["outcomes"],
+        result["outcomes"],
         stations=parameters.stations,
         think_time_s=parameters.think_time_s,
         loop=parameters.loop,
     )
-    told[STATION_SUMS] = found.record
-    told[_SUMMED] = found.metrics
+    result[STATION_SUMS] = found.record
+    result[_SUMMED] = found.metrics
 
 
 def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
@@ -63,19 +63,19 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         RunError: A station read other data than were written. The trial has failed, as a copy with
             a wrong byte has: no figure of such a server can be trusted.
     """
-    told = outcome.results["client"]
+    result = outcome.results["client"]
     metrics: dict[str, float | int] = {
         # In an open loop it is how late stations began what was due first.
-        "start_skew_ns": told["start_skew_ns"],
-        **told[_SUMMED],
-        "reconnects": told["reconnects"],
-        "ended_stations": told["ended_stations"],
-        "unstarted_operations": told["unstarted"],
-        "setup_errors": sum(told["setup"]["errors"].values()),
-        "elapsed_s": told["elapsed_ns"] / 1e9,
+        "start_skew_ns": result["start_skew_ns"],
+        **result[_SUMMED],
+        "reconnects": result["reconnects"],
+        "ended_stations": result["ended_stations"],
+        "unstarted_operations": result["unstarted"],
+        "setup_errors": sum(result["setup"]["errors"].values()),
+        "elapsed_s": result["elapsed_ns"] / 1e9,
     }
     # A block that was confirmed and is not there is wrong whenever that is seen.
-    metrics["wrong_data"] += told["checked"]["read_back_wrong"]
+    metrics["wrong_data"] += result["checked"]["read_back_wrong"]
     if wrong := int(metrics["wrong_data"]):
         blocks = "1 block" if wrong == 1 else f"{wrong:,} blocks"
         raise RunError(
@@ -83,14 +83,14 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
             hint="what moved or kept them has damaged them: no figure of this service can be "
             "trusted",
         )
-    connect, lateness = told["setup"]["connect"], told["own_lateness"]
+    connect, lateness = result["setup"]["connect"], result["own_lateness"]
     if connect["samples"]:
         metrics["connect_p50_s"] = connect["p50_ns"] / 1e9
         metrics["connect_max_s"] = connect["max_ns"] / 1e9
     if lateness["samples"]:
         metrics["own_lateness_p99_ns"] = lateness["p99_ns"]
-    if told["busiest_thread_ratio"] is not None:
-        metrics["busiest_thread_ratio"] = told["busiest_thread_ratio"]
-    metrics |= carrier_metrics(told.get("carrier"))
-    metrics |= cpu_metrics("client", told["cpu"], outcome.capabilities("client"))
+    if result["busiest_thread_ratio"] is not None:
+        metrics["busiest_thread_ratio"] = result["busiest_thread_ratio"]
+    metrics |= carrier_metrics(result.get("carrier"))
+    metrics |= cpu_metrics("client", result["cpu"], outcome.capabilities("client"))
     return metrics | interrupt_metrics(outcome, ("client",))

@@ -17,7 +17,16 @@ from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_ta
 from lanlab.workloads.stations_merging import merged
 from lanlab.workloads.stations_readings import columns_of, start_skew_ns, thinned, within
 from lanlab.workloads.stations_results import summed
-from lanlab.workloads.steps import TOO_LONG_HINT, Before, Part, Request, Server, Stage, Steps, Told
+from lanlab.workloads.steps import (
+    TOO_LONG_HINT,
+    Before,
+    EngineReport,
+    Part,
+    Request,
+    Server,
+    Stage,
+    Steps,
+)
 
 if TYPE_CHECKING:
     from lanlab.workloads.stations import StationsParameters
@@ -98,13 +107,13 @@ class StationsSteps(Steps):
         """The more stations there are, the more have to hear of the start."""
         return lead_beyond_s(self._parameters)
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """Results of all hosts together, with their readings and the metrics of these."""
-        known = [(part.host, part.result) for part in told if part.result is not None]
+        known = [(part.host, part.result) for part in reports if part.result is not None]
         if not known:
             return {}
         joined = merged([result for _, result in known], [host for host, _ in known])
-        return {"client": with_readings(self._parameters, joined, [part.lines for part in told])}
+        return {"client": with_readings(self._parameters, joined, [part.lines for part in reports])}
 
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
         """The files of all stations."""

@@ -53,7 +53,7 @@ class Part:
 
 
 @dataclasses.dataclass
-class Told:
+class EngineReport:
     """What one part of the timed step has reported."""
 
     role: str
@@ -188,9 +188,9 @@ class Steps:
         """By how much earlier than of two parts the start must be sent."""
         return 0.0
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """The results by role, from what the parts reported, a failed trial's included."""
-        return {part.role: part.result for part in told if part.result is not None}
+        return {part.role: part.result for part in reports if part.result is not None}
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
         """How far the trial is, from the last progress line of each part; the first is there."""
@@ -234,8 +234,8 @@ def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
     return columns
 
 
-def joined_samples(part: Told) -> Request:
-    """What the kernel of a part knew of its TCP connections, in columns; nothing if it told
+def joined_samples(part: EngineReport) -> Request:
+    """What the kernel of a part knew of its TCP connections, in columns; nothing if it reports
     nothing."""
     lines = part.lines.get("tcp_samples")
     return {"tcp_samples": _joined(lines)} if lines else {}
@@ -350,10 +350,10 @@ class TwoEnds(Steps):
             None if connector is None else connector.get("tcp"),
         )
 
-    def collect(self, told: Sequence[Told]) -> dict[str, dict[str, Any]]:
+    def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
         """With what the kernels knew of TCP connections, in columns."""
-        found = super().collect(told)
-        for part in told:
+        found = super().collect(reports)
+        for part in reports:
             if part.role in found:
                 found[part.role] |= joined_samples(part)
         return found

@@ -249,10 +249,10 @@ class Stream:
         return {"ip_version": parameters.ip_version, **{key: spec[key] for key in _SIMULATED}}
 
     def simulated_results(
-        self, parameters: StreamParameters, told: Mapping[str, Any]
+        self, parameters: StreamParameters, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
         """See `lanlab.workloads.registry.Simulates`."""
-        return dict(zip(self.roles, told["outcomes"], strict=True))
+        return dict(zip(self.roles, result["outcomes"], strict=True))
 
     def summarise(
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges

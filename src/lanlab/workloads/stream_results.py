@@ -44,8 +44,8 @@ def stream_metrics(
         metrics |= _udp_metrics(size, outcome, changes)
     metrics |= one_way_metrics(outcome)
     metrics |= sharing_metrics(parameters.congestion_controls, received["flows"])
-    for role, told in (("sender", sent), ("receiver", received)):
-        metrics |= cpu_metrics(role, told["cpu"], outcome.capabilities(role))
+    for role, result in (("sender", sent), ("receiver", received)):
+        metrics |= cpu_metrics(role, result["cpu"], outcome.capabilities(role))
         metrics |= cost_metrics(role, metrics)
     return metrics | interrupt_metrics(outcome)
 

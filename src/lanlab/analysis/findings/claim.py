@@ -269,32 +269,32 @@ def compared(
     inner_least = least if least is None or strict else least - _half_digit(least, digits)
     inner_most = most if most is None or strict else most + _half_digit(most, digits)
     low, high = (None if end is None else _scaled(end, scale) for end in (inner_least, inner_most))
-    told = estimates[0]
+    first = estimates[0]
     tested = all(one.basis == "tested" for one in estimates)
-    basis: Basis = told.basis
+    basis: Basis = first.basis
     if not tested and basis == "tested":
         basis = next(one.basis for one in estimates if one.basis != "tested")
     p_for, p_against = (1.0, 1.0)
     if tested:
         p_for, p_against = _chances(estimates, low, high)
     points = {_point(one, low, high, strict) for one in estimates}
-    by_value = _point(told, low, high, strict)
+    by_value = _point(first, low, high, strict)
     return Comparison(
         what=what,
         metric=metric,
         measure=measure,
-        value=_unscaled(told.value, scale),
+        value=_unscaled(first.value, scale),
         least=least,
         most=most,
         basis=basis,
-        test=told.test if tested else next(e.test for e in estimates if e.basis == basis),
+        test=first.test if tested else next(e.test for e in estimates if e.basis == basis),
         point=by_value if tested or len(points) == 1 else "undecided",
         unit=_unit(measure, scale),
         is_strict=strict,
         p_for=p_for,
         p_against=p_against,
-        hedges_g=told.hedges_g,
-        n=told.n,
+        hedges_g=first.hedges_g,
+        n=first.n,
         lost_trials=lost_trials,
         candidates=candidates,
         interval=lambda confidence: _widest(estimates, confidence, scale),

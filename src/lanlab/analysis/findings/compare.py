@@ -105,10 +105,10 @@ def value(
     known = [number for cell in place.found.all for number in _values(cell.sample)]
     # For a share of the link's limit: what is above it was seen there.
     least_seen, most_seen = min(known), math.inf if measure == "share" else max(known)
-    told = found.interval
+    interval = found.interval
 
     def possible(confidence: float) -> tuple[float, float]:
-        return cut(metric, told(confidence), least=least_seen, greatest=most_seen)
+        return cut(metric, interval(confidence), least=least_seen, greatest=most_seen)
 
     return replace(found, interval=possible)
 

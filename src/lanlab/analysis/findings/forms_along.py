@@ -157,7 +157,7 @@ def same_order(statement: forms.SameOrder, scope: Scope) -> Node:
     parts: list[Node] = []
     both = frozenset({statement.along, statement.across})
     for one in scope.without(statement.along).without(statement.across).each():
-        for fixed in alike((one,), beside=both):
+        for fixed in alike((one,), given=both):
             here = one.fixed(fixed)
             at = [here.fixed({statement.across: x}) for x in scope.levels_along(statement.across)]
             levels = [
@@ -270,7 +270,7 @@ def paired_series(
             levels = tuple(one for one in levels if one in there)
         if level is not None and level not in levels:
             levels = (*levels, level)
-        for fixed in alike((side_a, side_b), beside=frozenset({along})):
+        for fixed in alike((side_a, side_b), given=frozenset({along})):
             found = [
                 Series(along, {x: only(s.fixed({**fixed, along: x})) for x in levels})
                 for s in (side_a, side_b)

@@ -179,7 +179,7 @@ def _judgement(
     truths = {key: one.truth for key, one in judged.items()}
     open_truth: Truth = "undecided" if evidence.can_lack else "not tested"
     verdict = truth_of(node, truths, open_truth)
-    own = _told(judged[one.key] for one in comparisons(node))
+    own = _once_each(judged[one.key] for one in comparisons(node))
     means: Truth | None = None
     if verdict in ("undecided", "not tested") and own:
         points = {key: one.comparison.point for key, one in judged.items()}
@@ -202,7 +202,7 @@ def _judgement(
     )
 
 
-def _told(everything: Iterable[Judged]) -> tuple[Judged, ...]:
+def _once_each(everything: Iterable[Judged]) -> tuple[Judged, ...]:
     """Each question once: a statement may ask it from both sides, of which one is so."""
     found: dict[Hashable, Judged] = {}
     for one in everything:

@@ -179,7 +179,7 @@ def _pairs_at(a: Scope, b: Scope, as_share: bool) -> Iterator[tuple[Place, Place
 
 
 def alike(
-    scopes: Sequence[Scope], as_share: bool = False, beside: frozenset[str] = frozenset()
+    scopes: Sequence[Scope], as_share: bool = False, given: frozenset[str] = frozenset()
 ) -> Iterator[dict[str, Level]]:
     """
     Levels of what the scopes leave open, so that like is compared with like.
@@ -187,25 +187,25 @@ def alike(
     Args:
         scopes: Scopes of all sides of a comparison.
         as_share: Whether they speak of shares of the link.
-        beside: Further factors, whose levels the caller goes through itself.
+        given: Further factors, whose levels the caller goes through itself.
 
     Returns:
         One for each combination that there is; a single empty one where nothing is open, a side
         has no number, or one takes a condition of several.
     """
     cells = [scope.cells(as_share) for scope in scopes]
-    named = {factor for scope in scopes for factor in scope.named} | beside
+    named = {factor for scope in scopes for factor in scope.named} | given
     is_taken = any(scope.take for scope in scopes)
     everything = [cell for own in cells for cell in own]
     free = [] if is_taken or not all(cells) else open_factors(cells, named)
-    free = [factor for factor in free if not _follows(factor, beside, everything)]
+    free = [factor for factor in free if not _follows(factor, given, everything)]
     if not free:
         yield {}
         return
     for levels in projections(everything, free):
         fixed = [scope.fixed(levels) for scope in scopes]
         # Conditions of two experiments may have more in common once one of them is left.
-        for more in alike(fixed, as_share, beside):
+        for more in alike(fixed, as_share, given):
             yield {**levels, **more}
 
 
@@ -226,14 +226,14 @@ def open_factors(sides: Sequence[Sequence[Cell]], named: Collection[str]) -> lis
     return found
 
 
-def _follows(factor: str, beside: frozenset[str], cells: Sequence[Cell]) -> bool:
+def _follows(factor: str, given: frozenset[str], cells: Sequence[Cell]) -> bool:
     """Whether a parameter that no experiment varies is said by the levels that the caller goes
     through, as a service by the system that has it: nothing else can be alike in it."""
-    if not beside or any(factor in cell.varied for cell in cells):
+    if not given or any(factor in cell.varied for cell in cells):
         return False
     seen: dict[tuple[Level | None, ...], Level] = {}
     for cell in cells:
-        at = tuple(cell.levels.get(name) for name in sorted(beside))
+        at = tuple(cell.levels.get(name) for name in sorted(given))
         if seen.setdefault(at, cell.levels[factor]) != cell.levels[factor]:
             return False
     return True

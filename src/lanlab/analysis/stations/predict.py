@@ -213,11 +213,11 @@ def _chance(
     draws = drawn_means(begun, _DRAWS, seed)
     if draws is None or noise_ratio is None:
         return 0.0
-    told = [
+    responses = [
         np.log(each.response_s(rest.stations))
         for each in refits(begun, model, np.exp(draws[:, :, 1]))
     ]
-    return float(np.var(told, axis=0).mean()) + noise_ratio**2
+    return float(np.var(responses, axis=0).mean()) + noise_ratio**2
 
 
 def _kept_for_fit(curve: StationCurve) -> int:

@@ -29,8 +29,8 @@ class StationSpread:
 
 def station_record(trial: TrialRecord) -> Mapping[str, Any] | None:
     """What a trial keeps of its stations (`lanlab.workloads.station_sums`); `None` if nothing."""
-    told = trial.raw.get("client")
-    found = told.get(STATION_SUMS) if isinstance(told, Mapping) else None
+    client = trial.raw.get("client")
+    found = client.get(STATION_SUMS) if isinstance(client, Mapping) else None
     if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
         return found
     return None
@@ -54,13 +54,13 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
         record = station_record(trial)
         if record is None:
             continue
-        told = record["table"]["response_mean_ns"]
-        known = [mean for mean in told if mean]
+        by_station = record["table"]["response_mean_ns"]
+        known = [mean for mean in by_station if mean]
         if not known:
             continue
-        stations = max(stations, len(told))
+        stations = max(stations, len(by_station))
         overall = math.fsum(known) / len(known)
-        for place, mean in enumerate(told):
+        for place, mean in enumerate(by_station):
             if mean:
                 means.setdefault(place, []).append(mean / overall)
                 deviation = record["table"]["response_sd_ns"][place]
@@ -93,8 +93,8 @@ def station_errors(trials: Sequence[TrialRecord]) -> dict[str, list[int]]:
     sums: dict[str, list[int]] = {}
     for trial in trials:
         record = station_record(trial)
-        told = {} if record is None else record["table"].get("errors", {})
-        for name, counts in told.items():
+        by_class = {} if record is None else record["table"].get("errors", {})
+        for name, counts in by_class.items():
             so_far = sums.setdefault(name, [])
             so_far.extend([0] * (len(counts) - len(so_far)))
             for place, count in enumerate(counts):

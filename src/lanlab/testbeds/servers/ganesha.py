@@ -74,7 +74,7 @@ class Ganesha(Server):
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
         """See `Server.problem`."""
         if credentials is not None:
-            return f"server `{self.name}`: found a user; allowed: nobody, as NFSv3 has no login"
+            return f"server `{self.name}`: found a user; allowed: none, as NFSv3 has no login"
         return super().problem(service, credentials)
 
     def launch(self, place: Place) -> Launch:

@@ -67,8 +67,8 @@ def main() -> int:
         if settings["uid"] is not None:
             _become(settings["uid"], settings["gid"])
         _say({"ports": _free_ports(settings["address"], settings["ports"])})
-        if told := sys.stdin.buffer.readline():
-            _start(json.loads(told))
+        if program := sys.stdin.buffer.readline():
+            _start(json.loads(program))
             _wait(waking, ended)
     except _Refusal as refusal:
         _say({"error": str(refusal)})
@@ -158,11 +158,11 @@ def _die_with_us() -> None:
 _server: subprocess.Popen[bytes] | None = None
 
 
-def _start(told: dict[str, Any]) -> None:
+def _start(program: dict[str, Any]) -> None:
     global _server
     try:
         _server = subprocess.Popen(
-            told["argv"],
+            program["argv"],
             stdin=subprocess.DEVNULL,
             # lanlab reads the keeper's standard error, and keeps the end of it.
             stdout=sys.stderr,
@@ -172,14 +172,14 @@ def _start(told: dict[str, Any]) -> None:
         )
     except OSError as error:
         raise _Refusal(f"cannot be started: {error.strerror}") from None
-    deadline = time.monotonic() + told["within_s"]
-    while not _listens(told["port"]):
+    deadline = time.monotonic() + program["within_s"]
+    while not _listens(program["port"]):
         code = _server.poll()
         if code is not None:
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             raise _Refusal(f"ended {how} before it listened")
         if time.monotonic() > deadline or _input_has_closed():
-            raise _Refusal(f"does not listen on port {told['port']}")
+            raise _Refusal(f"does not listen on port {program['port']}")
         time.sleep(_POLL_S)
     _say({"pid": _server.pid})
 

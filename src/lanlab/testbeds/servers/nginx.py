@@ -84,14 +84,14 @@ class Nginx(Server):
         copied once more."""
         if private.stat().st_dev == root.stat().st_dev:
             return []
-        beside = root.parent
-        if beside.stat().st_dev != root.stat().st_dev or not os.access(beside, os.W_OK | os.X_OK):
+        parent = root.parent
+        if parent.stat().st_dev != root.stat().st_dev or not os.access(parent, os.W_OK | os.X_OK):
             raise UnmetNeed(
                 f"server `{self.name}` needs a folder in the file system of `{root}` for uploads, "
-                f"and cannot make one in `{beside}`",
+                f"and cannot make one in `{parent}`",
                 hint=f"serve a directory below `{root}`",
             )
-        return [Path(tempfile.mkdtemp(prefix=".lanlab-uploads-", dir=beside))]
+        return [Path(tempfile.mkdtemp(prefix=".lanlab-uploads-", dir=parent))]
 
     def launch(self, place: Place) -> Launch:
         """See `Server.launch`."""

@@ -111,7 +111,7 @@ class OpenSsh(Server):
         ).stdout
         if shown.partition(":")[2].startswith("!"):
             raise UnmetNeed(
-                f"server `{self.name}` lets in nobody as `{name}`, as whom it would run: it takes "
+                f"server `{self.name}` refuses logins as `{name}`, as whom it would run: it takes "
                 "that account for locked",
                 hint="run lanlab as another user",
             )
@@ -121,7 +121,7 @@ class OpenSsh(Server):
         uid, gid = super().acts_as(root)
         if name_of_user(uid) == "nobody":
             raise UnmetNeed(
-                f"server `{self.name}` lets in nobody as `nobody`, who owns `{root}`",
+                f"server `{self.name}` refuses every login as `nobody`, who owns `{root}`",
                 hint=f"chown -R {self.nobody} {root}",
             )
         return uid, gid

@@ -143,6 +143,6 @@ class ProFtpd(Server):
             if (folder / _TLS_MODULE).is_file():
                 return folder
         raise UnmetNeed(
-            f"server `{self.name}` needs `{_TLS_MODULE}` for TLS, not found beside it",
+            f"server `{self.name}` needs `{_TLS_MODULE}` for TLS, not found next to it",
             hint=self.how_to_get,
         )

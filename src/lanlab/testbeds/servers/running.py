@@ -79,10 +79,10 @@ class Keeper:
         Raises:
             RunError: It does not.
         """
-        told = {"argv": argv, "port": port, "within_s": _LISTEN_WITHIN_S}
+        program = {"argv": argv, "port": port, "within_s": _LISTEN_WITHIN_S}
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            line = json.dumps(told).encode() + b"\n"
+            line = json.dumps(program).encode() + b"\n"
             write_within(self._process.stdin, line, _ANSWER_WITHIN_S)
         pid: int = self._answer(_LISTEN_WITHIN_S + _ANSWER_WITHIN_S)["pid"]
         self.tree()

@@ -60,9 +60,9 @@ class Neper(Driver):
 
     def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
         """See `Driver.metrics`."""
-        told, heard = assignments(client.text), assignments(server.text)
+        sent, heard = assignments(client.text), assignments(server.text)
         if workload == "echo":
-            return _echo(told, client, server)
+            return _echo(sent, client, server)
         counts = StreamCounts(goodput_bps=number(heard, "local_throughput", "neper server"))
         return counts.metrics(parameters.message_size_bytes, client, server)
 

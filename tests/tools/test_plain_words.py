@@ -1,0 +1,37 @@
+"""Words that product code and pages do not use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOLS = ROOT / "tools"
+if not (TOOLS / "plain_words.py").is_file():
+    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
+sys.path.insert(0, str(TOOLS))
+
+from plain_words import LEFT_IN_RUST, WORDS, places, product  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a server is told of it", ["told"]),
+        ("Beside them, so many as\nwhatever", ["Beside", "so many", "whatever"]),
+        ("untold, besides, something", []),
+        ("the user `nobody`, nobody:x:65534, `self.nobody`", []),
+        ("nobody answers", ["nobody"]),
+    ],
+)
+def test_words_are_found_whole_and_the_user_nobody_is_none(text: str, found: list[str]) -> None:
+    assert [word for _, word in places(text)] == [word.lower() for word in found]
+
+
+def test_python_code_and_pages_have_none() -> None:
+    """And each word says what to write instead."""
+    left = [(path.name, *one) for path in product(ROOT) for one in places(path.read_text("utf-8"))]
+    assert left == []
+    assert set(LEFT_IN_RUST) <= set(WORDS) and all(WORDS.values())
