@@ -80,7 +80,7 @@ def wire_columns(whose: str = "") -> tuple[Column, ...]:
 
 
 def wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
-    """The cells of these columns; empty of what was not counted or cannot be told apart."""
+    """The cells of these columns; empty of what was not counted or cannot be separated."""
     return tuple(
         EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
         for cost, factor in zip(costs, _WIRE_FACTORS, strict=True)
