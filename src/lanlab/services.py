@@ -31,6 +31,33 @@ class Carrier:
     dialects: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class SystemProfile:
+    """A system of the time whose server and stations the engine has, with SMB 1 in one dialect."""
+
+    #: For people.
+    title: str
+    #: What it goes over, of `CARRIERS`.
+    carrier: str
+    dialect: str
+    #: Longest message that its server takes.
+    message_bytes: int
+    #: Sessions of its server: one for each station.
+    sessions: int
+
+
+#: By name, as the engine's profiles have them (`crates/stack/src/smb/profile.rs`).
+PROFILES: Mapping[str, SystemProfile] = {
+    "pc-lan-program": SystemProfile("IBM's PC LAN Program", "nbf", "core", 2112, 32),
+    "three-plus": SystemProfile("3Com's 3+", "spp", "core", 4160, 32),
+}
+
+
+def profiles_over(carrier: str) -> Mapping[str, SystemProfile]:
+    """The systems of the time that go over a carrier."""
+    return {name: one for name, one in PROFILES.items() if one.carrier == carrier}
+
+
 #: By name.
 CARRIERS: Mapping[str, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip", service=None),
@@ -162,13 +189,14 @@ _SMB1 = Service(
 def _smb1_over(carrier: str) -> Service:
     """SMB 1 over a carrier straight on Ethernet, which has neither ports nor WINS."""
     has_all = CARRIERS[carrier].has_signatures_and_raw
+    own = ("dialect", "signing", "raw") if has_all else ("dialect",)
     return replace(
         _SMB1,
         name=f"{_SMB1.name}+{carrier}",
         title=f"{_SMB1.title} over {CARRIERS[carrier].title}",
         port=0,
         dialects=CARRIERS[carrier].dialects or _SMB1.dialects,
-        own_parameters=("dialect", "signing", "raw") if has_all else ("dialect",),
+        own_parameters=(*own, "profile") if profiles_over(carrier) else own,
         url_options=("dialect", "signing") if has_all else ("dialect",),
         carrier=carrier,
     )

@@ -65,7 +65,8 @@ fn plan_of(target: &Target) -> Option<WiredPlan> {
         Carrier::Frames(carrier) => {
             let (framing, network) = (target.ipx.framing(), target.ipx.network);
             let plan = WiredPlan::new(place_of(target)?, carrier);
-            Some(WiredPlan { framing, network, ..plan })
+            let profile = target.system().map_or(plan.profile, |of| *of.numbers().station);
+            Some(WiredPlan { framing, network, profile, ..plan })
         }
     }
 }

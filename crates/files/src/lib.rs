@@ -20,4 +20,6 @@ pub use ipx::{IpxFraming, IpxSegment};
 pub use minimum_rate::MinimumRate;
 pub use path::{BadPath, ServicePath, beginning};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
-pub use target::{Credentials, Dialect, LinkPlace, ServiceKind, Target, TcpProfile, Trust};
+pub use target::{
+    Credentials, Dialect, LinkPlace, ServiceKind, SystemProfile, Target, TcpProfile, Trust,
+};

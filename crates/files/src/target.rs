@@ -5,6 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use lanlab_stack::node::CarrierKind;
+use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
+
 use crate::{Carrier, HostAddress, IpxSegment};
 
 /// The file services that there are.
@@ -85,6 +88,39 @@ impl From<Dialect> for lanlab_stack::smb::Dialect {
     }
 }
 
+/// A system of the time whose servers and stations there are, with SMB 1 in its core dialect alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SystemProfile {
+    /// IBM's PC LAN Program, over NetBIOS frames.
+    PcLanProgram,
+    /// 3Com's 3+, which is all that there is over XNS.
+    ThreePlus,
+}
+
+impl SystemProfile {
+    /// The carrier that it goes over.
+    pub const fn carrier(self) -> CarrierKind {
+        match self {
+            Self::PcLanProgram => CarrierKind::Nbf,
+            Self::ThreePlus => CarrierKind::Spp,
+        }
+    }
+
+    /// Its numbers.
+    pub const fn numbers(self) -> &'static ServerProfile {
+        match self {
+            Self::PcLanProgram => &PC_LAN_PROGRAM,
+            Self::ThreePlus => &THREE_PLUS,
+        }
+    }
+
+    /// That of SMB 1 over a carrier: the one that is asked for, or the only one that goes over it.
+    pub fn over(carrier: CarrierKind, asked: Option<Self>) -> Option<Self> {
+        asked.or_else(|| (carrier == CarrierKind::Spp).then_some(Self::ThreePlus))
+    }
+}
+
 /// How TCP of a system of the time is set, as far as a socket of today can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -155,6 +191,9 @@ pub struct Target {
     /// How TCP is set; absent: as the system has it.
     #[serde(default)]
     pub tcp_profile: Option<TcpProfile>,
+    /// The system of the time that both ends are, over its carrier; absent: none.
+    #[serde(default)]
+    pub profile: Option<SystemProfile>,
     /// What carries SMB 1 or NCP; the server is then called by `server_name` where that is no address.
     #[serde(default)]
     pub carrier: Carrier,
@@ -182,6 +221,14 @@ pub struct Target {
 }
 
 impl Target {
+    /// The system of the time that its ends are.
+    pub fn system(&self) -> Option<SystemProfile> {
+        match self.carrier {
+            Carrier::Tcp => None,
+            Carrier::Frames(carrier) => SystemProfile::over(carrier, self.profile),
+        }
+    }
+
     /// Where the service begins, with nothing else said: no address, no user, everything else as usual.
     pub fn new(service: ServiceKind) -> Self {
         Self {
@@ -197,6 +244,7 @@ impl Target {
             raw: false,
             requires_signatures: false,
             tcp_profile: None,
+            profile: None,
             carrier: Carrier::default(),
             link: None,
             ipx: IpxSegment::default(),

@@ -1,5 +1,6 @@
 use lanlab_files::{
     Carrier, CarrierCounts, Credentials, Dialect, HostAddress, IpxSegment, LinkPlace, ServiceKind,
+    SystemProfile,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Serve {
     /// The segment of that station, of a carrier on IPX.
     #[serde(default)]
     pub ipx: IpxSegment,
+    /// The system of the time that a server of SMB 1 is, over its carrier; absent: none.
+    #[serde(default)]
+    pub profile: Option<SystemProfile>,
     /// Name that a server of SMB 1 says, 1 to 15 characters of ASCII; absent: `lanlab`.
     #[serde(default)]
     pub server_name: Option<String>,

@@ -126,6 +126,9 @@ pub struct SimulatedMachine {
     pub adapter_rate_ratio: f64,
     /// Each cost is drawn evenly from (1 − ratio) to (1 + ratio) of itself, 0 to 1.
     pub jitter_ratio: f64,
+    /// As a server of SMB 1: the longest message that it takes, and says so, 512 to 65,535; absent: that of its
+    /// system, or of its carrier.
+    pub message_bytes: Option<u32>,
     /// A fault: it stops for a time; absent: it does not.
     pub freeze: Option<SimulatedFreeze>,
     /// How its TCP behaves.
@@ -151,6 +154,7 @@ impl Default for SimulatedMachine {
             send_buffer_bytes: 65_536,
             adapter_rate_ratio: 1.0,
             jitter_ratio: 0.0,
+            message_bytes: None,
             freeze: None,
             tcp: SimulatedTcp::default(),
             store: None,

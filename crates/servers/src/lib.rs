@@ -11,7 +11,7 @@ use std::time::Duration;
 use lanlab_connections::wired::WiredNode;
 use lanlab_files::{
     Carrier, CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, IpxSegment, Result,
-    ServiceKind,
+    ServiceKind, SystemProfile,
 };
 use lanlab_os::RawLinkPlace;
 use lanlab_served::Confined;
@@ -89,6 +89,8 @@ pub struct StationOffer {
     pub ipx: IpxSegment,
     /// Its name, 1 to 15 characters of ASCII.
     pub name: String,
+    /// The system of the time that it is; absent: none, but over XNS, where it is 3+.
+    pub profile: Option<SystemProfile>,
 }
 
 /// What connections may cost that have not proved themselves, and how long they may take.

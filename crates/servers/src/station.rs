@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
-use lanlab_files::{Class, Fault, Result};
+use lanlab_files::{Class, Fault, Result, SystemProfile};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::task::{JoinHandle, JoinSet};
@@ -35,7 +35,9 @@ where
     let place = offer.place.clone();
     let plan = WiredPlan::new(place, offer.carrier);
     let (framing, network) = (offer.ipx.framing(), offer.ipx.network);
-    let plan = WiredPlan { name: Some(name), listens: true, framing, network, ..plan };
+    let profile = SystemProfile::over(offer.carrier, offer.profile);
+    let profile = profile.map_or(plan.profile, |system| *system.numbers().station);
+    let plan = WiredPlan { name: Some(name), listens: true, framing, network, profile, ..plan };
     let failed = |error: std::io::Error| Fault::of_connection(format!("{:?}", plan.place), &error);
     let node = WiredNode::begin(&plan).map_err(failed)?;
     let what = format!("claim the name `{}`", offer.name);

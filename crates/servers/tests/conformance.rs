@@ -5,8 +5,8 @@ use std::path::Path;
 
 use lanlab_clients::connect;
 use lanlab_files::{
-    Access, Class, Credentials, Dialect, IpxSegment, ServiceKind, ServicePath, Session, Target,
-    Trust,
+    Access, Class, Credentials, Dialect, IpxSegment, ServiceKind, ServicePath, Session,
+    SystemProfile, Target, Trust,
 };
 use lanlab_servers::{Bounds, Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
@@ -27,8 +27,9 @@ fn user() -> Credentials {
     Credentials { user, secret, domain: None }
 }
 
-/// A carrier on Ethernet, the interfaces of the client and the server, and the only dialect to speak.
-type Wired = Option<(CarrierKind, [String; 2], Option<Dialect>)>;
+/// A carrier on Ethernet, the interfaces of the client and the server, the only dialect to speak, and the system of
+/// the time that both ends are.
+type Wired = Option<(CarrierKind, [String; 2], Option<Dialect>, Option<SystemProfile>)>;
 
 /// A server of the service on a directory, and how to reach it.
 async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Serving>, Target) {
@@ -43,7 +44,7 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
         return (None, target);
     }
     let mut station = None;
-    if let Some((carrier, [client, server], dialect)) = wired {
+    if let Some((carrier, [client, server], dialect, profile)) = wired {
         let name = "CONFORMS".to_owned();
         let place = lanlab_os::RawLinkPlace::Interface(server.clone());
         station = Some(StationOffer {
@@ -51,8 +52,9 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
             place,
             ipx: IpxSegment::default(),
             name: name.clone(),
+            profile: *profile,
         });
-        target.dialect = *dialect;
+        (target.dialect, target.profile) = (*dialect, *profile);
         target.carrier = lanlab_files::Carrier::Frames(*carrier);
         target.link = Some(lanlab_files::LinkPlace::Interface(client.clone()));
         (target.server_name, target.address) = (Some(name), None);
@@ -155,8 +157,8 @@ services! {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 macro_rules! services_over_frames {
     ($(
-        $test:ident: $service:ident, $carrier:ident $(by $dialect:ident)?, $medium:ident losing
-        $lost_ratio:literal $($mix:ident)?,
+        $test:ident: $service:ident, $carrier:ident $(by $dialect:ident)? $(as $system:ident)?,
+        $medium:ident losing $lost_ratio:literal $($mix:ident)?,
     )+) => {
         $(
             #[test]
@@ -165,7 +167,8 @@ macro_rules! services_over_frames {
                 $(cable.$mix();)?
                 let interfaces = [cable.interface(0), cable.interface(1)];
                 let dialect = None$(.or(Some(Dialect::$dialect)))?;
-                let wired = Some((CarrierKind::$carrier, interfaces, dialect));
+                let system = None$(.or(Some(SystemProfile::$system)))?;
+                let wired = Some((CarrierKind::$carrier, interfaces, dialect, system));
                 cable.run(conforms(ServiceKind::$service, wired));
                 let (carried, lost) = cable.counts();
                 let lost_ratio = lost as f64 / (carried + lost) as f64;
@@ -186,9 +189,10 @@ services_over_frames! {
     smb1_over_spp: Smb1, Spp by Core, new losing 0.0,
     smb1_over_spp_where_frames_are_lost_doubled_and_late: Smb1, Spp by Core, new losing 0.05 mix,
     smb1_over_spp_by_its_newest_dialect: Smb1, Spp, new losing 0.0,
-    smb1_over_nbf_on_broadband: Smb1, Nbf by Core, broadband losing 0.0,
-    smb1_over_nbf_on_broadband_where_frames_are_lost_doubled_and_late: Smb1, Nbf by Core,
-        broadband losing 0.05 mix,
+    smb1_of_the_pc_lan_program_on_broadband: Smb1, Nbf by Core as PcLanProgram,
+        broadband losing 0.0,
+    smb1_of_the_pc_lan_program_where_frames_are_lost_doubled_and_late: Smb1,
+        Nbf by Core as PcLanProgram, broadband losing 0.05 mix,
     ncp_over_ipx: Ncp, Ncp, new losing 0.0,
     ncp_over_ipx_where_frames_are_lost_doubled_and_late: Ncp, Ncp, new losing 0.05 mix,
 }

@@ -122,7 +122,12 @@ pub struct Profile {
     pub session_wait_ns: Known<u64>,
     /// Time without traffic after which SESSION ALIVE is sent, ns. Zero: never.
     pub alive_ns: Known<u64>,
+    /// Most sessions over NetBIOS frames that others have opened. A call beyond them is refused.
+    pub sessions: Known<u16>,
 }
+
+/// Sessions that the number of a session can tell apart.
+const MOST_SESSIONS: u16 = 254;
 
 /// IBM's NetBIOS on the LAN Support Program and its adapters.
 pub const IBM: Profile = Profile {
@@ -151,7 +156,11 @@ pub const IBM: Profile = Profile {
     asks_receive_continue: primary(true),
     session_wait_ns: primary(3_000 * MS),
     alive_ns: primary(30_000 * MS),
+    sessions: primary(MOST_SESSIONS),
 };
+
+/// The same on IBM's PC Network, whose adapters had fewer sessions: that of the PC LAN Program.
+pub const PC_NETWORK: Profile = Profile { name: "pc-network", sessions: secondary(32), ..IBM };
 
 /// NBF of Windows NT 3.5 and 4.0.
 pub const WINDOWS_NT: Profile = Profile {
@@ -182,6 +191,7 @@ pub const WINDOWS_NT: Profile = Profile {
     asks_receive_continue: primary(true),
     session_wait_ns: primary(3_000 * MS),
     alive_ns: secondary(0),
+    sessions: assumed(MOST_SESSIONS),
 };
 
 /// Windows 9x: NT's numbers, a smaller window.
@@ -241,7 +251,7 @@ pub const LINUX: Profile = Profile {
     ..WINDOWS_NT
 };
 
-/// Every profile.
+/// Every profile that is asked for by its name.
 pub const ALL: [Profile; 6] = [IBM, WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, DOS, LINUX];
 
 /// The profile of a name. `None` if there is none.
@@ -259,6 +269,7 @@ mod tests {
             let link = profile.link;
             assert!((1..=127).contains(&link.window.value), "{}", profile.name);
             assert!(link.n3.value >= 1 && link.n2.value >= 1, "{}", profile.name);
+            assert!((1..=MOST_SESSIONS).contains(&profile.sessions.value), "{}", profile.name);
             assert!(link.t2_ns.value < link.t1_ns.value, "{}", profile.name);
             assert!(link.t1_growth_percent.value >= 100, "{}", profile.name);
             let ipx = profile.ipx;

@@ -11,6 +11,7 @@ from lanlab.errors import UsageError
 from lanlab.ipx import FRAMING_HELP, FRAMINGS, NETWORK_HELP
 from lanlab.services import (
     FRAME_TITLES,
+    PROFILES,
     SERVICES,
     USUAL_CARRIER,
     frame_carriers_of,
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Carriers without IP, for people.
 _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
+#: Systems of the time, for people.
+_PROFILES = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
 
 
 def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
@@ -93,6 +96,15 @@ def serve(
             metavar="NAME",
             help=f"What carries SMB 1: {USUAL_CARRIER}, or {_FRAMED} (with --interface). "
             f"Default: {USUAL_CARRIER}.",
+        ),
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            "--profile",
+            metavar="NAME",
+            help=f"Serve as a system of the time (SMB 1): {_PROFILES}. It has the core dialect, "
+            "its own timers and sessions, and takes messages of its time. Default: none.",
         ),
     ] = None,
     interface: Annotated[
@@ -224,7 +236,7 @@ def serve(
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.served_names import check_user, server_name, share_name
     from lanlab.cli.served_peers import check_unused, serve_peers
-    from lanlab.cli.served_station import carried, station_of
+    from lanlab.cli.served_station import carried, station_of, system_of
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.serving import Wanted, serving
@@ -237,6 +249,7 @@ def serve(
             "DIRECTORY": (directory, None),
             "--service": (service, "sftp"),
             "--carrier": (carrier, None),
+            "--profile": (profile, None),
             "--interface": (interface, None),
             "--ipx-framing": (ipx_framing, FRAMINGS[0]),
             "--ipx-network": (ipx_network, None),
@@ -286,6 +299,7 @@ def serve(
             f"--require-signing: found service `{service}`; allowed: smb1",
             hint="leave it out, or serve by `--service smb1`",
         )
+    system = system_of(offered, profile)
     called, shared = server_name(offered, name), share_name(offered, share)
     check_user(offered, user, guest=guest)
     station = station_of(
@@ -294,11 +308,12 @@ def serve(
         called,
         (address, port),
         (ipx_framing, ipx_network),
+        profile=profile,
         is_office_network=office_network,
     )
     root = directory_of("DIRECTORY", directory)
     wanted_address = _served_address(address)
-    dialects = dialects_of(offered, dialect, require_signing=require_signing)
+    dialects = dialects_of(offered, dialect, system, require_signing=require_signing)
     credentials, is_chosen = credentials_of(
         offered, password_file, user=user, guest=guest, require_signing=require_signing
     )
@@ -332,6 +347,11 @@ def serve(
         with serving(wanted) as served:
             print_lines(f"serving     {root} ({'read and write' if write else 'read-only'})")
             print_lines(f"address     {served.url}")
+            if system is not None:
+                print_lines(
+                    f"system      {system.title}: {system.sessions} sessions, messages of "
+                    f"{system.message_bytes:,} B"
+                )
             if credentials is not None:
                 print_lines(f"user        {credentials['user']}")
                 secret = "as you gave it" if is_chosen else credentials["secret"]

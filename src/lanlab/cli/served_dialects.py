@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
-    from lanlab.services import Service
+    from lanlab.services import Service, SystemProfile
 
 _USER = "lanlab"
 #: How each dialect proves a password, and what that is worth against those who read along.
@@ -23,7 +23,11 @@ _WORTH = {
 
 
 def dialects_of(
-    offered: Service, wanted: str | None, *, require_signing: bool
+    offered: Service,
+    wanted: str | None,
+    system: SystemProfile | None = None,
+    *,
+    require_signing: bool,
 ) -> tuple[str, str] | None:
     """
     The oldest and the newest dialect to speak; `None`: all, or the service has none.
@@ -31,7 +35,13 @@ def dialects_of(
     Raises:
         UsageError: There is no such dialect, the range is empty, or the service has none.
     """
-    known = offered.dialects
+    known = offered.dialects if system is None else (system.dialect,)
+    if system is not None and require_signing:
+        raise UsageError(
+            f"--require-signing: found a profile, whose dialect `{system.dialect}` has no "
+            "signatures",
+            hint="leave one of both out",
+        )
     if wanted is None:
         return (known[0], known[0]) if len(known) == 1 else None
     if not known:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UsageError
-from lanlab.services import SERVICES, USUAL_CARRIER, carried_by
+from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by, profiles_over
 
 if TYPE_CHECKING:
     from lanlab.performers.serving import Station
-    from lanlab.services import Service
+    from lanlab.services import Service, SystemProfile
 
 #: The address and port of a server over TCP, unless others are asked for.
 _USUAL_PLACE = ("127.0.0.1", 0)
@@ -28,6 +28,26 @@ def carried(offered: Service, carrier: str | None) -> Service:
             f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: "
             f"{', and '.join([USUAL_CARRIER, *framed])}",
             hint="leave it out, or serve as in `--service smb1 --carrier nbf --interface eth1`",
+        )
+    return found
+
+
+def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
+    """
+    The system of the time that serves; `None`: none was asked for.
+
+    Raises:
+        UsageError: There is no such one, or it does not go over the service's carrier.
+    """
+    if profile is None:
+        return None
+    found = profiles_over(offered.carrier).get(profile)
+    if found is None:
+        allowed = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
+        raise UsageError(
+            f"--profile: found `{profile}` for service `{offered.name}`; allowed: {allowed}",
+            hint="serve as in `--service smb1 --carrier nbf --profile pc-lan-program "
+            "--interface eth1`",
         )
     return found
 
@@ -59,6 +79,7 @@ def station_of(
     place: tuple[str, int],
     segment: tuple[str, str | None],
     *,
+    profile: str | None = None,
     is_office_network: bool,
 ) -> Station | None:
     """The station that serves; `None` over TCP."""
@@ -86,4 +107,4 @@ def station_of(
             hint="add as in `--interface eth1`",
         )
     check_interface(interface, is_office_network=is_office_network)
-    return Station(interface, name or _NAME, said)
+    return Station(interface, name or _NAME, said, profile)

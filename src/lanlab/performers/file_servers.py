@@ -140,6 +140,7 @@ def _own_fields(parameters: ServiceParameters) -> Request:
         "raw": ("raw", parameters.raw),
         "packet_burst": ("packet_burst", parameters.packet_burst != "off"),
         "tcp_profile": ("tcp_profile", profile),
+        "profile": ("profile", parameters.profile),
     }
     own = SERVICES[parameters.service].own_parameters
     return dict(field for key, field in fields.items() if key in own)
@@ -178,6 +179,7 @@ def _embedded(
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
         own = {"carrier": parameters.carrier, **_segment(parameters)}
         request |= {**own, "link": host.raw_link, "station_name": name}
+        request["profile"] = parameters.profile
         way = {**own, "link": client.raw_link, "server_name": name}
     serving = host.engine.start(request)
     ended: Request = {}

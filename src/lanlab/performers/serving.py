@@ -32,6 +32,8 @@ class Station:
     name: str
     #: Of IPX, as engines call it; empty: what is found.
     segment: dict[str, Any] = field(default_factory=dict)
+    #: The system of the time that it is, of `PROFILES`; `None`: none.
+    profile: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def _begun(station: Station | None) -> Iterator[tuple[Engine, dict[str, Any]]]:
         Engine("here", engine_without_rights(link)) as engine,
     ):
         place = {"descriptor": link.descriptor}
-        yield engine, {"link": place, "station_name": station.name, **station.segment}
+        named = {"station_name": station.name, "profile": station.profile}
+        yield engine, {"link": place, **named, **station.segment}
 
 
 @contextmanager

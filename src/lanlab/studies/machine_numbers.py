@@ -173,6 +173,13 @@ NUMBERS: Mapping[str, NumberKind] = {
         1,
         65_536,
     ),
+    "message_bytes": _count(
+        "As a server of SMB 1: longest message that it takes, and says so. Default: that of its "
+        "system, or of its carrier.",
+        "B",
+        512,
+        65_535,
+    ),
     "patience_ms": NumberKind(
         "As a station: time that it waits for a call for files before it tries again. Default: "
         "that of the workload, `timeout_s`.",

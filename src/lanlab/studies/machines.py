@@ -214,6 +214,7 @@ class KnownMachine:
             "send_buffer_bytes",
         )
         mss = {"mss_bytes": int(given["mss_bytes"])} if "mss_bytes" in given else {}
+        message = {"message_bytes": int(given["message_bytes"])} if "message_bytes" in given else {}
         freeze = {}
         if "freeze_after_ms" in given:
             times_ms = given["freeze_after_ms"], given.get("freeze_ms", 3_600_000)
@@ -222,6 +223,7 @@ class KnownMachine:
             )
         return {
             **costs,
+            **message,
             **freeze,
             **{name: int(given[name]) for name in whole},
             "adapter_rate_ratio": float(given.get("adapter_rate_ratio", 1.0)),

@@ -14,10 +14,13 @@ from lanlab.ipx import FRAMING_HELP, NETWORK_HELP, Framing, network_text
 from lanlab.services import (
     CARRIERS,
     EMBEDDED,
+    PROFILES,
     SERVICES,
     USUAL_CARRIER,
+    SystemProfile,
     carried_by,
     frame_carriers_of,
+    profiles_over,
     services_of,
 )
 from lanlab.workloads import copy_server as servers
@@ -49,6 +52,11 @@ def _carriers() -> str:
     return ", or ".join([USUAL_CARRIER, *framed])
 
 
+def _profiles() -> str:
+    over = (f"{name} ({one.title}, carrier {one.carrier})" for name, one in PROFILES.items())
+    return " or ".join(over)
+
+
 def _carried(service: str) -> str:
     names = (name for name, one in SERVICES.items() if one.engine_name == service)
     return " or ".join(f"`{name}`" for name in names)
@@ -74,6 +82,13 @@ class ServiceParameters(TrialParameters):
     carrier: str | None = parameter(
         None,
         f"What carries SMB 1: {_carriers()}. Default: as the service says, {_carried('smb1')}.",
+        metavar="NAME",
+    )
+    profile: str | None = parameter(
+        None,
+        f"System of the time that both ends are: {_profiles()}. Each has SMB 1's core dialect, its "
+        "own timers and sessions, and a server that takes messages of its time. Default: none; over "
+        "XNS always 3+.",
         metavar="NAME",
     )
     ipx_framing: Framing = parameter("auto", FRAMING_HELP)
@@ -193,6 +208,30 @@ class ServiceParameters(TrialParameters):
         return self
 
     @model_validator(mode="after")
+    def _known_profile(self) -> Self:
+        if self.profile is None:
+            return self
+        carrier = SERVICES[self.service].carrier
+        if self.profile not in profiles_over(carrier):
+            allowed = (f"{name} over {one.carrier}" for name, one in PROFILES.items())
+            raise ValueError(
+                f"profile: found `{self.profile}` over {carrier}; allowed: {', '.join(allowed)}"
+            )
+        dialect = PROFILES[self.profile].dialect
+        if self.dialect not in (None, dialect):
+            raise ValueError(
+                f"dialect: found `{self.dialect}` with profile `{self.profile}`; allowed: {dialect}"
+            )
+        if self.requires_signatures or self.raw:
+            key = "raw" if self.raw else "signing"
+            raise ValueError(
+                f"{key}: found with profile `{self.profile}`, which has none; allowed: one of them"
+            )
+        # Frozen once it is checked.
+        object.__setattr__(self, "dialect", dialect)
+        return self
+
+    @model_validator(mode="after")
     def _known_dialect(self) -> Self:
         allowed = SERVICES[self.service].dialects
         if self.dialect is not None and self.dialect not in allowed:
@@ -269,6 +308,15 @@ class ServiceParameters(TrialParameters):
         """Whether a server has to sign its messages."""
         has_signatures = "signing" in SERVICES[self.service].own_parameters
         return self.signing == "required" and has_signatures
+
+    @property
+    def system(self) -> SystemProfile | None:
+        """The system of the time that both ends are: over some carriers there is only one."""
+        if self.profile is not None:
+            return PROFILES[self.profile]
+        one = SERVICES[self.service]
+        only = list(profiles_over(one.carrier).values())
+        return only[0] if len(only) == 1 and one.dialects == (only[0].dialect,) else None
 
     @property
     def is_over_ip(self) -> bool:

@@ -42,6 +42,7 @@ def simulated_target(parameters: ServiceParameters) -> Request:
         "carrier": service.carrier,
         "dialect": parameters.dialect,
         "raw": parameters.raw,
+        "profile": parameters.profile,
         **segment(service, parameters.ipx_framing, parameters.ipx_network),
     }
 

@@ -151,6 +151,16 @@ class StationsParameters(ServiceParameters):
         return self
 
     @model_validator(mode="after")
+    def _server_has_sessions(self) -> StationsParameters:
+        system = self.system
+        if system is not None and not self.is_users_server and self.stations > system.sessions:
+            raise ValueError(
+                f"stations: found {self.stations}; allowed: 1 to {system.sessions}, the sessions "
+                f"of {system.title}"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _file_holds_a_message(self) -> StationsParameters:
         if self.file_size_bytes is not None and self.file_size_bytes < self.message_size_bytes:
             raise ValueError(

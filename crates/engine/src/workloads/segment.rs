@@ -1,6 +1,6 @@
-//! The segment of a station on IPX, in requests.
+//! What a station is, in requests: the segment of IPX that it is on, the system of the time that it is of.
 
-use lanlab_files::{Carrier, IpxSegment};
+use lanlab_files::{Carrier, IpxSegment, SystemProfile};
 
 use crate::messages::Failure;
 
@@ -11,6 +11,16 @@ pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failur
     }
     let found = format!("a framing or network over {}", carrier.name());
     Err(Failure::value("ipx", found, "none, or a carrier on IPX"))
+}
+
+/// Refuse a system of the time over a carrier that it does not go over.
+pub fn check_profile(profile: Option<SystemProfile>, carrier: Carrier) -> Result<(), Failure> {
+    let Some(asked) = profile else { return Ok(()) };
+    if carrier == Carrier::Frames(asked.carrier()) {
+        return Ok(());
+    }
+    let found = format!("{} over {}", asked.numbers().name, carrier.name());
+    Err(Failure::value("profile", found, format!("it over {}", asked.carrier().name())))
 }
 
 #[cfg(test)]
@@ -24,6 +34,21 @@ mod tests {
         let target = json!({ "service": "smb1", "carrier": carrier, "ipx": ipx });
         let target: Target = serde_json::from_value(target).map_err(|error| error.to_string())?;
         check_segment(target.ipx, target.carrier).map_err(|failure| failure.message)
+    }
+
+    #[test]
+    fn a_system_of_the_time_goes_over_its_own_carrier_alone() {
+        let checked = |carrier: &str, profile: &str| {
+            let target = json!({ "service": "smb1", "carrier": carrier, "profile": profile });
+            let target: Target = serde_json::from_value(target).unwrap();
+            check_profile(target.profile, target.carrier).map_err(|failure| failure.message)
+        };
+        assert_eq!(checked("nbf", "pc-lan-program"), Ok(()));
+        assert_eq!(checked("spp", "three-plus"), Ok(()));
+        let refused = "`profile`: found pc-lan-program over tcp; allowed: it over nbf";
+        assert_eq!(checked("tcp", "pc-lan-program"), Err(refused.to_owned()));
+        let refused = "`profile`: found three-plus over nbf; allowed: it over spp";
+        assert_eq!(checked("nbf", "three-plus"), Err(refused.to_owned()));
     }
 
     #[test]

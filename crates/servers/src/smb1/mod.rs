@@ -7,11 +7,9 @@
 use std::sync::Arc;
 
 use lanlab_connections::{MessageTransport, Messages};
-use lanlab_files::{Fault, Result};
+use lanlab_files::{Fault, Result, SystemProfile};
 use lanlab_served::{Files, Served};
-use lanlab_stack::node::CarrierKind;
 use lanlab_stack::smb::client::User;
-use lanlab_stack::smb::profile::THREE_PLUS;
 use lanlab_stack::smb::server::{self, Server};
 use lanlab_wire::nbss::Framing;
 use lanlab_wire::smb1::strings::CodePage;
@@ -53,9 +51,10 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let server = if offer.requires_signatures { server.requiring_signatures() } else { server };
     let visits = Arc::new(Visits::default());
     if let Some(station) = &offer.station {
-        // Only 3+ has SMB on XNS.
-        let is_three_plus = station.carrier == CarrierKind::Spp;
-        let server = if is_three_plus { server.of(&THREE_PLUS) } else { server };
+        let server = match SystemProfile::over(station.carrier, station.profile) {
+            Some(system) => server.of(system.numbers()),
+            None => server,
+        };
         let begin = move |port, proof| {
             let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
             async move {

@@ -42,6 +42,7 @@ async fn served() -> (TempDir, Serving, Target) {
         place: place("right"),
         ipx: IpxSegment::default(),
         name: NAME.to_owned(),
+        profile: None,
     });
     let serving = serve(&Offer { station, ..offer(Smb1, root.path()) }).await.unwrap();
     (root, serving, over_nbf(target(Smb1, 0), "left"))
@@ -76,6 +77,7 @@ fn each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost() 
             place: place(&cable.interface(1)),
             ipx: IpxSegment::default(),
             name: NAME.to_owned(),
+            profile: None,
         };
         let offer = Offer { station: Some(station), ..offer(Smb1, root.path()) };
         let serving = serve(&offer).await.unwrap();

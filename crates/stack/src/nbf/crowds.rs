@@ -32,10 +32,14 @@ impl Station {
         let count = |sessions: &[Session], station: Mac| {
             sessions.iter().filter(calls).filter(|session| session.station == station).count()
         };
+        let of_others = |session: &&Session| !session.is_caller && session.phase != Phase::Ending;
+        let taken = self.sessions.iter().filter(of_others).count();
         let crowded = if count(&self.sessions, from) >= MOST_CALLS_OF_STATION {
             // Its own oldest one.
             self.sessions.iter().find(|session| calls(session) && session.station == from)
-        } else if let Some(number) = self.free_number() {
+        } else if taken < usize::from(self.profile.sessions.value)
+            && let Some(number) = self.free_number()
+        {
             return Some(number);
         } else {
             // The first of those with most.

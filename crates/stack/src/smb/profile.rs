@@ -4,20 +4,23 @@
 //! What they said of their buffers is not public: servers of their time said 1 to 4 KiB.
 
 use crate::known::{Known, assumed};
+use crate::profile::{PC_NETWORK, Profile, WINDOWS_NT};
 
-/// A server.
+/// A server, and the stations that it and its clients are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerProfile {
     /// Name of the profile.
     pub name: &'static str,
     /// Longest message that it takes, and says so.
     pub buffer_bytes: Known<u32>,
+    /// Timers, windows and sessions of its stations.
+    pub station: &'static Profile,
 }
 
 /// IBM's PC LAN Program, on NetBIOS frames by the LAN Support Program.
 pub const PC_LAN_PROGRAM: ServerProfile =
-    ServerProfile { name: "pc-lan-program", buffer_bytes: assumed(2_112) };
+    ServerProfile { name: "pc-lan-program", buffer_bytes: assumed(2_112), station: &PC_NETWORK };
 
 /// 3Com's 3+, on XNS.
 pub const THREE_PLUS: ServerProfile =
-    ServerProfile { name: "three-plus", buffer_bytes: assumed(4_160) };
+    ServerProfile { name: "three-plus", buffer_bytes: assumed(4_160), station: &WINDOWS_NT };

@@ -4,7 +4,7 @@ use lanlab_medium::Topology;
 use lanlab_stack::node::{CarrierKind, Event, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 
-use crate::pair::{check_what_is_refused, ms, pair_over, pattern};
+use crate::pair::{check_what_is_refused, ms, open_over, pair_over, pattern};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, name};
 
@@ -49,6 +49,23 @@ fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
     let (mut segment, id) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
     segment.run_until(ms(4_100));
     check_what_is_refused(&mut segment, id);
+}
+
+#[test]
+fn a_call_beyond_the_sessions_of_a_station_is_refused_until_one_has_ended() {
+    let profiles = [profile::WINDOWS_NT, profile::PC_NETWORK];
+    let (mut segment, first) = pair(profiles, [Peer::sending([]), Peer::default()], 1);
+    let others: Vec<_> = (1..32).map(|_| open_over(CarrierKind::Nbf, &mut segment, 0, 1)).collect();
+    segment.run_until(ms(6_000));
+    assert_eq!(segment.program(0).ended.len(), 0, "{others:?}");
+    let beyond = open_over(CarrierKind::Nbf, &mut segment, 0, 1);
+    segment.run_until(ms(8_000));
+    assert_eq!(segment.program(0).ended[&beyond], Why::NoResources);
+    segment.with(0, |now, node, _| node.close(now, first));
+    segment.run_until(ms(9_000));
+    let next = open_over(CarrierKind::Nbf, &mut segment, 0, 1);
+    segment.run_until(ms(11_000));
+    assert!(!segment.program(0).ended.contains_key(&next));
 }
 
 #[test]

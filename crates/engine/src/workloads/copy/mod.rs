@@ -23,7 +23,7 @@ mod workers;
 use lanlab_workloads::copy::SESSION_BYTES;
 
 use super::recorded;
-use super::segment::check_segment;
+use super::segment::{check_profile, check_segment};
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::messages::{ClientSide, CopiedFiles, CopySpec, Direction, Failure};
@@ -70,6 +70,7 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
         return Err(Failure::value("depth", found, format!("{SESSION_BYTES} for each file")));
     }
     check_segment(spec.service.ipx, spec.service.carrier)?;
+    check_profile(spec.service.profile, spec.service.carrier)?;
     recorded::begin_any(spec.service.link.as_ref())?;
     check_words(&spec.working_name, &spec.token)?;
     match (&spec.files, &spec.client) {

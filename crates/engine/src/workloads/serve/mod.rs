@@ -12,7 +12,7 @@ use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
 
 use super::recorded;
-use super::segment::check_segment;
+use super::segment::{check_profile, check_segment};
 use super::setup::{Ports, listen};
 use crate::cost::{Cost, OWN_THREADS};
 use crate::descriptors;
@@ -41,6 +41,7 @@ const TICK: Duration = Duration::from_millis(20);
 pub fn serve(request: Serve) -> Result<Task, Failure> {
     let root = absolute(&request.root)?;
     check_segment(request.ipx, request.carrier)?;
+    check_profile(request.profile, request.carrier)?;
     let station = station_of(&request)?;
     if request.oldest_dialect > request.newest_dialect {
         let found = format!("{:?}", request.oldest_dialect);
@@ -105,7 +106,8 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
             if request.service.goes_over(request.carrier) =>
         {
             let (place, name) = (recorded::begin(link)?, name.clone());
-            Ok(Some(StationOffer { carrier, place, ipx: request.ipx, name }))
+            let profile = request.profile;
+            Ok(Some(StationOffer { carrier, place, ipx: request.ipx, name, profile }))
         }
         (carrier, ..) => {
             let found = format!("{} for {:?}", carrier.name(), request.service);
@@ -249,6 +251,7 @@ mod tests {
             link: None,
             station_name: None,
             ipx: IpxSegment::default(),
+            profile: None,
             server_name: None,
             share: None,
             read_only: false,

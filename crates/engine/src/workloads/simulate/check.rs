@@ -197,6 +197,9 @@ fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failu
     if !(0.0..=1.0).contains(&machine.jitter_ratio) {
         return Err(Failure::value("jitter_ratio", machine.jitter_ratio, "0 to 1"));
     }
+    if let Some(bytes) = machine.message_bytes {
+        check_range("message_bytes", bytes.into(), 512, 65_535)?;
+    }
     if let Some(freeze) = machine.freeze {
         check_range("freeze.after_ns", freeze.after_ns, 0, MOST_FREEZE_NS)?;
         check_range("freeze.for_ns", freeze.for_ns, 1, MOST_FREEZE_NS)?;

@@ -28,7 +28,7 @@ use lanlab_workloads::virtual_time::VirtualTime;
 use super::ftp;
 use super::machines::{check_cost, store_plan};
 use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreFacts};
-use crate::workloads::segment::check_segment;
+use crate::workloads::segment::{check_profile, check_segment};
 use crate::workloads::setup::check_range;
 
 /// Time from the last connection to the start.
@@ -60,6 +60,7 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
         return Err(Failure::value("work.spec.carrier", service.carrier.name(), allowed));
     }
     check_segment(service.ipx, service.carrier)?;
+    check_profile(service.profile, service.carrier)?;
     if let Some(name) = profile
         && profile::by_name(name).is_none()
     {
@@ -115,7 +116,8 @@ pub fn station(
     let name = if is_server { SERVER.to_owned() } else { format!("PC{host}") };
     let suffix = if is_server { suffix::SERVER } else { suffix::WORKSTATION };
     let name = Name::new(&name, suffix).ok()?;
-    let profile = profile.and_then(profile::by_name).unwrap_or(profile::WINDOWS_NT);
+    let usual = service.system().map_or(profile::WINDOWS_NT, |of| *of.numbers().station);
+    let profile = profile.and_then(profile::by_name).unwrap_or(usual);
     let mut config = NodeConfig::new(Mac(mac_of(host)), name, profile, CarrierKinds::only(kind));
     config.station.netware = NETWARE;
     (config.station.framing, config.station.network) = (service.ipx.framing(), service.ipx.network);
@@ -144,7 +146,7 @@ impl FileMachines {
     pub fn serve(
         world: &World<HostNode>,
         machines: &[SimulatedMachine],
-        service: ServiceKind,
+        service: &Target,
         contents: Contents,
     ) -> Result<Self, Failure> {
         let mut stores = Vec::with_capacity(machines.len());
@@ -162,10 +164,11 @@ impl FileMachines {
         store.lay_out(&contents.files());
         let contents = Rc::new(RefCell::new(contents));
         let files = Served { contents: Rc::clone(&contents), store };
-        match service {
+        let longest_message = machines.last().and_then(|server| server.message_bytes);
+        match service.service {
             ServiceKind::Ftp => ftp::serve(&host, &files),
             ServiceKind::Ncp => serve(&host, Rc::new(ncp_server()), &files),
-            _ => serve(&host, Rc::new(smb1_server()), &files),
+            _ => serve(&host, Rc::new(smb1_server(service, longest_message)), &files),
         }
         Ok(Self { stores, contents })
     }
@@ -195,15 +198,21 @@ impl FileMachines {
     }
 }
 
-fn smb1_server() -> Server {
-    Server::new(server::Offer {
+/// A server that takes messages as long as its machine says, or its system, or its carrier.
+fn smb1_server(service: &Target, longest_message: Option<u32>) -> Server {
+    let server = Server::new(server::Offer {
         name: SERVER.into(),
         share: SHARE.into(),
         user: None,
         read_only: false,
         code_page: CodePage::Cp850,
         dialects: Dialect::Core..=Dialect::Nt,
-    })
+    });
+    let of_system = service.system().map(|system| system.numbers().buffer_bytes.value);
+    match longest_message.or(of_system) {
+        Some(longest_message) => server.taking(longest_message),
+        None => server,
+    }
 }
 
 fn ncp_server() -> ncp::server::Server {

@@ -22,7 +22,7 @@ use lanlab_workloads::stations::{blocks, may_be_thinned, pattern, readings, room
 
 use super::copy::check_words;
 use super::recorded;
-use super::segment::check_segment;
+use super::segment::{check_profile, check_segment};
 use super::setup::check_range;
 use crate::cost::{Cost, METERS_BYTES, MOST_MEMORY_BYTES, OWN_THREADS};
 use crate::messages::{Failure, StationOperation, StationsSpec};
@@ -54,6 +54,7 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     let stations = u64::from(spec.stations);
     check_range("stations", stations, 1, MOST_STATIONS.into())?;
     check_segment(spec.service.ipx, spec.service.carrier)?;
+    check_profile(spec.service.profile, spec.service.carrier)?;
     recorded::begin_any(spec.service.link.as_ref())?;
     let own = spec.own;
     check_range("own.count", own.count.into(), 1, stations)?;

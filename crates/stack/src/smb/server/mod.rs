@@ -80,8 +80,14 @@ impl Server {
 
     /// The same, which takes no longer messages than a server of its time, and says so.
     #[must_use]
-    pub const fn of(mut self, profile: &ServerProfile) -> Self {
-        self.longest_message = profile.buffer_bytes.value;
+    pub const fn of(self, profile: &ServerProfile) -> Self {
+        self.taking(profile.buffer_bytes.value)
+    }
+
+    /// The same, which takes messages of this many octets at most, and says so.
+    #[must_use]
+    pub const fn taking(mut self, longest_message: u32) -> Self {
+        self.longest_message = longest_message;
         self
     }
 
