@@ -50,6 +50,34 @@ def test_files_are_copied_and_every_frame_is_netbeui(
     assert len(dissected(pcap, "-Y", "smb")) > 200
 
 
+def test_blocks_beyond_the_buffer_of_the_pc_lan_program_are_split(
+    lanlab: Lanlab, tmp_path: Path
+) -> None:
+    """As a redirector of the time does: whole sectors in as many reads as it takes, one dialect,
+    and a share without a login."""
+    pcap = tmp_path / "frames.pcap"
+    said = lanlab(
+        *("stations", "--service", "smb1+nbf", "--profile", "pc-lan-program", "--stations", "2"),
+        *("--link", "2M:broadband", "--trials", "1", "--size", "6000", "--read"),
+        *("--readings", "10", "--pcap", str(pcap), "--json"),
+    )
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    assert [trial["errors"] for trial in found["trials"]] == [0]
+    if shutil.which("tshark") is None:
+        missing("`tshark` is not installed")
+    assert dissected(pcap, "-Y", "_ws.malformed || _ws.expert.severity == error") == []
+
+    def told(asked: str, field: str) -> set[str]:
+        return set(dissected(pcap, "-Y", asked, "-T", "fields", "-e", field))
+
+    asked = "smb.flags.response == 0"
+    assert told(f"{asked} && smb.cmd == 0x72", "smb.dialect.name") == {"PC NETWORK PROGRAM 1.0"}
+    assert told("smb.cmd == 0x73", "frame.number") == set()
+    assert told("smb.cmd == 0x70 && smb.flags.response == 1", "smb.max_buf") == {"2112"}
+    assert told(f"{asked} && smb.cmd == 0x0a", "smb.count") == {"2048", "1904"}
+
+
 def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
     said = lanlab(
         *("stations", "--service", "smb1+nbf", "--stations", "1,3", "--size", "750", "--read"),

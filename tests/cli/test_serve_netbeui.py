@@ -126,6 +126,14 @@ def test_what_is_served_is_read_only_unless_told_otherwise(
         (("--service", "smb1", "--carrier", "spx"), "--carrier: found `spx`"),
         (("--service", "sftp", "--carrier", "nbf"), "--carrier: found `nbf` for service `sftp`"),
         (("--service", "sftp", "--interface", "eth1"), "have no effect for `sftp`"),
+        (
+            ("--service", "smb1", "--profile", "pc-lan-program"),
+            "--profile: found `pc-lan-program` for service `smb1`; allowed: pc-lan-program over",
+        ),
+        (
+            ("--service", "smb1+nbf", "--interface", "lo", "--profile", "three-plus"),
+            "--profile: found `three-plus` for service `smb1+nbf`",
+        ),
         (("--service", "smb1+nbf", "--interface", "none"), "no Ethernet interface named `none`"),
         (("--service", "smb1+nbf", "--interface", "lo", "--port", "139"), "goes without IP"),
         (("--service", "smb1+nbf", "--interface", "lo", "--name", "x" * 16), "1 to 15 characters"),

@@ -86,9 +86,9 @@ class ServiceParameters(TrialParameters):
     )
     profile: str | None = parameter(
         None,
-        f"System of the time that both ends are: {_profiles()}. Each has SMB 1's core dialect, its "
-        "own timers and sessions, and a server that takes messages of its time. Default: none; over "
-        "XNS always 3+.",
+        f"System of the time that both ends are: {_profiles()}. Each has SMB 1's core dialect, "
+        "its own timers and sessions, and a server that takes messages of its time. Default: none; "
+        "over XNS always 3+.",
         metavar="NAME",
     )
     ipx_framing: Framing = parameter("auto", FRAMING_HELP)
