@@ -26,9 +26,9 @@ def stations(**given: Any) -> StationsParameters:
 
 def test_a_system_has_one_dialect_and_over_xns_there_is_no_other() -> None:
     one = stations(service="smb1+nbf", profile="pc-lan-program", stations=32)
-    assert (one.dialect, one.system) == ("core", PROFILES["pc-lan-program"])
-    assert stations(service="smb1+spp", stations=32).system is PROFILES["three-plus"]
-    assert stations(service="smb1+nbf", stations=200).system is None
+    assert (one.dialect, one.system_profile) == ("core", PROFILES["pc-lan-program"])
+    assert stations(service="smb1+spp", stations=32).system_profile is PROFILES["three-plus"]
+    assert stations(service="smb1+nbf", stations=200).system_profile is None
 
 
 @pytest.mark.parametrize(

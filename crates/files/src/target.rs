@@ -92,7 +92,7 @@ impl From<Dialect> for lanlab_stack::smb::Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SystemProfile {
-    /// IBM's PC LAN Program, over NetBIOS frames.
+    /// IBM's PC LAN Program, over `NetBIOS` frames.
     PcLanProgram,
     /// 3Com's 3+, which is all that there is over XNS.
     ThreePlus,

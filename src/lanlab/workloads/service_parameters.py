@@ -310,7 +310,7 @@ class ServiceParameters(TrialParameters):
         return self.signing == "required" and has_signatures
 
     @property
-    def system(self) -> SystemProfile | None:
+    def system_profile(self) -> SystemProfile | None:
         """The system of the time that both ends are: over some carriers there is only one."""
         if self.profile is not None:
             return PROFILES[self.profile]

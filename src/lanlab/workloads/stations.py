@@ -152,7 +152,7 @@ class StationsParameters(ServiceParameters):
 
     @model_validator(mode="after")
     def _server_has_sessions(self) -> StationsParameters:
-        system = self.system
+        system = self.system_profile
         if system is not None and not self.is_users_server and self.stations > system.sessions:
             raise ValueError(
                 f"stations: found {self.stations}; allowed: 1 to {system.sessions}, the sessions "
