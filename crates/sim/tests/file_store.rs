@@ -5,78 +5,24 @@ use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
 
-use lanlab_medium::{LossPlan, Plan, Topology};
-use lanlab_sim::file_service::{DiskPlan, Order, Store, StoreFacts, StorePlan};
-use lanlab_sim::programs::{HostNode, IpNode};
-use lanlab_sim::{Bounds, Cost, Ended, Machine, World, WorldPlan};
-use lanlab_stack::ip::TcpProfile;
+use lanlab_sim::file_service::{DiskPlan, Store, StoreFacts, StorePlan};
+use lanlab_sim::{Bounds, Cost, Ended};
 use lanlab_units::Instant;
 
-const MS: u64 = 1_000_000;
-const BLOCK: u64 = 4096;
+#[path = "support/stores.rs"]
+mod stores;
+
+use stores::{BLOCK, MS, plan, world};
+
 const FILE: u64 = 1;
 const SIZE: u64 = 100 * BLOCK;
-
-/// A disk that takes 1 ms for each access and nothing for bytes.
-fn plan() -> StorePlan {
-    let cost = Cost::ZERO;
-    StorePlan {
-        open: cost,
-        read: cost,
-        write: cost,
-        close: cost,
-        other: cost,
-        overlaps: true,
-        block_bytes: BLOCK as u32,
-        cache_blocks: 0,
-        is_cache_of_client: false,
-        read_ahead_blocks: 0,
-        write_behind_blocks: 0,
-        write_behind_ns: 100 * MS,
-        writes_full: false,
-        name_sectors: 0,
-        change_sectors: 0,
-        disk: DiskPlan {
-            cylinders: 100,
-            heads: 2,
-            sectors_per_track: 100,
-            interleave: 1,
-            turn_ns: 0,
-            seek_each_ns: 0,
-            seek_per_root_ns: 0,
-            overhead_ns: MS,
-            per_byte_ps: 0,
-            order: Order::FirstCome,
-            verifies: false,
-        },
-    }
-}
 
 /// Use a store; gives how long that took, ms, and what the store has done.
 fn used<F: Future<Output = ()> + 'static>(
     plan: StorePlan,
     using: impl FnOnce(Store) -> F,
 ) -> (f64, StoreFacts) {
-    let medium = Plan {
-        topology: Topology::Cable,
-        rate_bps: Some(10_000_000),
-        ports: 2,
-        propagation_ns: 0,
-        delay_ns: 0,
-        loss: LossPlan::Never,
-        switch_queue_bytes: 0,
-    };
-    let tcp = TcpProfile {
-        mss_bytes: None,
-        receive_buffer_bytes: 8192,
-        send_buffer_bytes: 8192,
-        send_rings: TcpProfile::LONG_SEND_RINGS,
-        delayed_ack_ns: None,
-        nagle: true,
-    };
-    let machines = ["server", "client"].map(Machine::without_costs).to_vec();
-    let node = |host, _| HostNode::of_ip(IpNode::new(host, 2, tcp, 1));
-    let world = World::new(&WorldPlan { medium, machines }, 1, node).unwrap();
+    let world = world();
     let host = world.host(0);
     let store = Store::new(host.clone(), plan).unwrap();
     let ended_at = Rc::new(Cell::new(Instant::ZERO));
@@ -191,6 +137,47 @@ fn what_is_flushed_is_on_the_disk_and_what_is_removed_never_is() {
         store.forget(2);
     });
     assert_eq!((facts.disk.sectors, facts.dirty_blocks), (16, 0));
+}
+
+/// Three blocks that are being written already when they are flushed: each takes 1 ms, and the flush as long.
+#[test]
+fn what_is_flushed_while_it_is_written_is_waited_for() {
+    let behind =
+        StorePlan { cache_blocks: 8, write_behind_blocks: 8, write_behind_ns: MS, ..plan() };
+    let (took_ms, facts) = used(behind, |store| async move {
+        for block in [0, 2, 4] {
+            store.write(0, FILE, block * BLOCK, BLOCK).await;
+        }
+        let clock = store.host().clock().clone();
+        clock.sleep_until(Instant::from_nanos(3 * MS + MS / 2)).await;
+        assert_eq!((store.facts().dirty_blocks, store.unwritten().len()), (0, 1));
+        store.flush(0, FILE).await;
+        assert!(store.unwritten().is_empty());
+    });
+    assert_eq!((took_ms, facts.dirty_blocks), (4.0, 0));
+}
+
+/// The first client writes again while the blocks of the second are written, its own being on the disk by then.
+#[test]
+fn a_block_that_comes_while_others_are_written_does_not_wait_for_ever() {
+    let behind = StorePlan {
+        cache_blocks: 8,
+        is_cache_of_client: true,
+        write_behind_blocks: 8,
+        write_behind_ns: MS,
+        ..plan()
+    };
+    let (_, facts) = used(behind, |store| async move {
+        for (client, block) in [(0, 0), (1, 2), (1, 4), (1, 6)] {
+            store.write(client, FILE, block * BLOCK, BLOCK).await;
+        }
+        let clock = store.host().clock().clone();
+        clock.sleep_until(Instant::from_nanos(3 * MS + MS / 2)).await;
+        assert_eq!(store.facts().dirty_blocks, 1);
+        store.write(0, FILE, 0, BLOCK).await;
+        clock.sleep_until(Instant::from_nanos(50 * MS)).await;
+    });
+    assert_eq!(facts.dirty_blocks, 0);
 }
 
 /// Sectors 1 and 2; then the last of a block and the first of the next.

@@ -75,6 +75,11 @@ impl Cache {
     }
 
     /// Blocks that are not on the disk yet.
+    pub fn dirty(&self) -> impl Iterator<Item = Block> {
+        self.dirty.iter().map(|(_, block)| *block)
+    }
+
+    /// How many there are.
     pub fn dirty_blocks(&self) -> usize {
         self.dirty.len()
     }

@@ -7,7 +7,7 @@ mod reading;
 mod writing;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lanlab_units::Instant;
@@ -81,7 +81,7 @@ pub struct StoreFacts {
     pub hits: u64,
     /// Blocks that were read from the disk because they were asked for.
     pub misses: u64,
-    /// Blocks that are not on the disk yet.
+    /// Blocks that wait to be written; those that are being written do not.
     pub dirty_blocks: u64,
 }
 
@@ -99,6 +99,9 @@ struct Shared {
     layout: RefCell<Layout>,
     /// When what waits begins to be written, or has begun.
     writes_behind_at: Cell<Option<Instant>>,
+    /// Blocks that are on their way to the disk, by how many accesses, and who waits for them.
+    going: RefCell<BTreeMap<Block, u32>>,
+    wait_for_going: RefCell<Vec<Wake>>,
     /// Blocks that are being read for a client, and who waits for them.
     coming: RefCell<BTreeMap<(u32, Block), Vec<Wake>>>,
     counted: Cell<[u64; 2]>,
@@ -120,6 +123,8 @@ impl Store {
             caches: RefCell::default(),
             layout: RefCell::default(),
             writes_behind_at: Cell::new(None),
+            going: RefCell::default(),
+            wait_for_going: RefCell::default(),
             coming: RefCell::default(),
             counted: Cell::new([0; 2]),
         })))
@@ -145,6 +150,14 @@ impl Store {
         let [hits, misses] = self.0.counted.get();
         let dirty = self.0.caches.borrow().values().map(Cache::dirty_blocks).sum::<usize>();
         StoreFacts { disk: self.0.disk.facts(), hits, misses, dirty_blocks: dirty as u64 }
+    }
+
+    /// Blocks that are not on the disk as they were written last, by the number of their file and their place in it:
+    /// what the disk lacks if the machine stops now.
+    pub fn unwritten(&self) -> BTreeSet<(u64, u64)> {
+        let caches = self.0.caches.borrow();
+        let waiting = caches.values().flat_map(Cache::dirty);
+        waiting.chain(self.0.going.borrow().keys().copied()).collect()
     }
 
     /// Wait until a client's calls are the next, where they are carried out one after the other.

@@ -1,6 +1,8 @@
 //! How blocks come to the disk: at once, when they are full, or behind the client.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::task::Poll;
 
 use super::{Block, Cache, SECTOR_BYTES, Store};
 
@@ -54,6 +56,7 @@ impl Store {
         let [from, to] =
             [from, to].map(|at| place + at.clamp(begins, begins + block_bytes) - begins);
         let (first, end) = (from / SECTOR_BYTES, to.div_ceil(SECTOR_BYTES));
+        self.goes(block, 1);
         if !is_known {
             let cut = [from, to].map(|at| (at % SECTOR_BYTES != 0).then_some(at / SECTOR_BYTES));
             for sector in cut.into_iter().flatten().collect::<BTreeSet<_>>() {
@@ -61,6 +64,7 @@ impl Store {
             }
         }
         self.disk_sectors(first, end, true).await;
+        self.is_written(block, 1);
     }
 
     /// Bring what was written of a file to the disk.
@@ -71,12 +75,51 @@ impl Store {
                 self.write_out(Some(block)).await;
             }
         }
+        // What is being written behind the client is not there yet.
+        poll_fn(|context| {
+            if self.0.going.borrow().range((file, 0)..=(file, u64::MAX)).next().is_none() {
+                return Poll::Ready(());
+            }
+            let wake = self.0.host.clock().waits_for(context, "blocks that are being written");
+            self.0.wait_for_going.borrow_mut().push(wake);
+            Poll::Pending
+        })
+        .await;
     }
 
     pub(super) async fn write_out(&self, block: Option<Block>) {
-        if let Some((file, block)) = block {
-            let place = self.place(file, block);
-            self.disk_blocks(place, 1, true).await;
+        if let Some(block) = block {
+            self.write_blocks(block, 1).await;
+        }
+    }
+
+    /// Write blocks of a file that follow each other on the disk, in one access.
+    async fn write_blocks(&self, (file, first): Block, count: u64) {
+        let place = self.place(file, first);
+        self.goes((file, first), count);
+        self.disk_blocks(place, count, true).await;
+        self.is_written((file, first), count);
+    }
+
+    /// Blocks are on their way to the disk.
+    fn goes(&self, (file, first): Block, count: u64) {
+        let mut going = self.0.going.borrow_mut();
+        for block in first..first + count {
+            *going.entry((file, block)).or_default() += 1;
+        }
+    }
+
+    /// They are there.
+    fn is_written(&self, (file, first): Block, count: u64) {
+        let mut going = self.0.going.borrow_mut();
+        for block in first..first + count {
+            if let Some(accesses) = going.get_mut(&(file, block)) {
+                *accesses -= 1;
+            }
+        }
+        going.retain(|_, accesses| *accesses > 0);
+        for wake in self.0.wait_for_going.take() {
+            self.0.host.clock().wake(wake);
         }
     }
 
@@ -95,7 +138,13 @@ impl Store {
             self.with_cache(client, |cache| cache.take_dirty_block(next));
             count += 1;
         }
-        self.disk_blocks(place, count, true).await;
+        self.write_blocks((file, first), count).await;
+    }
+
+    /// The first client of whom blocks wait; clients with one cache are the same.
+    fn has_waiting(&self) -> Option<u32> {
+        let caches = self.0.caches.borrow();
+        caches.iter().find(|(_, cache)| cache.dirty_blocks() > 0).map(|(client, _)| *client)
     }
 
     /// Have what waits written after this time, unless it is being written or will be before.
@@ -112,11 +161,9 @@ impl Store {
             if store.0.writes_behind_at.get() != Some(at) {
                 return;
             }
-            let clients: Vec<u32> = store.0.caches.borrow().keys().copied().collect();
-            for client in clients {
-                while store.dirty_blocks(client) > 0 {
-                    store.write_oldest(client).await;
-                }
+            // Meanwhile clients whose blocks are written already may write more.
+            while let Some(client) = store.has_waiting() {
+                store.write_oldest(client).await;
             }
             store.0.writes_behind_at.set(None);
         });
