@@ -97,6 +97,15 @@ def test_without_counterparts_a_condition_is_itself() -> None:
             {"published": "test", "factor": "experiment", "levels": {"ftp": ["copys"]}},
             "`counterpart.0.levels`: found unknown name 'copys'",
         ),
+        (
+            {
+                "published": "protocol",
+                "factor": "service",
+                "levels": {"tcpip": ["smb"]},
+                "only_at": {"smb1": {"os": "w98se"}},
+            },
+            "`counterpart.0.only_at`: found unknown name 'smb1'",
+        ),
     ],
 )
 def test_a_counterpart_of_what_there_is_not_is_refused(one: dict[str, Any], said: str) -> None:

@@ -12,6 +12,8 @@ from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
     from lanlab.analysis.findings import Verdicts
+    from lanlab.store import RunRecord, TrialRecord
+    from lanlab.studies import LoadedStudy
 
 
 def findings(
@@ -79,7 +81,7 @@ def findings(
     if len(bodies) > 1:
         if loaded.published.value:
             bodies = {"": judge_published(loaded), **bodies}
-        _print_beside(loaded.study.id, bodies, as_json)
+        _print_beside(loaded, bodies, [(one, trials[one.id]) for one in found], as_json)
         return
     ((run_id, verdicts),) = bodies.items()
     if as_json:
@@ -88,19 +90,33 @@ def findings(
     print_verdicts(verdicts, loaded.study)
 
 
-def _print_beside(study: str, bodies: dict[str, Verdicts], as_json: bool) -> None:
-    """Several bodies of evidence, a column each."""
+def _print_beside(
+    loaded: LoadedStudy,
+    bodies: dict[str, Verdicts],
+    runs: list[tuple[RunRecord, list[TrialRecord]]],
+    as_json: bool,
+) -> None:
+    """Several bodies of evidence, a column each: what is fastest, its numbers, and the verdicts."""
     from lanlab.analysis.findings import verdicts_as_data
     from lanlab.cli.terminal import answer, print_json
     from lanlab.report.evidence_table import evidence_table, kind_of
+    from lanlab.report.fastest import fastest
     from lanlab.report.fitted import Fitted
+    from lanlab.report.values_table import values_table
 
+    values = values_table(loaded.published, runs)
+    answers = fastest(loaded, runs) if values.rows else []
     if as_json:
         evidence = [
             {"kind": kind_of(one), "run": name or None, **verdicts_as_data(one)}
             for name, one in bodies.items()
         ]
-        print_json({"study": study, "evidence": evidence})
+        asked = {"fastest": [one.to_json() for one in answers], "values": values.to_json()}
+        print_json({"study": loaded.study.id, "evidence": evidence, **(asked if answers else {})})
         return
+    for one in answers:
+        answer().print(one.text, soft_wrap=True)
+    if values.rows:
+        answer(markup=True).print(Fitted(values, values.title))
     table = evidence_table(list(bodies.values()))
     answer(markup=True).print(Fitted(table, table.title))

@@ -103,7 +103,7 @@ def _files(
         # The run's place tells apart runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
         pages.append(run_on_page(run, trials, published_numbers(run), name))
-    pages, overviews = with_overviews(pages)
+    pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
     files = {}
     kept: dict[str, dict[str, str]] = {}
     for figure in _figures(pages, overviews.values()):

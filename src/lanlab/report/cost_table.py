@@ -17,13 +17,22 @@ _GIGA, _MILLI = 1e9, 1e3
 #: Significance level at which costs that were taken for constant are said not to be.
 _LEVEL = 0.05
 #: Columns of frames and bytes on the medium, and what their values are multiplied with to be shown.
-_WIRE_HEADS = (
-    ("frames per byte (frames/B)", "frames per kB"),
-    ("frames per file (frames/file)", "frames per file"),
-    ("wire bytes per byte (B/B)", "bytes on the medium per byte"),
-    ("wire bytes per file (B/file)", "bytes on the medium per file"),
+WIRE_NAMES = (
+    "frames per byte (frames/B)",
+    "frames per file (frames/file)",
+    "wire bytes per byte (B/B)",
+    "wire bytes per file (B/file)",
 )
-_WIRE_FACTORS = (1e3, 1, 1, 1)
+WIRE_FACTORS = (1e3, 1, 1, 1)
+_WIRE_HEADS = (
+    "frames per kB",
+    "frames per file",
+    "bytes on the medium per byte",
+    "bytes on the medium per file",
+)
+_WIRE_COLUMNS = tuple(
+    Column(name, head, head) for name, head in zip(WIRE_NAMES, _WIRE_HEADS, strict=True)
+)
 
 
 def cost_table(
@@ -48,7 +57,7 @@ def cost_table(
         *_cost_columns("per byte", "per GB (s)", "s/GB"),
         *_cost_columns("per file", "per file (ms)", "ms/file"),
         *_cost_columns("per trial", "per trial (ms)", "ms/trial"),
-        *(wire_columns() if on_wire else ()),
+        *(_WIRE_COLUMNS if on_wire else ()),
         Column("greatest deviation (ratio)", "greatest deviation", "deviation"),
         Column("p, costs are constant"),
         Column("note", "note", "note", is_number=False),
@@ -67,23 +76,11 @@ def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
     )
 
 
-def wire_columns(whose: str = "") -> tuple[Column, ...]:
-    """Columns of frames and bytes on the medium.
-
-    Args:
-        whose: Which body of evidence they are of, if there are several.
-    """
-    return tuple(
-        Column(f"{whose} {key}".strip(), f"{whose} {head}".strip(), f"{whose} {head}".strip())
-        for key, head in _WIRE_HEADS
-    )
-
-
-def wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
+def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
     """The cells of these columns; empty of what was not counted or cannot be separated."""
     return tuple(
         EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
-        for cost, factor in zip(costs, _WIRE_FACTORS, strict=True)
+        for cost, factor in zip(costs, WIRE_FACTORS, strict=True)
     )
 
 
@@ -91,7 +88,7 @@ def wire_costs(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> dict[str, tuple[Cost | None, ...]]:
     """Frames and bytes on the medium for each octet and for each file, in the order of
-    `wire_columns`, by condition; empty where no medium counted them."""
+    `WIRE_NAMES`, by condition; empty where no medium counted them."""
     found: dict[str, tuple[Cost | None, ...]] = {}
     for metric in ("wire_frames", "wire_bytes"):
         for one in copy_costs(run, trials, experiment, metric):
@@ -121,7 +118,7 @@ def _row(
         *_cells(one.per_file, _MILLI),
         *_cells(one.per_trial, _MILLI),
         *(
-            wire_cells(on_wire.get(repr(sorted(one.factors.items())), (None,) * 4))
+            _wire_cells(on_wire.get(repr(sorted(one.factors.items())), (None,) * 4))
             if on_wire
             else ()
         ),

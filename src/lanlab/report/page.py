@@ -117,6 +117,8 @@ class RunOnPage:
     #: Verdicts by what was published and by runs; without rows where there is only one body of
     #: evidence.
     evidence: Table
+    #: Printed, measured and simulated rates of several runs, with the first of them.
+    values: Table
     #: What the study printed, held against itself; without sections for a study of one's own.
     rereading: Rereading
     environment: tuple[tuple[str, str], ...]
@@ -148,6 +150,7 @@ class RunOnPage:
             self.accuracy,
             self.accuracy_counts,
             self.evidence,
+            self.values,
         )
         return (*own, *(table for table in others if table.rows))
 
@@ -202,6 +205,7 @@ def run_on_page(
         accuracy_counts=accuracy_count_table(accuracies, study, published),
         accuracy_notes=tuple(accuracy_sentences(accuracies, study)),
         evidence=NO_TABLE,
+        values=NO_TABLE,
         rereading=parts.of("published values read again", reread, Rereading(())),
         environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
         command=_command(run),

@@ -63,6 +63,11 @@ class Table:
             writer.writerow([_csv_text(row[place].value) for place in kept])
         return out.getvalue()
 
+    def to_json(self) -> list[dict[str, Value]]:
+        """The rows of its CSV, by the names of their columns."""
+        kept = [(place, column.name) for place, column in enumerate(self.columns) if column.name]
+        return [{name: row[place].value for place, name in kept} for row in self.rows]
+
     def shown(self) -> list[tuple[Column, list[Cell]]]:
         """The columns for people that say anything, each with its cells."""
         found = []

@@ -105,6 +105,10 @@ def _counterpart_problems(study: Study) -> Iterator[Problem]:
                     yield _unknown(f"{place}.levels", str(level), drawn)
         elif one.factor not in factors:
             yield _unknown(f"{place}.factor", one.factor, [*factors, "experiment"])
+        ours = [str(level) for levels in one.levels.values() for level in levels]
+        for level in one.only_at:
+            if level not in ours:
+                yield _unknown(f"{place}.only_at", level, ours)
 
 
 def _figure_problems(place: str, study: Study, figure: Figure) -> Iterator[Problem]:

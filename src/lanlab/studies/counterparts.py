@@ -59,6 +59,41 @@ def in_published_words(
     ]
 
 
+def factors_told_apart(study: Study) -> frozenset[str]:
+    """The published factors that have `levels_told_apart`."""
+    every = (at for one in study.counterpart for at in one.only_at.values())
+    return frozenset(factor for at in every for factor in at)
+
+
+def levels_told_apart(study: Study, factor: str) -> tuple[Level, ...]:
+    """The levels of a published factor at which another thing of ours stands for a level of another
+    one, as each system has its own NWLink; none: all is alike at all its levels."""
+    named = (at.get(factor) for one in study.counterpart for at in one.only_at.values())
+    return tuple(dict.fromkeys(level for level in named if level is not None))
+
+
+def levels_of_ours_apart(study: Study, parameters: Mapping[str, Level]) -> list[str]:
+    """The levels of a condition that stand for a published one at some levels of another alone."""
+    own = (str(parameters[c.factor]) for c in study.counterpart if c.factor in parameters)
+    every = {level for one in study.counterpart for level in one.only_at}
+    return [level for level in own if level in every]
+
+
+def stands_at(study: Study, parameters: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
+    """
+    Whether a condition of ours is at these published levels what it stands for.
+
+    Args:
+        parameters: Of the condition.
+        levels: By published factor; those that are not named are left open.
+    """
+    for one in study.counterpart:
+        at = one.only_at.get(str(parameters.get(one.factor)), {})
+        if any(levels.get(factor, level) != level for factor, level in at.items()):
+            return False
+    return True
+
+
 def place_at(
     study: Study, levels: Mapping[str, Level], experiment: str = "", *, of: Simulation | None = None
 ) -> Place | None:

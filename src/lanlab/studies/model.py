@@ -178,6 +178,9 @@ class Counterpart(Data):
     #: By published level (digits are a number) those of ours that are the same thing. One of ours
     #: may stand for several. One that stands for none is a level in addition to the published.
     levels: dict[str, Several[Level]] = Field(default_factory=dict)
+    #: By level of ours, at which level of another published factor it is that thing. Others are it
+    #: at all.
+    only_at: dict[str, dict[str, Level]] = Field(default_factory=dict)
 
 
 class TrialPolicy(Data):

@@ -30,6 +30,7 @@ from lanlab.analysis.published import published_numbers
 from lanlab.analysis.statistics.multiple import holm
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Finding, LoadedStudy, Published
+from lanlab.studies.counterparts import factors_told_apart
 from lanlab.studies.findings import Statement
 
 _LOST = "the numbers that could decide it are lost"
@@ -79,10 +80,11 @@ def judge_run(
     nodes: list[Node] = []
     here: list[tuple[Node, Mapping[str, Level]] | None] = []
     printed = published_numbers(run)
+    told_apart = factors_told_apart(evidence.study)
     for finding in findings:
         evidence = replace(evidence, digits=_digits(finding, printed))
         node = built(finding.statement, evidence)
-        assumed = assumed_levels(finding.statement, evidence.factors)
+        assumed = assumed_levels(finding.statement, evidence.factors, told_apart)
         nodes.append(node)
         # A statement about another system, with everything in it on that one system.
         is_elsewhere = assumed and not any(True for _ in comparisons(node))

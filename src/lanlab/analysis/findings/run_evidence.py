@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from lanlab.analysis.attempts import counting
 from lanlab.analysis.findings.evidence import Cell, matches, named_words
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, Trials
+from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.peaks import PEAKED, peaks
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_at
@@ -17,7 +19,14 @@ from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, waits_for
-from lanlab.studies.counterparts import in_published_words, names_of, published_level
+from lanlab.studies.counterparts import (
+    in_published_words,
+    levels_of_ours_apart,
+    levels_told_apart,
+    names_of,
+    published_level,
+    stands_at,
+)
 from lanlab.studies.plain_level import plain_level
 
 
@@ -76,6 +85,10 @@ class RunEvidence:
             self._cells_known[metric] = [*found, *self._peaks(metric, found)]
         return self._cells_known[metric]
 
+    def with_conditions(self, metric: str) -> list[tuple[Cell, Condition]]:
+        """Those of `cells` that are conditions of the run, each with its own."""
+        return list(self._cells(metric))
+
     def shares(self, metric: str) -> Sequence[Cell]:
         """Where the link has a limit."""
         if metric not in self._shares_known:
@@ -101,12 +114,24 @@ class RunEvidence:
                 found.append(replace(cell, sample=times(cell.sample, 1 / limit)))
         return found
 
+    @cached_property
+    def _assumed(self) -> list[dict[str, Level]]:
+        """What is assumed; of a factor that is left open each level at which something else of the
+        run stands for what was published."""
+        open_factors = [name for name, level in self.assumed.items() if level == THIS_SYSTEM]
+        levels = {name: levels_told_apart(self.study, name) for name in open_factors}
+        chosen = {name: known for name, known in levels.items() if known}
+        return [
+            {**self.assumed, **dict(zip(chosen, found, strict=True))}
+            for found in itertools.product(*chosen.values())
+        ]
+
     def _peaks(self, metric: str, found: Sequence[Cell]) -> list[Cell]:
         return peaks(found) if self.study.is_simulated and metric == PEAKED else []
 
     def levels(self, factor: str) -> tuple[Level, ...]:
         """Those of its conditions, which a series finds by itself."""
-        return (self.assumed[factor],) if factor in self.assumed else ()
+        return tuple(dict.fromkeys(one[factor] for one in self._assumed if factor in one))
 
     def plain(self, factor: str, level: Level) -> Level:
         """As the workload reads it, and as the publication names what it stands for."""
@@ -173,9 +198,14 @@ class RunEvidence:
                 tuple(trial.number for trial in measured),
             )
             varied = names_of(self.study, tuple(condition.factors))
+            # Two may stand for one published level, each at another level of another factor.
+            apart = levels_of_ours_apart(self.study, condition.parameters)
+            group = " ".join([condition.experiment, *apart])
             for own in in_published_words(self.study, condition.experiment, condition.parameters):
-                levels = {**own, **self.assumed}
-                yield Cell(levels, varied, sample, group=condition.experiment), condition
+                for assumed in self._assumed:
+                    levels = {**own, **assumed}
+                    if stands_at(self.study, condition.parameters, levels):
+                        yield Cell(levels, varied, sample, group=group), condition
 
 
 def _key(experiment: str, factors: Mapping[str, Level]) -> str:

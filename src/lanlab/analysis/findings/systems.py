@@ -13,7 +13,9 @@ THIS_SYSTEM = "this system"
 _SEVERAL = ("along", "across", "factor", "over")
 
 
-def assumed_levels(statement: Statement, known: Collection[str]) -> dict[str, Level] | None:
+def assumed_levels(
+    statement: Statement, known: Collection[str], told_apart: Collection[str] = ()
+) -> dict[str, Level] | None:
     """
     Levels of factors unknown to a run which, taken for those of its system, make a statement speak
     of it.
@@ -21,6 +23,8 @@ def assumed_levels(statement: Statement, known: Collection[str]) -> dict[str, Le
     Args:
         statement: Statement of a finding.
         known: The factors and parameters of the run's conditions.
+        told_apart: Factors at whose levels something else of the run stands for what was published:
+            that may be counted over them.
 
     Returns:
         `None` if there is no unknown factor, or the statement compares levels of one: then it
@@ -30,9 +34,12 @@ def assumed_levels(statement: Statement, known: Collection[str]) -> dict[str, Le
     for factor, levels in _named(statement):
         if factor not in known:
             named.setdefault(factor, set()).update(levels)
+    counted = {factor for factor in _counted(statement) if factor in told_apart} - set(known)
+    for factor in counted:
+        named.setdefault(factor, set())
     if not named or any(len(levels) > 1 for levels in named.values()):
         return None
-    compared = {factor for factor in _compared(statement) if factor not in known}
+    compared = {factor for factor in _compared(statement) if factor not in known} - counted
     if compared:
         return None
     return {factor: next(iter(levels), THIS_SYSTEM) for factor, levels in named.items()}
@@ -48,6 +55,12 @@ def _named(statement: Any) -> Iterator[tuple[str, tuple[Level, ...]]]:
         yield factor, ()
     for one in _inner(statement):
         yield from _named(one)
+
+
+def _counted(statement: Any) -> Iterator[str]:
+    """Factors over whose levels it is counted at how many an inner statement holds."""
+    if statement.form == "count":
+        yield from statement.over
 
 
 def _compared(statement: Any) -> Iterator[str]:
