@@ -16,7 +16,7 @@ from lanlab.analysis.findings import Judged, Judgement, Verdicts, forms_models
 from lanlab.analysis.findings.claim import Comparison
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.findings.evidence import Cell
-from lanlab.analysis.findings.judge import Further, _further, _told, judge
+from lanlab.analysis.findings.judge import Further, _further, _once_each, judge
 from lanlab.analysis.findings.printed import times
 from lanlab.analysis.findings.sample import PrintedNumber, PrintedSpread, Trials
 from lanlab.studies import Level
@@ -171,9 +171,9 @@ def test_of_a_question_that_is_asked_from_both_sides_the_one_that_is_so_is_told(
     other = open_about(("b",), (5,), 9)
     holds = replace(one, truth="holds")
     against = replace(one, truth="does not hold")
-    assert _told([against, other, holds]) == (holds, other)
-    assert _told([holds, against, other]) == (holds, other)
-    assert _told([against, one]) == (against,)
+    assert _once_each([against, other, holds]) == (holds, other)
+    assert _once_each([holds, against, other]) == (holds, other)
+    assert _once_each([against, one]) == (against,)
 
 
 @dataclass

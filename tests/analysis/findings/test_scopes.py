@@ -267,7 +267,7 @@ def test_what_no_side_names_is_gone_through_on_both_sides_alike() -> None:
         (2, "the greatest, at size 2"),
     ]
     assert list(alike([scope(os="xp"), scope(os="be")])) == [{}]
-    assert list(alike([scope(os="xp")], beside=frozenset({"size"}))) == [{}]
+    assert list(alike([scope(os="xp")], given=frozenset({"size"}))) == [{}]
 
 
 def test_factors_are_open_where_all_conditions_have_them_and_none_is_named() -> None:
