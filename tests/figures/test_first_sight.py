@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import matplotlib
@@ -11,6 +12,7 @@ from synthetic_runs import synthetic_run
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.distributions import panels
+from lanlab.figures.far_limits import without_far_limits
 from lanlab.figures.gather import in_order
 from lanlab.figures.labels import with_distinct_labels
 from lanlab.figures.look_matplotlib import GUIDE_LINE, LIMIT_LINE, legend_names
@@ -177,6 +179,31 @@ def test_numbers_are_tilted_only_where_they_do_not_fit(width_in: float, angle: f
         figure, axes = render_matplotlib._draw(chart, width_in)
         figure.draw_without_rendering()
         assert {label.get_rotation() for label in axes.get_xticklabels()} == {angle}
+
+
+def test_names_of_two_parts_stand_in_two_lines_before_they_are_tilted() -> None:
+    names = tuple(f"IPv4, {size:,} B" for size in (128, 256, 384, 512, 640, 768, 896, 1024))
+    x = replace(SIZE, categories=names)
+    chart = Chart("t", x, RATE, (line("a", *(point(at, 1) for at in range(len(names)))),))
+    with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
+        figure, axes = render_matplotlib._draw(chart, 6.4)
+        figure.draw_without_rendering()
+        labels = axes.get_xticklabels()
+        assert {label.get_rotation() for label in labels} == {0}
+        assert labels[0].get_text() == "IPv4,\n128 B"
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
+        assert all(box.y0 > 0 for box in boxes)
+
+
+def test_a_limit_far_above_is_in_the_caption_and_hides_nothing() -> None:
+    far, near = Limit("link limit", ((0, 1155), (1, 1155))), Limit("near", ((0, 40), (1, 40)))
+    chart = Chart("t", SIZE, RATE, (line("a", point(1, 20), point(2, 21)),), limits=(far, near))
+    shown = without_far_limits(chart)
+    assert shown.limits == (near,)
+    assert f"Too far above to be drawn: link limit (1,155 {RATE.unit})." in shown.caption
+    on_log = replace(chart, y=replace(RATE, logarithmic=True))
+    assert without_far_limits(on_log) == on_log
 
 
 def test_no_digit_is_said_that_is_not_known() -> None:

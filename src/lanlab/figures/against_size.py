@@ -80,10 +80,19 @@ def size_chart(
 
 
 def _named_once(limits: list[Limit], name: str) -> list[Limit]:
-    """Limits that are one curve are one limit."""
-    if len(limits) < 2 or len({limit.points for limit in limits}) > 1:
-        return limits
-    return [replace(limits[0], name=name, series=None)]
+    """Limits that are one curve are one limit, named by what their series have in common."""
+    curves: dict[tuple[tuple[float, float], ...], list[Limit]] = {}
+    for limit in limits:
+        curves.setdefault(limit.points, []).append(limit)
+    if len(curves) == 1 and len(limits) > 1:
+        return [replace(limits[0], name=name, series=None)]
+    return [replace(own[0], name=_in_common(own)) for own in curves.values()]
+
+
+def _in_common(limits: Sequence[Limit]) -> str:
+    """The words that all names have."""
+    named = [limit.name.split(", ") for limit in limits]
+    return ", ".join(word for word in named[0] if all(word in words for words in named))
 
 
 def _curve(group: Sequence[Summary], limit: SizeLimit) -> list[tuple[float, float]]:

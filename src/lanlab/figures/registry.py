@@ -24,6 +24,7 @@ from lanlab.figures.distributions import (
     trial_violins,
 )
 from lanlab.figures.factor_effects import factor_effects_forest
+from lanlab.figures.far_limits import without_far_limits
 from lanlab.figures.flow_shares import flow_shares
 from lanlab.figures.gather import FigureData
 from lanlab.figures.goodput_against_file_size import goodput_against_file_size
@@ -128,7 +129,11 @@ def build_figure(
     if at:
         # Levels that were left out have nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
-    chart = with_distinct_labels(in_readable_unit(chart))
+    if study.is_simulated:
+        named = {"measured": "simulated"}
+        series = tuple(replace(one, name=named.get(one.name, one.name)) for one in chart.series)
+        chart = replace(chart, series=series)
+    chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
     lacking = lacking_text(trials, study, figure.experiments)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Width of a letter, and height of a line of letters, at the size that figures have.
 LETTER_IN = 0.083
 _ROW_IN = 0.165
+#: What the layout leaves of a figure's width for its axes; the rest is for the y axis.
+_AXES_RATIO = 0.86
 #: Most levels of a logarithmic axis that have each its number.
 _MOST_TICKS_AT_LEVELS = 7
 #: The same of a linear one.
@@ -165,23 +167,44 @@ def _has_ticks_at_levels(chart: Chart, xs: Sequence[float]) -> bool:
 
 def tilted_names_in(chart: Chart, width_in: float) -> float:
     """Height that the names of a chart's categories take where they do not fit side by side."""
-    names = chart.x.categories
-    if len(names) > width_in / _ROW_IN or not _is_tilted(names, width_in):
+    names, width_in = chart.x.categories, _AXES_RATIO * width_in
+    if len(names) > width_in / _ROW_IN:
         return 0.0
-    return 0.7 * LETTER_IN * max(map(len, names))
+    level = _level_names(names, width_in)
+    if level is None:
+        return 0.7 * LETTER_IN * max(map(len, names))
+    return _ROW_IN * max((name.count("\n") for name in level), default=0)
 
 
-def _is_tilted(names: Sequence[str], width_in: float) -> bool:
-    return sum(len(name) + 2 for name in names) * LETTER_IN > width_in
+def _level_names(names: Sequence[str], width_in: float) -> list[str] | None:
+    """Names that fit side by side, in one line or in two; `None` where they do not."""
+    if sum(len(name) + 2 for name in names) * LETTER_IN <= width_in:
+        return list(names)
+    broken = [_in_two_lines(name) for name in names]
+    widest = max(max(map(len, name.split("\n"))) for name in broken)
+    return broken if len(names) * (widest + 1) * LETTER_IN <= width_in else None
+
+
+def _in_two_lines(name: str) -> str:
+    """A name broken at a comma, or else where both lines come nearest to the same length."""
+    if ", " in name:
+        first, rest = name.split(", ", 1)
+        return f"{first},\n{rest}"
+    words = name.split(" ")
+    breaks = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
+    best = min(breaks, key=lambda two: max(map(len, two)), default=(name, ""))
+    return "\n".join(filter(None, best))
 
 
 def _name_categories(names: tuple[str, ...], axes: Axes) -> None:
     """Every name where there is room, else some of them."""
-    width_in = axes.bbox.width / axes.figure.dpi
+    width_in = _AXES_RATIO * axes.figure.bbox.width / axes.figure.dpi
     every = -(-len(names) * _ROW_IN // width_in)
     places = range(0, len(names), max(1, int(every)))
-    axes.set_xticks(places, [names[place] for place in places])
-    if _is_tilted([names[place] for place in places], width_in):
+    shown = [names[place] for place in places]
+    level = _level_names(shown, width_in)
+    axes.set_xticks(places, shown if level is None else level)
+    if level is None:
         axes.tick_params("x", labelrotation=45)
         for label in axes.get_xticklabels():
             label.set(horizontalalignment="right", rotation_mode="anchor")

@@ -1,0 +1,39 @@
+"""Limits that are so far above all that is drawn that drawing them would hide it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lanlab.figures.chart import Chart, Limit
+from lanlab.figures.wording import number
+
+#: A linear axis that reaches this many times as far as what is drawn shows none of its differences.
+_FAR = 8.0
+
+
+def without_far_limits(chart: Chart) -> Chart:
+    """The chart without limits that would press all else against its axis; its caption has them."""
+    heights = [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
+    heights += [mark.y for one in chart.published for mark in one.marks]
+    top = max(heights, default=0.0)
+    if chart.y.logarithmic or chart.y.ends is not None or top <= 0:
+        return chart
+    far = [one for one in chart.limits if _least(one) > _FAR * top]
+    if not far:
+        return chart
+    said = ", ".join(dict.fromkeys(_text(one, chart.y.unit) for one in far))
+    return replace(
+        chart,
+        limits=tuple(one for one in chart.limits if one not in far),
+        caption=f"{chart.caption} Too far above to be drawn: {said}.".strip(),
+    )
+
+
+def _least(limit: Limit) -> float:
+    return min((y for _, y in limit.points), default=0.0)
+
+
+def _text(limit: Limit, unit: str) -> str:
+    """Its name, with its height where the name does not say it."""
+    height = f"{number(_least(limit))} {unit}".strip()
+    return limit.name if height in limit.name else f"{limit.name} ({height})"
