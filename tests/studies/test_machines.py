@@ -362,3 +362,18 @@ def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
         values.append([numbers["interrupt_us"].value, numbers["ring_frames"].value])
         assert numbers["queue_frames"].value == NEEDED["queue_frames"]["value"]
     assert values == [[10.0, 7.0], [15.0, 9.0]]
+
+
+def test_no_more_blocks_wait_than_a_cache_holds() -> None:
+    """What is written behind waits in the cache: also in a study that is changed."""
+    waiting, held = ({"value": value, **WHY} for value in (100, 50))
+    said = refusal(machines(write_behind_blocks=waiting, cache_blocks=held))
+    assert "write_behind_blocks`: found 100.0; allowed: 0 to 50, what the cache holds" in said
+    assert "allowed: 0 to 0" in refusal(machines(write_behind_blocks=waiting))
+    study = load_study("poo-tan").study
+    fewer = parse_change("machine.pc-at-netware.cache_blocks=50")
+    with pytest.raises(UsageError, match="write_behind_blocks 100 with cache_blocks 50") as refused:
+        changed_study(study, [fewer])
+    assert refused.value.hint is not None
+    assert "--set machine.pc-at-netware.write_behind_blocks=50" in refused.value.hint
+    changed_study(study, [fewer, parse_change("machine.pc-at-netware.write_behind_blocks=50")])

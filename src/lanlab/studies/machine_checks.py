@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.errors import UsageError
 from lanlab.studies.expressions import BadExpression, evaluate
-from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED, most_waiting
 from lanlab.studies.machines import (
     MOST_LIKE,
     Machine,
@@ -38,6 +38,7 @@ def machine_problems(simulation: Simulation) -> Iterator[Problem]:
     if not plain:
         for machine in simulation.machine:
             yield from _lacking(simulation, machine)
+            yield from _waiting_problems(simulation, machine)
         yield from _place_problems(simulation)
         yield from _ensemble_problems(simulation)
 
@@ -111,6 +112,15 @@ def _lacking(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
         yield Problem(
             f"machine.{machine.id}.numbers", f"no {', '.join(lacking)}", listed(REQUIRED) + ", all"
         )
+
+
+def _waiting_problems(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
+    known = known_machine(simulation, machine.id).numbers
+    most = most_waiting({name: one.value for name, one in known.items()})
+    if most is not None:
+        place = f"machine.{machine.id}.numbers.write_behind_blocks"
+        found = show(known["write_behind_blocks"].value)
+        yield Problem(place, found, f"0 to {most:g}, what the cache holds (`cache_blocks`)")
 
 
 def _place_problems(simulation: Simulation) -> Iterator[Problem]:

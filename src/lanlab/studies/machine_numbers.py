@@ -276,3 +276,16 @@ STORE = tuple(
 COSTS = tuple(name for name, kind in NUMBERS.items() if kind.is_cost)
 #: The numbers that every machine must have.
 REQUIRED = tuple(name for name, kind in NUMBERS.items() if kind.is_required)
+
+
+def most_waiting(numbers: Mapping[str, float]) -> float | None:
+    """
+    How many blocks can wait to be written, where a machine has more wait than its cache holds.
+
+    Examples:
+        >>> most_waiting({"write_behind_blocks": 9, "cache_blocks": 4})
+        4
+        >>> most_waiting({"write_behind_blocks": 4, "cache_blocks": 4})
+    """
+    held = numbers.get("cache_blocks", 0)
+    return held if numbers.get("write_behind_blocks", 0) > held else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
 from lanlab.studies.base import Level
-from lanlab.studies.machine_numbers import COSTS, NUMBERS
+from lanlab.studies.machine_numbers import COSTS, NUMBERS, most_waiting
 from lanlab.studies.machines import (
     KnownMachine,
     Machine,
@@ -122,6 +122,7 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
         numbers = _frozen(known_one)
         if machine.id in by_machine:
             numbers |= _changed(known_one, by_machine[machine.id], assumed)
+            _check_waiting(machine.id, numbers)
         machines.append(Machine(id=machine.id, title=machine.title, numbers=numbers))
     alike = [one.id for one in simulation.machine if _is_like(simulation, one, by_machine)]
     if alike:
@@ -149,6 +150,17 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
         }
     )
     return changed, assumed
+
+
+def _check_waiting(machine: str, numbers: Mapping[str, MachineNumber]) -> None:
+    most = most_waiting({name: one.value for name, one in numbers.items()})
+    if most is not None:
+        found = numbers["write_behind_blocks"].value
+        raise UsageError(
+            f"--set: machine.{machine}: found write_behind_blocks {found:g} with cache_blocks "
+            f"{most:g}; allowed: no more blocks that wait than the cache holds",
+            hint=f"set both, as in `--set machine.{machine}.write_behind_blocks={most:g}`",
+        )
 
 
 def members_of(simulation: Simulation) -> int:
