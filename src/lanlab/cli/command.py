@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, get_args, get_type_hints
 
@@ -45,8 +47,24 @@ _RENAMED = {
 }
 
 
+@contextlib.contextmanager
+def _whole_words() -> Iterator[None]:
+    """Have help break no word at its hyphen: half an option or a path is none."""
+    wrapper: Any = textwrap.TextWrapper
+    kept = wrapper.wordsep_re
+    wrapper.wordsep_re = wrapper.wordsep_simple_re
+    try:
+        yield
+    finally:
+        wrapper.wordsep_re = kept
+
+
 class Commands(TyperGroup):
     """All commands; those of other programs are answered with lanlab's."""
+
+    def get_help(self, ctx: Any) -> str:
+        with _whole_words():
+            return super().get_help(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         hint = None if args[0] in self.commands else own_command(args[0])
@@ -58,6 +76,14 @@ class Commands(TyperGroup):
 class Command(TyperCommand):
     """A command that takes options by their former names, too, and refuses values which are empty,
     another option, or no number."""
+
+    def get_help(self, ctx: Any) -> str:
+        with _whole_words():
+            return super().get_help(ctx)
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """The whole first sentence: the list of commands breaks it into lines, and cuts nothing."""
+        return super().get_short_help_str(limit=10_000)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = {name for param in self.get_params(ctx) for name in param.opts}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lanlab.figures.chart import Chart, Limit
@@ -21,7 +22,10 @@ def without_far_limits(chart: Chart) -> Chart:
     far = [one for one in chart.limits if _least(one) > _FAR * top]
     if not far:
         return chart
-    said = ", ".join(dict.fromkeys(_text(one, chart.y.unit) for one in far))
+    levels: dict[str, list[Limit]] = {}
+    for one in far:
+        levels.setdefault(f"{number(_least(one))} {chart.y.unit}".strip(), []).append(one)
+    said = ", ".join(_text(own, height) for height, own in levels.items())
     return replace(
         chart,
         limits=tuple(one for one in chart.limits if one not in far),
@@ -33,7 +37,8 @@ def _least(limit: Limit) -> float:
     return min((y for _, y in limit.points), default=0.0)
 
 
-def _text(limit: Limit, unit: str) -> str:
-    """Its name, with its height where the name does not say it."""
-    height = f"{number(_least(limit))} {unit}".strip()
-    return limit.name if height in limit.name else f"{limit.name} ({height})"
+def _text(limits: Sequence[Limit], height: str) -> str:
+    """What the names of limits of one height have in common, and the height."""
+    named = [limit.name.split(", ") for limit in limits]
+    name = ", ".join(word for word in named[0] if all(word in words for words in named))
+    return name if height in name else f"{name} ({height})"
