@@ -175,14 +175,28 @@ impl Connection {
         if self.repeats_what_is_known(packet) {
             return;
         }
+        if self.payload_bytes(packet) > 0 {
+            self.facts.data_segments_received += 1;
+        }
+        let end = self.end_of(packet);
+        self.take_in(now, packet, |connection, segment| {
+            connection.look_at_window(segment);
+            if end.is_some() {
+                connection.without_end(segment);
+            }
+        });
+        if let Some(end) = end {
+            self.take_in(now, &end, Self::look_at_window);
+        }
+    }
+
+    /// Give a packet to smoltcp, changed.
+    fn take_in(&mut self, now: Instant, packet: &[u8], change: impl FnOnce(&mut Self, &mut [u8])) {
         let mut buffer = self.device.unused.pop().unwrap_or_default();
         buffer.clear();
         buffer.reserve_exact(packet.len());
         buffer.extend_from_slice(packet);
-        if self.payload_bytes(packet) > 0 {
-            self.facts.data_segments_received += 1;
-        }
-        self.look_at_window(&mut buffer);
+        change(self, &mut buffer);
         self.device.received = Some(buffer);
         self.interface.poll_ingress_single(in_micros(now), &mut self.device, &mut self.sockets);
     }

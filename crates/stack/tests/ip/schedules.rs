@@ -314,6 +314,13 @@ fn an_end_that_was_lost_is_sent_again_whatever_is_acknowledged_before_it() {
     comes_to_its_end(10_441);
 }
 
+/// Found among many: the last segment, with the end, is longer than the window that smoltcp knows of.
+#[test]
+fn an_end_that_comes_with_more_data_than_there_is_room_for_ends_nothing_yet() {
+    comes_to_its_end(322_367);
+    comes_to_its_end(517_457);
+}
+
 /// `SCHEDULES=1000000 cargo test --release -p lanlab-stack --test ip -- --ignored schedules`.
 #[test]
 #[ignore = "long: 3,000 schedules, or as many as are asked for"]

@@ -1,7 +1,7 @@
 //! What is changed in segments on their way from and to smoltcp, and counted of them.
 
 use smoltcp::socket::tcp::State;
-use smoltcp::wire::{IpAddress, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{IpAddress, Ipv4Packet, Ipv6Packet, TcpPacket, TcpSeqNumber};
 
 use super::super::frames::ip_header_bytes;
 use super::Connection;
@@ -47,6 +47,41 @@ impl Connection {
         self.sent.is_window_closed = is_closed && waiting <= 0;
         if is_closed && waiting > 0 {
             tcp.set_window_len(1);
+            tcp.fill_checksum(&ends.0, &ends.1);
+        }
+    }
+
+    /// The end of what the peer sends, as a segment of its own, where it comes with data. smoltcp takes it with them
+    /// even where it has room for some of them alone, and what is beyond is lost.
+    pub(super) fn end_of(&self, packet: &[u8]) -> Option<Vec<u8>> {
+        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let header = ip_header_bytes(self.local.ip());
+        let tcp = self.tcp(packet)?;
+        let bytes = tcp.payload().len();
+        if !tcp.fin() || bytes == 0 || !tcp.verify_checksum(&ends.0, &ends.1) {
+            return None;
+        }
+        let (first, length) = (tcp.seq_number(), usize::from(tcp.header_len()));
+        let mut end = packet.get(..header + length)?.to_vec();
+        if self.local.is_ipv4() {
+            let mut ip = Ipv4Packet::new_unchecked(&mut end);
+            ip.set_total_len((header + length) as u16);
+            ip.fill_checksum();
+        } else {
+            Ipv6Packet::new_unchecked(&mut end).set_payload_len(length as u16);
+        }
+        let mut tcp = TcpPacket::new_unchecked(&mut end[header..]);
+        tcp.set_seq_number(first + bytes);
+        tcp.fill_checksum(&ends.0, &ends.1);
+        Some(end)
+    }
+
+    /// Take the end from a segment.
+    pub(super) fn without_end(&self, packet: &mut [u8]) {
+        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
+        if let Some(mut tcp) = segment.and_then(|octets| TcpPacket::new_checked(octets).ok()) {
+            tcp.set_fin(false);
             tcp.fill_checksum(&ends.0, &ends.1);
         }
     }
