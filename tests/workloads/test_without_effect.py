@@ -12,6 +12,7 @@ from lanlab.workloads import without_effect as table
 
 TCP = {"transport": "tcp"}
 TIME = {"time_s": 1}
+COPY_SMALL = {"service": "ftp", "stack": "small", "stack_address": "10.0.0.9"}
 SMALL = {**TCP, "stack": "small", "stack_address": "10.0.0.9", "peer": "tcp://10.0.0.1:5001"}
 #: Of each workload: a parameter and its value, what is wrong for it, what it needs.
 CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
@@ -28,6 +29,9 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ("stream", {"stack_address": "10.0.0.9", **TIME}, TCP, SMALL),
     ("stream", {"stack_memory_bytes": "48kB", **TIME}, TCP, SMALL),
     ("stream", {"receiver_rivals": 1, **TIME}, {}, {"receiver_processor": 0}),
+    ("copy", {"stack": "small"}, {"service": "sftp"}, COPY_SMALL),
+    ("copy", {"stack_address": "10.0.0.9"}, {"service": "ftp"}, COPY_SMALL),
+    ("copy", {"stack_memory_bytes": "180kB"}, {"service": "ftp"}, COPY_SMALL),
     ("copy", {"medium": "disk"}, {"dataset": "dir:/tmp"}, {"dataset": "many-small"}),
     ("copy", {"signing": "required"}, {"service": "smb"}, {"service": "smb1"}),
     (

@@ -13,6 +13,7 @@ mod ncp;
 mod nfs;
 mod s3;
 mod sftp;
+pub mod small;
 mod smb;
 mod smb1;
 mod station;

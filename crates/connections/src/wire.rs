@@ -1,12 +1,15 @@
 //! A connection, with TLS or without.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsStream;
+
+use crate::small::SmallStream;
 
 /// A connection of FTP.
 #[derive(Debug)]
@@ -15,14 +18,34 @@ pub enum Wire {
     Plain(TcpStream),
     /// Over TLS.
     Tls(Box<TlsStream<TcpStream>>),
+    /// As it is, over this process's own TCP.
+    Small(SmallStream),
 }
 
 impl Wire {
-    /// The socket below.
-    pub fn socket(&self) -> &TcpStream {
+    /// The socket below, if it is the system's.
+    fn socket(&self) -> Option<&TcpStream> {
         match self {
-            Self::Plain(stream) => stream,
-            Self::Tls(stream) => stream.get_ref().0,
+            Self::Plain(stream) => Some(stream),
+            Self::Tls(stream) => Some(stream.get_ref().0),
+            Self::Small(_) => None,
+        }
+    }
+
+    /// Whether it sends at once (`TCP_NODELAY`), where that is known.
+    pub fn no_delay(&self) -> Option<bool> {
+        self.socket()?.nodelay().ok()
+    }
+
+    /// Address of this end.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        match self {
+            Self::Small(stream) => Ok(stream.local_address()),
+            Self::Plain(stream) => stream.local_addr(),
+            Self::Tls(stream) => stream.get_ref().0.local_addr(),
         }
     }
 
@@ -40,6 +63,7 @@ impl AsyncRead for Wire {
     ) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(context, buffer),
+            Self::Small(stream) => Pin::new(stream).poll_read(context, buffer),
             Self::Tls(stream) => match Pin::new(stream).poll_read(context, buffer) {
                 // Many FTP servers end a data connection without TLS's close_notify. The file's
                 // length and the reply show whether all of it came.
@@ -60,6 +84,7 @@ impl AsyncWrite for Wire {
     ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(context, data),
+            Self::Small(stream) => Pin::new(stream).poll_write(context, data),
             Self::Tls(stream) => Pin::new(stream).poll_write(context, data),
         }
     }
@@ -67,6 +92,7 @@ impl AsyncWrite for Wire {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_flush(context),
+            Self::Small(stream) => Pin::new(stream).poll_flush(context),
             Self::Tls(stream) => Pin::new(stream).poll_flush(context),
         }
     }
@@ -74,6 +100,7 @@ impl AsyncWrite for Wire {
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
+            Self::Small(stream) => Pin::new(stream).poll_shutdown(context),
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(context),
         }
     }

@@ -8,7 +8,9 @@ pub mod address;
 pub mod carrier;
 pub mod fault;
 pub mod ipx;
+mod link_place;
 pub mod minimum_rate;
+mod own_stack;
 pub mod path;
 pub mod session;
 pub mod target;
@@ -17,9 +19,9 @@ pub use address::HostAddress;
 pub use carrier::{Carrier, CarrierCounts};
 pub use fault::{Class, Fault, Result};
 pub use ipx::{IpxFraming, IpxSegment};
+pub use link_place::LinkPlace;
 pub use minimum_rate::MinimumRate;
+pub use own_stack::OwnStack;
 pub use path::{BadPath, ServicePath, beginning};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
-pub use target::{
-    Credentials, Dialect, LinkPlace, ServiceKind, SystemProfile, Target, TcpProfile, Trust,
-};
+pub use target::{Credentials, Dialect, ServiceKind, SystemProfile, Target, TcpProfile, Trust};

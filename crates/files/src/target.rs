@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use lanlab_stack::node::CarrierKind;
 use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
 
-use crate::{Carrier, HostAddress, IpxSegment};
+use crate::{Carrier, HostAddress, IpxSegment, LinkPlace, OwnStack};
 
 /// The file services that there are.
 #[derive(
@@ -130,24 +130,6 @@ pub enum TcpProfile {
     Nt4,
 }
 
-/// A link of whole Ethernet frames.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LinkPlace {
-    /// An interface by its name; the engine needs the right to open it (`CAP_NET_RAW`).
-    Interface(String),
-    /// A packet socket that another process has bound to an interface, open in the engine with this
-    /// number.
-    Descriptor(i32),
-    /// The same, with its frames of both directions written to a new file.
-    Recorded {
-        /// The socket.
-        descriptor: i32,
-        /// Absolute path of the file, which must not exist.
-        pcap: String,
-    },
-}
-
 /// A directory of a file service.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -218,6 +200,9 @@ pub struct Target {
     /// The same for receiving.
     #[serde(default)]
     pub receive_buffer_bytes: Option<u32>,
+    /// The engine's own TCP, in place of the system's, to a server of FTP; absent: the system's.
+    #[serde(default)]
+    pub stack: Option<OwnStack>,
 }
 
 impl Target {
@@ -253,6 +238,7 @@ impl Target {
             timeout_ns: default_timeout_ns(),
             send_buffer_bytes: None,
             receive_buffer_bytes: None,
+            stack: None,
         }
     }
 }

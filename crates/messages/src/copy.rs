@@ -4,7 +4,7 @@ use lanlab_files::{CarrierCounts, Facts, Target, TransferCapabilities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuTime, DatasetSpec, Distribution, HostWindow};
+use super::{CpuTime, DatasetSpec, Distribution, HostWindow, StackFacts};
 
 /// What a trial copies, from where to where. The same for its requests: `copy_prepare`, `copy`,
 /// `copy_check` and, even if those failed, `copy_empty`.
@@ -187,6 +187,8 @@ pub struct Copied {
     pub facts: Facts,
     /// What this host's station counted from the first connection on, of a carrier on Ethernet.
     pub carrier: Option<CarrierCounts>,
+    /// What the engine's own TCP has counted until now, where the server was reached by that.
+    pub stack: Option<StackFacts>,
     /// How the files were moved.
     pub manner: TransferCapabilities,
     /// From the opening of a file to its first octet: received of a download, taken by the server

@@ -1,8 +1,7 @@
 //! A stream whose other end is no engine.
 
-use std::net::Ipv4Addr;
-
-use lanlab_files::{HostAddress, LinkPlace};
+use lanlab_files::HostAddress;
+pub use lanlab_files::OwnStack;
 use schemars::JsonSchema;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -32,18 +31,6 @@ pub struct PeerStream {
     /// The engine's own TCP, in place of the system's; absent: the system's.
     #[serde(default)]
     pub stack: Option<OwnStack>,
-}
-
-/// A station of the engine's own on an Ethernet, with IPv4, ARP and TCP in bounded memory.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OwnStack {
-    /// Its link.
-    pub link: LinkPlace,
-    /// Its IPv4 address, which no other host has.
-    pub address: Ipv4Addr,
-    /// Bound of what it holds in all, bytes.
-    pub memory_bytes: u64,
 }
 
 /// What a station of the engine's own counted, over all its connections.

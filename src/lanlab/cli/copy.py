@@ -82,7 +82,8 @@ def copy(
     lanlab copy schomer-large sftp://me@nas/tmp --download --json;
     lanlab copy mixed --service smb --to alice@nas;
     sudo lanlab copy mixed smb1+nbf://CNCFILES/DATA --interface eth1;
-    lanlab copy mixed smb://me@nas/share --from bob@pc1;
+    sudo lanlab copy mixed ftp://me@nas/tmp --stack small --stack-address 192.168.7.77
+    --interface eth1; lanlab copy mixed smb://me@nas/share --from bob@pc1;
     lanlab copy 1x6MB --testbed simulated --machines celeron400-w2ksp2,celeron400-w2ksp2 --link 100M
     """
     from lanlab.cli import single
@@ -104,7 +105,12 @@ def copy(
         "copy",
         {**given, **found.parameters},
         trials=trials,
-        testbed=found.testbed(testbed, interface, is_office_network=office_network),
+        testbed=found.testbed(
+            testbed,
+            interface,
+            is_office_network=office_network,
+            is_small=given["stack"] == "small",
+        ),
         link=None if found.is_users_server else link,
         machines=machines,
         pcap=pcap,

@@ -61,7 +61,9 @@ class Endpoints:
                 hint="name a service that does, as in `--service sftp`",
             )
 
-    def testbed(self, asked: str, interface: str | None, *, is_office_network: bool) -> str:
+    def testbed(
+        self, asked: str, interface: str | None, *, is_office_network: bool, is_small: bool = False
+    ) -> str:
         """
         Name of the testbed to measure on: a user's own server is reached from this host, or from
         one that is named.
@@ -70,12 +72,16 @@ class Endpoints:
             asked: What was asked for.
             interface: That leads to a server without IP.
             is_office_network: Whether it may have the default route.
+            is_small: Whether the client has the small stack.
 
         Raises:
             UsageError: An interface that has no effect, is not there, or is not to be used.
         """
+        from lanlab.cli.peer_options import small_interface
         from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
 
+        if is_small and self.is_users_server and not is_of_real_hosts(asked):
+            return small_interface(interface, is_office_network=is_office_network)
         if interface is None and not is_office_network:
             return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
         has_effect = any(map(_goes_without_ip, self.servers))

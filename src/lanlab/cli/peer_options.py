@@ -76,9 +76,6 @@ def at_interface(
     Raises:
         UsageError: It is missing, has no effect, is not there, or is not to be used.
     """
-    from lanlab.testbeds.raw_links import check_interface, forwards
-    from lanlab.testbeds.registry import INTERFACE
-
     if given["stack"] != "small":
         if given["stack"] not in (None, "system"):
             raise UsageError(
@@ -95,9 +92,22 @@ def at_interface(
             "other end",
             hint="name it as in `--peer tcp://192.168.7.9:5001`, without --from and --testbed",
         )
+    return small_interface(interface, is_office_network=is_office_network)
+
+
+def small_interface(interface: str | None, *, is_office_network: bool) -> str:
+    """
+    The testbed of a measurement from the small stack at an interface of this machine.
+
+    Raises:
+        UsageError: It is missing, is not there, or is not to be used.
+    """
+    from lanlab.testbeds.raw_links import check_interface, forwards
+    from lanlab.testbeds.registry import INTERFACE
+
     if interface is None:
         raise UsageError(
-            "--stack small needs --interface, the Ethernet interface that leads to the peer",
+            "--stack small needs --interface, the Ethernet interface that leads to the other end",
             hint="add as in `--interface eth1`",
         )
     check_interface(interface, is_office_network=is_office_network)

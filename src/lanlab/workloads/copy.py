@@ -19,6 +19,7 @@ from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
+from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP, check_small_stack
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
@@ -90,6 +91,14 @@ class CopyParameters(ServiceParameters):
         None, "SO_RCVBUF of the client.", option=None, ge=1024, le=2**30
     )
 
+    stack: Literal["system", "small"] = parameter(
+        "system",
+        "TCP of the client: the system's, or lanlab's own of a few kilobytes (`small`), which is a "
+        "station of its own at --interface, to a server of FTP.",
+    )
+    stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
+    stack_memory_bytes: SizeBytes = parameter(200_000, MEMORY_HELP, ge=1_000, le=2**24)
+
     @field_validator("dataset")
     @classmethod
     def _known_dataset(cls, dataset: str) -> str:
@@ -108,6 +117,12 @@ class CopyParameters(ServiceParameters):
     @model_validator(mode="after")
     def _all_has_effect(self) -> CopyParameters:
         refuse_without_effect(self, COPY_NEEDS)
+        if self.stack == "small":
+            check_small_stack(self)
+            if self.parallel_files != 1:
+                raise ValueError(
+                    f"parallel_files: found {self.parallel_files}; allowed with stack `small`: 1"
+                )
         return self
 
     @property

@@ -37,6 +37,8 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         metrics["files_per_s"] = copied["copied_files"] / elapsed_s
     metrics |= carrier_metrics(copied.get("carrier"))
     metrics |= _on_the_medium(outcome, octets)
+    if (stack := copied.get("stack")) is not None:
+        metrics["stack_held_bytes"] = stack["held_bytes"]
     metrics |= _times("first_byte", copied["first_byte"], ("p50", "max"))
     metrics |= _times("file_time", copied["file_time"], FILE_STATISTICS)
     for operation in FILE_CALLS:

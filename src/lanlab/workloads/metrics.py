@@ -76,6 +76,7 @@ def _cpu(role: str, name: str) -> list[Metric]:
 _GOODPUT = Metric("goodput_bps", "bit/s", "goodput", "more")
 _START_SKEW = Metric("start_skew_ns", "ns", "start skew", "less")
 _INTERRUPTS = Metric("interrupt_cpu_s", "s", "time in interrupts", "less")
+_STACK_HELD = Metric("stack_held_bytes", "B", "most memory that the small stack held", "less")
 _RETRIES = Metric("retries", "retries", "retries", "less")
 _ELAPSED = Metric("elapsed_s", "s", "elapsed time", "less")
 _JAIN = Metric("jain_index", "ratio", "Jain's index", "more", ("", 1.0))
@@ -130,7 +131,7 @@ _ONE_WAY_STREAM = _table(
     Metric("total_acknowledged_bytes", "B", "acknowledged, warm-up included"),
     Metric("total_received_bytes", "B", "received, warm-up included"),
     Metric("returned_bytes", "B", "sent back by the peer"),
-    Metric("stack_held_bytes", "B", "most memory that the small stack held", "less"),
+    _STACK_HELD,
     Metric("peer_goodput_bps", "bit/s", "goodput by the peer's report", "more"),
     Metric("peer_received_bytes", "B", "received by the peer's report", "more"),
     Metric("peer_sent_bytes", "B", "sent by the peer's report"),
@@ -218,6 +219,7 @@ COPY = _table(
     Metric("wire_bytes", "B", "bytes on the medium", "less"),
     Metric("wire_frames_per_kb", "frames/kB", "frames on the medium for each kB", "less"),
     Metric("wire_bytes_per_byte", "B/B", "bytes on the medium for each byte", "less"),
+    _STACK_HELD,
     Metric("stall_ratio", "ratio", "share of time in stalled calls", "less"),
     _cpu("client", "client's"),
     Metric("client_cpu_s_per_gb", "s/GB", "client's CPU time", "less"),

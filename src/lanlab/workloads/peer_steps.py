@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanlab.addresses import AddressFamily
-from lanlab.errors import UnmetNeed
 from lanlab.roles import REVERSE, REVERSE_PREFIX, ROLES
 from lanlab.workloads.outcome import Progress
 from lanlab.workloads.peers import Peer, parse_peer
+from lanlab.workloads.small_stack import own_link, requested
 from lanlab.workloads.steps import (
     Before,
     EngineReport,
@@ -89,24 +89,14 @@ class PeerSteps(OneEnd):
             "processor": processors[is_reverse],
         }
         if parameters.stack == "small":
-            request["stack"] = {
-                "address": parameters.stack_address,
-                "memory_bytes": parameters.stack_memory_bytes,
-            }
+            request["stack"] = requested(parameters)
         role = receiver if is_reverse else sender
         super().__init__(role, peer, parameters.address_family, request, longest_s)
 
     def open(self, stage: Stage) -> None:
         """Find the Ethernet of the small stack, too."""
         if "stack" in self._request:
-            link = stage.raw_link(self._role)
-            if link is None:
-                raise UnmetNeed(
-                    "the small stack is a station of its own on an Ethernet, and no interface was "
-                    "named",
-                    hint="name the one that leads to the peer, as in `--interface eth1`",
-                )
-            self._request["stack"] |= {"link": link}
+            self._request["stack"] |= own_link(stage.raw_link(self._role))
         super().open(stage)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:

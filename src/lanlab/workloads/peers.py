@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE
+from lanlab.workloads.small_stack import check_small_stack
 
 if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
@@ -157,9 +158,8 @@ _OF_THE_SENDER = ("sender_processor", "io", "when_late")
 _OF_THE_RECEIVER = ("receiver_processor", "receive", "read_bytes")
 
 
-#: Parameters that the small stack has not, and the sizes that its buffers may have.
+#: Parameters that the small stack has not.
 _OF_THE_SYSTEM = ("congestion_control", "dscp", "io", "receive", "read_bytes", "threads")
-_SMALL_BUFFERS = range(1460, 65_536)
 
 
 def _check_small_stack(parameters: StreamParameters) -> None:
@@ -167,25 +167,7 @@ def _check_small_stack(parameters: StreamParameters) -> None:
     Raises:
         ValueError: The small stack has no address, or cannot do what is asked for.
     """
-    if parameters.stack_address is None:
-        problem = ValueError("stack: found `small` without an address of its own")
-        problem.add_note("give one that no host has, as in `--stack-address 192.168.7.77`")
-        raise problem
-    try:
-        ipaddress.IPv4Address(parameters.stack_address)
-    except ValueError:
-        raise ValueError(
-            f"stack_address: found `{parameters.stack_address}`; allowed: an IPv4 address"
-        ) from None
-    if parameters.ip_version != 4:
-        raise ValueError("ip_version: found 6; allowed with stack `small`: 4")
-    for key in ("send_buffer_bytes", "receive_buffer_bytes"):
-        size = getattr(parameters, key)
-        if size is not None and size not in _SMALL_BUFFERS:
-            raise ValueError(
-                f"{key}: found {size}; allowed with stack `small`: {_SMALL_BUFFERS[0]} to "
-                f"{_SMALL_BUFFERS[-1]}"
-            )
+    check_small_stack(parameters)
     for key in _OF_THE_SYSTEM:
         value = getattr(parameters, key)
         if value != type(parameters).model_fields[key].default:

@@ -26,6 +26,7 @@ from lanlab.workloads.parameters import (
 from lanlab.workloads.peer_results import peer_metrics
 from lanlab.workloads.peer_steps import PeerSteps
 from lanlab.workloads.peers import check_peer
+from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
 from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
@@ -83,12 +84,10 @@ class StreamParameters(FlowParameters):
         "TCP of this end: the system's, or lanlab's own of a few kilobytes (`small`), which is a "
         "station of its own at --interface, towards --peer tcp://.",
     )
-    stack_address: str | None = parameter(
-        None, "IPv4 address of the small stack: one that no host has.", metavar="ADDRESS"
-    )
+    stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_memory_bytes: SizeBytes = parameter(
         64_000,
-        "Most memory of the small stack in all: buffers, frames, timers.",
+        MEMORY_HELP,
         ge=1_000,
         le=2**24,
     )

@@ -99,6 +99,9 @@ SERVICE_NEEDS = (
     ),
 )
 COPY_NEEDS = (
+    Need("stack", lambda p: p.service == "ftp", "service `ftp`"),
+    Need("stack_address", lambda p: p.stack == "small", "stack `small`"),
+    Need("stack_memory_bytes", lambda p: p.stack == "small", "stack `small`"),
     Need(
         "medium",
         lambda p: p.tree is None or p.direction == "download",

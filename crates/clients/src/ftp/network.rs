@@ -14,7 +14,7 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{TlsConnector, TlsStream};
 
-use crate::{transport, trust};
+use crate::{small, transport, trust};
 
 /// Connections to a server, and a clock to wait by.
 pub trait Network: Debug {
@@ -115,7 +115,10 @@ impl Network for Sockets {
     type Wire = Wire;
 
     async fn connect(&self, peer: SocketAddr) -> Result<Wire> {
-        transport::connect_to(&self.target, peer).await.map(Wire::Plain)
+        match small::connect(&self.target, peer).await? {
+            Some(stream) => Ok(Wire::Small(stream)),
+            None => transport::connect_to(&self.target, peer).await.map(Wire::Plain),
+        }
     }
 
     fn has_tls(&self) -> bool {
@@ -138,10 +141,10 @@ impl Network for Sockets {
 
     fn facts(&self, wire: &Wire) -> (String, Option<bool>) {
         let protection = match wire {
-            Wire::Plain(_) => "none".to_owned(),
+            Wire::Plain(_) | Wire::Small(_) => "none".to_owned(),
             Wire::Tls(stream) => transport::tls_words(stream.get_ref().1),
         };
-        (protection, wire.socket().nodelay().ok())
+        (protection, wire.no_delay())
     }
 
     fn patience(&self) -> Duration {

@@ -157,7 +157,7 @@ impl System for Host {
     type File = File;
 
     fn local_address(&self, wire: &Wire) -> io::Result<SocketAddr> {
-        wire.socket().local_addr()
+        wire.local_address()
     }
 
     fn listen(&self, address: SocketAddr) -> io::Result<(TcpListener, u16)> {

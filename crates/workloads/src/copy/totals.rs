@@ -65,6 +65,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
         connect_ns,
         facts,
         carrier: None,
+        stack: None,
         manner,
         first_byte: meters.first_byte().finish(),
         file_time: meters.file_time().finish(),

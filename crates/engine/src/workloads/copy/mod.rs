@@ -17,6 +17,7 @@ mod local;
 mod not_removed;
 mod removal;
 pub mod service_paths;
+mod stack;
 pub mod trial_directory;
 mod workers;
 
@@ -69,6 +70,7 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
         let found = format!("{asked} octets under way");
         return Err(Failure::value("depth", found, format!("{SESSION_BYTES} for each file")));
     }
+    stack::check(spec)?;
     check_segment(spec.service.ipx, spec.service.carrier)?;
     check_profile(spec.service.profile, spec.service.carrier)?;
     recorded::begin_any(spec.service.link.as_ref())?;

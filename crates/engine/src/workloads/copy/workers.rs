@@ -19,6 +19,7 @@ use super::clock::{RuntimeClock, bounded};
 use super::files::{Files, Truth, open_source};
 use super::local::{Place, Sink, compare_hashes};
 use super::service_paths::path;
+use super::stack;
 use crate::host::cpu_time;
 use crate::messages::{
     ClientSide, CopySpec, CopyVerify, Direction, Failure, HostWindow, Outcome, Verified,
@@ -86,6 +87,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         running.tell_files(line);
     }
     copied.carrier = carrier;
+    copied.stack = stack::facts(&spec.service);
     let failure = failure.or_else(|| match verify(&job, hashes, copied.manner) {
         Ok(verified) => {
             copied.verified = verified;

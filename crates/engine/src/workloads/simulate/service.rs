@@ -61,6 +61,9 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
     }
     check_segment(service.ipx, service.carrier)?;
     check_profile(service.profile, service.carrier)?;
+    if service.stack.is_some() {
+        return Err(Failure::value("work.spec.service.stack", "one", "none on simulated machines"));
+    }
     if let Some(name) = profile
         && profile::by_name(name).is_none()
     {

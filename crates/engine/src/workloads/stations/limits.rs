@@ -12,6 +12,9 @@ const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
 /// Refuse more stations than this process may have descriptors, and this host ports, for.
 pub fn check(target: &Target, stations: u32) -> Result<(), Failure> {
+    if target.stack.is_some() {
+        return Err(Failure::value("service.stack", "one", "none for stations"));
+    }
     descriptors::provide(descriptors(target, stations), &format!("{stations} stations"))?;
     if target.address.is_some()
         && let Ok(range) = fs::read_to_string(PORT_RANGE)

@@ -61,7 +61,7 @@ fn profile(request: &PeerStream) -> Result<TcpProfile, Failure> {
 pub fn check(request: &PeerStream, stack: &OwnStack) -> Result<(), Failure> {
     let peer = peer_address(request)?;
     let address = stack.address;
-    if address == peer || !is_of_one_host(address) {
+    if address == peer || !stack.has_address_of_one_host() {
         return Err(Failure::value("address", address, "an IPv4 address that no other host has"));
     }
     let profile = profile(request)?;
@@ -86,11 +86,6 @@ fn peer_address(request: &PeerStream) -> Result<Ipv4Addr, Failure> {
             Err(Failure::value("peer", request.peer, "an IPv4 address with the small stack"))
         }
     }
-}
-
-fn is_of_one_host(address: Ipv4Addr) -> bool {
-    let is_special = address.is_unspecified() || address.is_loopback() || address.is_multicast();
-    !is_special && !address.is_broadcast() && address.octets()[0] < 240 && address.octets()[0] > 0
 }
 
 /// Open the link, connect, wait for the start, and send or receive.

@@ -1,0 +1,82 @@
+//! This host's station with TCP of its own, on the way to the server of a target.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use lanlab_connections::small::{SmallFacts, SmallNode, SmallPlan, SmallStream};
+use lanlab_connections::small::{facts_of, node_of};
+use lanlab_files::{Class, Fault, LinkPlace, OwnStack, Result, Target};
+use lanlab_os::RawLinkPlace;
+
+use crate::transport;
+
+/// Connections of a session of FTP: for commands, for a file, and one of which the end is on its way.
+const CONNECTIONS: usize = 3;
+
+/// What the station of a target is to be; `None` over the system's TCP, or if it cannot be.
+pub fn plan_of(target: &Target) -> Option<SmallPlan> {
+    let stack = target.stack.as_ref()?;
+    let peer = match target.address?.ip() {
+        IpAddr::V4(peer) => Some(peer),
+        IpAddr::V6(_) => return None,
+    };
+    Some(SmallPlan {
+        place: place_of(stack),
+        address: stack.address,
+        peer,
+        tcp: SmallPlan::tcp(target.receive_buffer_bytes, target.send_buffer_bytes, true)?,
+        connections: CONNECTIONS,
+        ports: Vec::new(),
+        memory_bytes: stack.memory_bytes,
+    })
+}
+
+fn place_of(stack: &OwnStack) -> RawLinkPlace {
+    match &stack.link {
+        LinkPlace::Interface(name) => RawLinkPlace::Interface(name.clone()),
+        LinkPlace::Descriptor(descriptor) | LinkPlace::Recorded { descriptor, .. } => {
+            RawLinkPlace::Descriptor(*descriptor)
+        }
+    }
+}
+
+/// What the station of a target has counted; `None` if none was used.
+pub fn counted(target: &Target) -> Option<SmallFacts> {
+    facts_of(&plan_of(target)?)
+}
+
+/// Connect to an address of the server from this host's station; `None` if the target is reached by the system's
+/// TCP.
+pub async fn connect(target: &Target, to: SocketAddr) -> Result<Option<SmallStream>> {
+    if target.stack.is_none() {
+        return Ok(None);
+    }
+    let Some(plan) = plan_of(target) else {
+        let message = format!("the small stack cannot reach {to} with these buffers");
+        return Err(Fault::new(Class::Unsupported, message));
+    };
+    let node = station(&plan)?;
+    let what = format!("connect to {to} over the small stack");
+    transport::within(target, &what, async {
+        node.ready().await.map_err(|error| Fault::of_connection("the small stack", &error))?;
+        node.connect(to).await.map_err(|error| Fault::of_connection(&what, &error))
+    })
+    .await
+    .map(Some)
+}
+
+fn station(plan: &SmallPlan) -> Result<Arc<SmallNode>> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|error| Fault::new(Class::Local, format!("random numbers: {error}")))?;
+    node_of(plan, u64::from_le_bytes(random)).map_err(|error| {
+        let fault = Fault::of_connection("the small stack", &error);
+        match error.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                fault.hint("raw frames need the rights of root on that host")
+            }
+            std::io::ErrorKind::NetworkDown => fault.hint("take the interface up"),
+            _ => fault,
+        }
+    })
+}

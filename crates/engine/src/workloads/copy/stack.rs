@@ -1,0 +1,51 @@
+//! Copies over the engine's own TCP.
+
+use lanlab_clients::small;
+use lanlab_files::{ServiceKind, Target};
+
+use crate::listen::place_of;
+use crate::messages::{CopySpec, Failure, StackFacts};
+
+/// Refuse what this stack cannot do, before the link is touched.
+pub fn check(spec: &CopySpec) -> Result<(), Failure> {
+    let target = &spec.service;
+    let Some(stack) = &target.stack else { return Ok(()) };
+    let value = |key, found: String, allowed: &str| {
+        Err(Failure::value(key, found, format!("{allowed} with the small stack")))
+    };
+    place_of(&stack.link)?;
+    if target.service != ServiceKind::Ftp {
+        return value("service", format!("{:?}", target.service).to_lowercase(), "ftp");
+    }
+    if spec.parallel_files != 1 {
+        return value("parallel_files", spec.parallel_files.to_string(), "1");
+    }
+    let is_taken = target.address.is_some_and(|server| server.ip() == stack.address);
+    if is_taken || !stack.has_address_of_one_host() {
+        return value("address", stack.address.to_string(), "an IPv4 address that no host has");
+    }
+    let Some(plan) = small::plan_of(target) else {
+        return value("service", "this one".to_owned(), "IPv4, and buffers of 1460 to 65535 bytes");
+    };
+    let most = plan.most_bytes();
+    if most > stack.memory_bytes {
+        return Err(Failure::value(
+            "memory",
+            stack.memory_bytes,
+            format!("{most} bytes or more with these buffers"),
+        )
+        .hint("allow more by --stack-memory"));
+    }
+    Ok(())
+}
+
+/// What the stack has counted for a target.
+pub fn facts(target: &Target) -> Option<StackFacts> {
+    small::counted(target).map(|counted| StackFacts {
+        memory_bytes: counted.memory_bytes,
+        held_bytes: counted.held_bytes,
+        sent_frames: counted.sent_frames,
+        received_frames: counted.received_frames,
+        dropped_frames: counted.dropped_frames,
+    })
+}

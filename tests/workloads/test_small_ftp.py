@@ -1,0 +1,124 @@
+"""Files over lanlab's own TCP to and from servers of FTP over the kernel's, on the virtual LAN."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from missing import missing
+from trial_running import Pair, opened_pair
+
+from lanlab.errors import EngineError, UnmetNeed
+from lanlab.performers import metrics_of, perform_between
+from lanlab.performers.servers import start_server
+from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
+from lanlab.workloads.copy import CopyParameters
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+ADDRESS = "10.77.0.77"
+MEMORY_BYTES = 200_000
+
+
+@pytest.fixture(scope="module", params=["100M", "100M:cable,loss=1%"])
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    with opened_pair("virtual", request.param) as pair:
+        yield pair
+
+
+@pytest.fixture(scope="module")
+def clean() -> Iterator[Pair]:
+    with opened_pair("virtual", "100M") as pair:
+        yield pair
+
+
+def over_small(**given: Any) -> dict[str, Any]:
+    small = {"stack": "small", "stack_address": ADDRESS, "stack_memory_bytes": MEMORY_BYTES}
+    return {"service": "ftp", "dataset": "1x200000B", "medium": "tmpfs", **small, **given}
+
+
+def perform(pair: Pair, given: dict[str, Any]) -> TrialOutcome:
+    kind = WORKLOADS["copy"]
+    condition = kind.Parameters.model_validate(given)
+    host = pair.bed.hosts[1]
+    server = replace(pair.end(1), start_server=lambda *given: start_server(host, *given))
+    return perform_between(kind, condition, pair.end(0), server, pair.lead_s)
+
+
+def copied(pair: Pair, **given: Any) -> dict[str, float | int]:
+    """The metrics of a copy, of which every byte has been compared."""
+    given = over_small(**given)
+    outcome = perform(pair, given)
+    if isinstance(outcome.error, UnmetNeed):
+        missing(outcome.error)
+    if outcome.error is not None:
+        raise outcome.error
+    result = outcome.results["client"]
+    assert 0 < result["stack"]["held_bytes"] <= result["stack"]["memory_bytes"] == MEMORY_BYTES
+    kind = WORKLOADS["copy"]
+    condition = kind.Parameters.model_validate(given)
+    return metrics_of(kind, condition, outcome, CounterChanges())
+
+
+@pytest.mark.parametrize("server", ["embedded", "vsftpd"])
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_a_file_comes_whole(pair: Pair, server: str, direction: str) -> None:
+    metrics = copied(pair, server=server, direction=direction)
+
+    assert metrics["copied_bytes"] == 200_000
+    assert metrics["stack_held_bytes"] <= MEMORY_BYTES
+
+
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
+    """A connection each."""
+    metrics = copied(clean, dataset="40x1kB", direction=direction)
+
+    assert metrics["copied_files"] == 40
+    assert metrics["retries"] == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("medium", ["tmpfs", "disk"])
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_ten_megabytes_come_whole(clean: Pair, medium: str, direction: str) -> None:
+    metrics = copied(clean, server="vsftpd", dataset="1x10MB", medium=medium, direction=direction)
+
+    assert metrics["copied_bytes"] == 10_000_000
+
+
+def failure(pair: Pair, **given: Any) -> EngineError:
+    outcome = perform(pair, over_small(**given))
+    assert isinstance(outcome.error, EngineError)
+    return outcome.error
+
+
+def test_an_address_that_a_host_has_is_refused(clean: Pair) -> None:
+    host = clean.bed.hosts[1].addresses["ipv4"]
+
+    assert "address" in failure(clean, stack_address=host).message
+
+
+def test_memory_that_the_buffers_do_not_fit_into_is_refused(clean: Pair) -> None:
+    error = failure(clean, stack_memory_bytes=64_000)
+
+    assert error.code == "request.value"
+    assert "found 64000; allowed: " in error.message
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"stack_address": None}, "without an address"),
+        ({"stack_address": "::1"}, "allowed: an IPv4 address"),
+        ({"service": "sftp"}, "service `ftp`"),
+        ({"parallel_files": 2}, "allowed with stack `small`: 1"),
+        ({"send_buffer_bytes": 100_000}, "1460 to 65535"),
+        ({"stack": "system"}, "stack `small`"),
+    ],
+)
+def test_what_the_small_stack_cannot_do_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        CopyParameters.model_validate(over_small(**given))
