@@ -333,8 +333,9 @@ def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
             f"No difference in {name} between IPv4 and IPv6 was shown{at}: "
             f"IPv4 beyond IPv6 by {_signed(gain)} ({spread})."
         )
-    ends = " … ".join(number(100 * end, 3) for end in sorted((abs(low - 1), abs(high - 1))))
-    return f"The {name} over IPv4 was {size} ({ends} %) {direction} than over IPv6{at}."
+    first, last = (number(100 * end, 3) for end in sorted((abs(low - 1), abs(high - 1))))
+    range_ = "" if first == last else f" ({first} … {last} %)"
+    return f"The {name} over IPv4 was {size}{range_} {direction} than over IPv6{at}."
 
 
 def _beside_published(
