@@ -286,8 +286,7 @@ impl Connects for Smb1 {
             nonce: [0; 8],
             time: 0,
             raw: service.raw,
-            // Redirectors of the time that is simulated read and write by packets, as far as it is known.
-            multiplexed: false,
+            multiplexed: true,
             requires_signatures: false,
             carrier: port.facts(),
         });

@@ -49,7 +49,7 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
     for (service, carrier, protocol) in [
         (smb1, tcp, "NT LM 0.12"),
         (smb1, r#""nbf""#, "NT LM 0.12"),
-        (smb1, r#""ipx""#, "NT LM 0.12"),
+        (smb1, r#""ipx""#, "multiplexed"),
         (smb1, r#""nbipx""#, "NT LM 0.12"),
         (ftp, tcp, "FTP"),
         (ncp, ncp, "NetWare 2.15"),

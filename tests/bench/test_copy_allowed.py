@@ -1,0 +1,40 @@
+"""`bench/copy_allowed.py` run on a record of a copy on the virtual LAN, and on one of loopback."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+if not BENCH.is_dir():
+    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+
+
+def _run(*argv: str | Path) -> str:
+    ran = subprocess.run(
+        [sys.executable, *argv], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_what_a_copy_reached_is_computed_from_its_record_alone(tmp_path: Path) -> None:
+    """NetBEUI waits for nothing, and sends the same frames in virtual time."""
+    store, lanlab = str(tmp_path / "store.sqlite"), "from lanlab.cli.app import run; run()"
+    copy = ("copy", "1x100kB", "--trials", "1", "--store", store)
+    _run("-c", lanlab, *copy, "--service", "smb1+nbf", "--link", "10M")
+    said = _run(BENCH / "copy_allowed.py", "last", "--store", store)
+    found = re.search(r"frames ([\d.]+) s \((\d+) of them, simulated (\d+)\), waits (\S+) s", said)
+    assert found is not None, said
+    took_s, frames, simulated, waits_s = map(float, found.groups())
+    # 100 kB and what is around it, at 10 Mbit/s.
+    assert 0.080 < took_s < 0.095 and abs(waits_s) < 0.02
+    assert abs(frames - simulated) <= 4
+    _run("-c", lanlab, *copy, "--service", "smb1", "--testbed", "loopback")
+    assert "no frames were counted" in _run(BENCH / "copy_allowed.py", "last", "--store", store)
