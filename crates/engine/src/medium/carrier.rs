@@ -359,7 +359,7 @@ mod tests {
         let port = counts.ports[0];
         assert_eq!((port.frames, port.unknown_destination_frames), (5, 2));
         // With check sequences.
-        assert_eq!(port.bytes, 100 + 101 + 102 + 103 + 5 * 4);
+        assert_eq!(port.bytes, 100 + 101 + 102 + 103 + 104 + 5 * 4);
         assert_eq!((port.offered_copies, port.delivered_copies), (4, 4));
     }
 
