@@ -22,6 +22,8 @@ pub struct HostFacts {
     pub name: String,
     /// Processor time.
     pub cpu: CpuFacts,
+    /// Time that it stood still, which is none of the processor's.
+    pub frozen_ns: u64,
     /// Frames that went onto the medium, lost ones included.
     pub frames_sent: u64,
     /// Frames that the medium has delivered here.

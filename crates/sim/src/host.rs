@@ -33,6 +33,8 @@ pub(crate) struct SimulatedHost<N> {
     /// When the node's timeout in the event queue comes.
     pub(crate) timeout_at: Option<Instant>,
     pub(crate) facts: HostFacts,
+    /// Since when it stands still, and for how long, ns.
+    frozen: Option<(Instant, u64)>,
     in_ring: u32,
     in_queue: u32,
     random: Random,
@@ -49,6 +51,7 @@ impl<N> SimulatedHost<N> {
             waiters: Waiters::default(),
             timeout_at: None,
             facts: HostFacts { name: machine.name.clone(), ..HostFacts::default() },
+            frozen: None,
             in_ring: 0,
             in_queue: 0,
             random,
@@ -98,7 +101,8 @@ impl<N> SimulatedHost<N> {
     }
 
     /// The processor does nothing else for this time, not even interrupts.
-    pub(crate) fn stop(&mut self, call: CallId, time_ns: u64) {
+    pub(crate) fn stop(&mut self, now: Instant, call: CallId, time_ns: u64) {
+        self.frozen = Some((now, time_ns));
         self.cpu.add(Level::Interrupt, Job::Call(call), time_ns);
     }
 
@@ -120,8 +124,11 @@ impl<N> SimulatedHost<N> {
 
     pub(crate) fn facts(&self, now: Instant) -> HostFacts {
         let [interrupt_ns, protocol_ns, program_ns] = self.cpu.busy_ns(now);
+        let frozen_ns = self.frozen.map_or(0, |(from, ns)| ns.min(now.nanos_since(from)));
+        let interrupt_ns = interrupt_ns.saturating_sub(frozen_ns);
         HostFacts {
             cpu: CpuFacts { interrupt_ns, protocol_ns, program_ns },
+            frozen_ns,
             frames_held: u64::from(self.in_ring) + u64::from(self.in_queue),
             ..self.facts.clone()
         }

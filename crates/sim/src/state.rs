@@ -217,7 +217,8 @@ impl<N: Node> State<N> {
     pub(crate) fn stop(&mut self, id: HostId, time_ns: u64) {
         let call = self.calls.begin();
         self.calls.abandon(call);
-        self.host(id).stop(call, time_ns);
+        let now = self.time.now();
+        self.host(id).stop(now, call, time_ns);
         self.work(self.time.now(), id);
     }
 

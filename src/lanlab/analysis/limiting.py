@@ -83,6 +83,7 @@ def _longest_part(world: Mapping[str, Any], wire_ns: float) -> str:
     busy_ns = {
         "server's processor": _busy_ns(server),
         "server's disk": server["store"]["disk_busy_ns"],
+        "server that stood still": server.get("frozen_ns", 0),
         "client's processor": max(map(_busy_ns, clients)),
         "client's disk": max((one.get("store") or {}).get("disk_busy_ns", 0) for one in clients),
         "wire": wire_ns,

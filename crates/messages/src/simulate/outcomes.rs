@@ -104,6 +104,9 @@ pub struct SimulatedHostFacts {
     pub protocol_ns: u64,
     /// CPU time of programs: their calls.
     pub program_ns: u64,
+    /// Time that it stood still by a fault; absent: it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frozen_ns: Option<u64>,
     /// Frames that came to the adapter from the medium.
     pub received_frames: u64,
     /// Frames that the adapter gave to the medium.

@@ -33,6 +33,7 @@ pub fn facts(
             interrupt_ns: host.cpu.interrupt_ns,
             protocol_ns: host.cpu.protocol_ns,
             program_ns: host.cpu.program_ns,
+            frozen_ns: (host.frozen_ns > 0).then_some(host.frozen_ns),
             received_frames: host.frames_arrived,
             sent_frames: host.frames_sent,
             ring_dropped_frames: host.ring_drops,

@@ -99,6 +99,10 @@ fn a_server_that_freezes_is_an_error_of_each_station_or_ends_the_trial() {
             Ok(found) => {
                 let RoleOutcome::Stationed(stationed) = &found.outcomes[0] else { panic!() };
                 assert_eq!(stationed.errors.values().sum::<u64>(), 2, "{carrier}");
+                // That it stood still is recorded, and is no work of its processor.
+                let [_, _, server] = &found.world.hosts[..] else { panic!("{carrier}") };
+                assert!(server.frozen_ns > Some(20_000_000), "{carrier}: {server:?}");
+                assert_eq!(server.interrupt_ns, 0, "{carrier}");
             }
             Err(failed) => assert!(failed.message.starts_with("station "), "{carrier}: {failed:?}"),
         }
@@ -106,7 +110,8 @@ fn a_server_that_freezes_is_an_error_of_each_station_or_ends_the_trial() {
     let short = r#"{"freeze": {"after_ns": 1000000000, "for_ns": 500000000}}"#;
     let (stationed, world) = simulated(&[(SERVER, short)]);
     assert_eq!((stationed.readings, stationed.errors.len()), (40, 0));
-    assert!(world.hosts[2].interrupt_ns <= 500_000_000, "{world:?}");
+    let frozen: Vec<_> = world.hosts.iter().map(|host| host.frozen_ns).collect();
+    assert_eq!(frozen, [None, None, Some(500_000_000)]);
     assert_eq!(
         refused(&[(SERVER, r#"{"freeze": {"after_ns": 0, "for_ns": 0}}"#)]),
         "`freeze.for_ns`: found 0; allowed: 1 to 3600000000000"
