@@ -9,7 +9,7 @@ import queue
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lanlab.engine.command import SSH_FAILURE, EngineCommand, EngineProcess
@@ -248,15 +248,23 @@ class Engine:
         """Process id of what was started: the engine, unless a command led to it."""
         return self._process.pid
 
-    def start(self, request: Mapping[str, object]) -> Measurement:
+    def start(
+        self,
+        request: Mapping[str, object],
+        on_data: Callable[[dict[str, Any]], None] | None = None,
+    ) -> Measurement:
         """
         Send a request.
+
+        Args:
+            on_data: Gets each line of data, from the first one on: an engine may be quick.
 
         Raises:
             EngineLost: The engine is gone.
         """
         kind = RESULT_KINDS[str(request["type"])]
         measurement = Measurement(self, next(self._ids), kind)
+        measurement.on_data = on_data
         text = json.dumps({"id": measurement.id, "request": request}, separators=(",", ":"))
         with self._lock:
             if self._lost:

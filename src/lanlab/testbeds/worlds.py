@@ -86,8 +86,9 @@ class Worlds:
         engine = self._taken()
         lines: dict[str, list[dict[str, Any]]] = {}
         try:
-            measurement = engine.start(request)
-            measurement.on_data = lambda line: lines.setdefault(line["type"], []).append(line)
+            measurement = engine.start(
+                request, lambda line: lines.setdefault(line["type"], []).append(line)
+            )
             return {**measurement.result(_LONGEST_S), "lines": lines}
         except EngineError:
             raise
