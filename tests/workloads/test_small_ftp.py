@@ -71,6 +71,13 @@ def test_a_file_comes_whole(pair: Pair, server: str, direction: str) -> None:
     assert metrics["stack_held_bytes"] <= MEMORY_BYTES
 
 
+def test_on_the_virtual_lan_it_has_an_address_that_no_host_has(clean: Pair) -> None:
+    addresses = {host.addresses["ipv4"] for host in clean.bed.hosts}
+
+    assert copied(clean, stack_address=None)["copied_files"] == 1
+    assert {host.spare_address for host in clean.bed.hosts}.isdisjoint({*addresses, None})
+
+
 @pytest.mark.parametrize("direction", ["upload", "download"])
 def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
     """A connection each."""
@@ -111,7 +118,6 @@ def test_memory_that_the_buffers_do_not_fit_into_is_refused(clean: Pair) -> None
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"stack_address": None}, "without an address"),
         ({"stack_address": "::1"}, "allowed: an IPv4 address"),
         ({"service": "sftp"}, "service `ftp`"),
         ({"parallel_files": 2}, "allowed with stack `small`: 1"),

@@ -79,6 +79,7 @@ class Pair:
             host_prefix,
             delay_ns=delay_ns,
             raw_link=self.bed.hosts[host].raw_link,
+            spare_address=self.bed.hosts[host].spare_address,
         )
 
     def exchange(

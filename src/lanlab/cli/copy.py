@@ -88,7 +88,9 @@ def copy(
     """
     from lanlab.cli import single
     from lanlab.cli.copy_places import Endpoints, endpoints
+    from lanlab.errors import UsageError
     from lanlab.testbeds.registry import is_of_real_hosts
+    from lanlab.workloads.small_stack import without_address
 
     if machines is not None and given["service"] is None:
         # Of the services of simulated machines, most of what was published is of this one.
@@ -100,6 +102,10 @@ def copy(
     if is_real:
         found.check_remote(testbed)
     found.check_link(link)
+    is_small = given["stack"] == "small"
+    if is_small and found.is_users_server and given["stack_address"] is None:
+        problem = without_address()
+        raise UsageError(str(problem), hint=problem.__notes__[0])
     found.get_password(password_file)
     run, records = single.measure(
         "copy",
@@ -109,7 +115,7 @@ def copy(
             testbed,
             interface,
             is_office_network=office_network,
-            is_small=given["stack"] == "small",
+            is_small=is_small,
         ),
         link=None if found.is_users_server else link,
         machines=machines,

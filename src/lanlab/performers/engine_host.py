@@ -41,6 +41,8 @@ class EngineHost:
     delay_ns: int = 0
     #: See `lanlab.testbeds.base.Host.raw_link`.
     raw_link: Mapping[str, Any] | None = None
+    #: See `lanlab.testbeds.base.Host.spare_address`.
+    spare_address: str | None = None
     #: Finds a server that was there before, by address and port, to watch its CPU time (`cpu_s`,
     #: `unknown`); gives `None` if it is on another machine.
     find_server: Callable[[str, int], Any] | None = None

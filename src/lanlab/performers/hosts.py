@@ -130,6 +130,7 @@ class Hosts:
             programs_there=host.programs_there,
             start_server=lambda *given: _servers().start_server(host, *given),
             raw_link=host.raw_link,
+            spare_address=host.spare_address,
             delay_ns=self._testbed.link.delay_ns,
             # A host with a command of its own is another network namespace than this process.
             find_server=None

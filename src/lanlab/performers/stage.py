@@ -62,6 +62,9 @@ class EngineStage:
     def raw_link(self, role: str) -> Mapping[str, Any] | None:
         return self._hosts[role][0].raw_link
 
+    def spare_address(self, role: str) -> str | None:
+        return self._hosts[role][0].spare_address
+
     def hosts(self, role: str) -> int:
         return len(self._hosts[role])
 

@@ -46,6 +46,8 @@ class Host:
     #: Its Ethernet to the measured network, for frames without IP, in a request to its engine:
     #: `{"interface": "eth0"}`, or `{"descriptor": 7}`; `None`: it has none.
     raw_link: Mapping[str, Any] | None = None
+    #: An IPv4 address of the measured network that no host has; `None`: lanlab knows of none.
+    spare_address: str | None = None
     #: Whether other programs and servers can be started on it by `command_prefix`.
     runs_programs: bool = True
     #: Its own programs, if they can be started there over a connection.

@@ -156,6 +156,7 @@ class VirtualTestbed:
                 self._places[f"host{i}"].command_prefix,
                 wiring.HOST_DEVICE,
                 raw_link={"interface": wiring.HOST_DEVICE},
+                spare_address=wiring.spare_address(),
             )
             for i in range(hosts)
         )

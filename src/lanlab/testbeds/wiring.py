@@ -43,6 +43,16 @@ def addresses(host: int, ipv6: bool) -> dict[AddressFamily, str]:
     return found | {"ipv6": str(_IPV6_NETWORK[host + 1])} if ipv6 else found
 
 
+def spare_address() -> str:
+    """An IPv4 address of the network that no host has.
+
+    Examples:
+        >>> spare_address()
+        '10.77.255.254'
+    """
+    return str(_IPV4_NETWORK[-2])
+
+
 def mac(host: int) -> str:
     """Hardware address of a host, from the range for private use.
 

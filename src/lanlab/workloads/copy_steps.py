@@ -12,7 +12,7 @@ from lanlab.workloads import copy_datasets as datasets
 from lanlab.workloads.parameters import nanoseconds
 from lanlab.workloads.service_parameters import working_name
 from lanlab.workloads.simulated_service import SIMULATED_DIRECTORY, simulated_target
-from lanlab.workloads.small_stack import own_link, requested
+from lanlab.workloads.small_stack import requested
 from lanlab.workloads.steps import TOO_LONG_HINT, EngineReport, Part, Request, Server, Stage, Steps
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class CopySteps(Steps):
         self._server = stage.serve(parameters, 0)
         target = dict(self._server.target)
         if parameters.stack == "small":
-            target["stack"] = requested(parameters) | own_link(stage.raw_link("client"))
+            target["stack"] = requested(parameters, stage, "client")
         self._spec = _spec(parameters, target, directory)
         self._remove = stage.to_remove(parameters, "copy_empty", self._spec, self._within_s())
 

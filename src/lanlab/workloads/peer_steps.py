@@ -9,7 +9,7 @@ from lanlab.addresses import AddressFamily
 from lanlab.roles import REVERSE, REVERSE_PREFIX, ROLES
 from lanlab.workloads.outcome import Progress
 from lanlab.workloads.peers import Peer, parse_peer
-from lanlab.workloads.small_stack import own_link, requested
+from lanlab.workloads.small_stack import requested
 from lanlab.workloads.steps import (
     Before,
     EngineReport,
@@ -88,15 +88,14 @@ class PeerSteps(OneEnd):
             "direction": _DIRECTIONS[parameters.traffic_direction],
             "processor": processors[is_reverse],
         }
-        if parameters.stack == "small":
-            request["stack"] = requested(parameters)
+        self._parameters = parameters
         role = receiver if is_reverse else sender
         super().__init__(role, peer, parameters.address_family, request, longest_s)
 
     def open(self, stage: Stage) -> None:
         """Find the Ethernet of the small stack, too."""
-        if "stack" in self._request:
-            self._request["stack"] |= own_link(stage.raw_link(self._role))
+        if self._parameters.stack == "small":
+            self._request["stack"] = requested(self._parameters, stage, self._role)
         super().open(stage)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE
-from lanlab.workloads.small_stack import check_small_stack
+from lanlab.workloads.small_stack import check_small_stack, without_address
 
 if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
@@ -167,6 +167,8 @@ def _check_small_stack(parameters: StreamParameters) -> None:
     Raises:
         ValueError: The small stack has no address, or cannot do what is asked for.
     """
+    if parameters.stack_address is None:
+        raise without_address()
     check_small_stack(parameters)
     for key in _OF_THE_SYSTEM:
         value = getattr(parameters, key)

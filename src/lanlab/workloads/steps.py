@@ -97,6 +97,9 @@ class Stage(Protocol):
     def raw_link(self, role: str) -> Mapping[str, Any] | None:
         """Ethernet of a host, as its engine opens it; `None`: it has none."""
 
+    def spare_address(self, role: str) -> str | None:
+        """IPv4 address of the network of a host that no host has; `None`: none is known."""
+
     def hosts(self, role: str) -> int:
         """How many hosts have the role."""
 
