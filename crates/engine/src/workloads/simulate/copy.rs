@@ -98,15 +98,18 @@ pub fn start(
     contents.put_directory(&directory);
     let named = |(number, bytes): (u64, &u64)| Ok((path(file_name(number))?, *bytes));
     let files: Rc<[_]> = (0..).zip(sizes).map(named).collect::<Result<_, Failure>>()?;
+    let total = sizes.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
+    let full = || {
+        let message = format!("files of {total} bytes on a disk of {room} bytes");
+        Failure::new("request.value", message).hint("take a smaller dataset")
+    };
+    if total > room {
+        return Err(full());
+    }
     if spec.direction == Direction::Download {
         for (name, bytes) in &*files {
             let place = [&directory[..], &[name.as_str().to_owned()]].concat();
-            let full = |_| {
-                let total: u64 = sizes.iter().sum();
-                let message = format!("files of {total} bytes on a disk of {room} bytes");
-                Failure::new("request.value", message).hint("take a smaller dataset")
-            };
-            contents.put(&place, *bytes).map_err(full)?;
+            contents.put(&place, *bytes).map_err(|_| full())?;
         }
     }
     let service = spec.service.service;
@@ -155,11 +158,12 @@ impl Copying {
     pub fn take(&self, running: &Running, cpu: CpuTime) -> Result<Copied, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
         let (totals, start) = self.task.take().ok_or_else(defect)??;
-        let verified = self.verified()?;
         let Totals { copied, meters, failure, .. } = totals;
+        // What a copy that failed has left is not what was to be copied: why it failed is what counts.
         if let Some(failure) = failure {
             return Err(failure);
         }
+        let verified = self.verified()?;
         for line in meters.file_lines(start) {
             running.tell_files(line);
         }

@@ -191,6 +191,9 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
 #[test]
 fn a_dataset_larger_than_the_disk_is_a_sentence() {
     let disk = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 100}}}"#;
-    let request = request(&[("/world/machines/1", disk), (DIRECTION, r#""download""#)]);
-    assert_eq!(run(&request).unwrap_err().message, "files of 60000 bytes on a disk of 51200 bytes");
+    for direction in [r#""upload""#, r#""download""#] {
+        let request = request(&[("/world/machines/1", disk), (DIRECTION, direction)]);
+        let message = run(&request).unwrap_err().message;
+        assert_eq!(message, "files of 60000 bytes on a disk of 51200 bytes");
+    }
 }
