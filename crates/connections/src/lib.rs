@@ -6,6 +6,7 @@
 //! that outlive their server.
 
 mod lines;
+mod link_thread;
 mod message_transport;
 mod messages;
 #[cfg(feature = "fuzz")]

@@ -4,27 +4,20 @@ use std::future::poll_fn;
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::ip::{ConnectionId, Reach, Refusal, Station, StationConfig};
 use lanlab_wire::ethernet::Mac;
 
+use crate::link_thread::{LINK, LinkThread};
 use crate::wired::FrameLink;
 
 use super::plan::SmallPlan;
 use super::shared::{Shared, SmallFacts, State};
 use super::stream::SmallStream;
 
-/// Longest sleep of the thread.
-const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
-/// Keys of what wakes the thread.
-const LINK: usize = 0;
-const KICK: usize = 1;
 /// Ports that the system's own programs seldom get (RFC 6335, section 6: dynamic ones).
 const FIRST_PORT: u16 = 49_152;
 const PORTS: u16 = 16_000;
@@ -34,7 +27,7 @@ const PORTS: u16 = 16_000;
 pub struct SmallNode {
     shared: Arc<Shared>,
     address: std::net::Ipv4Addr,
-    thread: Option<JoinHandle<()>>,
+    _thread: LinkThread<State>,
 }
 
 impl SmallNode {
@@ -65,10 +58,8 @@ impl SmallNode {
         descriptor: LinkDescriptor,
         random: u64,
     ) -> io::Result<Arc<Self>> {
-        let mut readiness = os::Readiness::new(2)?;
-        let wake = Wake::new()?;
+        let readiness = os::Readiness::new(2)?;
         readiness.watch(&descriptor, LINK, Interest::Read)?;
-        readiness.watch(&wake, KICK, Interest::Read)?;
         let config = StationConfig {
             mac: link.mac(),
             address: plan.address,
@@ -82,16 +73,11 @@ impl SmallNode {
             station.interface.listen(port);
         }
         let first_port = (random >> 32) as u16 % PORTS;
-        let shared =
-            Arc::new(Shared::new(State::new(station, link, plan.memory_bytes, first_port), wake));
-        let own = Arc::clone(&shared);
-        let thread =
-            std::thread::Builder::new().name("small-stack".to_owned()).spawn(move || {
-                // Watched through it.
-                let _descriptor = descriptor;
-                run(&own, &mut readiness);
-            })?;
-        Ok(Arc::new(Self { shared, address: plan.address, thread: Some(thread) }))
+        let state = State::new(station, link, plan.memory_bytes, first_port);
+        let shared = Arc::new(Shared::new(state, Wake::new()?));
+        // The link is watched through its descriptor.
+        let thread = LinkThread::begin("small-stack", &shared, readiness, descriptor)?;
+        Ok(Arc::new(Self { shared, address: plan.address, _thread: thread }))
     }
 
     /// Wait until connections can be opened.
@@ -128,7 +114,8 @@ impl SmallNode {
     /// # Errors
     /// `ConnectionRefused`; `WouldBlock` if there are as many connections as there may be; those of the link.
     pub async fn connect(self: &Arc<Self>, to: SocketAddr) -> io::Result<SmallStream> {
-        let opened = self.shared.with(|state, now| {
+        let opened = self.shared.with(|state| {
+            let now = os::monotonic();
             for _ in 0..PORTS {
                 state.next_port = (state.next_port + 1) % PORTS;
                 let port = FIRST_PORT + state.next_port;
@@ -200,40 +187,5 @@ impl SmallNode {
     /// Its address, with a port.
     pub fn address(&self, port: u16) -> SocketAddr {
         SocketAddr::V4(SocketAddrV4::new(self.address, port))
-    }
-}
-
-impl Drop for SmallNode {
-    fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Release);
-        self.shared.wake.wake();
-        if let Some(thread) = self.thread.take() {
-            // It ends at once, also if the link is stuck.
-            let _ = thread.join();
-        }
-    }
-}
-
-fn run(shared: &Shared, readiness: &mut os::Readiness) {
-    os::prepare_thread();
-    loop {
-        let (has_more, sleep_ns) = {
-            let mut state = shared.state();
-            let has_more = state.drive();
-            let now = os::monotonic();
-            let sleep_ns = state.poll_timeout(now).nanos_since(now).min(LONGEST_SLEEP_NS);
-            state.sleeps_until = now.plus_nanos(sleep_ns);
-            if shared.is_over.load(Ordering::Acquire) || state.broken.is_some() {
-                return;
-            }
-            (has_more, sleep_ns)
-        };
-        if has_more {
-            continue;
-        }
-        let Ok(mut ready) = readiness.wait(Duration::from_nanos(sleep_ns)) else { return };
-        if ready.any(|key| key == KICK) {
-            shared.wake.reset();
-        }
     }
 }

@@ -3,15 +3,13 @@
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
 use lanlab_os as os;
-use lanlab_os::Wake;
 use lanlab_stack::ip::{ConnectionId, ETHERNET_HEADER_BYTES, Event, MTU_BYTES, Reach, Station};
 use lanlab_units::Instant;
 
+use crate::link_thread::{self, AtLink};
 use crate::wired::FrameLink;
 
 /// Largest amount that one read asks for: a segment.
@@ -48,8 +46,6 @@ pub struct State {
     pub accepted: VecDeque<(ConnectionId, SocketAddr)>,
     /// Why the link is of no use any more.
     pub broken: Option<(ErrorKind, String)>,
-    /// Until when the thread sleeps.
-    pub sleeps_until: Instant,
     pub next_port: u16,
     /// As it was when they were last woken.
     reach: Reach,
@@ -75,7 +71,6 @@ impl State {
             facts: SmallFacts { memory_bytes, ..SmallFacts::default() },
             accepted: VecDeque::new(),
             broken: None,
-            sleeps_until: Instant::ZERO,
             next_port,
             reach: Reach::Asking,
             live_connections: 0,
@@ -86,8 +81,36 @@ impl State {
         }
     }
 
-    /// Take the frames that have come, and do all that is due. Whether more frames may wait.
-    pub fn drive(&mut self) -> bool {
+    pub fn wake_all(&mut self) {
+        self.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    fn fail(&mut self, kind: ErrorKind, message: String) {
+        self.broken = Some((kind, message));
+        self.wake_all();
+    }
+
+    /// Wake a program when something has happened.
+    pub fn wait(&mut self, cx: &Context<'_>) {
+        if !self.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+            self.waiting.push(cx.waker().clone());
+        }
+    }
+
+    /// Whether the link can still be used.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.broken {
+            None => Ok(()),
+            Some((kind, message)) => {
+                let interface = self.link.interface();
+                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
+            }
+        }
+    }
+}
+
+impl AtLink for State {
+    fn drive_by_thread(&mut self) -> bool {
         let mut taken = 0;
         while taken < TURN_FRAMES {
             match self.link.receive(&mut self.received[..]) {
@@ -112,8 +135,7 @@ impl State {
         taken == TURN_FRAMES
     }
 
-    /// Send what is due, and tell the programs what has happened.
-    pub fn flush(&mut self) {
+    fn flush(&mut self) {
         let now = os::monotonic();
         while self.is_blocked || self.station.poll_transmit(now, &mut self.sent) {
             match self.link.send(&self.sent) {
@@ -150,73 +172,15 @@ impl State {
         }
     }
 
-    pub fn wake_all(&mut self) {
-        self.waiting.drain(..).for_each(Waker::wake);
+    fn poll_timeout(&self) -> Option<Instant> {
+        let retry_at = self.is_blocked.then(|| os::monotonic().plus_nanos(RETRY_NS));
+        [self.station.poll_timeout(), retry_at].into_iter().flatten().min()
     }
 
-    fn fail(&mut self, kind: ErrorKind, message: String) {
-        self.broken = Some((kind, message));
-        self.wake_all();
-    }
-
-    /// Wake a program when something has happened.
-    pub fn wait(&mut self, cx: &Context<'_>) {
-        if !self.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-            self.waiting.push(cx.waker().clone());
-        }
-    }
-
-    /// When the thread is to be awake at the latest.
-    pub fn poll_timeout(&self, now: Instant) -> Instant {
-        let retry_at = self.is_blocked.then(|| now.plus_nanos(RETRY_NS));
-        let timeout = self.station.poll_timeout();
-        [timeout, retry_at].into_iter().flatten().min().unwrap_or(Instant::FAR_FUTURE)
-    }
-
-    /// Whether the link can still be used.
-    pub fn check(&self) -> io::Result<()> {
-        match &self.broken {
-            None => Ok(()),
-            Some((kind, message)) => {
-                let interface = self.link.interface();
-                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
-            }
-        }
+    fn is_broken(&self) -> bool {
+        self.broken.is_some()
     }
 }
 
 /// The station, and what wakes its thread.
-pub struct Shared {
-    state: Mutex<State>,
-    pub wake: Wake,
-    pub is_over: AtomicBool,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("is_over", &self.is_over).finish_non_exhaustive()
-    }
-}
-
-impl Shared {
-    pub fn new(state: State, wake: Wake) -> Self {
-        Self { state: Mutex::new(state), wake, is_over: AtomicBool::new(false) }
-    }
-
-    pub fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Do something with the station, send what comes of it, and see that the thread wakes in time.
-    pub fn with<T>(&self, work: impl FnOnce(&mut State, Instant) -> T) -> T {
-        let mut state = self.state();
-        let done = work(&mut state, os::monotonic());
-        state.flush();
-        let is_earlier = state.poll_timeout(os::monotonic()) < state.sleeps_until;
-        drop(state);
-        if is_earlier {
-            self.wake.wake();
-        }
-        done
-    }
-}
+pub type Shared = link_thread::Shared<State>;

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use lanlab_os as os;
 use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -68,8 +69,9 @@ impl AsyncRead for SmallStream {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.shared.with(|state, now| {
+        self.shared.with(|state| {
             state.check()?;
+            let now = os::monotonic();
             let before = buffer.remaining();
             loop {
                 let wanted = buffer.remaining().min(READ_BYTES);
@@ -100,10 +102,10 @@ impl AsyncWrite for SmallStream {
         cx: &mut Context<'_>,
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.shared.with(|state, now| {
+        self.shared.with(|state| {
             state.check()?;
             let interface = &mut state.station.interface;
-            let count = interface.send(now, self.id, data);
+            let count = interface.send(os::monotonic(), self.id, data);
             if count > 0 || data.is_empty() {
                 return Poll::Ready(Ok(count));
             }
@@ -122,13 +124,13 @@ impl AsyncWrite for SmallStream {
 
     /// Say that all is written; the peer can still send.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.shared.with(|state, now| state.station.interface.close(now, self.id));
+        self.shared.with(|state| state.station.interface.close(os::monotonic(), self.id));
         Poll::Ready(Ok(()))
     }
 }
 
 impl Drop for SmallStream {
     fn drop(&mut self) {
-        self.shared.with(|state, now| state.station.interface.leave(now, self.id));
+        self.shared.with(|state| state.station.interface.leave(os::monotonic(), self.id));
     }
 }

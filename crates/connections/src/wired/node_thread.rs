@@ -2,38 +2,31 @@
 
 use std::future::poll_fn;
 use std::io::{self, ErrorKind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::task::Poll;
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use lanlab_files::CarrierCounts;
 use lanlab_os as os;
-use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
+use lanlab_os::{LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{CarrierKind, Node, Peer, Readiness, SegmentFacts, SessionId};
-use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 
 use super::frame_link::{Driven, FrameLink, offline};
 use super::plan::WiredPlan;
 use super::port::WiredPort;
-use super::reader::{LINK, Reader};
+use super::reader::Reader;
 use super::recording::sink_of;
 use super::shared::Shared;
 use super::state::State;
-
-/// Longest sleep of the thread.
-const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
-/// Key of the event by which another thread wakes this one.
-const KICK: usize = LINK + 1;
+use crate::link_thread::LinkThread;
 
 /// A node at a link, which ends when the last that uses it is dropped.
 #[derive(Debug)]
 pub struct WiredNode {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    /// `None` at a link that its medium drives.
+    _thread: Option<LinkThread<State>>,
 }
 
 impl WiredNode {
@@ -45,10 +38,9 @@ impl WiredNode {
         if let Some(open) = offline(&plan.place) {
             let wake = Wake::new()?;
             let shared = Arc::new_cyclic(|own: &Weak<Shared>| {
-                let state = Mutex::new(joined(plan, open(own.clone() as Weak<dyn Driven>)));
-                Shared { state, wake, is_over: AtomicBool::new(false) }
+                Shared::new(joined(plan, open(own.clone() as Weak<dyn Driven>)), wake)
             });
-            return Ok(Arc::new(Self { shared, thread: None }));
+            return Ok(Arc::new(Self { shared, _thread: None }));
         }
         let link = RawLink::open(&plan.place, RawFrames::Historic)?;
         let descriptor = LinkDescriptor::of(&link)?;
@@ -61,18 +53,12 @@ impl WiredNode {
         link: Box<dyn FrameLink>,
         descriptor: LinkDescriptor,
     ) -> io::Result<Arc<Self>> {
-        let mut readiness = os::Readiness::new(2)?;
-        let wake = Wake::new()?;
-        readiness.watch(&wake, KICK, Interest::Read)?;
+        let readiness = os::Readiness::new(2)?;
         let mut state = joined(plan, link);
         state.reader = Some(Reader::new(descriptor, &readiness)?);
-        let state = Mutex::new(state);
-        let shared = Arc::new(Shared { state, wake, is_over: AtomicBool::new(false) });
-        let own = Arc::clone(&shared);
-        let thread = std::thread::Builder::new()
-            .name("frames".to_owned())
-            .spawn(move || run(&own, &mut readiness))?;
-        Ok(Arc::new(Self { shared, thread: Some(thread) }))
+        let shared = Arc::new(Shared::new(state, Wake::new()?));
+        let thread = LinkThread::begin("frames", &shared, readiness, ())?;
+        Ok(Arc::new(Self { shared, _thread: Some(thread) }))
     }
 
     /// Wait until sessions can be opened: the node has its name and knows its network.
@@ -178,12 +164,6 @@ impl WiredNode {
 impl Drop for WiredNode {
     fn drop(&mut self) {
         self.shared.with(|state| state.node.leave());
-        self.shared.is_over.store(true, Ordering::Release);
-        self.shared.wake.wake();
-        if let Some(thread) = self.thread.take() {
-            // It ends at once, also if the link is stuck.
-            let _ = thread.join();
-        }
     }
 }
 
@@ -198,30 +178,4 @@ fn joined(plan: &WiredPlan, link: Box<dyn FrameLink>) -> State {
     let mut state = State::new(node, link);
     state.sink = sink_of(&plan.place);
     state
-}
-
-fn run(shared: &Shared, readiness: &mut os::Readiness) {
-    os::prepare_thread();
-    loop {
-        let (has_more, sleep_ns) = {
-            let mut state = shared.state();
-            let has_more = state.drive_by_thread();
-            let now = os::monotonic();
-            let until = state.node.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
-            let until = until.min(state.looked(now));
-            let sleep_ns = until.nanos_since(now).min(LONGEST_SLEEP_NS);
-            state.sleeps_until = now.plus_nanos(sleep_ns);
-            if shared.is_over.load(Ordering::Acquire) || state.broken.is_some() {
-                return;
-            }
-            (has_more, sleep_ns)
-        };
-        if has_more {
-            continue;
-        }
-        let Ok(mut ready) = readiness.wait(Duration::from_nanos(sleep_ns)) else { return };
-        if ready.any(|key| key == KICK) {
-            shared.wake.reset();
-        }
-    }
 }

@@ -17,9 +17,8 @@ use lanlab_stack::node::SessionId;
 use lanlab_units::Instant;
 
 use super::readable::Readable;
+use crate::link_thread::LINK;
 
-/// By which key the link's thread hears of frames.
-pub const LINK: usize = 0;
 /// How often the link's thread looks for frames that a program has left.
 const LOOK_NS: u64 = 10_000_000;
 

@@ -11,6 +11,7 @@ use super::frame_link::FrameLink;
 use super::inboxes::{Inboxes, Then};
 use super::reader::Reader;
 use super::recording::Sink;
+use crate::link_thread::AtLink;
 
 /// Longest frame that is read: longer ones are none of these protocols.
 const LONGEST_FRAME_BYTES: usize = 2048;
@@ -54,8 +55,6 @@ pub struct State {
     pub ready_waiters: Vec<Waker>,
     /// Why the link is of no use any more.
     pub broken: Option<(ErrorKind, String)>,
-    /// Until when the link's thread sleeps.
-    pub sleeps_until: Instant,
     pub counts: LinkCounts,
     /// Where frames of both directions are written.
     pub sink: Option<Sink>,
@@ -80,7 +79,6 @@ impl State {
             inboxes: Inboxes::default(),
             ready_waiters: Vec::new(),
             broken: None,
-            sleeps_until: Instant::ZERO,
             counts: LinkCounts::default(),
             sink: None,
             frame: Vec::new(),
@@ -122,28 +120,6 @@ impl State {
         }
         self.flush();
         has_more
-    }
-
-    /// The same by the link's thread. Frames that it finds though a program has the link say that the
-    /// program is slow, or waits no more: the thread takes the link back.
-    pub fn drive_by_thread(&mut self) -> bool {
-        let before = self.counts.received_frames;
-        let has_more = self.drive();
-        if self.counts.received_frames != before {
-            self.give_back();
-        }
-        has_more
-    }
-
-    /// The link's thread has looked. When it is to look again, unless the node has a timer before.
-    pub fn looked(&mut self, now: Instant) -> Instant {
-        self.reader.as_mut().map_or(Instant::FAR_FUTURE, |reader| reader.looked(now))
-    }
-
-    /// When the link's thread is to be awake at the latest.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let look_at = self.reader.as_ref().map(Reader::look_at);
-        [self.node.poll_timeout(), look_at].into_iter().flatten().min()
     }
 
     /// Receive a message of a session, and the frames of the link while there is none.
@@ -218,8 +194,38 @@ impl State {
         }
     }
 
+    fn fail(&mut self, error: &io::Error) {
+        self.broken = Some((error.kind(), error.to_string()));
+        self.ready_waiters.drain(..).for_each(Waker::wake);
+        self.inboxes.wake_all();
+    }
+
+    /// Whether the link can still be used.
+    pub fn check(&self) -> io::Result<()> {
+        match &self.broken {
+            None => Ok(()),
+            Some((kind, message)) => {
+                let interface = self.link.interface();
+                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
+            }
+        }
+    }
+}
+
+impl AtLink for State {
+    /// Frames that the thread finds though a program has the link say that the program is slow, or waits no more:
+    /// the thread takes the link back.
+    fn drive_by_thread(&mut self) -> bool {
+        let before = self.counts.received_frames;
+        let has_more = self.drive();
+        if self.counts.received_frames != before {
+            self.give_back();
+        }
+        has_more
+    }
+
     /// Send the node's pending frames and pass on its events.
-    pub fn flush(&mut self) {
+    fn flush(&mut self) {
         loop {
             while self.node.poll_transmit(self.link.now(), &mut self.frame) {
                 match self.link.send(&self.frame) {
@@ -251,20 +257,18 @@ impl State {
         }
     }
 
-    fn fail(&mut self, error: &io::Error) {
-        self.broken = Some((error.kind(), error.to_string()));
-        self.ready_waiters.drain(..).for_each(Waker::wake);
-        self.inboxes.wake_all();
+    fn poll_timeout(&self) -> Option<Instant> {
+        let look_at = self.reader.as_ref().map(Reader::look_at);
+        [self.node.poll_timeout(), look_at].into_iter().flatten().min()
     }
 
-    /// Whether the link can still be used.
-    pub fn check(&self) -> io::Result<()> {
-        match &self.broken {
-            None => Ok(()),
-            Some((kind, message)) => {
-                let interface = self.link.interface();
-                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
-            }
-        }
+    /// The thread has looked, and says when it looks again.
+    fn before_sleep(&mut self, now: Instant) -> Option<Instant> {
+        let look_at = self.reader.as_mut().map(|reader| reader.looked(now));
+        [self.node.poll_timeout(), look_at].into_iter().flatten().min()
+    }
+
+    fn is_broken(&self) -> bool {
+        self.broken.is_some()
     }
 }

@@ -1,0 +1,149 @@
+//! The thread of a link, and what it shares with those that have work there.
+
+use std::fmt::{self, Debug, Formatter};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use lanlab_os as os;
+use lanlab_os::{Interest, Readiness, Wake};
+use lanlab_units::Instant;
+
+/// By which key the thread is told of frames.
+pub const LINK: usize = 0;
+/// Key of the event by which another thread wakes it.
+const KICK: usize = LINK + 1;
+/// Longest sleep of the thread.
+const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
+
+/// What is at a link, and sends and receives there.
+pub trait AtLink: Send {
+    /// As the thread of the link: take the frames that have come, and do all that is due. Whether more may wait.
+    fn drive_by_thread(&mut self) -> bool;
+
+    /// Send what is due, and pass on what has happened.
+    fn flush(&mut self);
+
+    /// When the thread is to be awake at the latest; `None`: with the next frame.
+    fn poll_timeout(&self) -> Option<Instant>;
+
+    /// The same, as the thread goes to sleep.
+    fn before_sleep(&mut self, _now: Instant) -> Option<Instant> {
+        self.poll_timeout()
+    }
+
+    /// Whether the link is of no use any more.
+    fn is_broken(&self) -> bool;
+}
+
+/// What is at a link, and what wakes its thread.
+pub struct Shared<S> {
+    state: Mutex<S>,
+    wake: Wake,
+    is_over: AtomicBool,
+    /// Until when the thread sleeps, ns; read and changed while `state` is locked.
+    sleeps_until_ns: AtomicU64,
+}
+
+impl<S> Debug for Shared<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("is_over", &self.is_over).finish_non_exhaustive()
+    }
+}
+
+impl<S: AtLink> Shared<S> {
+    pub fn new(state: S, wake: Wake) -> Self {
+        let (is_over, sleeps_until_ns) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { state: Mutex::new(state), wake, is_over, sleeps_until_ns }
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, S> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Do something at the link, send what comes of it, and see that the thread wakes in time.
+    pub fn with<T>(&self, work: impl FnOnce(&mut S) -> T) -> T {
+        let mut state = self.state();
+        let done = work(&mut state);
+        state.flush();
+        let sleeps_until = Instant::from_nanos(self.sleeps_until_ns.load(Ordering::Relaxed));
+        let is_earlier = state.poll_timeout().is_some_and(|at| at < sleeps_until);
+        drop(state);
+        if is_earlier {
+            self.wake.wake();
+        }
+        done
+    }
+}
+
+/// The thread of a link, which ends when this is dropped.
+pub struct LinkThread<S> {
+    shared: Arc<Shared<S>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<S> Debug for LinkThread<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LinkThread").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+impl<S: AtLink + 'static> LinkThread<S> {
+    /// Begin it, with what hears of frames by [`LINK`]. `kept` lasts as long as the thread.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn begin(
+        name: &str,
+        shared: &Arc<Shared<S>>,
+        mut readiness: Readiness,
+        kept: impl Send + 'static,
+    ) -> io::Result<Self> {
+        readiness.watch(&shared.wake, KICK, Interest::Read)?;
+        let own = Arc::clone(shared);
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            let _kept = kept;
+            run(&own, &mut readiness);
+        })?;
+        Ok(Self { shared: Arc::clone(shared), thread: Some(thread) })
+    }
+}
+
+impl<S> Drop for LinkThread<S> {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        self.shared.wake.wake();
+        if let Some(thread) = self.thread.take() {
+            // It ends at once, also if the link is stuck.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run<S: AtLink>(shared: &Shared<S>, readiness: &mut Readiness) {
+    os::prepare_thread();
+    loop {
+        let (has_more, sleep_ns) = {
+            let mut state = shared.state();
+            let has_more = state.drive_by_thread();
+            let now = os::monotonic();
+            let until = state.before_sleep(now).unwrap_or(Instant::FAR_FUTURE);
+            let sleep_ns = until.nanos_since(now).min(LONGEST_SLEEP_NS);
+            let sleeps_until_ns = now.plus_nanos(sleep_ns).as_nanos();
+            shared.sleeps_until_ns.store(sleeps_until_ns, Ordering::Relaxed);
+            if shared.is_over.load(Ordering::Acquire) || state.is_broken() {
+                return;
+            }
+            (has_more, sleep_ns)
+        };
+        if has_more {
+            continue;
+        }
+        let Ok(mut ready) = readiness.wait(Duration::from_nanos(sleep_ns)) else { return };
+        if ready.any(|key| key == KICK) {
+            shared.wake.reset();
+        }
+    }
+}
