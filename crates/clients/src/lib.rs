@@ -11,6 +11,7 @@ mod memory;
 mod multiplex;
 mod ncp;
 mod nfs;
+mod raw_link;
 mod s3;
 mod sftp;
 pub mod small;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use lanlab_connections::small::{SmallFacts, SmallNode, SmallPlan, SmallStream};
 use lanlab_connections::small::{facts_of, node_of};
-use lanlab_files::{Class, Fault, LinkPlace, OwnStack, Result, Target};
-use lanlab_os::RawLinkPlace;
+use lanlab_files::{Class, Fault, Result, Target};
 
+use crate::raw_link::{link_fault, raw_place};
 use crate::transport;
 
 /// Connections of a session of FTP: for commands, for a file, and one of which the end is on its way.
@@ -21,7 +21,7 @@ pub fn plan_of(target: &Target) -> Option<SmallPlan> {
         IpAddr::V6(_) => return None,
     };
     Some(SmallPlan {
-        place: place_of(stack),
+        place: raw_place(&stack.link),
         address: stack.address,
         peer,
         tcp: SmallPlan::tcp(target.receive_buffer_bytes, target.send_buffer_bytes, true)?,
@@ -29,15 +29,6 @@ pub fn plan_of(target: &Target) -> Option<SmallPlan> {
         ports: Vec::new(),
         memory_bytes: stack.memory_bytes,
     })
-}
-
-fn place_of(stack: &OwnStack) -> RawLinkPlace {
-    match &stack.link {
-        LinkPlace::Interface(name) => RawLinkPlace::Interface(name.clone()),
-        LinkPlace::Descriptor(descriptor) | LinkPlace::Recorded { descriptor, .. } => {
-            RawLinkPlace::Descriptor(*descriptor)
-        }
-    }
 }
 
 /// What the station of a target has counted; `None` if none was used.
@@ -69,14 +60,5 @@ fn station(plan: &SmallPlan) -> Result<Arc<SmallNode>> {
     let mut random = [0; 8];
     getrandom::fill(&mut random)
         .map_err(|error| Fault::new(Class::Local, format!("random numbers: {error}")))?;
-    node_of(plan, u64::from_le_bytes(random)).map_err(|error| {
-        let fault = Fault::of_connection("the small stack", &error);
-        match error.kind() {
-            std::io::ErrorKind::PermissionDenied => {
-                fault.hint("raw frames need the rights of root on that host")
-            }
-            std::io::ErrorKind::NetworkDown => fault.hint("take the interface up"),
-            _ => fault,
-        }
-    })
+    node_of(plan, u64::from_le_bytes(random)).map_err(|error| link_fault("the small stack", &error))
 }

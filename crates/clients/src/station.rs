@@ -1,10 +1,11 @@
 //! A session of a carrier on Ethernet to the server of a target.
 
 use lanlab_connections::wired::{WiredPlan, WiredPort, counts_of, node_of};
-use lanlab_files::{Carrier, CarrierCounts, Class, Fault, IpxFraming, LinkPlace, Result, Target};
+use lanlab_files::{Carrier, CarrierCounts, Class, Fault, IpxFraming, Result, Target};
 use lanlab_os::RawLinkPlace;
 use lanlab_stack::node::{BadPeer, CarrierKind, Peer, SegmentFacts};
 
+use crate::raw_link::{link_fault, raw_place};
 use crate::transport;
 
 /// Call the server by its name, or the nearest one, from this host's station, which has a name of its own.
@@ -14,7 +15,7 @@ pub async fn connect(target: &Target, carrier: CarrierKind) -> Result<WiredPort>
             .hint("name the interface that leads to the server"));
     };
     let called = server_of(target, carrier)?;
-    let node = node_of(&plan).map_err(|error| link_fault(&plan, &error))?;
+    let node = node_of(&plan).map_err(|error| link_fault(name_of(&plan.place), &error))?;
     let title = carrier.title();
     let what = match called {
         Peer::Nearest => format!("call {called} over {title}"),
@@ -64,20 +65,11 @@ fn plan_of(target: &Target) -> Option<WiredPlan> {
         Carrier::Tcp => None,
         Carrier::Frames(carrier) => {
             let (framing, network) = (target.ipx.framing(), target.ipx.network);
-            let plan = WiredPlan::new(place_of(target)?, carrier);
+            let plan = WiredPlan::new(raw_place(target.link.as_ref()?), carrier);
             let profile = target.system().map_or(plan.profile, |of| *of.numbers().station);
             Some(WiredPlan { framing, network, profile, ..plan })
         }
     }
-}
-
-fn place_of(target: &Target) -> Option<RawLinkPlace> {
-    Some(match target.link.as_ref()? {
-        LinkPlace::Interface(name) => RawLinkPlace::Interface(name.clone()),
-        LinkPlace::Descriptor(descriptor) | LinkPlace::Recorded { descriptor, .. } => {
-            RawLinkPlace::Descriptor(*descriptor)
-        }
-    })
 }
 
 /// What this host's station counts from a time on.
@@ -103,17 +95,9 @@ fn counted(target: &Target) -> Option<CarrierCounts> {
     counts_of(&plan_of(target)?)
 }
 
-fn link_fault(plan: &WiredPlan, error: &std::io::Error) -> Fault {
-    let what = match &plan.place {
+fn name_of(place: &RawLinkPlace) -> String {
+    match place {
         RawLinkPlace::Interface(name) => format!("interface `{name}`"),
         RawLinkPlace::Descriptor(number) => format!("descriptor {number}"),
-    };
-    let fault = Fault::of_connection(what, error);
-    match error.kind() {
-        std::io::ErrorKind::PermissionDenied => {
-            fault.hint("raw frames need the rights of root on that host")
-        }
-        std::io::ErrorKind::NetworkDown => fault.hint("take the interface up"),
-        _ => fault,
     }
 }

@@ -1,0 +1,29 @@
+//! Links of whole Ethernet frames that lead to a server.
+
+use std::fmt::Display;
+use std::io::{Error, ErrorKind};
+
+use lanlab_files::{Fault, LinkPlace};
+use lanlab_os::RawLinkPlace;
+
+/// A link as the `os` crate names it.
+pub fn raw_place(link: &LinkPlace) -> RawLinkPlace {
+    match link {
+        LinkPlace::Interface(name) => RawLinkPlace::Interface(name.clone()),
+        LinkPlace::Descriptor(descriptor) | LinkPlace::Recorded { descriptor, .. } => {
+            RawLinkPlace::Descriptor(*descriptor)
+        }
+    }
+}
+
+/// Why `what` cannot be at its link.
+pub fn link_fault(what: impl Display, error: &Error) -> Fault {
+    let fault = Fault::of_connection(what, error);
+    match error.kind() {
+        ErrorKind::PermissionDenied => {
+            fault.hint("raw frames need the rights of root on that host")
+        }
+        ErrorKind::NetworkDown => fault.hint("take the interface up"),
+        _ => fault,
+    }
+}
