@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lanlab_connections::small::{SmallFacts, SmallNode, SmallPlan, SmallStream};
 use lanlab_connections::small::{facts_of, node_of};
 use lanlab_files::{Class, Fault, Result, Target};
+use lanlab_stack::ip::TcpProfile;
 
 use crate::raw_link::{link_fault, raw_place};
 use crate::transport;
@@ -24,7 +25,7 @@ pub fn plan_of(target: &Target) -> Option<SmallPlan> {
         place: raw_place(&stack.link),
         address: stack.address,
         peer,
-        tcp: SmallPlan::tcp(target.receive_buffer_bytes, target.send_buffer_bytes, true)?,
+        tcp: TcpProfile::small(target.receive_buffer_bytes, target.send_buffer_bytes, true).ok()?,
         connections: CONNECTIONS,
         ports: Vec::new(),
         memory_bytes: stack.memory_bytes,

@@ -17,6 +17,7 @@ use std::time::Duration;
 use lanlab_connections::small::{SmallNode, SmallPlan};
 use lanlab_connections::wired::FrameLink;
 use lanlab_os::{LinkDescriptor, RawFrames, RawLink, RawLinkPlace};
+use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 use tokio::fs::{File, OpenOptions};
 use tokio::io::{AsyncWriteExt, copy, split};
@@ -141,7 +142,7 @@ fn parse(arguments: &[String]) -> Option<Asked> {
         place: RawLinkPlace::Interface(interface.clone()),
         address: address.parse().ok()?,
         peer,
-        tcp: SmallPlan::tcp(None, None, false)?,
+        tcp: TcpProfile::small(None, None, false).ok()?,
         connections: CONNECTIONS,
         ports: match way {
             Way::Listen(port) => vec![port],

@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
+use lanlab_stack::ip::small::{FIRST_PORT, PORTS};
 use lanlab_stack::ip::{ConnectionId, Reach, Refusal, Station, StationConfig};
 use lanlab_wire::ethernet::Mac;
 
@@ -17,10 +18,6 @@ use crate::wired::FrameLink;
 use super::plan::SmallPlan;
 use super::shared::{Shared, SmallFacts, State};
 use super::stream::SmallStream;
-
-/// Ports that the system's own programs seldom get (RFC 6335, section 6: dynamic ones).
-const FIRST_PORT: u16 = 49_152;
-const PORTS: u16 = 16_000;
 
 /// A station at its link, which ends when the last that uses it is dropped.
 #[derive(Debug)]

@@ -6,17 +6,13 @@ use std::net::SocketAddr;
 use std::task::{Context, Waker};
 
 use lanlab_os as os;
-use lanlab_stack::ip::{ConnectionId, ETHERNET_HEADER_BYTES, Event, MTU_BYTES, Reach, Station};
+use lanlab_stack::ip::small::{LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
+use lanlab_stack::ip::{ConnectionId, Event, Reach, Station};
 use lanlab_units::Instant;
 
 use crate::link_thread::{self, AtLink};
 use crate::wired::FrameLink;
 
-/// Largest amount that one read asks for: a segment.
-pub const READ_BYTES: usize = 1460;
-/// The longest frame, and room to see that one is longer.
-const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
-const FRAME_BYTES: usize = LONGEST_FRAME_BYTES + 4;
 /// Most frames that are received before the lock is given away.
 const TURN_FRAMES: usize = 64;
 /// Pause until a link that takes no frame is tried again.
@@ -52,7 +48,7 @@ pub struct State {
     live_connections: usize,
     /// Programs that wait: all are woken by each event, as there are few.
     waiting: Vec<Waker>,
-    received: Box<[u8; FRAME_BYTES]>,
+    received: Box<[u8; RECEIVED_FRAME_BYTES]>,
     /// The next frame to send; whether the link had no room for it.
     sent: Vec<u8>,
     is_blocked: bool,
@@ -75,7 +71,7 @@ impl State {
             reach: Reach::Asking,
             live_connections: 0,
             waiting: Vec::new(),
-            received: Box::new([0; FRAME_BYTES]),
+            received: Box::new([0; RECEIVED_FRAME_BYTES]),
             sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
             is_blocked: false,
         }

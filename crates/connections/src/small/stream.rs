@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use lanlab_os as os;
+use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::shared::{READ_BYTES, Shared};
+use super::shared::Shared;
 
 /// A connection; dropped, it is closed.
 #[derive(Debug)]

@@ -47,6 +47,7 @@ mod connection;
 mod device;
 mod frames;
 mod interface;
+pub mod small;
 mod station;
 mod udp;
 

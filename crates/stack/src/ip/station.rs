@@ -11,7 +11,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use lanlab_units::Instant;
 use lanlab_wire::arp::Packet;
 
-use super::{Config, ETHERNET_HEADER_BYTES, Interface, MTU_BYTES, Mac, TcpProfile};
+use super::small::RECEIVED_FRAME_BYTES;
+use super::{Config, ETHERNET_HEADER_BYTES, Interface, Mac, TcpProfile};
 
 const ARP_TYPE: [u8; 2] = [8, 6];
 const BROADCAST: Mac = [0xff; 6];
@@ -30,9 +31,8 @@ const QUESTION_PAUSE_NS: u64 = 250_000_000;
 const MOST_NEIGHBOURS: usize = 8;
 /// Answers that wait for the adapter, at most.
 const MOST_ANSWERS: usize = 4;
-/// Frames of the program that drives it: one that has come and one that goes, each with 4 bytes by which one
-/// that is too long is seen.
-const FRAME_BYTES: usize = 2 * (ETHERNET_HEADER_BYTES + MTU_BYTES + 4);
+/// Frames of the program that drives it: one that has come and one that goes.
+const FRAME_BYTES: usize = 2 * RECEIVED_FRAME_BYTES;
 
 /// What a station is.
 #[derive(Debug, Clone, Copy)]

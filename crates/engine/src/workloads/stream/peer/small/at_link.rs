@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, RawFrames, RawLink, Readiness};
-use lanlab_stack::ip::{
-    ETHERNET_HEADER_BYTES, MTU_BYTES, Reach, Station, StationConfig, TcpProfile,
-};
+use lanlab_stack::ip::small::{LONGEST_FRAME_BYTES, READ_BYTES, RECEIVED_FRAME_BYTES};
+use lanlab_stack::ip::{Reach, Station, StationConfig, TcpProfile};
 use lanlab_units::Instant;
 
-use super::{LOOK_NS, READ_BYTES, peer_address};
+use super::{LOOK_NS, peer_address};
 use crate::listen::{link_failure, place_of};
 use crate::messages::{Failure, OwnStack, PeerStream, StackFacts};
 use crate::running::Running;
@@ -17,9 +16,6 @@ use crate::workloads::setup::random_octets;
 
 /// Frames taken in one turn, so that flows have theirs.
 const TURN_FRAMES: usize = 64;
-/// The longest frame, and room to see that one is longer.
-const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
-const FRAME_BYTES: usize = LONGEST_FRAME_BYTES + 4;
 
 /// A station at its link.
 pub struct AtLink {
@@ -74,7 +70,7 @@ impl AtLink {
             random,
             link,
             readiness,
-            received: vec![0; FRAME_BYTES],
+            received: vec![0; RECEIVED_FRAME_BYTES],
             sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
             is_waiting: false,
             receive_buffer_bytes: tcp.receive_buffer_bytes,

@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use lanlab_os as os;
 use lanlab_sim::programs::tcp_facts;
+use lanlab_stack::ip::small::{BUFFERS, BadBuffer, FIRST_PORT, PORTS, READ_BYTES};
 use lanlab_stack::ip::{ConnectionId, Received, TcpProfile};
 
 use super::failure_of;
@@ -19,19 +20,6 @@ use crate::workloads::stream::Plan;
 use crate::workloads::stream::flow_threads;
 use at_link::AtLink;
 
-/// Largest amount that one read asks for: a segment.
-const READ_BYTES: usize = 1460;
-/// Buffers where none are asked for: those of mTCP's larger configurations.
-const BUFFER_BYTES: u32 = 8 * 1024;
-/// The least buffer: a segment.
-const LEAST_BUFFER_BYTES: u32 = 1460;
-/// The ring of bytes to send is two send buffers long: few segments are cut where it begins anew.
-const SEND_RINGS: usize = 2;
-/// An acknowledgement of a single segment waits as long at most (RFC 1122, 4.2.3.2, allows 500 ms).
-const DELAYED_ACK_NS: u64 = 200_000_000;
-/// Ports that the system's own programs seldom get (RFC 6335, section 6: dynamic ones).
-const FIRST_PORT: u16 = 49_152;
-const PORTS: u64 = 16_000;
 /// A turn at the link waits no longer than this, to look whether the driver cancels.
 const LOOK_NS: u64 = 10_000_000;
 /// How long connections may take to close at the end.
@@ -40,21 +28,15 @@ const CLOSING_NS: u64 = 500_000_000;
 /// How TCP behaves with the options of a request.
 fn profile(request: &PeerStream) -> Result<TcpProfile, Failure> {
     let options = &request.spec.socket;
-    let bytes = |key: &'static str, asked: Option<u32>| {
-        let bytes = asked.unwrap_or(BUFFER_BYTES);
-        if (LEAST_BUFFER_BYTES..=65_535).contains(&bytes) {
-            return Ok(bytes as usize);
-        }
-        Err(Failure::value(key, bytes, "1460 to 65535 of the small stack, which scales no windows"))
-    };
-    Ok(TcpProfile {
-        mss_bytes: None,
-        receive_buffer_bytes: bytes("receive_buffer_bytes", options.receive_buffer_bytes)?,
-        send_buffer_bytes: bytes("send_buffer_bytes", options.send_buffer_bytes)?,
-        send_rings: SEND_RINGS,
-        delayed_ack_ns: Some(DELAYED_ACK_NS),
-        nagle: !options.nodelay,
-    })
+    TcpProfile::small(options.receive_buffer_bytes, options.send_buffer_bytes, options.nodelay)
+        .map_err(|BadBuffer { key, bytes }| {
+            let allowed = format!(
+                "{} to {} of the small stack, which scales no windows",
+                BUFFERS.start(),
+                BUFFERS.end()
+            );
+            Failure::value(key, bytes, allowed)
+        })
 }
 
 /// Refuse what this stack cannot do, before the link is touched.
@@ -137,7 +119,7 @@ fn connect(
     running: &Running,
 ) -> Result<Vec<ConnectionId>, Failure> {
     let peer = SocketAddr::new(request.peer.ip(), request.port);
-    let first = FIRST_PORT + (at_link.random % PORTS) as u16;
+    let first = FIRST_PORT + (at_link.random % u64::from(PORTS)) as u16;
     let now = os::monotonic();
     let interface = &mut at_link.station.interface;
     let opened = (0..plan.flows).map(|flow| interface.connect(now, first + flow, peer));

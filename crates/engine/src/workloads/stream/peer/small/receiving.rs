@@ -1,13 +1,14 @@
 //! Flows that are received over the small stack.
 
 use lanlab_os as os;
+use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionId, Received as Read};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{ByteCounter, CpuMeter as _};
 
 use super::at_link::AtLink;
-use super::{LOOK_NS, Outcome, READ_BYTES};
+use super::{LOOK_NS, Outcome};
 use crate::host::cpu_time;
 use crate::messages::{EndedBy, Failure, FlowReceived, HostWindow, PeerStreamed, TcpFacts};
 use crate::running::Running;

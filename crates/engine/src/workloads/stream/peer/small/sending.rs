@@ -1,13 +1,14 @@
 //! Flows that are sent over the small stack.
 
 use lanlab_os as os;
+use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionId, Received};
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{AcknowledgedCounter, Schedule, SharedMeters, Step};
 
 use super::at_link::AtLink;
-use super::{LOOK_NS, Outcome, READ_BYTES};
+use super::{LOOK_NS, Outcome};
 use crate::messages::{AcknowledgedFlow, EndedBy, Failure, HostWindow, PeerStreamed, TcpFacts};
 use crate::running::Running;
 use crate::workloads::padding;
