@@ -30,16 +30,16 @@ WORDS: Mapping[str, str] = {
 }
 #: Lines in Rust, at most.
 LEFT_IN_RUST: Mapping[str, int] = {
-    "told": 100,
-    "beside": 50,
-    "so many": 10,
-    "so much": 10,
-    "so long": 10,
-    "whoever": 10,
-    "whatever": 20,
-    "nobody": 50,
-    "crew": 10,
-    "desk": 10,
+    "told": 90,
+    "beside": 40,
+    "so many": 7,
+    "so much": 1,
+    "so long": 2,
+    "whoever": 3,
+    "whatever": 12,
+    "nobody": 45,
+    "crew": 0,
+    "desk": 0,
 }
 #: The user `nobody`, and a word that engines of older versions say.
 ALLOWED = re.compile(r"[`\"\[]nobody\b|\bnobody[:=]|\.nobody\b|^\s*nobody = |\bas nobody\b")

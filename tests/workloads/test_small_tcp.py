@@ -193,7 +193,7 @@ def test_a_window_that_is_closed_for_a_while_opens_again(
     pauses_s: tuple[float, float],
     size_bytes: int,
 ) -> None:
-    """Whoever does not read, beyond what the kernel's buffers hold of the long ones."""
+    """At either end, for longer than the kernel's buffers take the long ones."""
     moved(clean, small_tcp, tmp_path, role, size_bytes, pauses_s)
 
 

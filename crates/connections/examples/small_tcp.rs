@@ -43,7 +43,7 @@ struct Faulty {
 }
 
 impl Faulty {
-    /// Whether something happens that does in so many of a hundred cases (xorshift, Marsaglia 2003).
+    /// Whether an event happens that has this probability (xorshift, Marsaglia 2003).
     fn is(&mut self, percent: u64) -> bool {
         self.numbers ^= self.numbers << 13;
         self.numbers ^= self.numbers >> 7;

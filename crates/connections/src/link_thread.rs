@@ -11,7 +11,7 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Wake};
 use lanlab_units::Instant;
 
-/// By which key the thread is told of frames.
+/// Key of the event of a frame.
 pub const LINK: usize = 0;
 /// Key of the event by which another thread wakes it.
 const KICK: usize = LINK + 1;

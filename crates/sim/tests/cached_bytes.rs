@@ -1,4 +1,4 @@
-//! Whatever a cache does, a client reads what was written; and if the machine stops at any time, nothing is missing on
+//! A client reads what was written, with any cache; and if the machine stops at any time, nothing is missing on
 //! its disk that was said to be there, or that has waited longer than it may.
 #![cfg(feature = "services")]
 

@@ -112,7 +112,7 @@ pub enum Peer {
     Name(Name),
     /// Network, node and socket of IPX, or of XNS, whose addresses are alike.
     Ipx(ipx::Address),
-    /// The server that answers first, whatever its name is.
+    /// The server that answers first, of any name.
     Nearest,
 }
 
