@@ -4,7 +4,8 @@ How much each assumed number of a study's machines moves what is compared with p
 Each number with `assumed` is raised and lowered by 30 %, one at a time, kept in its range, and all
 conditions are simulated with the same seeds. A number that moves a compared value by more than half
 of the error of 5 % that is claimed is not assumed but open: it is marked. The fitted numbers stay
-as they are, so that a number which a fit would make up for is marked, too.
+as they are, so that a number which a fit would make up for is marked, too. Where there can be no
+such machine, as one whose disk is too small for the files, there is a dash.
 
     python bench/sensitivity.py milanovic-srbljic
     python bench/sensitivity.py manford-kolahi --only r.abs.
@@ -17,6 +18,7 @@ from collections.abc import Mapping
 from laboratory import Free, allowed, opened, study_parser, with_values
 
 from lanlab.analysis.simulated import Accuracy
+from lanlab.errors import LabError
 from lanlab.studies.machines import Simulation
 
 _VARIED_RATIO = 0.3
@@ -67,14 +69,18 @@ def main() -> None:
             machine = simulation.machine_named(one.machine)
             assert machine is not None
             value = machine.numbers[one.number].value
-            sides = []
+            sides: list[tuple[float, str] | None] = []
             for sign in (-1, 1):
                 changed = allowed({one: value * (1 + sign * _VARIED_RATIO)})
-                sides.append(moved(before, compared(with_values(simulation, changed))))
-            most, name = max(sides, key=lambda side: abs(side[0]))
+                try:
+                    sides.append(moved(before, compared(with_values(simulation, changed))))
+                except LabError:
+                    sides.append(None)
+            there = [side for side in sides if side is not None]
+            most, name = max(there, key=lambda side: abs(side[0]), default=(0.0, ""))
             is_open = abs(most) > _CLAIMED_RATIO / 2
             open_ones += is_open
-            lower, higher = (f"{100 * side[0]:+.1f} %" for side in sides)
+            lower, higher = ("-" if side is None else f"{100 * side[0]:+.1f} %" for side in sides)
             mark = "  OPEN" if is_open else ""
             print(f"{one!s:44} {value:9.5g}  {lower:>8} {higher:>8}  {name if most else ''}{mark}")
         print(
