@@ -12,7 +12,7 @@ from html import escape
 
 import pytest
 
-from lanlab.figures import render_matplotlib
+from lanlab.figures import drawing, render_matplotlib
 from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import legend_names
 from lanlab.figures.mark import Mark, mark_text, point_text
@@ -26,6 +26,8 @@ def nothing_drawn() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(render_matplotlib, "to_files", stand_in_files)
         patch.setattr(figure_page, "to_drawing", stand_in)
+        # Others would have the functions that were not replaced.
+        patch.setattr(drawing, "usable_processors", lambda: 1)
         yield
 
 

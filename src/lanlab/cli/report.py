@@ -29,6 +29,7 @@ def report(
     Example: lanlab report last --out my-report
     """
     from lanlab.cli.terminal import print_json, talk
+    from lanlab.figures.drawing import other_processes
     from lanlab.report.build import build_report
     from lanlab.report.stored import trials_for_page
     from lanlab.store import open_store
@@ -37,9 +38,11 @@ def report(
     named = path_of(out)
     with open_store(store) as records:
         found = [records.run(name) for name in runs]
-        read = [(run, trials_for_page(records, run.id)) for run in found]
-    folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")
-    paths = build_report(read, folder)
+        # They load what draws while records are read.
+        with other_processes():
+            read = [(run, trials_for_page(records, run.id)) for run in found]
+            folder = named or results_folder(store) / (found[0].id if len(found) == 1 else "report")
+            paths = build_report(read, folder)
     if as_json:
         print_json(
             {

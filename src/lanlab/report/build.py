@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lanlab.figures.drawing import drawn, other_processes
 from lanlab.frozen import dataclass
 from lanlab.report.own_files import check_folder, write_folder
 from lanlab.report.rendering import rendered
@@ -48,7 +49,7 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
             there before is still there.
     """
     check_report_folder(out_dir)
-    with reading_records(", ".join(run.id for run, _ in runs)):
+    with other_processes(), reading_records(", ".join(run.id for run, _ in runs)):
         files, overviews = _files(runs)
     # The page last: as long as it is the old one, it links to nothing that is not there.
     page = files.pop(_PAGE)
@@ -106,8 +107,10 @@ def _files(
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
     files = {}
     kept: dict[str, dict[str, str]] = {}
-    for figure in _figures(pages, overviews.values()):
-        for ending, content in to_files(figure.chart).items():
+    figures = list(_figures(pages, overviews.values()))
+    all_contents = drawn([(to_files, figure.chart) for figure in figures])
+    for figure, contents in zip(figures, all_contents, strict=True):
+        for ending, content in contents.items():
             files[f"figures/{figure.name}{ending}"] = content
             if ending in _IN_PAGE:
                 link = f"data:{_IN_PAGE[ending]};base64,{base64.b64encode(content).decode()}"

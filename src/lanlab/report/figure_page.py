@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanlab.figures.chart import Chart
+from lanlab.figures.drawing import drawn
 from lanlab.figures.render_matplotlib import Drawing, to_drawing
 from lanlab.figures.wording import number
 from lanlab.frozen import dataclass
@@ -32,12 +33,18 @@ def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
         for place, heading in enumerate(chart.columns())
     )
     rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
+    wide, narrow = drawn(
+        [
+            (to_drawing, chart, f"{name}-wide-", _WIDE_IN),
+            (to_drawing, chart, f"{name}-narrow-", _NARROW_IN),
+        ]
+    )
     return FigureOnPage(
         name=name,
         chart=chart,
         published_as=published_as,
-        wide=to_drawing(chart, f"{name}-wide-", _WIDE_IN),
-        narrow=to_drawing(chart, f"{name}-narrow-", _NARROW_IN),
+        wide=wide,
+        narrow=narrow,
         table=Table(name, chart.title, columns, rows),
     )
 

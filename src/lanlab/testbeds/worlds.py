@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,18 +18,12 @@ from typing import Any
 
 from lanlab.engine import Engine
 from lanlab.errors import EngineError, EngineLost
+from lanlab.processors import usable_processors
 
 #: A world that is not done by then is not waited for.
 _LONGEST_S = 3600.0
 
 _Request = Mapping[str, Any]
-
-
-def usable_processors() -> int:
-    """Processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Worlds:
