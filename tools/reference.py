@@ -6,7 +6,7 @@ Make `docs/reference.md` from the tables of parameters, metrics and file service
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from generated_page import write_or_check
@@ -28,7 +28,7 @@ A study file sets a parameter by its key, the command line by its option. Sizes 
 without an option is for studies. A metric without a name is called by the words of its key.
 """
 _BOTH_WAYS = """\
-With `traffic_direction` `both`, the results of the second direction have the same keys behind
+With `traffic_direction` `both`, the results of the second direction of a `stream` have the same keys behind
 `reverse_`, as `reverse_goodput_bps`.
 """
 _BETTER = {"more": "more", "less": "less", None: ""}
@@ -36,22 +36,42 @@ _BETTER = {"more": "more", "less": "less", None: ""}
 
 def page() -> str:
     """The page as it should be."""
-    parts = [_OPENING]
-    for name, kind in WORKLOADS.items():
-        parameters = definitions(kind.Parameters).values()
-        parts.append(f"## `{name}`: parameters\n")
-        heads = ("key", "option", "value", "default", "what it does")
-        parts.append(_table(heads, map(_parameter, parameters)))
-        parts.append(f"## `{name}`: metrics\n")
-        heads = ("key", "unit", "name", "better")
-        one_way = [one for one in kind.metrics.values() if one.key not in REVERSE_STREAM]
-        parts.append(_table(heads, map(_metric, one_way)))
-        if len(one_way) < len(kind.metrics):
-            parts.append(_BOTH_WAYS)
-    parts.append("## File services\n")
+    parameters = {
+        name: [_parameter(one) for one in definitions(kind.Parameters).values()]
+        for name, kind in WORKLOADS.items()
+    }
+    metrics = {
+        name: [_metric(one) for one in kind.metrics.values() if one.key not in REVERSE_STREAM]
+        for name, kind in WORKLOADS.items()
+    }
+    parts = [
+        _OPENING,
+        *_chapters("parameters", ("key", "option", "value", "default", "what it does"), parameters),
+        *_chapters("metrics", ("key", "unit", "name", "better"), metrics),
+        _BOTH_WAYS,
+        "## File services\n",
+    ]
     heads = ("name", "service", "port", "schemes", "first part of the path", "logs in", "identity")
     parts.append(_table(heads, map(_service, SERVICES.values())))
     return "\n".join(parts)
+
+
+def _chapters(
+    what: str, heads: Sequence[str], rows: Mapping[str, Sequence[Sequence[str]]]
+) -> Iterator[str]:
+    """Rows that several workloads have are said once, with whose they are; then each one's own."""
+    of: dict[Sequence[str], list[str]] = {}
+    for name, each in rows.items():
+        for row in each:
+            of.setdefault(row, []).append(f"`{name}`")
+    shared = {row: names for row, names in of.items() if len(names) > 1}
+    yield f"## {what.capitalize()} of several workloads\n"
+    yield _table([*heads, "of"], ([*row, ", ".join(names)] for row, names in shared.items()))
+    for name, each in rows.items():
+        own = [row for row in each if row not in shared]
+        if own:
+            yield f"## `{name}`: {what}\n"
+            yield _table(heads, own)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -15,6 +15,10 @@ sys.path.insert(0, str(TOOLS))
 
 import reference  # noqa: E402
 
+from lanlab.workloads import WORKLOADS  # noqa: E402
+from lanlab.workloads.definitions import definitions  # noqa: E402
+from lanlab.workloads.metrics import REVERSE_STREAM  # noqa: E402
+
 
 def test_the_reference_is_current() -> None:
     """Else run `make reference`."""
@@ -26,7 +30,18 @@ def test_a_row_says_what_its_definition_says() -> None:
 
     assert (
         "| `silence_s` | `--idle-timeout` | 0.1 to 600 s | 3 s | "
-        "Give up on a peer that has sent nothing for this time. |"
+        "Give up on a peer that has sent nothing for this time. | `stream`, `echo`, `load` |"
     ) in rows
-    assert "| `loss_ratio` | ratio |  | less |" in rows
+    assert "| `flows` | `--flows`, `-P` | 1 to 1,000 | 1 | Parallel flows. |" in rows
+    assert "| `blocked_ratio` | ratio |  | less |" in rows
     assert "| `sftp` | SFTP | 22 | `ssh://` |  | yes | certificate or host key |" in rows
+
+
+def test_what_several_workloads_have_is_said_once_and_nothing_is_left_out() -> None:
+    """Each row is there once; each parameter and metric of a workload has a row that is its own."""
+    rows = [row for row in reference.page().splitlines() if row.startswith("| `")]
+
+    assert len(rows) == len(set(rows))
+    keys = {row.split("`")[1] for row in rows}
+    for kind in WORKLOADS.values():
+        assert set(definitions(kind.Parameters)) | set(kind.metrics) - set(REVERSE_STREAM) <= keys
