@@ -10,11 +10,16 @@ import pytest
 
 from lanlab.figures import drawing
 from lanlab.figures.chart import Axis, Chart, Point, Series
-from lanlab.figures.drawing import drawn, other_processes
+from lanlab.figures.drawing import Job, begin, other_processes
 from lanlab.figures.render_matplotlib import to_drawing, to_files
 
 POINT = Point(1.0, 2.0, 1.5, 2.5, (2.0,), "")
 CHART = Chart("t", Axis("x", "s"), Axis("y", ""), (Series("one", (POINT,)),))
+
+
+def drawn(jobs: list[Job]) -> list[object]:
+    """What each job returns."""
+    return [result() for result in [begin(job) for job in jobs]]
 
 
 @pytest.fixture
@@ -33,7 +38,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 
 
 def test_other_processes_draw_the_same(started: list[subprocess.Popen[bytes]]) -> None:
-    jobs: list[drawing.Job] = [(to_drawing, CHART, "a-", 4.0), (to_files, CHART)]
+    jobs: list[Job] = 2 * [(to_drawing, CHART, "a-", 4.0), (to_files, CHART)]
     here = drawn(jobs)
     with other_processes(), other_processes():
         assert drawn(jobs) == here

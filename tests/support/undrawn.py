@@ -25,6 +25,7 @@ def nothing_drawn() -> Iterator[None]:
     """Reports and pages have stand-ins in place of figures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(render_matplotlib, "to_files", stand_in_files)
+        patch.setattr(figure_page, "to_files", stand_in_files)
         patch.setattr(figure_page, "to_drawing", stand_in)
         # Others would have the functions that were not replaced.
         patch.setattr(drawing, "usable_processors", lambda: 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanlab.figures.chart import Chart, Point, PublishedMark, PublishedSeries, Series
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 from lanlab.frozen import dataclass
 
 

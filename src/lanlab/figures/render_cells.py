@@ -17,8 +17,8 @@ from lanlab.figures.look_matplotlib import (
     legend_height_in,
 )
 from lanlab.figures.mark import Mark, point_text
+from lanlab.figures.number_text import plain
 from lanlab.figures.scale_matplotlib import ROUND
-from lanlab.figures.wording import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,9 +22,9 @@ from lanlab.figures.look_matplotlib import (
     legend_names,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
+from lanlab.figures.number_text import plain
 from lanlab.figures.scale_matplotlib import LETTER_IN, ROUND, within_sight
 from lanlab.figures.spread_matplotlib import draw_spread
-from lanlab.figures.wording import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

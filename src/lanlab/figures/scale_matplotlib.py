@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart
-from lanlab.figures.wording import plain
+from lanlab.figures.number_text import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,13 +1,16 @@
-"""Names, units and numbers for people: a study's own where it has them, else ours."""
+"""Names and units for people: a study's own where it has them, else ours."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
+from lanlab.figures.number_text import number as number
+from lanlab.figures.number_text import percent as percent
+from lanlab.figures.number_text import plain as plain
+from lanlab.figures.number_text import with_interval as with_interval
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord
@@ -16,11 +19,6 @@ from lanlab.workloads.metrics import METRICS
 if TYPE_CHECKING:
     from lanlab.studies import PublishedValue, Study
 
-_MINUS = "\N{MINUS SIGN}"
-#: An interval that is wider says nothing but that.
-_MOST_FACTOR = 1_000
-#: Most digits of a mean, however narrow its interval is.
-_MOST_DIGITS = 6
 #: Bounds of printed numbers in words.
 BOUNDS = {
     ">=": "at least",
@@ -134,101 +132,12 @@ def link_text(run: RunRecord) -> str:
     return f"testbed {where.testbed}, link {where.link or 'of no stated speed'}"
 
 
-def number(value: float, digits: int = 4) -> str:
-    """A measured number for people: `digits` significant digits, thousands apart, no exponent.
-
-    Examples:
-        >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)
-        ('1,093', '0.2381', '98.96', '98.00', '12,346', '0')
-    """
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{min(decimals, 9)}f}".replace("-", _MINUS)
-
-
-def plain(value: float) -> str:
-    """A chosen number for people: as short as it can be written.
-
-    Examples:
-        >>> plain(35.7), plain(1000.0), plain(128), plain(0.5), plain(0)
-        ('35.7', '1,000', '128', '0.5', '0')
-    """
-    text = f"{value:,.6f}".rstrip("0").rstrip(".")
-    return text.replace("-", _MINUS)
-
-
 def as_printed(value: PublishedValue) -> str:
     """A number with the characters that it was printed with, its unit and what bounds it."""
     has_unit = value.unit in value.published or value.unit in ("ratio", "share")
     text = value.published if has_unit else f"{value.published} {value.unit}"
     is_said = value.bound is None or _SAYS_SO.search(text)
     return text if is_said else f"{BOUNDS[value.bound or '~']} {text}"
-
-
-def percent(ratio: float, digits: int = 3) -> str:
-    """A share for people. What is not all is never rounded to all.
-
-    Examples:
-        >>> percent(0.9899), percent(1.0), percent(0.051), percent(0.99996), percent(1.0024)
-        ('99.0 %', '100 %', '5.10 %', '99.9 %', '100.2 %')
-    """
-    shown = 100 * ratio
-    if abs(shown - 100) < 1e-9:
-        return "100 %"
-    decimals = max(0, digits - len(str(int(abs(shown)))))
-    if 99.5 < shown < 110:
-        shown, decimals = (min(shown, 99.9) if shown < 100 else shown), 1
-    return f"{shown:.{decimals}f} %".replace("-", _MINUS)
-
-
-def with_interval(
-    value: float, ends: tuple[float, float] | None, *, is_simulated: bool = False
-) -> str:
-    """A mean and its interval, to the second digit of the interval's shorter side: with `±` where
-    both sides are alike as far as they are printed, else with its ends. Without one where all
-    values are the same: that makes none of them exact.
-
-    Examples:
-        >>> with_interval(1093.42, (1090.2, 1096.64)), with_interval(0.2381, None)
-        ('1,093.4 ± 3.2', '0.2381')
-        >>> with_interval(171.0, (60.9, 480.2)), with_interval(98.5, (98.5, 98.5))
-        ('171 (61 … 480)', '98.50')
-        >>> with_interval(0.02, (0.0, 0.0671)), with_interval(50.5, (1e-9, 1e12))
-        ('0.020 (0 … 0.067)', 'about 50 (too few trials for an interval)')
-        >>> with_interval(28.427154, (28.427109, 28.427199))
-        '28.4272 ± 0.0001'
-        >>> with_interval(26.5018, (26.4979, 26.5057), is_simulated=True)
-        '26.5'
-        >>> with_interval(98.3, (92.1, 104.5), is_simulated=True)
-        '98.3 ± 6.2'
-    """
-    if is_simulated and all(number(end, 3) == number(value, 3) for end in ends or ()):
-        return number(value, 3)
-    if ends is None:
-        return number(value)
-    low, high = ends
-    sides = [side for side in (value - low, high - value) if side > 0]
-    if not sides:
-        return number(value)
-    if high > _MOST_FACTOR * value > 0:
-        return f"about {number(value, 2)} (too few trials for an interval)"
-    decimals = min(9, max(0, 1 - math.floor(math.log10(min(sides)))))
-    known = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(abs(value)))) if value else decimals
-    if decimals > known:
-        # A side is not rounded to less than it is.
-        side = math.ceil(max(sides) * 10**known) / 10**known
-        return f"{value:,.{known}f} ± {side:,.{known}f}".replace("-", _MINUS)
-    below, above = (f"{side:,.{decimals}f}" for side in (value - low, high - value))
-    if below == above:
-        return f"{value:,.{decimals}f} ± {above}".replace("-", _MINUS)
-    # No end is rounded to a zero that it is not.
-    shown = [f"{end:,.{decimals}f}" for end in ends]
-    shown = [
-        number(end, 1) if end == 0 or not float(text.replace(",", "")) else text
-        for end, text in zip(ends, shown, strict=True)
-    ]
-    return f"{value:,.{decimals}f} ({' … '.join(shown)})".replace("-", _MINUS)
 
 
 def values_text(shown: Quantity, values: Sequence[float]) -> str:

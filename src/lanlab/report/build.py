@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lanlab.figures.drawing import drawn, other_processes
+from lanlab.figures.drawing import other_processes
 from lanlab.frozen import dataclass
 from lanlab.report.own_files import check_folder, write_folder
 from lanlab.report.rendering import rendered
@@ -93,7 +93,6 @@ def _files(
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
     """The content of every file, by its path in the report, and what runs of one study say."""
     from lanlab.analysis.published import published_numbers
-    from lanlab.figures.render_matplotlib import to_files
     from lanlab.report.overview import with_overviews
     from lanlab.report.page import run_on_page
 
@@ -107,10 +106,8 @@ def _files(
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
     files = {}
     kept: dict[str, dict[str, str]] = {}
-    figures = list(_figures(pages, overviews.values()))
-    all_contents = drawn([(to_files, figure.chart) for figure in figures])
-    for figure, contents in zip(figures, all_contents, strict=True):
-        for ending, content in contents.items():
+    for figure in _figures(pages, overviews.values()):
+        for ending, content in figure.files().items():
             files[f"figures/{figure.name}{ending}"] = content
             if ending in _IN_PAGE:
                 link = f"data:{_IN_PAGE[ending]};base64,{base64.b64encode(content).decode()}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lanlab.figures.chart import Chart
-from lanlab.figures.drawing import drawn
-from lanlab.figures.render_matplotlib import Drawing, to_drawing
+from lanlab.figures.drawing import begin
+from lanlab.figures.render_matplotlib import Drawing, to_drawing, to_files
 from lanlab.figures.wording import number
 from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table
@@ -23,6 +25,8 @@ class FigureOnPage:
     published_as: str
     wide: Drawing
     narrow: Drawing
+    #: Returns it as files, by their endings.
+    files: Callable[[], dict[str, bytes]]
     table: Table
 
 
@@ -33,18 +37,18 @@ def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
         for place, heading in enumerate(chart.columns())
     )
     rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
-    wide, narrow = drawn(
-        [
-            (to_drawing, chart, f"{name}-wide-", _WIDE_IN),
-            (to_drawing, chart, f"{name}-narrow-", _NARROW_IN),
-        ]
+    wide, narrow = (
+        begin((to_drawing, chart, f"{name}-{of}-", width_in))
+        for of, width_in in (("wide", _WIDE_IN), ("narrow", _NARROW_IN))
     )
+    files = begin((to_files, chart))
     return FigureOnPage(
         name=name,
         chart=chart,
         published_as=published_as,
-        wide=wide,
-        narrow=narrow,
+        wide=wide(),
+        narrow=narrow(),
+        files=files,
         table=Table(name, chart.title, columns, rows),
     )
 
