@@ -14,7 +14,7 @@ from lanlab.cli.copy_places import Endpoints, endpoints
 from lanlab.errors import UsageError
 from lanlab.figures.wording import level_text
 from lanlab.plan import expand
-from lanlab.services import CARRIERS, SERVICES, Carrier, Service, schemes, services_of
+from lanlab.services import CARRIERS, SERVICES, Carrier, Service, schemes, services_with_files
 from lanlab.studies import load_study
 from lanlab.studies.load import parse_study
 from lanlab.testbeds.servers import SERVERS
@@ -45,7 +45,7 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(UsageError, match="no such file service"):
         parse_url("gopher://nas/files")
     # Their help is made when they are imported.
-    kinds = {name: WORKLOADS[name] for name in ("copy", "stations")}
+    kinds = [WORKLOADS[name] for name in ("copy", "stations")]
     row = Service("gopher", "Gopher", 70, schemes=("goph",), has_users=False)
     monkeypatch.setitem(SERVICES, "gopher", row)  # type: ignore[misc]
 
@@ -53,8 +53,8 @@ def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) 
     url = parse_url("goph://guest@nas/files")
     assert (url.service, url.usual_port, url.directory) == ("gopher", 70, "files")
     assert not url.needs_password
-    for name, kind in kinds.items():
-        assert "gopher" in services_of(name)
+    assert "gopher" in services_with_files()
+    for kind in kinds:
         parameters = kind.Parameters.model_validate({"service": "gopher"})
         assert kind.carried_bits(parameters) > 0
         by_url = kind.Parameters.model_validate({"server": "gopher://nas/"})

@@ -14,11 +14,14 @@ from typing import Any
 ROLES: Mapping[str, tuple[str, str]] = {
     "stream": ("sender", "receiver"),
     "echo": ("requester", "responder"),
-    # Its streams have roles of their own.
     "load": ("requester", "responder"),
     "copy": ("client", "server"),
     "stations": ("client", "server"),
 }
+#: Roles of the streams that a workload has next to its own exchange.
+_STREAMS_OF: Mapping[str, tuple[str, str]] = {"load": ROLES["stream"]}
+#: What counts the messages of a stream that arrive.
+RECEIVER = "receiver"
 #: Direction of a stream from the second host to the first; of one both ways; and how the roles of
 #: its second direction begin.
 REVERSE, BOTH = "reverse", "both"
@@ -57,10 +60,9 @@ def every_place(workload: str, direction: object) -> dict[str, int]:
         >>> [role for role, place in every_place("load", None).items() if place == 1]
         ['responder', 'receiver', 'reverse_sender']
     """
-    roles = ROLES[workload]
-    places = host_places(roles, direction)
-    if workload == "load":
-        roles = ROLES["stream"]
+    places = host_places(ROLES[workload], direction)
+    roles = _STREAMS_OF.get(workload, ROLES[workload])
+    if roles is not ROLES[workload]:
         places |= host_places(roles, None)
     elif direction != BOTH:
         return places
@@ -72,6 +74,26 @@ def every_place(workload: str, direction: object) -> dict[str, int]:
 def result_roles(workload: str) -> tuple[str, ...]:
     """Every role that a trial of a workload can have a result of."""
     return tuple(every_place(workload, BOTH)) if workload in ROLES else ()
+
+
+def is_one_way(workload: str) -> bool:
+    """Whether a workload is a stream: messages that go from a sender to a receiver.
+
+    Examples:
+        >>> is_one_way("stream"), is_one_way("load"), is_one_way("echo")
+        (True, False, False)
+    """
+    return RECEIVER in ROLES.get(workload, ())
+
+
+def has_streams(workload: str) -> bool:
+    """Whether a workload is a stream or has some during its own exchange.
+
+    Examples:
+        >>> has_streams("stream"), has_streams("load"), has_streams("echo")
+        (True, True, False)
+    """
+    return RECEIVER in result_roles(workload)
 
 
 def with_roles(workload: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -245,9 +245,9 @@ _ROWS = (
 SERVICES: Mapping[str, Service] = {service.name: service for service in _ROWS}
 
 
-def services_of(workload: str) -> list[str]:
-    """Names of the services that a workload can use, in the order of the table."""
-    return [name for name, one in SERVICES.items() if one.has_files or workload == "stations"]
+def services_with_files() -> list[str]:
+    """Names of the services that can be copied to, in the order of the table."""
+    return [name for name, one in SERVICES.items() if one.has_files]
 
 
 def schemes() -> dict[str, Service]:

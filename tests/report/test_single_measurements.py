@@ -11,10 +11,11 @@ from lanlab.analysis.over_time import joined_steps, steps_of, with_steps
 from lanlab.errors import StoreError
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
-from lanlab.figures.single_figures import figures_of, figures_over_time, station_figures
+from lanlab.figures.station_figures import station_figures
 from lanlab.report.answer import sentences
 from lanlab.report.page import run_on_page
 from lanlab.report.rendering import rendered
+from lanlab.report.single_figures import figures_of, figures_over_time
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series
 from lanlab.studies import Published, Study

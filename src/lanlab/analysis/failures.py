@@ -9,6 +9,7 @@ from lanlab.analysis.attempts import Place, place_of
 from lanlab.frozen import dataclass
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
+from lanlab.workloads import WORKLOADS
 
 #: What an end counts, by the kind of its result, and what that is called.
 _COUNTS = {
@@ -100,8 +101,7 @@ def _seen(workload: str, raw: Mapping[str, Any]) -> str:
         if key in result:
             said.append(f"{word} {result[key]}")
     progress = raw.get("progress")
-    # What stations tell is of one end, and all that there is.
-    is_all = len(said) == 2 or workload == "stations"
+    is_all = len(said) == 2 or WORKLOADS[workload].has_one_count
     if not is_all and progress is not None:
         asked = (raw.get("setup") or {}).get("requests") or ROLES[workload]
         # With a peer there is one end; else it is the second that counts what has arrived.

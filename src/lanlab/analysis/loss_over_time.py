@@ -11,9 +11,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.analysis.over_time import INTERVALS, RECEIVER, REVERSE_RECEIVER
+from lanlab.analysis.over_time import INTERVALS, REVERSE_RECEIVER
 from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.frozen import dataclass
+from lanlab.roles import RECEIVER, has_streams
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def with_losses(
 
 def rate_factor(trial: TrialRecord) -> str | None:
     """The factor of a UDP stream's trial that is its sending rate; `None` where none is."""
-    if trial.workload not in ("stream", "load") or trial.parameters.get("transport") != "udp":
+    if not has_streams(trial.workload) or trial.parameters.get("transport") != "udp":
         return None
     return next((key for key in RATES if key in trial.factors), None)
 

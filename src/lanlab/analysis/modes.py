@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lanlab.frozen import dataclass
-from lanlab.roles import ROLES
+from lanlab.roles import ROLES, is_one_way
 from lanlab.store import TrialRecord
 
 
@@ -73,7 +73,7 @@ def modes_of(trial: TrialRecord) -> Modes | None:
         return None
     parameters = trial.parameters
     is_tcp = parameters.get("transport") == "tcp"
-    is_stream = trial.workload == "stream"
+    is_stream = is_one_way(trial.workload)
     # A stream reports which stamps it had; an echo has its own, and the kernel's if asked for.
     asked = None if is_stream else parameters.get("timestamps")
     size = parameters.get("message_size_bytes")

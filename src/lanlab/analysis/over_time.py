@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.series_rows import rows_in, with_rows
 from lanlab.frozen import dataclass
-from lanlab.roles import REVERSE_PREFIX
+from lanlab.roles import RECEIVER, REVERSE_PREFIX, has_streams
 from lanlab.store import TrialRecord
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Where a receiver's result names the series.
 INTERVALS = "intervals"
 #: Who counts what arrives in each direction of a stream.
-RECEIVER, REVERSE_RECEIVER = "receiver", f"{REVERSE_PREFIX}receiver"
+REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
 #: Most trials in a figure; more lines could not be distinguished.
 MOST_TRIALS = 4
 #: Steps that a figure shows; shorter ones are joined.
@@ -95,7 +95,7 @@ def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
 
 
 def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> TrialRecord:
-    if trial.workload in ("stream", "load"):
+    if has_streams(trial.workload):
         for role in (RECEIVER, REVERSE_RECEIVER):
             trial = with_rows(trial, role, INTERVALS, read, _rows)
     return trial

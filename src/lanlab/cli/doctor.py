@@ -85,7 +85,7 @@ def _table(
 
 def _check_this_machine(store: str | None, as_json: bool) -> None:
     from lanlab.cli.terminal import answer, print_json
-    from lanlab.services import services_of
+    from lanlab.services import services_with_files
     from lanlab.store.readiness import readiness
     from lanlab.testbeds.needs import KINDS, needs
     from lanlab.testbeds.registry import TESTBEDS
@@ -93,7 +93,7 @@ def _check_this_machine(store: str | None, as_json: bool) -> None:
     from lanlab.workloads.drivers.found import driver_needs
 
     kept = readiness(store)
-    served = services_of("copy")
+    served = services_with_files()
     drivers = [dataclasses.asdict(need) for need in driver_needs()]
     servers = [dataclasses.asdict(need) for need in server_needs()]
     found = {name: needs(name) for name in KINDS}
@@ -123,7 +123,7 @@ def _check_this_machine(store: str | None, as_json: bool) -> None:
         console.print(f"  {kept.detail}")
         if kept.how_to_get:
             console.print(f"  {kept.how_to_get}")
-        console.print(f"file services: {', '.join(services_of('copy'))}")
+        console.print(f"file services: {', '.join(services_with_files())}")
         console.print("  each except `directory` has a built-in server (`lanlab copy --service`)")
         for each in servers:
             each["name"] = f"{each['name']} ({', '.join(each['services'])})"

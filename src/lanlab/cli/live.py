@@ -17,7 +17,7 @@ from lanlab.cli.live_wish import LiveWish
 from lanlab.cli.terminal import say, talk
 from lanlab.plan import PlannedTrial
 from lanlab.units import format_rate, format_size, format_time
-from lanlab.workloads import Progress
+from lanlab.workloads import WORKLOADS, Progress
 
 #: Interval at a terminal, where nothing else was asked for.
 DEFAULT_INTERVAL_S = 1.0
@@ -25,13 +25,6 @@ DEFAULT_INTERVAL_S = 1.0
 _SHORTEST_S = 2.0
 #: By how much an engine's word may be early, seconds.
 _EARLY_S = 0.002
-_MESSAGES = {
-    "stream": "messages",
-    "echo": "replies",
-    "load": "",
-    "copy": "",
-    "stations": "operations",
-}
 
 
 class LiveLines:
@@ -139,13 +132,13 @@ def live_text(workload: str, found: dict[str, Any]) -> str:
     """
     times = f"{found['start_s']:7.2f}-{found['end_s']:<7.2f}s"
     parts = [format_rate(found["rate_bps"])]
-    word = _MESSAGES.get(workload, "")
+    counted = WORKLOADS[workload].counted
     if "expected_messages" in found:
         expected, lost = found["expected_messages"], max(0, found["lost_messages"])
         share = 100 * lost / expected if expected > 0 else 0.0
         parts.append(f"lost {lost} of {expected} ({share:.3g} %)")
-    elif word and workload != "stream":
-        parts.append(f"{found['messages']} {word}")
+    elif counted:
+        parts.append(f"{found['messages']} {counted}")
     if "delay_variation_ns" in found:
         parts.append(f"delay varies by {format_time(found['delay_variation_ns'] / 1e9)}")
     if "retransmitted_segments" in found:

@@ -143,12 +143,14 @@ def _endings_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str
 
 def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
     """What a trial was measured with, and what its ends reported."""
+    from lanlab.report.presentations import PRESENTATIONS
+
     return {
         "modes": modes_as_json(trial),
         **agreed_as_json(trial),
         **commands_as_json(trial),
         **_hosts_as_json(trial),
-        **_streams_as_json(trial),
+        **PRESENTATIONS[trial.workload].to_json(trial),
     }
 
 
@@ -169,15 +171,6 @@ def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]
         return {}
     found = [one for name in experiments for one in load_results(trials, name)]
     return {"loads": [one.to_json() for one in found]}
-
-
-def _streams_as_json(trial: TrialRecord) -> dict[str, Any]:
-    """Goodput of each stream during an echo, by direction, under `streams_bps`."""
-    if trial.workload != "load":
-        return {}
-    from lanlab.workloads.load import flow_goodputs
-
-    return {"streams_bps": flow_goodputs(trial.raw)}
 
 
 def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:

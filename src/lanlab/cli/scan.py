@@ -26,17 +26,6 @@ _MOST_TRIALS = 100_000
 _MOST_IN_DIGITS = 10**12
 #: What a trial takes beyond its own time, about.
 _OVERHEAD_S = 0.25
-#: What a table of a scan is of, by workload; the first decides.
-_METRICS: Mapping[str, tuple[str, ...]] = {
-    "stream": ("goodput_bps", "received_ratio"),
-    "echo": ("rtt_mean_ns", "rtt_p99_ns"),
-    "load": (
-        *("rtt_p50_ns", "rtt_p99_ns", "rtt_mean_ns", "echo_loss_ratio"),
-        *("goodput_bps", "reverse_goodput_bps"),
-    ),
-    "copy": ("goodput_bps",),
-    "stations": ("operations_per_s", "response_mean_ns", "response_p99_ns"),
-}
 
 
 @dataclass(frozen=True)
@@ -68,9 +57,10 @@ class Scan:
 
     def _metrics(self) -> tuple[str, ...]:
         """Of streams to a peer what this end could count, in place of what it could not."""
+        from lanlab.workloads import workload
         from lanlab.workloads.peers import shown_metric
 
-        usual = _METRICS[self.workload]
+        usual = workload(self.workload).scan_metrics
         if "peer" not in self.factors and self.parameters.get("peer") is None:
             return usual
         known = {"peer": "", **self.parameters}
@@ -83,8 +73,11 @@ class Scan:
         directions = self.factors.get(
             "traffic_direction", (self.parameters.get("traffic_direction"),)
         )
-        is_stream = self.workload == "stream" and BOTH in directions
-        return [f"{REVERSE_PREFIX}{key}" for key in _METRICS["stream"]] if is_stream else []
+        if BOTH not in directions:
+            return []
+        from lanlab.workloads import workload
+
+        return [f"{REVERSE_PREFIX}{key}" for key in workload(self.workload).scan_metrics]
 
     def announce(self, trials: int) -> None:
         """Say how large it is, before anything begins."""

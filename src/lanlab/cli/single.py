@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 #: Number of hosts of a single measurement.
 _HOSTS = 2
 _SIMULATED = "simulated"
-#: Workloads whose series are written without a library.
-_WITH_SHORT_SERIES = ("stream", "echo", "load")
 
 
 def measure(
@@ -226,6 +224,7 @@ def _measured(
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store, parquet
     from lanlab.studies.load import parse_study
+    from lanlab.workloads import workload
 
     # A single measurement is named for its workload, a scan for both, anything more for itself.
     is_single, is_scan = experiment["id"] == "single", experiment["id"] == SCAN
@@ -260,7 +259,7 @@ def _measured(
     )
     check_for_a_run()
     # Nothing is imported while something is measured, and little behind it.
-    if experiment["workload"] not in _WITH_SHORT_SERIES:
+    if not workload(experiment["workload"]).has_short_series:
         parquet.load()
     with open_store(store) as records, RunWatch(extras.live) as watch:
         testbed, _, link = opening.wanted

@@ -108,7 +108,7 @@ def stations(
     from lanlab.cli.scan import is_scan, scan_of, with_single_levels
     from lanlab.cli.station_places import host_count, level_list, station_place
     from lanlab.cli.terminal import answer, print_json
-    from lanlab.figures.single_figures import station_figures
+    from lanlab.figures.station_figures import station_figures
     from lanlab.report.fitted import Fitted
     from lanlab.report.host_table import host_table
     from lanlab.report.stations_text import answer_sentence, level_table

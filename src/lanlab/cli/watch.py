@@ -16,6 +16,7 @@ from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.performers import SIMULATORS
 from lanlab.plan import Estimate, PlannedTrial
+from lanlab.roles import is_one_way
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_clock, format_rate
@@ -184,7 +185,7 @@ class RunWatch:
             return
         self._live.progress(trial, progress)
         now = format_rate(8 * progress.bytes / progress.elapsed_s)
-        if trial.workload == "stream" and progress.sent_messages:
+        if is_one_way(trial.workload) and progress.sent_messages:
             share = min(1.0, progress.messages / progress.sent_messages)
             now += f", received {100 * share:.1f} %"
         self._now = f", now {now}"

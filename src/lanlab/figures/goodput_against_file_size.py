@@ -16,7 +16,10 @@ from lanlab.plan import expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_size
+from lanlab.workloads import WORKLOADS
 
+#: What workloads have that time each file.
+_FILE_TIME = "file_time_p50_s"
 _DRAWN = (
     "Bytes over time from opening to close, of all files of a doubling of the size together; "
     "means of the trials with 95 % intervals; rings next to them are single trials."
@@ -33,7 +36,9 @@ def goodput_against_file_size(data: FigureData) -> Chart:
     versions: set[Level] = set()
     counted = counting([trial for trial in data.trials if trial.purpose == "trial"])
     for condition in expand(data.study, data.run.scale):
-        if condition.experiment not in data.figure.experiments or condition.workload != "copy":
+        if condition.experiment not in data.figure.experiments:
+            continue
+        if _FILE_TIME not in WORKLOADS[condition.workload].metrics:
             continue
         own = [
             trial

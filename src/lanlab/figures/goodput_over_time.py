@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.over_time import (
     MOST_TRIALS,
-    RECEIVER,
     REVERSE_RECEIVER,
     Step,
     steps_of,
@@ -17,6 +16,7 @@ from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.wording import condition_text, quantity
+from lanlab.roles import RECEIVER
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 

@@ -12,10 +12,11 @@ from lanlab.analysis.loss_over_time import (
     losses_over_time,
     rate_factor,
 )
-from lanlab.analysis.over_time import RECEIVER, REVERSE_RECEIVER
+from lanlab.analysis.over_time import REVERSE_RECEIVER
 from lanlab.figures.chart import Axis, Cells, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, caption
 from lanlab.figures.wording import condition_text, plain
+from lanlab.roles import RECEIVER
 from lanlab.store import Level, TrialRecord
 
 #: Rows whose names can be read.

@@ -22,17 +22,14 @@ from lanlab.report.contrast import Contrast, contrast
 from lanlab.report.ending_text import ending_sentences
 from lanlab.report.factor_effects_text import factor_effects_sentences
 from lanlab.report.failure_text import failure_sentences
-from lanlab.report.load_table import load_sentences
 from lanlab.report.one_way import one_way_remark
 from lanlab.report.order_text import order_sentences
 from lanlab.report.pollution import pollution_sentences
+from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.ranking_text import joined, ranking_sentences
-from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_text import messages_text, saturation_sentence
-from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
-from lanlab.studies.scaling import is_numeric
 
 NO_RESULT = "No trial has ended yet, so there is no result."
 #: An interval whose ends differ by more than this factor says nothing.
@@ -117,29 +114,24 @@ def _experiment(
     published: Published,
 ) -> list[str]:
     experiment = scaled.experiment
-    if experiment.workload == "load":
-        return load_sentences(trials, study, experiment.id)
+    shown = PRESENTATIONS[experiment.workload]
+    if shown.answers_alone:
+        return shown.sentences(study, experiment.id, trials)
     metric = experiment.metrics[0]
     summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
     if not summaries:
         return []
-    said = station_sentences(study, experiment.id, trials)
+    said = shown.sentences(study, experiment.id, trials)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(study, summaries, trials, published)
     else:
-        numbers = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
-        is_copy = experiment.workload == "copy"
-        usual = "dataset" if is_copy else "message_size_bytes"
-        if experiment.workload == "stations" and "stations" in experiment.factors:
-            numbers = ["stations"]
-        along = numbers[-1] if numbers and not is_copy else usual
-        said += _ranges(study, summaries, along, published)
+        said += _ranges(study, summaries, shown.range_factor(experiment), published)
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials, published)
     said += _beside_published(study, summaries, published)
     remarks = (
         above_limit_remark(run, study, summaries),
-        round_trip_remark(run, study, trials),
+        shown.remark(run, study, trials),
         one_way_remark(experiment.title, trials),
     )
     return said + [remark for remark in remarks if remark]
@@ -239,29 +231,11 @@ def _ranges(
     shown = quantity(study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
-    is_copy = summaries[0].workload == "copy"
-    is_stations = summaries[0].workload == "stations"
+    presented = PRESENTATIONS[summaries[0].workload]
+    words = partial(_condition, study, published)
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
-        # A factor names itself.
-        fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
-        carrier = str(fixed).upper()
-        if is_copy and "service" not in rest:
-            service = {"service": summary.parameters["service"]}
-            carrier = f"{condition_text(study, service)}{',' * bool(rest)}"
-        if is_stations:
-            carrier = carrier_of_stations(study, summary.parameters)
-            rest = {key: level for key, level in rest.items() if key not in IN_CARRIER}
-        condition = _condition(study, published, rest)
-        series = " ".join(filter(None, ["over", carrier, condition]))
-        if summary.workload in ("stream", "echo"):
-            # One size of several experiments is what tells their sentences apart.
-            if "message_size_bytes" not in summary.factors:
-                series = f"of {messages_text(summary.parameters)}"
-                rest.pop("transport", None)
-                series += f", {_condition(study, published, rest)}," if rest else ""
-            elif carrier and rest.keys() - {"ip_version"}:
-                series = f"over {carrier}, {condition},"
+        series = presented.series_text(study, summary, rest, words)
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():
@@ -270,8 +244,7 @@ def _ranges(
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
             text = f"{name} {series} was {_mean(study, most)}{_share(most)}"
-        elif is_copy:
-            # Files of other sizes are other conditions: no range goes over them.
+        elif not presented.has_ranges:
             each = [
                 f"{_mean(study, one)} ({_level(study, one, along)}{_share(one)})" for one in group
             ]
@@ -310,8 +283,8 @@ def _versions(
     for where, four, six in both if len(both) < 3 else (both[0], both[-1]):
         found = contrast(four, six, trials)
         if found is not None:
-            name = quantity(study, four.metric).name
-            said.append(_difference(where, name, four.workload == "echo", found))
+            shown = quantity(study, four.metric)
+            said.append(_difference(where, shown.name, shown.si_unit in ("s", "ns"), found))
     return said
 
 

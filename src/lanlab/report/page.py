@@ -15,12 +15,6 @@ from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.distributions import panels
 from lanlab.figures.registry import build_figure
-from lanlab.figures.single_figures import (
-    figures_of,
-    figures_of_losses,
-    figures_of_round_trips,
-    figures_over_time,
-)
 from lanlab.frozen import dataclass
 from lanlab.report.accuracy_table import (
     accuracy_count_table,
@@ -30,7 +24,6 @@ from lanlab.report.accuracy_table import (
 from lanlab.report.analyses import Analyses
 from lanlab.report.answer import NO_RESULT, remark_sentences, result_sentences
 from lanlab.report.beside_table import beside_table
-from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.evidence_table import evidence_table, tested_by_runs
 from lanlab.report.failure_table import failure_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
@@ -42,12 +35,17 @@ from lanlab.report.finding_table import (
     introduction,
 )
 from lanlab.report.host_table import host_table
-from lanlab.report.load_table import load_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
+from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.rereading import Rereading, rereading
-from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.saturation_table import saturation_table
+from lanlab.report.single_figures import (
+    figures_of,
+    figures_of_losses,
+    figures_of_round_trips,
+    figures_over_time,
+)
 from lanlab.report.statement_table import statement_table
 from lanlab.report.table import NO_TABLE, Table
 from lanlab.report.trial_table import trial_table
@@ -289,12 +287,13 @@ def _experiments(
         if scaled.search is not None and not figures:
             continue
         own = [trial for trial in trials if trial.experiment == experiment.id]
+        shown = PRESENTATIONS[experiment.workload]
         tables = partial(_tables, run, trials, study, published, scaled)
         found.append(
             ExperimentOnPage(
                 f"{name}-{experiment.id}",
                 experiment.title,
-                parts.of("round trips", partial(round_trip_remark, run, study, own), None),
+                parts.of("round trips", partial(shown.remark, run, study, own), None),
                 parts.of("what trials were measured with", partial(common_words, own), ""),
                 tuple(figures),
                 tuple(parts.each(f"tables of {experiment.id}", tables)),
@@ -320,13 +319,10 @@ def _tables(
         # Where a search has ended stands in a table of its own.
         if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
     ]
-    if experiment.workload == "copy":
-        # Before the metrics beyond the first.
-        tables[1:1] = tables_of_copies(run, trials, study, experiment.id)
-    if experiment.workload == "load":
-        # What the streams add is what was asked.
-        under_load = load_table(trials, study, experiment.id)
-        tables[:0] = [under_load] if under_load.rows else []
+    shown = PRESENTATIONS[experiment.workload]
+    # Before the metrics beyond the first.
+    tables[1:1] = shown.further_tables(run, trials, study, experiment.id)
+    tables[:0] = shown.first_tables(trials, study, experiment.id)
     more = (
         host_table(trials, experiment.id),
         loss_table(run, trials, study, experiment.id),

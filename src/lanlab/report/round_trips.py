@@ -12,9 +12,9 @@ from lanlab.studies import Study
 
 
 def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
-    """What to know of the round trips of one experiment; `None` where there is nothing."""
+    """What to know of the round trips of an echo; `None` where there is nothing."""
     link = wire_of(run)
-    if link is None or not link.has_token_bucket or not trials or trials[0].workload != "echo":
+    if link is None or not link.has_token_bucket or not trials:
         return None
     text = (
         "The link of this testbed is a token bucket. A lone frame passes it at once, without the "

@@ -16,7 +16,7 @@ from lanlab.report.medium_text import medium_words
 from lanlab.report.one_way import one_way_text
 from lanlab.report.peer_text import peer_lines
 from lanlab.report.tcp_text import tcp_lines
-from lanlab.roles import REVERSE_PREFIX, ROLES
+from lanlab.roles import REVERSE_PREFIX, ROLES, is_one_way
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.processor_time import shares_a_kernel
@@ -59,7 +59,7 @@ def second_direction(trial: TrialRecord) -> TrialRecord | None:
     """The second direction of a trial as if it had been the only one; `None`: it had none."""
     ends = {role: trial.raw.get(f"{REVERSE_PREFIX}{role}") for role in ROLES.get("stream", ())}
     # Of a stream with a peer only one end has a result.
-    if trial.workload != "stream" or not any(ends.values()):
+    if not is_one_way(trial.workload) or not any(ends.values()):
         return None
     metrics = {
         key.removeprefix(REVERSE_PREFIX): value

@@ -10,14 +10,12 @@ from lanlab.analysis.loss_places import not_received
 from lanlab.analysis.published import published_numbers
 from lanlab.report.analyses import Analyses
 from lanlab.report.beside_table import beside_table
-from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.failure_table import failure_table
 from lanlab.report.host_table import host_table
-from lanlab.report.load_table import load_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
+from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.saturation_table import saturation_table
-from lanlab.report.stream_columns import with_arrival
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
@@ -83,14 +81,11 @@ def _of_experiment(
 ) -> list[tuple[Table, str]]:
     experiment = scaled.experiment
     metric = experiment.metrics[0]
+    shown = PRESENTATIONS[experiment.workload]
     table = metric_table(run, trials, study, published, experiment.id, metric)
-    if experiment.workload == "stream" and metric == "goodput_bps":
-        table = with_arrival(table, run, trials, experiment.id)
-    more = []
-    if experiment.workload == "copy":
-        more += tables_of_copies(run, trials, study, experiment.id)
-    # What the streams add is what was asked.
-    first = [load_table(trials, study, experiment.id)] if experiment.workload == "load" else []
+    table = shown.with_more_columns(table, run, trials, experiment.id, metric)
+    first = shown.first_tables(trials, study, experiment.id)
+    more = shown.further_tables(run, trials, study, experiment.id)
     more.append(host_table(trials, experiment.id))
     drawn = [figure for figure in study.figure if figure.figure == "losses_against_sent"]
     own = [trial for trial in trials if trial.experiment == experiment.id]
@@ -98,6 +93,6 @@ def _of_experiment(
     if is_explained and any(not_received(trial.metrics) for trial in own):
         more.append(loss_table(run, trials, study, experiment.id))
     titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in more if one.rows]
-    if any(one.rows for one in first):
+    if first:
         return [*((one, experiment.title) for one in first), (table, table.title), *titled]
     return [(table, experiment.title), *titled]

@@ -6,13 +6,14 @@ import contextlib
 from collections.abc import Sequence
 
 from lanlab.analysis.modes import modes_of
-from lanlab.analysis.over_time import RECEIVER, REVERSE_RECEIVER, Step, steps_of, with_steps
+from lanlab.analysis.over_time import REVERSE_RECEIVER, Step, steps_of, with_steps
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import warning
 from lanlab.errors import StoreError
 from lanlab.figures.wording import condition_text, number, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
+from lanlab.roles import RECEIVER
 from lanlab.store import RunRecord, Series, Store, TrialRecord
 from lanlab.studies import Study
 

@@ -150,6 +150,10 @@ class Copy:
     roles = ROLES[name]
     Parameters = CopyParameters
     metrics = COPY
+    scan_metrics = ("goodput_bps",)
+    counted = ""
+    has_short_series = False
+    has_one_count = False
 
     def expected_time_s(self, parameters: CopyParameters) -> float:
         """About how long a trial takes where no link holds it up, seconds."""

@@ -104,6 +104,10 @@ class Echo:
     roles = ROLES[name]
     Parameters = EchoParameters
     metrics = ECHO
+    scan_metrics = ("rtt_mean_ns", "rtt_p99_ns")
+    counted = "replies"
+    has_short_series = True
+    has_one_count = False
 
     def expected_time_s(self, parameters: EchoParameters) -> float:
         """Seconds that a trial takes at least; 1 s where unknown."""

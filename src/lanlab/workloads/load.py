@@ -161,6 +161,13 @@ class Load:
     roles = ROLES[name]
     Parameters = LoadParameters
     metrics = LOAD
+    scan_metrics = (
+        *("rtt_p50_ns", "rtt_p99_ns", "rtt_mean_ns", "echo_loss_ratio"),
+        *("goodput_bps", "reverse_goodput_bps"),
+    )
+    counted = ""
+    has_short_series = True
+    has_one_count = False
 
     def expected_time_s(self, parameters: LoadParameters) -> float:
         """Seconds that a trial takes at least."""

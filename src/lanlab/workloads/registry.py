@@ -34,6 +34,22 @@ class Workload(Protocol):
     def metrics(self) -> Mapping[str, Metric]:
         """The results of a trial that a table may name, by their keys."""
 
+    @property
+    def scan_metrics(self) -> tuple[str, ...]:
+        """What a table of several conditions is of; the first decides which is best."""
+
+    @property
+    def counted(self) -> str:
+        """What a live line counts, in words; empty where a rate says all."""
+
+    @property
+    def has_short_series(self) -> bool:
+        """Whether the series of a trial are written without a library."""
+
+    @property
+    def has_one_count(self) -> bool:
+        """Whether only one end counts, so that its result is all that a failed trial has."""
+
     def expected_time_s(self, parameters: Any) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""
 

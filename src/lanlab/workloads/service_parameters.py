@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import field_validator, model_validator
 
@@ -21,7 +21,7 @@ from lanlab.services import (
     carried_by,
     frame_carriers_of,
     profiles_over,
-    services_of,
+    services_with_files,
 )
 from lanlab.workloads import copy_server as servers
 from lanlab.workloads.definitions import parameter
@@ -65,11 +65,14 @@ def _carried(service: str) -> str:
 class ServiceParameters(TrialParameters):
     """Parameters of a condition that has a file service."""
 
+    #: Whether the service must be able to keep files.
+    needs_files: ClassVar[bool] = True
+
     ip_version: Literal[4, 6] | None = ip_version_parameter()
     driver: DriverName = parameter(OWN, "Program that measures: only `lanlab`.", option=None)
     service: str = parameter(
         "directory",
-        f"Service of a server that lanlab starts: {', '.join(services_of('copy'))}; for stations "
+        f"Service of a server that lanlab starts: {', '.join(services_with_files())}; for stations "
         "also memory, which shows the cost of measuring itself.",
         metavar="NAME",
     )
@@ -149,7 +152,7 @@ class ServiceParameters(TrialParameters):
     @field_validator("service")
     @classmethod
     def _known_service(cls, service: str) -> str:
-        allowed = services_of(cls.workload)
+        allowed = services_with_files() if cls.needs_files else list(SERVICES)
         if service not in allowed:
             raise ValueError(f"service: found `{service}`; allowed: {', '.join(allowed)}")
         return service

@@ -41,6 +41,8 @@ class StationsParameters(ServiceParameters):
     """Parameters of one `stations` condition."""
 
     workload = "stations"
+    # `memory` shows what measuring itself costs.
+    needs_files = False
 
     stations: int = parameter(1, "Number of stations.", ge=1, le=10_000)
     operation: Literal["read", "write", "mix"] = parameter(
@@ -228,6 +230,10 @@ class Stations:
     roles = ROLES[name]
     Parameters = StationsParameters
     metrics = STATIONS
+    scan_metrics = ("operations_per_s", "response_mean_ns", "response_p99_ns")
+    counted = "operations"
+    has_short_series = False
+    has_one_count = True
 
     def expected_time_s(self, parameters: StationsParameters) -> float:
         """About how long a trial takes, seconds."""

@@ -187,6 +187,11 @@ class Stream:
     roles = ROLES[name]
     Parameters = StreamParameters
     metrics = STREAM
+    scan_metrics = ("goodput_bps", "received_ratio")
+    # How much of what was sent has come is said in its place.
+    counted = ""
+    has_short_series = True
+    has_one_count = False
 
     def expected_time_s(self, parameters: StreamParameters) -> float:
         """Seconds that a trial takes at least, from its amount and rate; 1 s where unknown."""

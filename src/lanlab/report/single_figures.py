@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from lanlab.analysis.loss_over_time import has_losses, rate_factor
 from lanlab.analysis.over_time import steps_of
 from lanlab.analysis.round_trip_times import round_trips_by_condition
 from lanlab.analysis.tcp_over_time import samples_of
-from lanlab.figures.wording import quantity
+from lanlab.report.presentations import PRESENTATIONS
+from lanlab.roles import has_streams
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
-from lanlab.studies.model import Experiment, Figure
-from lanlab.studies.scaling import is_numeric
+from lanlab.studies.model import Figure
 
 #: The second compares conditions.
 _DISTRIBUTIONS = {
@@ -33,7 +32,8 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
     """The figures that a study names, and of an experiment that none draws those that fit it."""
     drawn = {name for figure in study.figure for name in figure.experiments}
     rest = [e for e in study.experiment if e.id not in drawn and e.search is None]
-    return (*study.figure, *(figure for one in rest for figure in _fitting(one)))
+    fitting = (PRESENTATIONS[one.workload].figures(one) for one in rest)
+    return (*study.figure, *(figure for figures in fitting for figure in figures))
 
 
 def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
@@ -44,7 +44,7 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
         for figure in (*study.figure, *figures_of(study))
         for name in figure.experiments
     }
-    streams = [one.id for one in study.experiment if one.workload in ("stream", "load")]
+    streams = [one.id for one in study.experiment if has_streams(one.workload)]
     stepped = {trial.experiment for trial in trials if steps_of(trial)}
     sampled = {trial.experiment for trial in trials if samples_of(trial)}
     wanted = [("goodput_over_time", "Goodput over time", name) for name in streams]
@@ -90,55 +90,3 @@ def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
             title = "Lost messages over time and sending rate"
             found.append(Figure(figure=_LOSSES, title=title, experiments=(experiment.id,)))
     return tuple(found)
-
-
-def station_figures(
-    experiment: str, within_s: float | None = None, of: str = "mean"
-) -> list[dict[str, Any]]:
-    """
-    The figures of stations, as a study file has them.
-
-    Args:
-        experiment: Its id.
-        within_s: The response time that is not to be passed.
-        of: Which: `mean`, `p50`, `p90` or `p99`.
-    """
-    limit = {} if within_s is None else {"within_s": within_s}
-    response = f"response_{of}_ns"
-    drawn: tuple[tuple[str, str, dict[str, Any]], ...] = (
-        ("response_against_stations", "Response time by stations", {"metric": response, **limit}),
-        (
-            "throughput_against_stations",
-            "Throughput by stations",
-            {"metric": "operations_per_s"},
-        ),
-        ("station_fairness", "Fairness among stations", {}),
-    )
-    return [
-        {"figure": name, "title": title, "experiments": [experiment], **more}
-        for name, title, more in drawn
-    ]
-
-
-def _fitting(experiment: Experiment) -> Iterator[Figure]:
-    def figure(name: str, title: str, **more: Any) -> Figure:
-        return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
-
-    numeric = [key for key in experiment.factors if is_numeric(experiment.workload, key)]
-    if numeric and experiment.workload != "stations":
-        for metric in experiment.metrics:
-            name = quantity(None, metric).name
-            yield figure("against_factor", f"{name[0].upper()}{name[1:]}", metric=metric)
-    if experiment.workload == "stations":
-        yield from map(Figure.model_validate, station_figures(experiment.id))
-    elif experiment.workload == "copy":
-        yield figure("copy_times", "Goodput by service and dataset", metric="goodput_bps")
-        yield figure("goodput_against_file_size", "Goodput by size of files")
-    elif experiment.workload in ("echo", "load"):
-        if experiment.workload == "load":
-            yield figure("round_trips_over_time", "Round trips over time")
-        yield figure("round_trip_percentiles", "Round-trip times")
-    elif experiment.workload == "stream":
-        if experiment.factors and not numeric:
-            yield figure("bars", "Goodput")
-        yield figure("goodput_over_time", "Goodput over time")

@@ -1,0 +1,33 @@
+"""The figures of stations, as a study file has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def station_figures(
+    experiment: str, within_s: float | None = None, of: str = "mean"
+) -> list[dict[str, Any]]:
+    """
+    The figures of stations, as a study file has them.
+
+    Args:
+        experiment: Its id.
+        within_s: The response time that is not to be passed.
+        of: Which: `mean`, `p50`, `p90` or `p99`.
+    """
+    limit = {} if within_s is None else {"within_s": within_s}
+    response = f"response_{of}_ns"
+    drawn: tuple[tuple[str, str, dict[str, Any]], ...] = (
+        ("response_against_stations", "Response time by stations", {"metric": response, **limit}),
+        (
+            "throughput_against_stations",
+            "Throughput by stations",
+            {"metric": "operations_per_s"},
+        ),
+        ("station_fairness", "Fairness among stations", {}),
+    )
+    return [
+        {"figure": name, "title": title, "experiments": [experiment], **more}
+        for name, title, more in drawn
+    ]

@@ -1,0 +1,132 @@
+"""What a workload brings to the report. A workload overrides what it shows in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lanlab.analysis.summary import Summary
+from lanlab.figures.wording import quantity
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Experiment, Figure
+from lanlab.studies.scaling import is_numeric
+
+if TYPE_CHECKING:
+    from lanlab.report.table import Table
+    from lanlab.report.trial_columns import TrialColumn
+
+
+class Presentation:
+    """How the results of a workload are shown."""
+
+    #: Whether its sentences are the whole answer of an experiment, without ranges of a metric.
+    answers_alone = False
+    #: Whether means of several conditions are said as a range; if not, each is said.
+    has_ranges = True
+
+    def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
+        """What only this workload answers.
+
+        Args:
+            experiment: Its id.
+            trials: Trials of the experiment.
+        """
+        return []
+
+    def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
+        """What to know of the results of one experiment; `None` where there is nothing."""
+        return None
+
+    def range_factor(self, experiment: Experiment) -> str:
+        """The factor along which means are said as a range: the last that is numeric."""
+        numbers = numeric_factors(experiment)
+        return numbers[-1] if numbers else "message_size_bytes"
+
+    def series_text(
+        self,
+        study: Study,
+        summary: Summary,
+        rest: Mapping[str, Level],
+        words: Callable[[Mapping[str, Level]], str],
+    ) -> str:
+        """
+        What tells a series from the others, to be put behind the name of its metric.
+
+        Args:
+            summary: A condition of the series.
+            rest: Its factors, but for that of the range.
+            words: A condition in words, as the study calls its levels.
+        """
+        return over(words(rest))
+
+    def first_tables(
+        self, trials: Sequence[TrialRecord], study: Study, experiment: str
+    ) -> list[Table]:
+        """Tables that stand before those of the metrics; each has rows."""
+        return []
+
+    def further_tables(
+        self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
+    ) -> list[Table]:
+        """Tables that stand behind that of the first metric; each has rows."""
+        return []
+
+    def with_more_columns(
+        self,
+        table: Table,
+        run: RunRecord,
+        trials: Sequence[TrialRecord],
+        experiment: str,
+        metric: str,
+    ) -> Table:
+        """The table of a metric, with more columns on the terminal."""
+        return table
+
+    def figures(self, experiment: Experiment) -> Iterator[Figure]:
+        """The figures of an experiment for which the study names none: each metric against each
+        factor that is a number."""
+        if numeric_factors(experiment):
+            for metric in experiment.metrics:
+                name = quantity(None, metric).name
+                title = f"{name[0].upper()}{name[1:]}"
+                yield figure(experiment, "against_factor", title, metric=metric)
+
+    def to_json(self, trial: TrialRecord) -> dict[str, Any]:
+        """What programs are to know of a trial apart from its metrics."""
+        return {}
+
+    def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
+        """All that one trial of a single measurement found.
+
+        Args:
+            with_modes: Whether to say how it was measured, and why.
+        """
+        return []
+
+    def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
+        """What several trials of one condition have in common, above their rows."""
+        return []
+
+    def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
+        """What the row of a trial says of it."""
+        return ()
+
+    def directions(self, trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
+        """Each direction of a trial with its heading; that of a trial with only one is empty."""
+        return [("", trial)]
+
+
+def numeric_factors(experiment: Experiment) -> list[str]:
+    """The factors of an experiment whose levels are numbers."""
+    return [key for key in experiment.factors if is_numeric(experiment.workload, key)]
+
+
+def figure(experiment: Experiment, name: str, title: str, **more: Any) -> Figure:
+    """A figure of one experiment."""
+    return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
+
+
+def over(*parts: str) -> str:
+    """What something was measured over; parts that are empty are left out."""
+    return " ".join(filter(None, ["over", *parts]))

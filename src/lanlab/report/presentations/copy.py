@@ -1,0 +1,86 @@
+"""How copies are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from lanlab.analysis.summary import Summary
+from lanlab.figures.wording import condition_text
+from lanlab.report.copy_table import tables_of_copies
+from lanlab.report.copy_text import common_copy_lines, copy_lines
+from lanlab.report.presentations.base import Presentation, figure, over
+from lanlab.report.table import Table
+from lanlab.report.trial_columns import GOODPUT, TrialColumn, time_of
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Experiment, Figure
+
+
+def _files_per_s(trial: TrialRecord) -> str:
+    files = trial.metrics.get("files_per_s")
+    return "" if files is None else f"{files:.4g}"
+
+
+def _retries(trial: TrialRecord) -> str:
+    return str(trial.metrics.get("retries") or "")
+
+
+_COLUMNS: Sequence[TrialColumn] = (
+    TrialColumn("time", time_of("elapsed_s")),
+    GOODPUT,
+    TrialColumn("files/s", _files_per_s),
+    TrialColumn("median file", time_of("file_time_p50_s")),
+    TrialColumn("retries", _retries),
+)
+
+
+class CopyPresentation(Presentation):
+    """Goodput by service and dataset."""
+
+    # Files of other sizes are other conditions: no range goes over them.
+    has_ranges = False
+
+    def range_factor(self, experiment: Experiment) -> str:
+        """The files that are copied."""
+        return "dataset"
+
+    def series_text(
+        self,
+        study: Study,
+        summary: Summary,
+        rest: Mapping[str, Level],
+        words: Callable[[Mapping[str, Level]], str],
+    ) -> str:
+        """By service."""
+        if "service" in rest:
+            return over(words(rest))
+        service = condition_text(study, {"service": summary.parameters["service"]})
+        return over(f"{service}{',' * bool(rest)}", words(rest))
+
+    def further_tables(
+        self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
+    ) -> list[Table]:
+        """What a byte and a file cost, and how the copies went."""
+        return tables_of_copies(run, trials, study, experiment)
+
+    def figures(self, experiment: Experiment) -> Iterator[Figure]:
+        """Goodput by service and dataset, and by size of the files."""
+        yield from super().figures(experiment)
+        title = "Goodput by service and dataset"
+        yield figure(experiment, "copy_times", title, metric="goodput_bps")
+        yield figure(experiment, "goodput_against_file_size", "Goodput by size of files")
+
+    def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
+        """What was copied, how quickly and how."""
+        return copy_lines(trial)
+
+    def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
+        """What was copied, and how."""
+        return common_copy_lines(trials)
+
+    def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
+        """Its time, rates and retries."""
+        return _COLUMNS
+
+
+PRESENTATION = CopyPresentation()

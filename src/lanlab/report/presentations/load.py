@@ -1,0 +1,44 @@
+"""How round trips under load are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lanlab.report.load_table import load_sentences, load_table
+from lanlab.report.presentations.base import Presentation, figure
+from lanlab.report.table import Table
+from lanlab.store import TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Experiment, Figure
+from lanlab.workloads.load import flow_goodputs
+
+
+class LoadPresentation(Presentation):
+    """Round trips alone and under load. What the streams add is what was asked."""
+
+    answers_alone = True
+
+    def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
+        """By how much each load makes round trips grow."""
+        return load_sentences(trials, study, experiment)
+
+    def first_tables(
+        self, trials: Sequence[TrialRecord], study: Study, experiment: str
+    ) -> list[Table]:
+        """Round trips under each load."""
+        table = load_table(trials, study, experiment)
+        return [table] if table.rows else []
+
+    def figures(self, experiment: Experiment) -> Iterator[Figure]:
+        """Round trips over time, and their percentiles."""
+        yield from super().figures(experiment)
+        yield figure(experiment, "round_trips_over_time", "Round trips over time")
+        yield figure(experiment, "round_trip_percentiles", "Round-trip times")
+
+    def to_json(self, trial: TrialRecord) -> dict[str, Any]:
+        """Goodput of each stream during the echo, by direction, under `streams_bps`."""
+        return {"streams_bps": flow_goodputs(trial.raw)}
+
+
+PRESENTATION = LoadPresentation()

@@ -1,0 +1,45 @@
+"""How stations are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from lanlab.analysis.summary import Summary
+from lanlab.figures.station_figures import station_figures
+from lanlab.report.presentations.base import Presentation, over
+from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
+from lanlab.store import Level, TrialRecord
+from lanlab.studies import Study
+from lanlab.studies.model import Experiment, Figure
+
+_NUMBER = "stations"
+
+
+class StationsPresentation(Presentation):
+    """Response time and throughput by number of stations."""
+
+    def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
+        """How many users are served in time."""
+        return station_sentences(study, experiment, trials)
+
+    def range_factor(self, experiment: Experiment) -> str:
+        """The number of stations, where it is varied."""
+        return _NUMBER if _NUMBER in experiment.factors else super().range_factor(experiment)
+
+    def series_text(
+        self,
+        study: Study,
+        summary: Summary,
+        rest: Mapping[str, Level],
+        words: Callable[[Mapping[str, Level]], str],
+    ) -> str:
+        """By service, operation and size of a block."""
+        others = {key: level for key, level in rest.items() if key not in IN_CARRIER}
+        return over(carrier_of_stations(study, summary.parameters), words(others))
+
+    def figures(self, experiment: Experiment) -> Iterator[Figure]:
+        """Each against the number of stations."""
+        yield from map(Figure.model_validate, station_figures(experiment.id))
+
+
+PRESENTATION = StationsPresentation()

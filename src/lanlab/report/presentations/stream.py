@@ -1,0 +1,83 @@
+"""How streams are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from lanlab.report.presentations.base import figure, numeric_factors
+from lanlab.report.presentations.flows import FlowPresentation
+from lanlab.report.stream_columns import share_text, with_arrival
+from lanlab.report.stream_text import directions, stream_lines
+from lanlab.report.table import Table
+from lanlab.report.tcp_text import retransmitted_text, round_trip_text, window_text
+from lanlab.report.trial_columns import GOODPUT, TrialColumn, rate_of, time_of
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies.model import Experiment, Figure
+
+
+def _loss(trial: TrialRecord) -> str:
+    loss = trial.metrics.get("loss_ratio")
+    return "" if loss is None else share_text(loss)
+
+
+def _not_sent(trial: TrialRecord) -> str:
+    offered = trial.metrics.get("offered_messages")
+    return share_text(1 - trial.metrics["sent_messages"] / offered) if offered else ""
+
+
+#: By transport protocol.
+_COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
+    "udp": (
+        GOODPUT,
+        TrialColumn("peer's goodput", rate_of("peer_goodput_bps")),
+        TrialColumn("loss", _loss),
+        TrialColumn("jitter", time_of("delay_variation_mean_ns")),
+        TrialColumn("not sent", _not_sent),
+    ),
+    "tcp": (
+        GOODPUT,
+        TrialColumn("acknowledged", rate_of("acknowledged_bps")),
+        TrialColumn("retransmitted", retransmitted_text),
+        TrialColumn("round trip", round_trip_text),
+        TrialColumn("window", window_text),
+    ),
+}
+
+
+class StreamPresentation(FlowPresentation):
+    """Goodput, with what was lost on the way."""
+
+    def with_more_columns(
+        self,
+        table: Table,
+        run: RunRecord,
+        trials: Sequence[TrialRecord],
+        experiment: str,
+        metric: str,
+    ) -> Table:
+        """With the goodput, what arrived."""
+        if metric != "goodput_bps":
+            return table
+        return with_arrival(table, run, trials, experiment)
+
+    def figures(self, experiment: Experiment) -> Iterator[Figure]:
+        """Goodput by condition and over time."""
+        yield from super().figures(experiment)
+        if experiment.factors and not numeric_factors(experiment):
+            yield figure(experiment, "bars", "Goodput")
+        yield figure(experiment, "goodput_over_time", "Goodput over time")
+
+    def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
+        """Each direction by itself."""
+        return stream_lines(run, trial, with_modes=with_modes)
+
+    def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
+        """By transport protocol."""
+        return _COLUMNS[str(trial.parameters["transport"])]
+
+    def directions(self, trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
+        """Of a stream both ways, each."""
+        return directions(trial)
+
+
+PRESENTATION = StreamPresentation()

@@ -1,0 +1,62 @@
+"""What differs from workload to workload stands in the row of each: its class in `workloads` and
+its presentation in `report`. No other module asks which workload it has."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lanlab
+from lanlab.report.presentations import PRESENTATIONS
+from lanlab.roles import ROLES
+from lanlab.workloads import WORKLOADS
+
+SOURCE = Path(lanlab.__file__).parent
+
+
+def asked(text: str) -> Iterator[int]:
+    """Lines on which something called a workload is compared with the name of one."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = any(getattr(one, "id", getattr(one, "attr", "")) == "workload" for one in sides)
+            literals = {
+                each.value
+                for one in sides
+                for each in ast.walk(one)
+                if isinstance(each, ast.Constant)
+            }
+            if named and literals & set(WORKLOADS):
+                yield node.lineno
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('trial.workload == "copy"', [1]),
+        ('x = 1\nif workload not in ("stream", "load"):\n    pass', [2]),
+        ('"stations" in experiment.factors', []),
+        ('key == "stations" or workload == other', []),
+    ],
+)
+def test_comparisons_with_the_name_of_a_workload_are_found(text: str, lines: list[int]) -> None:
+    assert list(asked(text)) == lines
+
+
+def test_no_module_asks_which_workload_it_has() -> None:
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path in sorted(SOURCE.rglob("*.py"))
+        if SOURCE / "workloads" not in path.parents
+        for line in asked(path.read_text("utf-8"))
+    ]
+    assert found == []
+
+
+def test_every_workload_has_a_row_in_each_table() -> None:
+    assert list(PRESENTATIONS) == list(WORKLOADS) == list(ROLES)
+    for name, kind in WORKLOADS.items():
+        assert set(kind.scan_metrics) <= set(kind.metrics), name
