@@ -21,7 +21,7 @@ from lanlab.performers import EngineHost, perform_between
 from lanlab.testbeds.base import Host
 from lanlab.workloads import CounterChanges, workload
 from lanlab.workloads import copy_datasets as datasets
-from lanlab.workloads.copy_server import remember_password
+from lanlab.workloads.server_url import remember_password
 
 _WITHIN_S = 300.0
 #: What lanlab takes first, in the words of OpenSSH: rates over SSH are compared under one cipher.

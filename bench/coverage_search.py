@@ -18,7 +18,7 @@ import numpy as np
 
 from lanlab.analysis.capacity import Capacity, Load, capacity
 from lanlab.plan import SearchResult, SearchRule, SearchState
-from lanlab.plan.seen import Seen
+from lanlab.plan.search_reading import SearchReading
 
 #: Standard deviations of the capacity from trial to trial, as shares.
 SPREADS = (0.0, 0.005, 0.02, 0.05)
@@ -89,7 +89,7 @@ def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.
         lost = round(offered * max(0.0, 1 - able / step.level))
         expected = (offered - lost) * device.random_loss
         lost += device.burst * int(chance.poisson(expected / device.burst))
-        state.record(Seen(lost / offered, 1.0, offered, lost))
+        state.record(SearchReading(lost / offered, 1.0, offered, lost))
         trials += 1
     result = state.result()
     assert result is not None

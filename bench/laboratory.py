@@ -27,7 +27,7 @@ from lanlab.studies import LoadedStudy, Study, load_study
 from lanlab.studies.counterparts import in_published_words, names_of, place_at
 from lanlab.studies.machine_numbers import NUMBERS
 from lanlab.studies.machines import Simulation, known_machine
-from lanlab.studies.whereabouts import study_on
+from lanlab.studies.runs_on import study_on
 from lanlab.testbeds.simulated import SimulatedTestbed
 from lanlab.units import parse_rate_bps
 from lanlab.workloads import workload

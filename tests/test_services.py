@@ -19,7 +19,7 @@ from lanlab.studies import load_study
 from lanlab.studies.load import parse_study
 from lanlab.testbeds.servers import SERVERS
 from lanlab.workloads import WORKLOADS
-from lanlab.workloads.copy_server import parse_url
+from lanlab.workloads.server_url import parse_url
 from lanlab.workloads.service_parameters import ServiceParameters, working_name
 
 

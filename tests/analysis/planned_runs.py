@@ -12,8 +12,8 @@ from lanlab.analysis.limits import tcp_limit_bps, udp_limit_bps
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
-from lanlab.studies.model import Whereabouts
-from lanlab.studies.whereabouts import study_on
+from lanlab.studies.model import RunsOn
+from lanlab.studies.runs_on import study_on
 
 Metrics = dict[str, float | int]
 
@@ -75,7 +75,7 @@ def planned_run(
     scale: str = "tiny",
     link_rate_bps: int | None = 10_000_000,
     fails: Callable[[PlannedTrial], bool] = lambda planned: False,
-    where: Whereabouts | None = None,
+    where: RunsOn | None = None,
     carries: Callable[[PlannedTrial], float] = lambda planned: 1.0,
 ) -> PlannedRun:
     """A whole run of a study that comes with lanlab, or of its part on real or modelled hosts.

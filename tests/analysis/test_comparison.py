@@ -12,7 +12,7 @@ from scipy import stats
 
 from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
 from lanlab.analysis.comparison_facts import ABSENT, differing_facts
-from lanlab.analysis.comparison_published import beside_published
+from lanlab.analysis.comparison_published import compare_with_published
 from lanlab.analysis.comparison_runs import Run, pair_levels, pair_runs
 from lanlab.errors import UnknownName, UsageError
 from lanlab.store import TrialRecord
@@ -342,7 +342,7 @@ def spread(found: PlannedRun) -> list[TrialRecord]:
 
 
 def test_a_printed_mean_stands_beside_ours_with_both_spreads(quick: PlannedRun) -> None:
-    found = beside_published(quick.run, spread(quick), quick.published, ["goodput_bps"])
+    found = compare_with_published(quick.run, spread(quick), quick.published, ["goodput_bps"])
 
     by_id = {one.value.id: one for one in found}
     one = by_id["p.xp.ipv4.384"]
@@ -359,7 +359,7 @@ def test_a_printed_mean_stands_beside_ours_with_both_spreads(quick: PlannedRun) 
 def test_without_their_spread_the_interval_is_ours_alone(quick: PlannedRun) -> None:
     values = tuple(one for one in quick.published.value if one.statistic != "sd")
     bare = quick.published.model_copy(update={"value": values})
-    [one, *_] = beside_published(quick.run, spread(quick), bare, ["goodput_bps"])
+    [one, *_] = compare_with_published(quick.run, spread(quick), bare, ["goodput_bps"])
 
     assert not one.has_their_spread and one.interval is not None
     assert one.interval[0] == pytest.approx((one.ours.ci_low or 0) / one.value.si)
@@ -367,7 +367,7 @@ def test_without_their_spread_the_interval_is_ours_alone(quick: PlannedRun) -> N
 
 def test_a_single_trial_gives_a_ratio_and_no_interval(quick: PlannedRun) -> None:
     first = [trial for trial in quick.trials if trial.block == 0]
-    [one, *_] = beside_published(quick.run, first, quick.published, ["goodput_bps"])
+    [one, *_] = compare_with_published(quick.run, first, quick.published, ["goodput_bps"])
 
     assert one.ratio is not None and one.interval is None
     assert one.why == "one trial: no interval"
@@ -375,4 +375,4 @@ def test_a_single_trial_gives_a_ratio_and_no_interval(quick: PlannedRun) -> None
 
 def test_a_study_that_printed_nothing_there_is_refused(quick: PlannedRun) -> None:
     with pytest.raises(UsageError, match="printed no mean"):
-        beside_published(quick.run, quick.trials, Published.model_validate({"schema": 1}))
+        compare_with_published(quick.run, quick.trials, Published.model_validate({"schema": 1}))

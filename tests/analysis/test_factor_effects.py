@@ -15,7 +15,7 @@ from lanlab.report.answer import sentences
 from lanlab.studies import Level, Study, load_study
 from lanlab.studies.counterparts import place_at
 from lanlab.studies.machines import known_machine
-from lanlab.studies.whereabouts import study_on
+from lanlab.studies.runs_on import study_on
 
 SOFTWARE = {"netware": 6.0, "3plus": 3.0, "pc-lan": 2.0}
 NETWORK = {"bus-10": 1.0, "broadband-2": 0.8, "bus-100": 1.0}

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from planned_runs import PlannedRun, planned_run
 
-from lanlab.analysis.comparison_published import beside_published
+from lanlab.analysis.comparison_published import compare_with_published
 from lanlab.analysis.findings import judge_run
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import as_number
@@ -56,7 +56,7 @@ def test_printed_round_trips_belong_to_simulated_conditions(simulated: PlannedRu
 
 
 def test_they_stand_in_the_comparison_with_what_was_published(simulated: PlannedRun) -> None:
-    found = beside_published(simulated.run, simulated.trials, simulated.published)
+    found = compare_with_published(simulated.run, simulated.trials, simulated.published)
 
     assert {"rtt.384.ipv4", "rtt.384.ipv6"} <= {one.value.id for one in found}
 

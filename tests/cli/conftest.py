@@ -12,7 +12,7 @@ from command_line import SMALL_STUDY, Lanlab, Said
 from file_servers import SECRET
 from undrawn import drawn, undrawn
 
-from lanlab.cli import ending, main
+from lanlab.cli import exit_report, main
 from lanlab.engine import Engine, engine_path
 
 #: Fixtures of all tests here: reports have stand-ins for figures, unless a test asks for `drawn`.
@@ -45,7 +45,7 @@ def lanlab(
     def run(*args: str) -> Said:
         monkeypatch.setattr(sys, "argv", ["lanlab", *args])
         # Which ends the process.
-        monkeypatch.setattr(ending, "leave", sys.exit)
+        monkeypatch.setattr(exit_report, "leave", sys.exit)
         capsys.readouterr()
         code: int | str | None = 0
         try:

@@ -35,9 +35,9 @@ def test_ranges_of_numbers_are_in_words(lanlab: Lanlab) -> None:
 
 LOADED = """
 import sys
-from lanlab.cli import ending, main
+from lanlab.cli import exit_report, main
 sys.argv = ["lanlab", {arguments}]
-ending.leave = sys.exit
+exit_report.leave = sys.exit
 try:
     main()
 except SystemExit:

@@ -140,9 +140,9 @@ def test_a_single_measurement_needs_no_rich(tmp_path: Path) -> None:
     """Importing it is a tenth of the time that a command takes to start."""
     script = """
 import sys
-from lanlab.cli import ending, main
+from lanlab.cli import exit_report, main
 sys.argv = ["lanlab", "stream", "--testbed", "loopback", "--time", "0.05", "--warmup", "0"]
-ending.leave = sys.exit
+exit_report.leave = sys.exit
 try:
     main()
 except SystemExit as end:

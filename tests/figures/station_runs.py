@@ -14,7 +14,7 @@ from made_up_stations import OUTCOMES, closed_queue
 from lanlab.plan import expand
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study, load_study
-from lanlab.studies.whereabouts import study_on
+from lanlab.studies.runs_on import study_on
 from lanlab.workloads.station_steady import steady_part
 from lanlab.workloads.station_sums import station_sums
 

@@ -14,8 +14,8 @@ from test_repeats import Level, key
 
 from lanlab.plan import Plan, PlannedTrial
 from lanlab.plan.search import SearchState
+from lanlab.plan.search_reading import SearchReading
 from lanlab.plan.search_rule import GoalResult, SearchRule
-from lanlab.plan.seen import Seen
 from lanlab.studies import Study
 from lanlab.studies.load import parse_study
 
@@ -245,7 +245,7 @@ def test_a_point_of_the_curve_that_fails_is_left_out_and_the_others_are_measured
             if step.purpose == "curve":
                 tried.append(step.level)
             is_missing = step.purpose == "curve" and len(tried) - 1 == missing
-            state.record(None if is_missing else Seen(0.0, 1.0))
+            state.record(None if is_missing else SearchReading(0.0, 1.0))
         orders.append(tried)
         assert not state.given_up
 

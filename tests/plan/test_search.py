@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lanlab.plan.search import MOST_TRIALS, SearchState
+from lanlab.plan.search_reading import SearchReading
 from lanlab.plan.search_rule import (
     GoalResult,
     SearchResult,
@@ -20,7 +21,6 @@ from lanlab.plan.search_rule import (
     SearchStep,
     StepsLeft,
 )
-from lanlab.plan.seen import Seen
 
 RULE = SearchRule(
     factor="rate_bps",
@@ -34,7 +34,7 @@ RULE = SearchRule(
     whole=True,
 )
 
-System = Callable[[SearchStep], Seen | None]
+System = Callable[[SearchStep], SearchReading | None]
 
 
 def searched(rule: SearchRule, system: System) -> tuple[SearchResult, list[SearchStep]]:
@@ -52,9 +52,9 @@ def link(limit: float, noise: float = 0.0, seed: int = 0) -> System:
     """A link that carries so much of any load, give or take a share that is drawn."""
     chance = random.Random(seed)
 
-    def system(step: SearchStep) -> Seen:
+    def system(step: SearchStep) -> SearchReading:
         carried = limit * (1 + chance.gauss(0, noise)) if noise else limit
-        return Seen(max(0.0, 1 - carried / step.level), 1.0)
+        return SearchReading(max(0.0, 1 - carried / step.level), 1.0)
 
     return system
 
@@ -63,10 +63,10 @@ def sender(capacity: float, limit: float, noise: float = 0.0, seed: int = 0) -> 
     """A sender that can offer so much, before a link that carries so much."""
     chance = random.Random(seed)
 
-    def system(step: SearchStep) -> Seen:
+    def system(step: SearchStep) -> SearchReading:
         able = capacity * (1 + chance.gauss(0, noise)) if noise else capacity
         offered = min(able, step.level)
-        return Seen(max(0.0, 1 - limit / offered), offered / step.level)
+        return SearchReading(max(0.0, 1 - limit / offered), offered / step.level)
 
     return system
 
@@ -141,9 +141,11 @@ def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, tr
     by_load: dict[float, float] = {}
 
     for system in (
-        lambda step: Seen(by_load.setdefault(step.level, chance.choice([0.0, 0.005, 0.3])), 1.0),
-        lambda step: Seen(chance.choice([0.0, 0.005, 0.3]), 1.0),
-        lambda step: Seen(chance.choice([0.0, 0.3]), chance.choice([1.0, 0.9, 0.3, 0.01])),
+        lambda step: SearchReading(
+            by_load.setdefault(step.level, chance.choice([0.0, 0.005, 0.3])), 1.0
+        ),
+        lambda step: SearchReading(chance.choice([0.0, 0.005, 0.3]), 1.0),
+        lambda step: SearchReading(chance.choice([0.0, 0.3]), chance.choice([1.0, 0.9, 0.3, 0.01])),
     ):
         _, steps = searched(rule, system)
         # A sender that falls short is asked once more, whatever the count; then come four trials
@@ -153,14 +155,14 @@ def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, tr
 
 @given(
     st.lists(
-        st.none() | st.builds(Seen, st.sampled_from([0, 0.0005, 0.005, 0.2]),
+        st.none() | st.builds(SearchReading, st.sampled_from([0, 0.0005, 0.005, 0.2]),
                               st.sampled_from([1.0, 1.0, 0.999, 0.5])),
         max_size=80,
     ),
     st.integers(0, 80),
 )  # fmt: skip
 def test_a_search_replayed_from_its_history_goes_on_as_the_first(
-    answers: list[Seen | None], cut: int
+    answers: list[SearchReading | None], cut: int
 ) -> None:
     rule = replace(RULE, curve=4, curve_trials=2, seed=5)
     whole, steps, history = SearchState(rule), [], []
@@ -192,13 +194,13 @@ def test_the_first_trial_is_at_the_high_end_and_the_next_at_what_arrived_of_it()
 def test_from_the_guess_on_the_load_goes_twice_as_far_each_time() -> None:
     """The first trial sees much less than the link then carries."""
     state = SearchState(replace(RULE, trials=1, loss_goals=(0.0,)))
-    state.record(Seen(0.5, 1.0))
+    state.record(SearchReading(0.5, 1.0))
     levels = []
     for _ in range(5):
         step = state.next_step()
         assert step is not None
         levels.append(step.level)
-        state.record(Seen(0.0, 1.0))
+        state.record(SearchReading(0.0, 1.0))
 
     steps = [math.log(b / a) for a, b in itertools.pairwise(levels)]
     assert levels[0] == 8_000_000
@@ -225,9 +227,9 @@ def test_every_lower_bound_has_full_length_trials_of_its_own() -> None:
 def test_a_queue_that_hides_a_loss_from_short_trials_is_found_out() -> None:
     """A queue of 0.4 Mbit makes every short trial look well up to 0.8 Mbit/s more."""
 
-    def queue(step: SearchStep) -> Seen:
+    def queue(step: SearchStep) -> SearchReading:
         excess = max(0.0, (step.level - 10e6) * step.time_s - 0.4e6)
-        return Seen(excess / (step.level * step.time_s), 1.0)
+        return SearchReading(excess / (step.level * step.time_s), 1.0)
 
     result, _ = searched(RULE, queue)
 
@@ -248,7 +250,7 @@ def test_a_link_that_takes_everything_ends_every_goal_at_the_high_end() -> None:
 
 
 def test_a_link_that_loses_at_any_load_ends_below_the_low_end() -> None:
-    result, _ = searched(RULE, lambda step: Seen(0.005, 1.0))
+    result, _ = searched(RULE, lambda step: SearchReading(0.005, 1.0))
 
     assert [goal.kind for goal in result.goals] == ["below_low", "below_low", "at_least_high"]
     assert result.goals[0] == GoalResult(0.0, "below_low", None, 1_000_000)
@@ -278,7 +280,7 @@ def test_a_sender_that_falls_short_once_is_not_limited() -> None:
     """Another program had the processor for a moment."""
     system, times = link(10e6), itertools.count()
 
-    def disturbed(step: SearchStep) -> Seen:
+    def disturbed(step: SearchStep) -> SearchReading:
         seen = system(step)
         assert seen is not None
         return seen._replace(offered_ratio=0.3, loss_ratio=0.0) if next(times) == 4 else seen
@@ -290,7 +292,7 @@ def test_a_sender_that_falls_short_once_is_not_limited() -> None:
 
 
 def test_what_a_sender_leaves_out_within_half_a_width_does_not_limit_it() -> None:
-    result, _ = searched(RULE, lambda step: Seen(0.0, 0.991))
+    result, _ = searched(RULE, lambda step: SearchReading(0.0, 0.991))
 
     assert [goal.kind for goal in result.goals] == ["at_least_high"] * 3
 
@@ -314,7 +316,7 @@ def test_a_failed_trial_says_nothing_and_three_in_a_row_end_the_search() -> None
     for answer in (None, None):
         state.record(answer)
         assert state.next_step() == first
-    state.record(Seen(0.5, 1.0))
+    state.record(SearchReading(0.5, 1.0))
     for answer in (None, None, None):
         assert state.next_step() is not None
         state.record(answer)
@@ -324,7 +326,7 @@ def test_a_failed_trial_says_nothing_and_three_in_a_row_end_the_search() -> None
         tuple(GoalResult(loss, "undecided") for loss in RULE.loss_goals)
     )
     with pytest.raises(ValueError, match="the search has ended"):
-        state.record(Seen(0.0, 1.0))
+        state.record(SearchReading(0.0, 1.0))
 
 
 def test_the_curve_comes_after_the_bounds_over_the_whole_range_and_around_them() -> None:

@@ -14,10 +14,10 @@ from copy_runs import copy_run, copy_study
 from lanlab.plan import PlannedTrial
 from lanlab.report.analyses import Analyses
 from lanlab.report.answer import sentences
-from lanlab.report.beside_table import OTHER_AMOUNT, beside_table
 from lanlab.report.build import build_report
 from lanlab.report.copy_table import copy_table
 from lanlab.report.cost_table import cost_table
+from lanlab.report.published_comparison import OTHER_AMOUNT, published_comparison_table
 from lanlab.report.table import Cell, Column, Table
 from lanlab.report.text import tables
 from lanlab.store import RunRecord, TrialRecord
@@ -146,7 +146,7 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() ->
 def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
     run, trials = schomer()
     loaded = load_study("schomer-claason")
-    rows = rows_of(beside_table(run, trials, loaded.study, loaded.published))
+    rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
 
     assert len(rows) == 12 + 18
     assert {row["here"] for row in rows} == {"measured", "measured below"}
@@ -183,14 +183,15 @@ def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
     """6.23 MB took half a second, 623 MB 263 s: rates are compared. Of the same amount both are."""
     loaded = load_study("schomer-claason")
     run, trials = schomer()
-    table = beside_table(run, trials, loaded.study, loaded.published)
+    table = published_comparison_table(run, trials, loaded.study, loaded.published)
     times = texts_of(table, "measured transfer time (s)")
     assert times.count(OTHER_AMOUNT) == 18 and set(times) == {"", OTHER_AMOUNT}
     assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 18
 
     full = copy_run(loaded.study, _SERVICES, 0.01, scale="full")
     whole = texts_of(
-        beside_table(*full, loaded.study, loaded.published), "measured transfer time (s)"
+        published_comparison_table(*full, loaded.study, loaded.published),
+        "measured transfer time (s)",
     )
     assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 18
 
@@ -199,7 +200,7 @@ def test_published_cells_have_the_digits_that_were_printed() -> None:
     """32.0 is not 32, and "~2MB/sec" not 2,048 KB/s."""
     loaded = load_study("brutman-mtcp")
     run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
-    table = beside_table(run, trials, loaded.study, loaded.published)
+    table = published_comparison_table(run, trials, loaded.study, loaded.published)
     rates = texts_of(table, "published rate (KB/s)")
     assert {"32.0", "66.0", "27.8", "~2MB/sec"} <= set(rates)
     assert {"128.0", "~2"} <= set(texts_of(table, "published time (s)"))
@@ -208,7 +209,7 @@ def test_published_cells_have_the_digits_that_were_printed() -> None:
 def test_the_speed_test_is_in_one_table_with_ftp() -> None:
     loaded = load_study("brutman-mtcp")
     run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
-    rows = rows_of(beside_table(run, trials, loaded.study, loaded.published))
+    rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
 
     ours = [row for row in rows if row["here"] == "measured"]
     tests = [(row["test"].partition(",")[0], row["direction"]) for row in ours]

@@ -16,7 +16,7 @@ from lanlab.report.finding_text import verdict_text
 from lanlab.report.values_table import Run, values_table
 from lanlab.studies import load_study
 from lanlab.studies.base import Level
-from lanlab.studies.whereabouts import Whereabouts, study_on
+from lanlab.studies.runs_on import RunsOn, study_on
 
 _STUDY = load_study("schomer-claason")
 #: Seconds a byte, a file and a trial: TCP/IP is the fastest, but for files over IPX.
@@ -28,7 +28,7 @@ _COSTS = {
 }
 
 
-def _run(where: Whereabouts, scale: str) -> Run:
+def _run(where: RunsOn, scale: str) -> Run:
     study = study_on(_STUDY.study, where, scale)
     run, trials = copy_run(study, _COSTS, 0.003, scale=scale)
     for trial in trials:

@@ -28,8 +28,7 @@ from lanlab.errors import (
     UsageError,
 )
 from lanlab.errors import TestbedDamaged as Damaged
-from lanlab.run import new_run, resume_run
-from lanlab.run import site as sites
+from lanlab.run import new_run, open_testbed, resume_run
 from lanlab.run import trial as trials
 from lanlab.run.failures import cause_of, error_record, retry_helps
 from lanlab.testbeds.loopback import LoopbackTestbed
@@ -102,7 +101,7 @@ def test_a_damaged_testbed_is_made_anew_and_the_trials_tell(
             made.append(self)
             return "host1: somebody fell over the cable" if len(made) == 3 else None
 
-    monkeypatch.setattr(sites, "testbed", lambda _, hosts, link: Fragile(hosts, link))
+    monkeypatch.setattr(open_testbed, "testbed", lambda _, hosts, link: Fragile(hosts, link))
 
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(small_study()), store, Watching())
@@ -135,7 +134,7 @@ def test_a_testbed_that_cannot_be_made_again_ends_the_run_which_can_be_resumed(
 
     with a_store(tmp_path) as store:
         with monkeypatch.context() as patched:
-            patched.setattr(sites, "testbed", lambda _, hosts, link: Broken(hosts, link))
+            patched.setattr(open_testbed, "testbed", lambda _, hosts, link: Broken(hosts, link))
             with pytest.raises(RunError) as ended:
                 new_run(on_loopback(small_study()), store, Watching())
         run = store.run("last")

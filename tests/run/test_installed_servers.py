@@ -9,7 +9,7 @@ import pytest
 
 from lanlab.errors import LabError, UnknownName
 from lanlab.performers import EngineHost
-from lanlab.performers.servers import check_server
+from lanlab.performers.servers.installed import check_server
 from lanlab.testbeds import testbed as open_testbed
 from lanlab.testbeds.servers import servers_of
 from lanlab.workloads.stations import StationsParameters

@@ -22,7 +22,7 @@ from small_runs import (
 from lanlab import __version__
 from lanlab.errors import UsageError
 from lanlab.roles import ROLES
-from lanlab.run import new_run, site
+from lanlab.run import new_run, open_testbed
 from lanlab.run import runner as running
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -215,7 +215,7 @@ def test_segmentation_offload_on_a_shaped_link_is_refused(
         bed.link = dataclasses.replace(bed.link, shape="tbf", rate_bps=10_000_000)
         return bed
 
-    monkeypatch.setattr(site, "testbed", shaped)
+    monkeypatch.setattr(open_testbed, "testbed", shaped)
 
     searching = small_study(search={"factor": "rate_bps", "low": "1M", "high": "2M"}, io="segment")
     for study in (small_study(io="segment"), searching):

@@ -71,7 +71,7 @@ def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
     measurement or behind it."""
     command = ("stream", "--testbed", "loopback", "--time", "0.05")
     modules, _, _ = looked_at(tmp_path / "a.db", *command)
-    others = ("echo", "copy", "stations", "copy_server", "service_parameters", "drivers.base")
+    others = ("echo", "copy", "stations", "server_url", "service_parameters", "drivers.base")
     unneeded = {f"lanlab.workloads.{name}" for name in others} | {
         "jinja2",
         "lanlab.analysis.statistics",
@@ -79,9 +79,9 @@ def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
         "lanlab.figures.registry",
         "lanlab.plan.search",
         "lanlab.report.page",
-        "lanlab.performers.file_servers",
+        "lanlab.performers.servers.of_trial",
         "lanlab.performers.programs",
-        "lanlab.performers.servers",
+        "lanlab.performers.servers.installed",
         "lanlab.studies.findings",
         "lanlab.studies.published",
         "lanlab.testbeds.remote",

@@ -15,8 +15,8 @@ from lanlab.studies.load import parse_machines
 from lanlab.studies.machine_lookup import known_machines, machines_named
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import Simulation, known_machine, place_of
+from lanlab.studies.runs_on import study_on
 from lanlab.studies.what_if import changed_study, members_of, parse_change, with_member
-from lanlab.studies.whereabouts import study_on
 
 WHY = {"assumed": "made up for this test"}
 NEEDED = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}

@@ -12,7 +12,7 @@ from every_one import check_each
 
 from lanlab.figures.registry import FIGURES
 from lanlab.studies import PublishedValue, Study, known_studies, load_study
-from lanlab.studies.whereabouts import study_on
+from lanlab.studies.runs_on import study_on
 from lanlab.workloads import WORKLOADS
 
 EXAMPLES = sorted(map(str, (Path(__file__).parents[2] / "examples").iterdir()))

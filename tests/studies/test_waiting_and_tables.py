@@ -12,8 +12,8 @@ from lanlab.errors import BadStudy, UsageError
 from lanlab.studies import MissingValue, at_scale, known_studies, load_study
 from lanlab.studies.load import parse_published, parse_study
 from lanlab.studies.published import PublishedTable
+from lanlab.studies.runs_on import study_on
 from lanlab.studies.tables import laid_out
-from lanlab.studies.whereabouts import study_on
 
 WAITING = """
 schema = 1

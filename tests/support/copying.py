@@ -11,7 +11,7 @@ from file_servers import SECRET
 from lanlab.engine import Engine, Measurement
 from lanlab.errors import EngineError
 from lanlab.performers import EngineHost, perform_between
-from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, copy_server
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, server_url
 from lanlab.workloads.copy import CopyParameters
 
 LEAD_S = 0.02
@@ -24,7 +24,7 @@ def copy(
 ) -> TrialOutcome:
     """One trial, over loopback; a password that is needed is that of the tests' servers."""
     if "server" in parameters and "://" in parameters["server"]:
-        copy_server.remember_password(parameters["server"], parameters.pop("secret", SECRET))
+        server_url.remember_password(parameters["server"], parameters.pop("secret", SECRET))
     kind = WORKLOADS["copy"]
     asked = kind.Parameters.model_validate({"dataset": "5x20kB+1x300kB", **parameters})
     hosts = [EngineHost(engine, "127.0.0.1", engine.describe()["boot_id"]) for engine in engines]

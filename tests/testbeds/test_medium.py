@@ -19,8 +19,8 @@ from lanlab.errors import UsageError
 from lanlab.testbeds import medium
 from lanlab.testbeds.base import Counters
 from lanlab.testbeds.base import Testbed as Bed
-from lanlab.testbeds.leftovers import MARK
 from lanlab.testbeds.needs import needs
+from lanlab.testbeds.process_leftovers import MARK
 from lanlab.testbeds.registry import testbed as open_testbed
 from lanlab.testbeds.tools import tool
 from lanlab.testbeds.virtual import VirtualTestbed

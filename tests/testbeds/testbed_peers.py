@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lanlab.addresses import AddressFamily
-from lanlab.testbeds import leftovers
+from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.base import Testbed as Bed
 
@@ -171,9 +171,11 @@ def own_interfaces() -> set[str]:
     return {x.split(":")[0] for x in table.read_text().splitlines()} if table.exists() else set()
 
 
-def marked_by(pid: int) -> list[leftovers.Leftover]:
+def marked_by(pid: int) -> list[process_leftovers.Leftover]:
     """Living processes of testbeds that a process opened."""
-    return [each for each in leftovers.marked_processes() if each.mark.startswith(f"{pid}:")]
+    return [
+        each for each in process_leftovers.marked_processes() if each.mark.startswith(f"{pid}:")
+    ]
 
 
 def children_of(pid: int) -> list[int]:

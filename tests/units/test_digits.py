@@ -25,7 +25,7 @@ from lanlab.units import (
     plain_number,
 )
 from lanlab.workloads.copy_datasets import groups
-from lanlab.workloads.copy_server import parse_url
+from lanlab.workloads.server_url import parse_url
 
 #: What reads a number, with a text that it takes: `{}` is where the digit goes.
 READERS: dict[str, tuple[Callable[[str], object], tuple[str, ...]]] = {

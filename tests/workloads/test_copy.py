@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError, EngineLost, UsageError
-from lanlab.workloads import Progress, copy_datasets, copy_server
+from lanlab.workloads import Progress, copy_datasets, server_url
 from lanlab.workloads.copy import CopyParameters
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -197,11 +197,11 @@ import json, os, signal, sys
 from lanlab import lock_files
 from lanlab.engine import Engine, Measurement, engine_path
 from lanlab.performers import EngineHost, perform_between
-from lanlab.workloads import WORKLOADS, copy_server
+from lanlab.workloads import WORKLOADS, server_url
 before, asked, secret = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 made = []
 if "server" in asked:
-    copy_server.remember_password(asked["server"], secret)
+    server_url.remember_password(asked["server"], secret)
 start = Engine.start
 def dying(self, request):
     if request["type"] == before:
@@ -303,7 +303,7 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
 def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
     """It would stand in the shell's history."""
     with pytest.raises(UsageError) as caught:
-        copy_server.parse_url(f"smb://me:{SECRET.split()[0]}@nas/share")
+        server_url.parse_url(f"smb://me:{SECRET.split()[0]}@nas/share")
     assert "s3cret" not in f"{caught.value.message} {caught.value.hint}"
     assert "LANLAB_PASSWORD" in (caught.value.hint or "")
 
@@ -313,10 +313,10 @@ def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None
     path = tmp_path / "password"
     path.write_text(SECRET + "\n")
     path.chmod(0o600)
-    assert copy_server.read_password_file(path) == SECRET
+    assert server_url.read_password_file(path) == SECRET
     path.chmod(0o644)
     with pytest.raises(UsageError, match="others may read"):
-        copy_server.read_password_file(path)
+        server_url.read_password_file(path)
 
 
 def test_named_datasets_are_what_was_published() -> None:

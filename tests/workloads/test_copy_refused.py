@@ -13,7 +13,7 @@ from file_servers import EMBEDDED, WITH_USERS, Served, closed_port
 from trial_running import Pair
 
 from lanlab.errors import RunError
-from lanlab.performers.journal import noted
+from lanlab.performers.trial_leftovers import noted
 
 pytestmark = pytest.mark.usefixtures("cache")
 

@@ -13,7 +13,7 @@ from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError, UnmetNeed
 from lanlab.performers import metrics_of, perform_between
-from lanlab.performers.servers import start_server
+from lanlab.performers.servers.installed import start_server
 from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
 from lanlab.workloads.copy import CopyParameters
 

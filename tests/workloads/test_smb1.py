@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from lanlab.errors import UsageError
 from lanlab.workloads.copy import CopyParameters
-from lanlab.workloads.copy_server import parse_url
+from lanlab.workloads.server_url import parse_url
 from lanlab.workloads.service_parameters import working_name
 from lanlab.workloads.stations import StationsParameters
 

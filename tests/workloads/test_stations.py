@@ -23,7 +23,7 @@ from lanlab.errors import EngineError, RunError, UnmetNeed
 from lanlab.performers import EngineHost
 from lanlab.performers.engines import conduct
 from lanlab.store import TrialRecord, take_intervals
-from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, copy_server
+from lanlab.workloads import WORKLOADS, CounterChanges, Progress, TrialOutcome, server_url
 from lanlab.workloads.stations import StationsParameters
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -234,7 +234,7 @@ def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path)
         ready = serving.wait_ready(20)
         share = ready["served"]["share"]
         url = f"smb://me@127.0.0.1:{ready['ports'][0]}/{share}"
-        copy_server.remember_password(url, SECRET)
+        server_url.remember_password(url, SECRET)
         exchange = run(
             pair,
             on_progress=once_after(60, lambda: os.kill(doomed.pid, signal.SIGKILL)),
@@ -262,7 +262,7 @@ def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
 ) -> None:
     """Tried again by the stated policy on a new connection."""
     with _served(pair, "sftp", tmp_path) as (url, trust), _Cutter(url) as cutter:
-        copy_server.remember_password(cutter.url, SECRET)
+        server_url.remember_password(cutter.url, SECRET)
         exchange = run(
             pair,
             on_progress=once_after(30, cutter.cut_one),
@@ -301,7 +301,7 @@ def test_what_is_wrong_with_a_server_is_said(
     with _served(pair, "ftps", tmp_path) as (url, trust):
         if "port" in change:
             url = f"ftps://me@127.0.0.1:{_closed_port()}/"
-        copy_server.remember_password(url, change.get("secret", SECRET))
+        server_url.remember_password(url, change.get("secret", SECRET))
         error = run(pair, server=url, trust=change.get("trust", trust)).error
     assert isinstance(error, EngineError)
     assert error.code == code
@@ -312,7 +312,7 @@ def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -
     """By the time-out that was asked for."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
-        copy_server.remember_password(url, SECRET)
+        server_url.remember_password(url, SECRET)
         error = run(pair, server=url, timeout_s=0.3).error
     assert isinstance(error, EngineError)
     assert error.code == "service.timed_out"
@@ -351,7 +351,7 @@ def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: 
     root = tmp_path / "served"
     root.mkdir()
     with _served(pair, "webdav", root) as (url, _):
-        copy_server.remember_password(url, SECRET)
+        server_url.remember_password(url, SECRET)
         script = KILLED.format(url=url, secret=SECRET)
         killed = subprocess.run([sys.executable, "-c", script], check=False, timeout=120)
         assert killed.returncode == -signal.SIGKILL
@@ -370,8 +370,8 @@ import os, signal
 from lanlab.engine import Engine, engine_path
 from lanlab.performers import EngineHost, perform_between
 from lanlab.performers.engines import conduct
-from lanlab.workloads import WORKLOADS, copy_server
-copy_server.remember_password({url!r}, {secret!r})
+from lanlab.workloads import WORKLOADS, server_url
+server_url.remember_password({url!r}, {secret!r})
 start = Engine.start
 def dying(self, request):
     if request["type"] == "stations":

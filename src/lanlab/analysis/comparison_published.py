@@ -14,7 +14,7 @@ from lanlab.studies import Published, PublishedValue, Study, at_scale
 
 
 @dataclass(frozen=True)
-class BesidePublished:
+class PublishedRatio:
     """One printed mean, and our trials of its condition."""
 
     ours: Summary
@@ -34,12 +34,12 @@ class BesidePublished:
     why: str
 
 
-def beside_published(
+def compare_with_published(
     run: RunRecord,
     trials: Sequence[TrialRecord],
     published: Published,
     metrics: Sequence[str] | None = None,
-) -> tuple[BesidePublished, ...]:
+) -> tuple[PublishedRatio, ...]:
     """
     Every mean that the study printed for a condition of the run, in the order of the conditions.
 
@@ -84,7 +84,7 @@ def _beside(
     value: PublishedValue,
     sd: PublishedValue | None,
     their_trials: int | None,
-) -> BesidePublished:
+) -> PublishedRatio:
     ratio = summary.mean / value.si if summary.mean is not None and value.si else None
     interval, has_spread, why = None, False, ""
     if ratio is None:
@@ -96,7 +96,7 @@ def _beside(
         if interval is None and summary.ci_low is not None and summary.ci_high is not None:
             interval = (summary.ci_low / value.si, summary.ci_high / value.si)
             has_spread = False
-    return BesidePublished(
+    return PublishedRatio(
         ours=summary,
         series=series,
         value=value,

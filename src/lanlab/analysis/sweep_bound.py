@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.frozen import dataclass
 from lanlab.plan import RandomLoss
-from lanlab.plan.seen import Seen, seen
+from lanlab.plan.search_reading import SearchReading, search_reading
 from lanlab.store import TrialRecord
 from lanlab.studies import ExperimentAtScale
 
@@ -79,9 +79,11 @@ def _is_alike(trial: TrialRecord, step: TrialRecord, factor: str) -> bool:
 def _bound(
     experiment: str, trials: Sequence[TrialRecord], factor: str, metric: str, loss_ratio: float
 ) -> SweepBound | None:
-    by_load: dict[float, list[Seen | None]] = {}
+    by_load: dict[float, list[SearchReading | None]] = {}
     for trial in trials:
-        by_load.setdefault(float(trial.factors[factor]), []).append(seen(trial.metrics, metric))
+        by_load.setdefault(float(trial.factors[factor]), []).append(
+            search_reading(trial.metrics, metric)
+        )
     found, messages = None, 0.0
     for load, every in sorted(by_load.items()):
         good = [one for one in every if one is not None and one.loss_ratio <= loss_ratio]

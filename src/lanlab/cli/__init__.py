@@ -21,7 +21,7 @@ def main() -> None:
     import gc
 
     gc.set_threshold(100_000)
-    from lanlab.cli.ending import run_to_its_end
+    from lanlab.cli.exit_report import run_to_its_end
 
     run_to_its_end(_load, INTERRUPTED)
 

@@ -86,6 +86,6 @@ def _common(
 
 
 def run() -> None:
-    """Run the command that was typed; `lanlab.cli.ending` says what becomes of its errors."""
+    """Run the command that was typed; `lanlab.cli.exit_report` says what becomes of its errors."""
     # However it was started: `python -m` has no name that a user could type.
     application(_named(sys.argv[1:]))(prog_name="lanlab")

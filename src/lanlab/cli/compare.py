@@ -116,7 +116,7 @@ def compare(
         found = _sides(before, after, store, metrics, margin_ratio, as_json)
     elif published:
         _refuse("--published", {"--by": by, "--base": base, "--margin": margin})
-        found = _beside_published(names, store, metrics, as_json)
+        found = _compare_with_published(names, store, metrics, as_json)
     elif by is not None:
         found = _within(names, store, by, base, metrics, margin_ratio, as_json)
     else:
@@ -285,7 +285,7 @@ def _within(
         return within_run(run, factor, base, metrics, margin_ratio)
 
 
-def _beside_published(
+def _compare_with_published(
     names: list[str], store: str | None, metrics: list[str] | None, as_json: bool
 ) -> Any:
     from lanlab.report.comparison import with_published

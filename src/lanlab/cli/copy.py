@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -21,6 +20,7 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.cli.service_options import (
     InterfaceOption,
     OfficeNetworkOption,
@@ -28,7 +28,7 @@ from lanlab.cli.service_options import (
 )
 
 
-@with_extras
+@with_run_hooks
 @with_hosts
 @parameters_of("copy", first=("service", "server", "parallel_files"), takes_lists=True)
 def copy(
@@ -62,7 +62,7 @@ def copy(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Copy files over a file service and time them; every byte is compared afterwards.
 
@@ -122,7 +122,7 @@ def copy(
         pcap=pcap,
         seed=seed,
         store=store,
-        extras=extras,
+        hooks=hooks,
     )
     if single.is_answered(run, records, as_json):
         single.finish(run, records, verbose=verbose)

@@ -129,19 +129,21 @@ class Endpoints:
         Raises:
             UsageError: There is none, or nothing that it is for.
         """
-        from lanlab.workloads import copy_server as servers
+        from lanlab.workloads import server_url
 
         if not self.urls and password_file is not None:
             raise UsageError("--password-file: found no URL with a user that it is for")
         typed: dict[tuple[str | None, str], str] = {}
         for named in self.urls:
-            url = servers.parse_url(named)
+            url = server_url.parse_url(named)
             if password_file is not None:
-                servers.remember_password(named, servers.read_password_file(Path(password_file)))
-            elif servers.password_of(url) is None:
-                agent = servers.agent_of(url)
+                server_url.remember_password(
+                    named, server_url.read_password_file(Path(password_file))
+                )
+            elif server_url.password_of(url) is None:
+                agent = server_url.agent_of(url)
                 if not sys.stdin.isatty() and agent is not None:
-                    servers.remember_password(named, agent)
+                    server_url.remember_password(named, agent)
                     continue
                 if not sys.stdin.isatty():
                     is_sftp = url.service == "sftp"
@@ -158,7 +160,7 @@ class Endpoints:
                     none = "" if agent is None else " (empty: keys of the ssh-agent)"
                     host = url.host or NEAREST
                     typed[who] = getpass.getpass(f"password of {url.user} at {host}{none}: ")
-                servers.remember_password(named, typed[who] or agent or "")
+                server_url.remember_password(named, typed[who] or agent or "")
 
 
 def endpoints(
@@ -180,13 +182,13 @@ def endpoints(
     Raises:
         UsageError: Two servers where one is allowed, no files, or something that is not there.
     """
-    from lanlab.workloads import copy_server as servers
+    from lanlab.workloads import server_url
 
     check_given("SOURCE", source)
     for target in targets:
         check_given("TARGET", target)
     if not targets:
-        if servers.is_url(source):
+        if server_url.is_url(source):
             raise UsageError(
                 "found a URL and no files",
                 hint="name a directory or dataset, as in `lanlab copy many-small URL`",
@@ -204,8 +206,8 @@ def endpoints(
             "--service and --server start a server, and cannot be used with TARGET",
             hint="leave TARGET out, or leave them out",
         )
-    if servers.is_url(source):
-        if len(targets) > 1 or servers.is_url(targets[0]):
+    if server_url.is_url(source):
+        if len(targets) > 1 or server_url.is_url(targets[0]):
             found = "two URLs" if len(targets) == 1 else "a URL as SOURCE and several TARGETs"
             raise UsageError(
                 f"found {found}; allowed: files, then one server or several",
@@ -215,11 +217,12 @@ def endpoints(
         places, files, download = [source], targets[0], True
     else:
         places = [
-            one if servers.is_url(one) else directory_of("TARGET", one).as_uri() for one in targets
+            one if server_url.is_url(one) else directory_of("TARGET", one).as_uri()
+            for one in targets
         ]
         files = source
     named = _files(files)
-    parsed = [servers.parse_url(place) for place in places]
+    parsed = [server_url.parse_url(place) for place in places]
     for one in parsed:
         if one.service == "directory":
             _check_apart(named["dataset"], one.directory)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -17,6 +16,7 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 
 _SIZE = "128"
 _FIRST = (
@@ -25,7 +25,7 @@ _FIRST = (
 )
 
 
-@with_extras
+@with_run_hooks
 @with_hosts
 @parameters_of(
     "echo",
@@ -44,7 +44,7 @@ def echo(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Send requests that come back and time them.
 
@@ -85,7 +85,7 @@ def echo(
         pcap=pcap,
         seed=seed,
         store=store,
-        extras=extras,
+        hooks=hooks,
     )
     if single.is_answered(run, records, as_json):
         single.finish(run, records, verbose=verbose)

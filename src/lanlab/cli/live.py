@@ -13,7 +13,7 @@ import signal
 import threading
 from typing import Any
 
-from lanlab.cli.live_wish import LiveWish
+from lanlab.cli.live_option import LiveOption
 from lanlab.cli.terminal import say, talk
 from lanlab.plan import PlannedTrial
 from lanlab.units import format_rate, format_size, format_time
@@ -30,9 +30,9 @@ _EARLY_S = 0.002
 class LiveLines:
     """Prints a line for each interval of each trial."""
 
-    def __init__(self, wish: LiveWish) -> None:
-        self._wish = wish
-        self._interval_s = DEFAULT_INTERVAL_S if wish.interval_s is None else wish.interval_s
+    def __init__(self, option: LiveOption) -> None:
+        self._option = option
+        self._interval_s = DEFAULT_INTERVAL_S if option.interval_s is None else option.interval_s
         self._is_on = False
         self._last = Progress(0.0, 0, 0, 0)
         self._next_s = 0.0
@@ -46,7 +46,7 @@ class LiveLines:
 
     def begin(self, trial: PlannedTrial) -> None:
         """A trial begins."""
-        is_wanted = self._wish.is_json or self._wish.interval_s is not None
+        is_wanted = self._option.is_json or self._option.interval_s is not None
         is_long = trial.expected_time_s > _SHORTEST_S and talk().is_terminal
         self._is_on = bool(self._interval_s) and (is_wanted or is_long) and self.problem is None
         self._last, self._next_s = Progress(0.0, 0, 0, 0), self._interval_s
@@ -60,7 +60,7 @@ class LiveLines:
         self._last = now
         while self._next_s <= now.elapsed_s + _EARLY_S:
             self._next_s += self._interval_s
-        if self._wish.is_json:
+        if self._option.is_json:
             line = {"type": "interval", "trial": trial.number, **found}
             self._write(json.dumps(line, allow_nan=False))
         else:

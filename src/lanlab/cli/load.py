@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -16,6 +15,7 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.errors import UsageError
 
 #: What is measured where nothing is asked for.
@@ -26,7 +26,7 @@ _SIZES = "16 KiB over TCP, 1408 over UDP"
 _FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")
 
 
-@with_extras
+@with_run_hooks
 @with_hosts
 @parameters_of(
     "load",
@@ -44,7 +44,7 @@ def load(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Measure latency under load: round trips alone, then with streams up, down and both.
 
@@ -73,7 +73,7 @@ def load(
         pcap=pcap,
         seed=seed,
         store=store,
-        extras=extras,
+        hooks=hooks,
     )
     single.is_answered(run, records, as_json)
     single.finish(run, records, verbose=verbose)

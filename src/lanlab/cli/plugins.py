@@ -1,8 +1,8 @@
 """
 Pydantic without what would look for its plugins.
 
-`lanlab.cli.ending` has it look for none; yet it imports `importlib.metadata` for that, and with it
-readers of e-mail and archives, which takes longer than all of lanlab's models together.
+`lanlab.cli.exit_report` has it look for none; yet it imports `importlib.metadata` for that, and
+with it readers of e-mail and archives, which takes longer than all of lanlab's models together.
 """
 
 from __future__ import annotations

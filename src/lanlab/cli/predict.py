@@ -103,6 +103,7 @@ def predict(
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.studies import load_study
+    from lanlab.studies.runs_on import study_on
     from lanlab.studies.what_if import (
         affected,
         changed_study,
@@ -110,7 +111,6 @@ def predict(
         parse_change,
         read_changes,
     )
-    from lanlab.studies.whereabouts import study_on
 
     changes = [parse_change(text) for text in settings or []]
     path = path_of(changes_file)

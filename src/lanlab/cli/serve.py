@@ -239,7 +239,7 @@ def serve(
     from lanlab.cli.served_station import carried, station_of, system_of
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
-    from lanlab.performers.serving import Wanted, serving
+    from lanlab.performers.servers.embedded import Wanted, serving
     from lanlab.units import parse_time_s
     from lanlab.workloads.carrier_counts import carrier_words
 

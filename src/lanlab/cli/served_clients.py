@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lanlab.cli.terminal import print_lines
 
 if TYPE_CHECKING:
-    from lanlab.performers.serving import Serving
+    from lanlab.performers.servers.embedded import Serving
 
 
 def print_clients(served: Serving, within_s: float | None) -> None:

@@ -86,7 +86,7 @@ def credentials_of(
         UsageError: A password is given where none is used, is of a length that cannot be, or its
             file cannot be read.
     """
-    from lanlab.workloads.copy_server import read_password_file
+    from lanlab.workloads.server_url import read_password_file
 
     if guest and not offered.has_guests:
         raise UsageError(

@@ -8,7 +8,7 @@ from lanlab.errors import UsageError
 from lanlab.services import PROFILES, SERVICES, USUAL_CARRIER, carried_by, profiles_over
 
 if TYPE_CHECKING:
-    from lanlab.performers.serving import Station
+    from lanlab.performers.servers.embedded import Station
     from lanlab.services import Service, SystemProfile
 
 #: The address and port of a server over TCP, unless others are asked for.
@@ -83,7 +83,7 @@ def station_of(
     is_office_network: bool,
 ) -> Station | None:
     """The station that serves; `None` over TCP."""
-    from lanlab.performers.serving import Station
+    from lanlab.performers.servers.embedded import Station
     from lanlab.testbeds.raw_links import check_interface
 
     said = _segment(offered, *segment)

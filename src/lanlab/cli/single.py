@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lanlab import captures
-from lanlab.cli.extras import NO_EXTRAS, Extras
 from lanlab.cli.options import path_of
+from lanlab.cli.run_hooks import NO_HOOKS, RunHooks
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
 
@@ -38,7 +38,7 @@ def measure(
     pcap: str | None = None,
     seed: int | None,
     store: str | None,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run one condition, or all combinations of what parameters with several values name.
@@ -50,7 +50,7 @@ def measure(
         trials: How often, by each driver.
         machines: On the simulated testbed, that at each end.
         pcap: A file for the frames on the link.
-        extras: Commands around the trials, and files for the results.
+        hooks: Commands around the trials, and files for the results.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
@@ -79,7 +79,7 @@ def measure(
         if simulation is not None:
             experiment["on"] = [_SIMULATED]
         return _measured(
-            experiment, trials, opening, seed, store, simulation=simulation, extras=extras
+            experiment, trials, opening, seed, store, simulation=simulation, hooks=hooks
         )
 
 
@@ -162,7 +162,7 @@ def measure_study(
     meanwhile: Callable[[], object] | None = None,
     hosts: int = _HOSTS,
     machines: str | None = None,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run a study of one experiment.
@@ -177,7 +177,7 @@ def measure_study(
         meanwhile: Imports what the answer takes, while the testbed is made.
         hosts: Number of hosts of the testbed.
         machines: On the simulated testbed, that of each role.
-        extras: Commands around the trials, and files for the results.
+        hooks: Commands around the trials, and files for the results.
     """
     from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
@@ -200,7 +200,7 @@ def measure_study(
             figures,
             exactly,
             simulation=simulation,
-            extras=extras,
+            hooks=hooks,
         )
 
 
@@ -214,7 +214,7 @@ def _measured(
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
     simulation: Mapping[str, Any] | None = None,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.scan import SCAN
@@ -252,7 +252,7 @@ def _measured(
             "experiment": [experiment],
             "figure": [drawn] if figure else list(figures),
             "scale": {"single": {"trials": policy}},
-            **({"commands": dict(extras.commands)} if extras.commands else {}),
+            **({"commands": dict(hooks.commands)} if hooks.commands else {}),
             **({} if simulation is None else {"simulation": simulation}),
         },
         f"lanlab {name}",
@@ -261,7 +261,7 @@ def _measured(
     # Nothing is imported while something is measured, and little behind it.
     if not workload(experiment["workload"]).has_short_series:
         parquet.load()
-    with open_store(store) as records, RunWatch(extras.live) as watch:
+    with open_store(store) as records, RunWatch(hooks.live) as watch:
         testbed, _, link = opening.wanted
         command = typed_command()
         request = RunRequest(
@@ -272,11 +272,11 @@ def _measured(
             seed,
             opening,
             command,
-            allows_commands=bool(extras.commands),
+            allows_commands=bool(hooks.commands),
         )
         run = new_run(request, records, watch)
         found = records.trials(run.id)
-        extras.write(run, found, records)
+        hooks.write(run, found, records)
     return run, found
 
 

@@ -21,7 +21,7 @@ def station_place(target: str | None, service: str | None, server: str | None) -
     Raises:
         UsageError: Both, a directory that is not there, or no URL of a file service.
     """
-    from lanlab.workloads import copy_server as servers
+    from lanlab.workloads import server_url
 
     if target is None:
         return Endpoints(
@@ -33,9 +33,9 @@ def station_place(target: str | None, service: str | None, server: str | None) -
             hint="leave TARGET out, or leave them out",
         )
     check_given("TARGET", target)
-    if not servers.is_url(target):
+    if not server_url.is_url(target):
         return Endpoints({"server": directory_of("TARGET", target).as_uri()})
-    parsed = servers.parse_url(target)
+    parsed = server_url.parse_url(target)
     return Endpoints({"server": target}, (target,) if parsed.needs_password else ())
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_many_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -21,6 +20,7 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.cli.service_options import (
     InterfaceOption,
     OfficeNetworkOption,
@@ -32,7 +32,7 @@ from lanlab.errors import UsageError
 _STATISTICS = ("mean", "p50", "p90", "p99")
 
 
-@partial(with_extras, live_interval="--live-interval")
+@partial(with_run_hooks, live_interval="--live-interval")
 @with_many_hosts
 @parameters_of(
     "stations", first=("service", "server", "message_size_bytes", "read_ratio"), takes_lists=True
@@ -87,7 +87,7 @@ def stations(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Let 1, 2 and more clients read or write blocks on a file service, each as fast as it gets
     replies, and find how many it serves before the response time exceeds a limit.
@@ -178,7 +178,7 @@ def stations(
         meanwhile=partial(_load_models, several=trials * len(numbers) > 1),
         hosts=host_count(testbed, client_hosts),
         machines=machines,
-        extras=extras,
+        hooks=hooks,
     )
     if is_scan(run):
         print_run(run, records, as_json)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from lanlab.cli.extras import NO_EXTRAS, Extras, with_extras
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import (
     DEFAULT_TESTBED,
@@ -21,6 +20,7 @@ from lanlab.cli.options import (
     VerboseOption,
 )
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.cli.service_options import OfficeNetworkOption
 
 StackInterfaceOption = Annotated[
@@ -38,7 +38,7 @@ _BULK_BYTES = 128 * 1024
 _FIRST = ("peer", "transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
 
-@with_extras
+@with_run_hooks
 @with_hosts
 @parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"), takes_lists=True)
 def stream(
@@ -63,7 +63,7 @@ def stream(
     store: StoreOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
-    extras: Extras = NO_EXTRAS,
+    hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Send messages from one host to another and count what arrives.
 
@@ -123,7 +123,7 @@ def stream(
         pcap=pcap,
         seed=seed,
         store=store,
-        extras=extras,
+        hooks=hooks,
     )
     if not single.is_answered(run, records, as_json):
         if tool != OWN:

@@ -11,7 +11,7 @@ from lanlab.analysis.interface_cautions import cautions
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.path_cautions import path_cautions
 from lanlab.cli.live import LiveLines
-from lanlab.cli.live_wish import LiveWish
+from lanlab.cli.live_option import LiveOption
 from lanlab.cli.memory import check_for_a_run
 from lanlab.cli.terminal import talk
 from lanlab.performers import SIMULATORS
@@ -25,7 +25,7 @@ from lanlab.workloads import Progress as TrialProgress
 #: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
 #: Setting of commands that run studies: their trials are many.
-NO_LINES = LiveWish(interval_s=0.0)
+NO_LINES = LiveOption(interval_s=0.0)
 #: Letters of the bar that shows how much of a run is done.
 _BAR = 20
 
@@ -78,7 +78,7 @@ def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = F
 class RunWatch:
     """Shows a run's progress on standard error; use it as a context manager."""
 
-    def __init__(self, live: LiveWish = NO_LINES) -> None:
+    def __init__(self, live: LiveOption = NO_LINES) -> None:
         self._talk = talk()
         self._live = LiveLines(live)
         #: What the live line says, but for how fast the trial is.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from lanlab.analysis.comparison import Compared
-from lanlab.analysis.comparison_published import BesidePublished
+from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.studies import Study
@@ -81,7 +81,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     )
 
 
-def published_forest(study: Study, found: Sequence[BesidePublished]) -> Chart:
+def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
     """Measured over published of one metric, a row for each printed number."""
     name = quantity(study, found[0].ours.metric).name
     rows = []

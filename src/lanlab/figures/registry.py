@@ -31,9 +31,9 @@ from lanlab.figures.goodput_against_file_size import goodput_against_file_size
 from lanlab.figures.goodput_over_time import goodput_over_time
 from lanlab.figures.greatest_throughput import greatest_throughput_bars
 from lanlab.figures.labels import with_distinct_labels
-from lanlab.figures.lacking import lacking_text
 from lanlab.figures.loss_over_time_and_rate import loss_over_time_and_rate
 from lanlab.figures.losses_against_sent import losses_against_sent
+from lanlab.figures.missing_trials import missing_text
 from lanlab.figures.readable_unit import in_readable_unit
 from lanlab.figures.received_against_sent import (
     received_against_sent,
@@ -136,5 +136,5 @@ def build_figure(
     chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")
-    lacking = lacking_text(trials, study, figure.experiments)
-    return replace(chart, caption=f"{chart.caption} {lacking}".strip()) if lacking else chart
+    missing = missing_text(trials, study, figure.experiments)
+    return replace(chart, caption=f"{chart.caption} {missing}".strip()) if missing else chart

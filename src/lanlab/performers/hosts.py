@@ -9,7 +9,7 @@ from typing import Any
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
 from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
-from lanlab.performers import tried_ways
+from lanlab.performers import io_calibration
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.interfaces import (
     address_of,
@@ -42,9 +42,9 @@ _LASTING = frozenset(
 
 def _servers() -> ModuleType:
     """The module of file services, which most measurements do not use."""
-    from lanlab.performers import servers
+    from lanlab.performers.servers import installed
 
-    return servers
+    return installed
 
 
 class Hosts:
@@ -74,7 +74,7 @@ class Hosts:
     def _take(self, started: Mapping[str, HostEngine]) -> None:
         self._engines |= {name: one.engine for name, one in started.items()}
         self._facts |= {name: one.facts for name, one in started.items()}
-        tried_ways.tell_engines({name: self._engines[name] for name in started}, self._facts)
+        io_calibration.tell_engines({name: self._engines[name] for name in started}, self._facts)
 
     def revive(self) -> None:
         """
@@ -207,7 +207,7 @@ class Hosts:
 
     def close(self) -> None:
         """End every engine; what they found out is kept for those that follow."""
-        tried_ways.keep_of(self._engines, self._facts)
+        io_calibration.keep_of(self._engines, self._facts)
         # The input of all is closed before one is waited for.
         for engine in self._engines.values():
             engine.begin_to_close()

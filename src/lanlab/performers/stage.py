@@ -13,7 +13,7 @@ from lanlab.workloads.steps import Part, Request
 
 # What only file services need is imported when they ask for it: a stream does not wait for that.
 if TYPE_CHECKING:
-    from lanlab.performers.file_servers import Server
+    from lanlab.performers.servers.of_trial import Server
     from lanlab.workloads.service_parameters import ServiceParameters
 
 #: The directories of datasets that an engine has compared with their description.
@@ -76,7 +76,7 @@ class EngineStage:
         return len(boots) == 1 and None not in boots
 
     def serve(self, parameters: ServiceParameters, connections: int) -> Server:
-        from lanlab.performers.file_servers import served
+        from lanlab.performers.servers.of_trial import served
 
         client, server = (hosts[0] for hosts in self._hosts.values())
         self.server = self._opened.enter_context(served(parameters, client, server, connections))
@@ -117,8 +117,7 @@ class EngineStage:
     def to_remove(
         self, parameters: ServiceParameters, kind: str, spec: Request, within_s: float
     ) -> Callable[[BaseException | None], None]:
-        from lanlab.performers.emptying import Emptying, empty_left
-        from lanlab.performers.journal import noted
+        from lanlab.performers.trial_leftovers import Emptying, empty_left, noted
 
         client = next(iter(self._hosts.values()))[0]
 

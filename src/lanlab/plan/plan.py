@@ -34,7 +34,7 @@ from lanlab.plan.running import (
     RunningSearch,
     running_search,
 )
-from lanlab.plan.seen import seen
+from lanlab.plan.search_reading import search_reading
 from lanlab.plan.stopping import Trials
 from lanlab.studies import Level, Study, at_scale
 from lanlab.workloads.parameters import TrialParameters
@@ -171,7 +171,7 @@ class Plan:
             # A repeat is another trial of the same step: the search hears of neither until then.
             if counting is not None:
                 metric, metrics = search.state.rule.metric, counting.metrics
-                shown = None if metrics is None else seen(metrics, metric)
+                shown = None if metrics is None else search_reading(metrics, metric)
                 search.state.record(shown, is_lasting=counting.is_lasting)
                 if metrics is None:
                     # The fault may be over when the others have had their turn.

@@ -39,11 +39,11 @@ from collections import deque
 from dataclasses import replace
 from typing import Literal
 
-from lanlab.plan.around import Around, around
 from lanlab.plan.blocks import block_order
 from lanlab.plan.bounds import Bounds, Goal, Tried
 from lanlab.plan.curve import curve_levels
 from lanlab.plan.random_loss import PROBE_RATIOS, Observation, carried, random_loss
+from lanlab.plan.search_reading import SearchReading
 from lanlab.plan.search_rule import (
     GoalResult,
     SearchResult,
@@ -51,7 +51,7 @@ from lanlab.plan.search_rule import (
     SearchStep,
     StepsLeft,
 )
-from lanlab.plan.seen import Seen
+from lanlab.plan.staircase import Staircase, staircase
 from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 
 #: Trials after which the bounds are what they are; the curve and the trials around the bounds come
@@ -84,7 +84,7 @@ class SearchState:
         self._curve: deque[float] = deque()
         self._drawn: list[Observation] = []
         self._loss = random_loss(())
-        self._around = Around(0.0, (), 0, 0, 0.0)
+        self._staircase = Staircase(0.0, (), 0, 0, 0.0)
         self._is_reopened = False
         self._next = self._choose()
 
@@ -110,7 +110,7 @@ class SearchState:
         full = [o for o in self._observed() if o.tried.time_s >= enough_s]
         return SearchResult(self._goal_results(), limit, self._loss, (*full, *self._drawn))
 
-    def record(self, seen: Seen | None, *, is_lasting: bool = False) -> None:
+    def record(self, seen: SearchReading | None, *, is_lasting: bool = False) -> None:
         """
         What the trial of the next step showed.
 
@@ -138,7 +138,7 @@ class SearchState:
             self._curve.popleft()
             self._drawn.append(one)
         elif self._phase == "around":
-            self._around.recorded.append(one)
+            self._staircase.recorded.append(one)
         else:
             self._counts[step.purpose] += 1
             self._take_in(step, seen)
@@ -153,7 +153,7 @@ class SearchState:
         rule = self.rule
         goals, deciding = len(rule.loss_goals), rule.deciding_trials
         if self._phase == "around":
-            return StepsLeft(0, self._around.left)
+            return StepsLeft(0, self._staircase.left)
         around_bounds = rule.far + rule.around
         if self._phase == "curve":
             return StepsLeft(0, len(self._curve) + around_bounds)
@@ -165,7 +165,7 @@ class SearchState:
         short = 1 + deciding * (1 + goals) - self._counts["search"]
         return StepsLeft(max(1, short), full + curve)
 
-    def _take_in(self, step: SearchStep, seen: Seen) -> None:
+    def _take_in(self, step: SearchStep, seen: SearchReading) -> None:
         rule, load = self.rule, step.level
         if seen.offered_ratio < 1 - rule.width_ratio / 2:
             load = self._rounded(step.level * seen.offered_ratio)
@@ -197,8 +197,8 @@ class SearchState:
         if self._curve:
             return SearchStep(self._curve[0], rule.full_time_s, "curve")
         if self._phase == "curve":
-            self._phase, self._around = "around", self._begin_around()
-        load = self._around.next_load() if self._phase == "around" else None
+            self._phase, self._staircase = "around", self._begin_staircase()
+        load = self._staircase.next_load() if self._phase == "around" else None
         if load is not None:
             level = self._rounded(min(max(load, self._bottom), self._top))
             return SearchStep(level, rule.full_time_s, "confirm")
@@ -213,7 +213,7 @@ class SearchState:
         """Whether goals were left out as loss seemed random, and it is not."""
         return any(goal.kind == "undecided" for goal in self._goal_results())
 
-    def _begin_around(self) -> Around:
+    def _begin_staircase(self) -> Staircase:
         rule, observed = self.rule, self._observed()
         enough_s = rule.full_time_s * (1 - 1e-9)
         full = [one for one in observed if one.tried.time_s >= enough_s]
@@ -222,14 +222,14 @@ class SearchState:
         most = carried(observed)
         if not goals and most < self._top:
             uppers = [(self._loss.high, most * (1 + rule.width_ratio))]
-        return around(
+        return staircase(
             full, uppers, most, far=rule.far, count=rule.around, width_ratio=rule.width_ratio
         )
 
     def _observed(self) -> list[Observation]:
         """All trials with their loads, but those of the curve."""
         tried = [Observation(load, one) for load, ones in self._tried.items() for one in ones]
-        return [*tried, *self._around.recorded]
+        return [*tried, *self._staircase.recorded]
 
     def _end_phase(self) -> None:
         rule = self.rule
@@ -353,6 +353,6 @@ class SearchState:
         return replace(result, kind="sender_limited" if limited else "at_least_high")
 
 
-def _tried(step: SearchStep, seen: Seen) -> Tried:
+def _tried(step: SearchStep, seen: SearchReading) -> Tried:
     loss_ratio = max(0.0, seen.loss_ratio)
     return Tried(step.time_s, loss_ratio, seen.messages, max(0.0, seen.lost_messages))

@@ -128,7 +128,7 @@ def _experiment(
         said += _ranges(study, summaries, shown.range_factor(experiment), published)
     if "ip_version" in experiment.factors:
         said += _versions(study, summaries, trials, published)
-    said += _beside_published(study, summaries, published)
+    said += _published_sentences(study, summaries, published)
     remarks = (
         above_limit_remark(run, study, summaries),
         shown.remark(run, study, trials),
@@ -311,7 +311,7 @@ def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
     return f"The {name} over IPv4 was {size}{range_} {direction} than over IPv6{at}."
 
 
-def _beside_published(
+def _published_sentences(
     study: Study, summaries: Sequence[Summary], published: Published
 ) -> list[str]:
     """How far ours are from the means that the study printed at the same conditions."""

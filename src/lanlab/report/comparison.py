@@ -7,7 +7,7 @@ from typing import Any
 
 from lanlab.analysis.comparison import Compared, judged
 from lanlab.analysis.comparison_facts import Differing, differing_facts
-from lanlab.analysis.comparison_published import BesidePublished, beside_published
+from lanlab.analysis.comparison_published import PublishedRatio, compare_with_published
 from lanlab.analysis.comparison_runs import (
     Paired,
     pair_levels,
@@ -178,7 +178,7 @@ class PublishedComparison:
 
     study: Study
     run: Run
-    found: tuple[BesidePublished, ...]
+    found: tuple[PublishedRatio, ...]
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -188,7 +188,7 @@ class PublishedComparison:
     @property
     def sentences(self) -> list[str]:
         """What was found, and what is to be known of it."""
-        said = [_beside(self.study, one) for one in self.found]
+        said = [_published_sentence(self.study, one) for one in self.found]
         alone = sum(one.interval is not None and not one.has_their_spread for one in self.found)
         if alone:
             said.append(
@@ -326,9 +326,9 @@ def within_run(
 
 
 def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedComparison:
-    """A run against what its study printed; raises as `beside_published`."""
+    """A run against what its study printed; raises as `compare_with_published`."""
     with reading_records(run[0].id):
-        found = beside_published(*run, published_numbers(run[0]), metrics)
+        found = compare_with_published(*run, published_numbers(run[0]), metrics)
         return PublishedComparison(Study.model_validate(run[0].study), run, found)
 
 
@@ -354,7 +354,7 @@ def _key(name: str) -> str:
     return "_".join(name.replace("%", "").replace(",", "").lower().split())
 
 
-def _beside(study: Study, one: BesidePublished) -> str:
+def _published_sentence(study: Study, one: PublishedRatio) -> str:
     shown = quantity(study, one.ours.metric)
     where = condition_text(study, one.ours.factors)
     at = f" at {where}" if where else ""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from lanlab.analysis.comparison import Compared
-from lanlab.analysis.comparison_published import BesidePublished
+from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.figures.ratio_forest import published_forest, ratio_forest
 from lanlab.frozen import dataclass
 from lanlab.report.comparison_table import comparison_tables, published_table
@@ -59,7 +59,7 @@ def comparison_page(
 def published_page(
     heading: str,
     study: Study,
-    found: Sequence[BesidePublished],
+    found: Sequence[PublishedRatio],
     answer: Sequence[str],
     runs: Table,
 ) -> str:

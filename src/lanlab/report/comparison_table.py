@@ -8,7 +8,7 @@ from typing import Any
 
 from lanlab.analysis.comparison import Compared, Sample
 from lanlab.analysis.comparison_facts import Differing
-from lanlab.analysis.comparison_published import BesidePublished
+from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.analysis.comparison_runs import Unlike
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
@@ -250,7 +250,7 @@ def _level(study: Study, key: str, level: Any) -> str:
     return "not set" if level is None else level_text(study, key, level)
 
 
-def published_table(study: Study, found: Sequence[BesidePublished]) -> Table:
+def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
     """What was measured, compared with what was printed."""
 
     def column(name: str, short: str, *, is_number: bool = True) -> Column:
@@ -328,7 +328,7 @@ def summary_unit(metric: str) -> str:
     return quantity(None, metric).si_unit
 
 
-def _ratio(one: BesidePublished) -> str:
+def _ratio(one: PublishedRatio) -> str:
     if one.ratio is None:
         return ""
     text = number(one.ratio, 3)

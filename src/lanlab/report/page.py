@@ -23,7 +23,6 @@ from lanlab.report.accuracy_table import (
 )
 from lanlab.report.analyses import Analyses
 from lanlab.report.answer import NO_RESULT, remark_sentences, result_sentences
-from lanlab.report.beside_table import beside_table
 from lanlab.report.evidence_table import evidence_table, tested_by_runs
 from lanlab.report.failure_table import failure_table
 from lanlab.report.figure_page import FigureOnPage, figure_on_page
@@ -38,6 +37,7 @@ from lanlab.report.host_table import host_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.published_comparison import published_comparison_table
 from lanlab.report.rereading import Rereading, rereading
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.single_figures import (
@@ -187,7 +187,7 @@ def run_on_page(
         experiments=tuple(_experiments(run, trials, study, published, name, parts)),
         saturation=table("saturation", lambda: saturation_table(run, trials, study)),
         published_table=table(
-            "published values", lambda: beside_table(run, trials, study, published)
+            "published values", lambda: published_comparison_table(run, trials, study, published)
         ),
         statements=table(
             "published statements", lambda: statement_table(run, trials, study, published)

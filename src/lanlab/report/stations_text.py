@@ -83,7 +83,7 @@ def _row(
         cell(slow, format_time((slow or 0.0) / 1e9)),
         cell(jain, f"{jain or 0.0:.3f}"),
         cell(errors, f"{errors or 0.0:.3g}"),
-        _words(", ".join(filter(None, (_remark(trials), _lacking(trials, failed))))),
+        _words(", ".join(filter(None, (_remark(trials), _missing(trials, failed))))),
     )
 
 
@@ -93,7 +93,7 @@ def _until(failed: Sequence[TrialRecord]) -> str:
     return f"failed after {done:,} attempts at operations" if done else "failed"
 
 
-def _lacking(trials: Sequence[TrialRecord], failed: Sequence[TrialRecord]) -> str:
+def _missing(trials: Sequence[TrialRecord], failed: Sequence[TrialRecord]) -> str:
     return f"{len(failed)} of {len(trials) + len(failed)} trials failed" if failed else ""
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from lanlab.analysis.loss_places import not_received
 from lanlab.analysis.published import published_numbers
 from lanlab.report.analyses import Analyses
-from lanlab.report.beside_table import beside_table
 from lanlab.report.failure_table import failure_table
 from lanlab.report.host_table import host_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.published_comparison import published_comparison_table
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.table import Table
 from lanlab.report.trial_table import trial_table
@@ -45,7 +45,7 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
     def published_values() -> list[Table]:
-        return [beside_table(run, trials, study, published)]
+        return [published_comparison_table(run, trials, study, published)]
 
     def accuracy() -> list[Table]:
         # It brings in the findings, and with them the statistics.

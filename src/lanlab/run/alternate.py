@@ -24,7 +24,7 @@ from lanlab.analysis.alternation import LETTERS, place_of, series_id
 from lanlab.engine import engine_path
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.frozen import dataclass
-from lanlab.performers import tried_ways
+from lanlab.performers import io_calibration
 from lanlab.plan import Plan, expand
 from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
 from lanlab.store import RunRecord, Store
@@ -164,7 +164,7 @@ def _go_on(
         for side in order_of_turn(plan["seed"], turn, len(sides))
     ]
     try:
-        with tried_ways.pinned():
+        with io_calibration.pinned():
             for turn, side in places:
                 there = runs.get((turn, side))
                 if there is None or there.status in ("interrupted", "running"):

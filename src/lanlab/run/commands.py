@@ -21,9 +21,9 @@ from lanlab.errors import CommandFailed
 from lanlab.pipes import end_group
 from lanlab.plan import PlannedTrial
 from lanlab.roles import host_places
-from lanlab.run.site import Site
+from lanlab.run.open_testbed import OpenTestbed
 from lanlab.studies.model import Commands
-from lanlab.testbeds import leftovers
+from lanlab.testbeds import process_leftovers
 from lanlab.workloads import workload
 
 #: Length to keep of the beginning and of the end of what a command prints.
@@ -57,7 +57,7 @@ class TrialCommands:
         """Whether there are none."""
         return self._commands is None
 
-    def before(self, trial: PlannedTrial, site: Site, ran: list[dict[str, Any]]) -> None:
+    def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[dict[str, Any]]) -> None:
         """
         Run what comes before a trial.
 
@@ -72,15 +72,15 @@ class TrialCommands:
         condition = (trial.experiment, trial.factors)
         if self._commands.setup is not None and self._set_up != condition:
             self._set_up = None
-            self._run("setup", self._commands.setup, trial, site, ran)
+            self._run("setup", self._commands.setup, trial, testbed, ran)
             self._set_up = condition
         if self._commands.prepare is not None:
-            self._run("prepare", self._commands.prepare, trial, site, ran)
+            self._run("prepare", self._commands.prepare, trial, testbed, ran)
 
     def after(
         self,
         trial: PlannedTrial,
-        site: Site,
+        testbed: OpenTestbed,
         ran: list[dict[str, Any]],
         *,
         outlasts_interrupt: bool = True,
@@ -98,7 +98,7 @@ class TrialCommands:
         """
         on_interrupt = self._interrupted if outlasts_interrupt else None
         if self._commands is not None and self._commands.cleanup is not None:
-            self._run("cleanup", self._commands.cleanup, trial, site, ran, on_interrupt)
+            self._run("cleanup", self._commands.cleanup, trial, testbed, ran, on_interrupt)
 
     def _interrupted(self) -> None:
         if self.is_interrupted:
@@ -110,12 +110,12 @@ class TrialCommands:
         when: str,
         text: str,
         trial: PlannedTrial,
-        site: Site,
+        testbed: OpenTestbed,
         ran: list[dict[str, Any]],
         on_interrupt: Callable[[], None] | None = None,
     ) -> None:
         assert self._commands is not None
-        environment = self._environment(trial, site)
+        environment = self._environment(trial, testbed)
         record = run_command(text, environment, self._commands.timeout_s, on_interrupt)
         ran.append({"when": when, **record})
         problem = _problem(record, self._commands.timeout_s)
@@ -127,19 +127,19 @@ class TrialCommands:
                 else "run it by itself to see why; it must end with exit code 0",
             )
 
-    def _environment(self, trial: PlannedTrial, site: Site) -> dict[str, str]:
+    def _environment(self, trial: PlannedTrial, testbed: OpenTestbed) -> dict[str, str]:
         """What a command may need to know: the condition, and how to reach the hosts."""
         variables = {
             "LANLAB_RUN": self._run_id,
             "LANLAB_TRIAL": str(trial.number),
-            "LANLAB_TESTBED": site.bed.name,
+            "LANLAB_TESTBED": testbed.bed.name,
         }
         for key, level in trial.parameters.items():
             variables[f"LANLAB_PARAMETER_{key.upper()}"] = str(level)
         direction = trial.parameters.get("traffic_direction")
         for role, place in host_places(workload(trial.workload).roles, direction).items():
             variables[f"LANLAB_ON_{role.upper()}"] = shlex.join(
-                site.bed.hosts[place].command_prefix
+                testbed.bed.hosts[place].command_prefix
             )
         return {**os.environ, **variables}
 
@@ -289,9 +289,9 @@ def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
         return "what it has started in sessions of their own may go on"
     # What is ended may have started something meanwhile.
     for _ in range(_ROUNDS):
-        found = [one for one in leftovers.marked_processes(_MARK) if one.mark == mark]
+        found = [one for one in process_leftovers.marked_processes(_MARK) if one.mark == mark]
         if not found:
             return None
-        leftovers.end(found)
+        process_leftovers.end(found)
     pids = ", ".join(str(one.pid) for one in found[:_MOST_NAMED])
     return f"processes that it has started cannot be ended: {pids}"

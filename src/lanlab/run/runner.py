@@ -23,12 +23,12 @@ from lanlab.performers import SIMULATORS
 from lanlab.plan import Condition, Estimate, Plan, PlannedTrial
 from lanlab.run.commands import TrialCommands
 from lanlab.run.machine import check_machine
-from lanlab.run.site import Site, opened
+from lanlab.run.open_testbed import OpenTestbed, opened
 from lanlab.run.trial import now, run_trial, with_series
 from lanlab.services import EMBEDDED
 from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.studies import Study
-from lanlab.studies.whereabouts import study_on
+from lanlab.studies.runs_on import study_on
 from lanlab.testbeds import Opening, Testbed
 from lanlab.testbeds.registry import is_of_real_hosts
 from lanlab.workloads import Progress
@@ -89,9 +89,9 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     seed = secrets.randbelow(2**32) if request.seed is None else request.seed
     plan = Plan(study, request.scale, seed)
     hosts_wanted = study.testbed.hosts
-    with opened(request.testbed, hosts_wanted, link, request.opening) as site:
-        bed, hosts = site.bed, site.hosts
-        _check_conditions(plan.conditions(), site)
+    with opened(request.testbed, hosts_wanted, link, request.opening) as testbed:
+        bed, hosts = testbed.bed, testbed.hosts
+        _check_conditions(plan.conditions(), testbed)
         if is_simulated:
             from lanlab.run.simulated import check_worlds
 
@@ -111,10 +111,10 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
                 | {
                     "hosts": hosts.lasting_facts(),
                     "interfaces": hosts.interfaces(),
-                    "paths": _paths(plan.conditions(), site),
+                    "paths": _paths(plan.conditions(), testbed),
                 },
             },
-            versions=_versions(site),
+            versions=_versions(testbed),
             status="running",
             started_at=now(),
             command=request.command,
@@ -122,7 +122,7 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
         )
         store.create_run(run)
         with store.acquire_run(run.id):
-            return _execute(run, plan, site, store, watcher)
+            return _execute(run, plan, testbed, store, watcher)
 
 
 def resume_run(
@@ -154,9 +154,9 @@ def resume_run(
             raise UsageError(
                 f"run {run.id} is complete", hint=f"see it with `lanlab report {run.id}`"
             )
-        with opened(run.testbed["name"], study.testbed.hosts, run.testbed["link"]) as site:
-            _check_same_version(run, "lanlab-engine", site.versions()["lanlab-engine"])
-            return _execute(store.reopen_run(run.id), plan, site, store, watcher)
+        with opened(run.testbed["name"], study.testbed.hosts, run.testbed["link"]) as testbed:
+            _check_same_version(run, "lanlab-engine", testbed.versions()["lanlab-engine"])
+            return _execute(store.reopen_run(run.id), plan, testbed, store, watcher)
 
 
 def _own_link(request: RunRequest) -> str:
@@ -165,14 +165,14 @@ def _own_link(request: RunRequest) -> str:
     return "unshaped" if has_own else request.study.testbed.link
 
 
-def _check_conditions(conditions: list[Condition], site: Site) -> None:
+def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None:
     """Refuse a study with conditions that the testbed does not have or cannot measure rightly."""
-    bed = site.bed
+    bed = testbed.bed
     for condition in conditions:
         parameters = condition.values
         family = parameters.address_family
         is_real = is_of_real_hosts(bed.name)
-        missing = [host.label for host in bed.hosts if site.hosts.address(host, family) is None]
+        missing = [host.label for host in bed.hosts if testbed.hosts.address(host, family) is None]
         if missing and is_real:
             raise UsageError(
                 f"{', '.join(missing)}: no {FAMILY_NAMES[family]} address is known to measure at",
@@ -196,9 +196,9 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
             if parameters.driver != OWN:
                 driver(parameters.driver).check_found(condition.workload, parameters)
         else:
-            from lanlab.performers.servers import check_server
+            from lanlab.performers.servers.installed import check_server
 
-            client, *_ = site.hosts.engine_hosts(family)
+            client, *_ = testbed.hosts.engine_hosts(family)
             check_server(parameters, bed.hosts[1], client)
         if getattr(parameters, "io", None) == "segment" and bed.link.shape != "none":
             # The kernel hands a buffer of several messages to the shaper as one: measured, such
@@ -210,10 +210,10 @@ def _check_conditions(conditions: list[Condition], site: Site) -> None:
             )
 
 
-def _paths(conditions: list[Condition], site: Site) -> dict[str, dict[str, Any]]:
+def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, dict[str, Any]]:
     """The largest packets between real hosts, by the first condition that has traffic between
     them."""
-    if not is_of_real_hosts(site.bed.name):
+    if not is_of_real_hosts(testbed.bed.name):
         return {}
     from lanlab.performers.paths import probed_paths
 
@@ -223,8 +223,8 @@ def _paths(conditions: list[Condition], site: Site) -> dict[str, dict[str, Any]]
             ports = {}
             if isinstance(parameters, FlowParameters):
                 ports = parameters.listening_ports()
-            hosts = site.hosts.engine_hosts(parameters.address_family)
-            return probed_paths(hosts, site.hosts.interfaces(), ports)
+            hosts = testbed.hosts.engine_hosts(parameters.address_family)
+            return probed_paths(hosts, testbed.hosts.interfaces(), ports)
     return {}
 
 
@@ -255,21 +255,23 @@ def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
         )
 
 
-def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watcher) -> RunRecord:
+def _execute(
+    run: RunRecord, plan: Plan, testbed: OpenTestbed, store: Store, watcher: Watcher
+) -> RunRecord:
     """Run what the plan has left."""
     commands = TrialCommands(Study.model_validate(run.study).commands, run.id)
     allowed = "" if commands.is_empty else " --allow-commands"
     try:
-        link_rate_bps = site.bed.link.rate_bps
+        link_rate_bps = testbed.bed.link.rate_bps
         watcher.run_started(run, plan.estimate(link_rate_bps=link_rate_bps))
         while (planned := plan.next_trial()) is not None:
             watcher.trial_started(planned, plan.estimate(link_rate_bps=link_rate_bps))
-            if site.is_simulated:
+            if testbed.is_simulated:
                 from lanlab.run.simulated import expect_worlds
 
-                expect_worlds(run, plan, site)
+                expect_worlds(run, plan, testbed)
             record, series = with_series(
-                run_trial(run, planned, site, partial(watcher.trial_progress, planned), commands)
+                run_trial(run, planned, testbed, partial(watcher.trial_progress, planned), commands)
             )
             store.commit_trial(record, series)
             plan.record(record)
@@ -278,7 +280,7 @@ def _execute(run: RunRecord, plan: Plan, site: Site, store: Store, watcher: Watc
                 raise KeyboardInterrupt
             damage = record.raw["facts"]["after"].get("damage")
             if damage is not None and plan.next_trial() is not None:
-                site.renew(damage)
+                testbed.renew(damage)
         store.finish_run(run.id, _end_status(plan))
     except KeyboardInterrupt:
         store.finish_run(run.id, "interrupted")
@@ -334,8 +336,8 @@ def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
         )
 
 
-def _versions(site: Site) -> dict[str, str]:
-    return {"lanlab": __version__, "python": sys.version.split()[0]} | site.versions()
+def _versions(testbed: OpenTestbed) -> dict[str, str]:
+    return {"lanlab": __version__, "python": sys.version.split()[0]} | testbed.versions()
 
 
 def new_id(study_id: str) -> str:

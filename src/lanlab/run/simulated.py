@@ -9,7 +9,7 @@ from lanlab.errors import UsageError
 from lanlab.performers import SimulatedTrial, trial_seed
 from lanlab.performers.simulated import simulate_request
 from lanlab.plan import Condition, Plan, PlannedTrial
-from lanlab.run.site import Site
+from lanlab.run.open_testbed import OpenTestbed
 from lanlab.store import Level, RunRecord
 from lanlab.studies import Study
 from lanlab.studies.counterparts import place_at
@@ -32,30 +32,30 @@ def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> No
         simulate_request(workload(condition.workload), condition.values, trial)
 
 
-def simulated_trial(run: RunRecord, planned: PlannedTrial, site: Site) -> SimulatedTrial:
+def simulated_trial(run: RunRecord, planned: PlannedTrial, testbed: OpenTestbed) -> SimulatedTrial:
     """What the simulator is given of a trial."""
     seed = trial_seed(run.seed, planned.experiment, planned.factors, planned.purpose, planned.block)
-    study = site.study_of(run)
+    study = testbed.study_of(run)
     if study.simulation is None:
         return SimulatedTrial((), (), str(run.testbed["link"]), seed)
     trial = on_machines(study, planned, str(run.testbed["link"]), seed)
-    if not isinstance(site.bed, Simulates):
+    if not isinstance(testbed.bed, Simulates):
         return trial
-    return replace(trial, pcap=site.bed.pcap_of(planned.number))
+    return replace(trial, pcap=testbed.bed.pcap_of(planned.number))
 
 
-def expect_worlds(run: RunRecord, plan: Plan, site: Site) -> None:
+def expect_worlds(run: RunRecord, plan: Plan, testbed: OpenTestbed) -> None:
     """Have the worlds of the trials that are likely to come computed side by side."""
-    bed = site.bed
+    bed = testbed.bed
     # Without machines it is another simulator, as of a test.
-    if not isinstance(bed, Simulates) or site.study_of(run).simulation is None:
+    if not isinstance(bed, Simulates) or testbed.study_of(run).simulation is None:
         return
     if bed.worlds.most < 2:
         return
     bed.worlds.expect(
         [
             simulate_request(
-                workload(planned.workload), planned.values, simulated_trial(run, planned, site)
+                workload(planned.workload), planned.values, simulated_trial(run, planned, testbed)
             )
             for planned in plan.upcoming(2 * bed.worlds.most)
         ]

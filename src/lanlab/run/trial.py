@@ -16,7 +16,7 @@ from lanlab.plan import PlannedTrial
 from lanlab.roles import host_places, result_roles
 from lanlab.run.commands import NO_COMMANDS, TrialCommands
 from lanlab.run.failures import cause_of, error_record
-from lanlab.run.site import Site
+from lanlab.run.open_testbed import OpenTestbed
 from lanlab.run.unreached import explained
 from lanlab.store import RunRecord, TrialRecord, take_intervals
 from lanlab.store.series import AnySeries
@@ -31,7 +31,7 @@ def now() -> str:
 def run_trial(
     run: RunRecord,
     planned: PlannedTrial,
-    site: Site,
+    testbed: OpenTestbed,
     on_progress: Callable[[Progress], None],
     commands: TrialCommands = NO_COMMANDS,
 ) -> TrialRecord:
@@ -46,20 +46,20 @@ def run_trial(
     """
     kind = workload(planned.workload)
     parameters = planned.values
-    bed, hosts = site.bed, site.hosts
-    if site.is_simulated:
+    bed, hosts = testbed.bed, testbed.hosts
+    if testbed.is_simulated:
         from lanlab.run.simulated import simulated_trial
 
-        performer = site.performer(parameters, simulated_trial(run, planned, site))
+        performer = testbed.performer(parameters, simulated_trial(run, planned, testbed))
     else:
-        performer = site.performer(parameters)
+        performer = testbed.performer(parameters)
     places = host_places(kind.roles, getattr(parameters, "traffic_direction", None))
     names = {role: bed.hosts[place].name for role, place in places.items()}
     started_at, began = now(), time.monotonic()
     facts: dict[str, Any] = {}
     raw: dict[str, Any] = {"facts": facts}
-    if site.made_because is not None:
-        facts["testbed"] = {"made": site.made, "because": site.made_because}
+    if testbed.made_because is not None:
+        facts["testbed"] = {"made": testbed.made, "because": testbed.made_because}
     metrics: dict[str, float | int] = {}
     last: list[Progress] = []
     ran: list[dict[str, Any]] = []
@@ -74,21 +74,21 @@ def run_trial(
         try:
             # First, as a lost engine is started anew here and has facts to tell again.
             hosts.revive()
-            commands.before(planned, site, ran)
+            commands.before(planned, testbed, ran)
             facts["before"] = hosts.passing_facts()
             outcome = performer.perform(kind, parameters, on_each)
             raw |= _recorded(outcome)
-            _note_captures(site, outcome)
+            _note_captures(testbed, outcome)
             error = outcome.error
             elapsed_s = time.monotonic() - began
             facts["after"] = hosts.passing_facts()
-            damage = _damage(site, facts)
+            damage = _damage(testbed, facts)
             if error is None:
                 changes = counter_changes(
                     facts["before"]["counters"], facts["after"]["counters"], names
                 )
                 metrics = performer.metrics(kind, parameters, outcome, changes)
-                if not site.is_simulated:
+                if not testbed.is_simulated:
                     lasting = hosts.lasting_facts()
                     ends = {role: lasting[name] | {"name": name} for role, name in names.items()}
                     every = {
@@ -99,14 +99,14 @@ def run_trial(
             error = failed
             elapsed_s = time.monotonic() - began
             facts["after"] = hosts.passing_facts()
-            damage = _damage(site, facts)
+            damage = _damage(testbed, facts)
     except BaseException:
         # There is no record of this trial, but what its commands began is to be ended.
         with contextlib.suppress(CommandFailed):
-            commands.after(planned, site, ran, outlasts_interrupt=False)
+            commands.after(planned, testbed, ran, outlasts_interrupt=False)
         raise
     try:
-        commands.after(planned, site, ran)
+        commands.after(planned, testbed, ran)
     except CommandFailed as failed:
         error = error or failed
     if ran:
@@ -158,9 +158,9 @@ def _recorded(outcome: TrialOutcome) -> dict[str, Any]:
     return {"setup": outcome.setup, **outcome.results}
 
 
-def _note_captures(site: Site, outcome: TrialOutcome) -> None:
+def _note_captures(testbed: OpenTestbed, outcome: TrialOutcome) -> None:
     """What a file of a station's frames lacks so far."""
-    link = site.bed.hosts[0].raw_link or {}
+    link = testbed.bed.hosts[0].raw_link or {}
     if "recorded" in link:
         for result in outcome.results.values():
             if counted := result.get("carrier"):
@@ -168,10 +168,10 @@ def _note_captures(site: Site, outcome: TrialOutcome) -> None:
                 captures.note(link["recorded"]["pcap"], recorded, missing)
 
 
-def _damage(site: Site, facts: dict[str, Any]) -> str | None:
+def _damage(testbed: OpenTestbed, facts: dict[str, Any]) -> str | None:
     """What of the testbed is not as it was made, noted with the facts after the trial."""
     try:
-        damage = site.bed.damage()
+        damage = testbed.bed.damage()
     except LabError as error:
         damage = f"its hosts cannot be looked at: {error.message}"
     if damage is not None:

@@ -37,7 +37,7 @@ def machine_problems(simulation: Simulation) -> Iterator[Problem]:
     yield from plain
     if not plain:
         for machine in simulation.machine:
-            yield from _lacking(simulation, machine)
+            yield from _missing_numbers(simulation, machine)
             yield from _waiting_problems(simulation, machine)
         yield from _place_problems(simulation)
         yield from _ensemble_problems(simulation)
@@ -102,7 +102,7 @@ def _like_problem(simulation: Simulation, machine: Machine) -> Problem | None:
     return None
 
 
-def _lacking(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
+def _missing_numbers(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
     """A machine that a place takes must have every number that changes what it does."""
     if not any(machine.id in place.machines for place in simulation.place):
         return

@@ -45,7 +45,7 @@ else:
     _Simulation = Annotated[Any, PlainValidator(_read_simulation)]
 
 #: Where the trials of an experiment take place: on hosts that are there, or on modelled machines.
-Whereabouts = Literal["real", "simulated"]
+RunsOn = Literal["real", "simulated"]
 
 
 class Source(Data):
@@ -149,7 +149,7 @@ class Experiment(Data):
     title: str
     workload: str
     #: On which testbeds it runs: those of hosts that are there, the simulated one, or both.
-    on: Several[Whereabouts] = Field(default=("real",), min_length=1, max_length=2)
+    on: Several[RunsOn] = Field(default=("real",), min_length=1, max_length=2)
     #: Scales that it runs at, and at them nothing without them; none: all others.
     scales: Several[Identifier] = ()
     #: Metrics that its tables show, keys of the trial's results.

@@ -54,7 +54,7 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     """The study's experiments as a run at `scale_name` does them, in the study's order.
 
     Of a study with experiments on real hosts and on modelled machines those on real hosts, unless
-    it was cut down to the others by `lanlab.studies.whereabouts.study_on`.
+    it was cut down to the others by `lanlab.studies.runs_on.study_on`.
 
     Raises:
         UnknownName: The study has no such scale, or names a workload that there is not.

@@ -18,7 +18,7 @@ import time
 from typing import Literal
 
 from lanlab.errors import RunError, UnmetNeed
-from lanlab.testbeds import leftovers
+from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.tools import tool
 
 Privileges = Literal["root", "user namespace"]
@@ -48,10 +48,10 @@ class Namespaces:
     """Network namespaces of one testbed; empty until `add`, and again after `close`."""
 
     def __init__(self) -> None:
-        self.mark = leftovers.new_mark()
+        self.mark = process_leftovers.new_mark()
         self.privileges: Privileges = "root" if os.geteuid() == 0 else "user namespace"
         self._all: list[Namespace] = []
-        self._environment = {**os.environ, leftovers.MARK: self.mark}
+        self._environment = {**os.environ, process_leftovers.MARK: self.mark}
         self._tools = {name: tool(name) for name in ("cat", "env", "nsenter", "unshare")}
 
     def add(self, count: int) -> list[Namespace]:
@@ -102,7 +102,7 @@ class Namespaces:
             start_new_session=True,
         )
         # `env` carries the mark to all that is started on the host.
-        marked = (self._tools["env"], f"{leftovers.MARK}={self.mark}")
+        marked = (self._tools["env"], f"{process_leftovers.MARK}={self.mark}")
         namespace = Namespace(holder, (*marked, *self._enter(holder.pid)))
         self._all.append(namespace)
         return namespace
@@ -153,9 +153,9 @@ class Namespaces:
                 holder.kill()
                 holder.wait()
         # What was started on the hosts and has not been ended by what started it.
-        while (others := leftovers.of_testbed(self.mark)) and time.monotonic() < deadline:
+        while (others := process_leftovers.of_testbed(self.mark)) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-        if stuck := leftovers.end(others):
+        if stuck := process_leftovers.end(others):
             pids = ", ".join(str(each.pid) for each in stuck)
             raise RunError(
                 f"processes of the virtual testbed cannot be ended: {pids}",

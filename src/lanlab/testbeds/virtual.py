@@ -15,11 +15,11 @@ from lanlab.testbeds import shaping, wiring
 from lanlab.testbeds.base import Counters, Host, LinkFacts
 from lanlab.testbeds.counters import queue_counters, read_interfaces
 from lanlab.testbeds.damage import Found, damage_of, found_on, interruption_of
-from lanlab.testbeds.leftovers import clean_leftovers
 from lanlab.testbeds.link import JoinedBy, LinkRequest, parse_link
 from lanlab.testbeds.medium import MEDIUM, Medium
 from lanlab.testbeds.namespaces import Namespace, Namespaces
 from lanlab.testbeds.pcap import check_pcap
+from lanlab.testbeds.process_leftovers import clean_leftovers
 from lanlab.testbeds.tools import Command, run_each, tool
 
 MIN_HOSTS = 2

@@ -23,7 +23,7 @@ from lanlab.services import (
     profiles_over,
     services_with_files,
 )
-from lanlab.workloads import copy_server as servers
+from lanlab.workloads import server_url
 from lanlab.workloads.definitions import parameter
 from lanlab.workloads.drivers.registry import OWN
 from lanlab.workloads.parameters import (
@@ -166,10 +166,10 @@ class ServiceParameters(TrialParameters):
 
     @model_validator(mode="after")
     def _service_of_url(self) -> Self:
-        if servers.is_url(self.server):
+        if server_url.is_url(self.server):
             try:
-                url = servers.parse_url(self.server)
-                servers.trust_of(url.service, self.trust)
+                url = server_url.parse_url(self.server)
+                server_url.trust_of(url.service, self.trust)
             except UsageError as error:
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
@@ -337,13 +337,13 @@ class ServiceParameters(TrialParameters):
         """Whether a server is found by a name that may be one of NetBIOS over TCP."""
         if "wins" not in SERVICES[self.service].own_parameters or not self.is_users_server:
             return False
-        host = servers.parse_url(self.server).host
-        return self.ip_version == 4 and not servers.is_address(host)
+        host = server_url.parse_url(self.server).host
+        return self.ip_version == 4 and not server_url.is_address(host)
 
     @property
     def is_users_server(self) -> bool:
         """Whether the server is one that was there before."""
-        return servers.is_url(self.server)
+        return server_url.is_url(self.server)
 
 
 def working_name(parameters: ServiceParameters) -> str:

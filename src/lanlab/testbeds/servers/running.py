@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from lanlab.errors import RunError
 from lanlab.pipes import Tail, write_within
-from lanlab.testbeds import leftovers
+from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers import processes
 from lanlab.testbeds.servers.base import Credentials, Launch
@@ -51,7 +51,11 @@ class Keeper:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 # On a host of the virtual testbed the prefix puts that testbed's mark in its place.
-                env={**os.environ, leftovers.MARK: leftovers.new_mark(), "LC_ALL": "C"},
+                env={
+                    **os.environ,
+                    process_leftovers.MARK: process_leftovers.new_mark(),
+                    "LC_ALL": "C",
+                },
                 start_new_session=True,
             )
         except OSError as error:
@@ -140,7 +144,9 @@ class Keeper:
                 shutil.rmtree(folder, ignore_errors=True)
         # Nothing, unless the keeper was killed or something is stuck in the kernel.
         left = processes.still_there(list(self._known.values()))
-        if stuck := leftovers.end([leftovers.Leftover(each.pid, "") for each in left]):
+        if stuck := process_leftovers.end(
+            [process_leftovers.Leftover(each.pid, "") for each in left]
+        ):
             pids = ", ".join(str(each.pid) for each in stuck)
             raise RunError(
                 f"processes of a server cannot be ended: {pids}",

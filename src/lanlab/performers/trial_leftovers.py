@@ -1,22 +1,81 @@
 """
-What a trial leaves at its file server: removed at its end, and said where it cannot be. At a user's
-own server it is noted beforehand, so that the next trial there removes what a lanlab that was
-killed has left.
+What a trial leaves at its file server: removed at its end, and said where it cannot be.
+
+At a user's own server it is written down before it is there, so that the next trial there removes
+what a lanlab that was killed has left. One file for each trial, locked for as long as its process
+lives; a lock that can be had is that of a process that is gone. The engine removes only what lies
+under the token that stands in the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab import left_behind
-from lanlab.errors import EngineError, LabError, UsageError
-from lanlab.performers import journal
+from lanlab import lock_files, server_leftovers
+from lanlab.errors import EngineError, LabError, RunError, UsageError
+from lanlab.performers.cache_folder import cache_folder
 
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
 
 Request = dict[str, Any]
+
+
+def _folder() -> Path:
+    """Where notes lie. Errors as of `cache_folder`."""
+    return cache_folder() / "copies"
+
+
+@contextmanager
+def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], None]]:
+    """
+    A note of a trial for as long as it lasts; gives what takes the note away once it is emptied.
+
+    Args:
+        server: The URL of the server.
+        request: What has an engine remove what the trial has there.
+        spec: The trial; its password is not written.
+
+    Raises:
+        RunError: It cannot be written: then nothing may be, at the server.
+    """
+    service = {key: value for key, value in spec["service"].items() if key != "credentials"}
+    text = json.dumps({"server": server, "request": request, "spec": {**spec, "service": service}})
+    path = _folder() / f"{spec['working_name']}.json"
+    is_emptied: list[bool] = []
+    with contextlib.ExitStack() as stack:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            stack.enter_context(lock_files.held(path))
+            path.write_text(text)
+        except OSError as error:
+            stack.close()
+            with contextlib.suppress(OSError):
+                path.unlink()
+            raise RunError(
+                f"{path}: {error.strerror}", hint="name a place by LANLAB_CACHE"
+            ) from None
+        try:
+            yield lambda: is_emptied.append(True)
+        finally:
+            stack.close()
+            # Also after a trial that failed.
+            if is_emptied:
+                path.unlink(missing_ok=True)
+
+
+def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
+    """What processes that are gone have left at a server: the note, what removes it, the trial."""
+    for path, file in lock_files.orphans(_folder(), "lanlab-*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            entry = json.load(file)
+            if entry["server"] == server and entry["spec"]["working_name"] == path.stem:
+                yield path, entry["request"], entry["spec"]
 
 
 class Emptying:
@@ -70,11 +129,11 @@ class Emptying:
         self._setup["emptied"] = result
         left, place = result.get("left"), _place(self._parameters.server, self._spec)
         if result.get("not_listed") is not None and self._parameters.is_users_server:
-            left_behind.note_unlisted(place, result["not_listed"])
+            server_leftovers.note_unlisted(place, result["not_listed"])
         if left is None or left["refusal"] is None:
             self._note_emptied()
         elif self._parameters.is_users_server:
-            left_behind.note(place, left)
+            server_leftovers.note(place, left)
 
     def _note_failure(self, error: BaseException, failed: BaseException | None) -> None:
         why = error.message if isinstance(error, LabError) else "interrupted"
@@ -84,7 +143,7 @@ class Emptying:
             self._note_emptied()
         elif self._parameters.is_users_server:
             place = _place(self._parameters.server, self._spec)
-            left_behind.note_unknown(place, why, is_written=is_written)
+            server_leftovers.note_unknown(place, why, is_written=is_written)
 
 
 def _is_before_writing(failed: BaseException | None) -> bool:
@@ -113,7 +172,7 @@ def empty_left(
         service: The same in the form of a request to an engine, with the password.
         ask: Has an engine do a request.
     """
-    for path, kind, of_other in journal.left(server):
+    for path, kind, of_other in _left(server):
         what = {"working_name": of_other["working_name"]}
         with_password = {**of_other, "service": service}
         place = _place(server, of_other)
@@ -122,9 +181,9 @@ def empty_left(
             left = what.get("left")
             if left is None or left["refusal"] is None:
                 path.unlink(missing_ok=True)
-                left_behind.forget(place)
+                server_leftovers.forget(place)
             else:
-                left_behind.note(place, left)
+                server_leftovers.note(place, left)
         except EngineError as error:
             what |= {"error": error.message}
         setup.setdefault("left_before", []).append(what)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import EngineError, UnknownName, UnmetNeed, UsageError
 from lanlab.performers.engine_host import EngineHost
-from lanlab.performers.file_servers import target_of
+from lanlab.performers.servers.of_trial import target_of
 from lanlab.services import CARRIERS, EMBEDDED, SERVICES
 from lanlab.testbeds.base import Host
-from lanlab.workloads import copy_server as servers
+from lanlab.workloads import server_url
 from lanlab.workloads.parameters import TrialParameters
 from lanlab.workloads.service_parameters import ServiceParameters
 
@@ -41,7 +41,7 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
     if not parameters.is_over_ip:
         _check_raw_links(parameters, host, client)
     if parameters.is_users_server:
-        url = servers.parse_url(parameters.server)
+        url = server_url.parse_url(parameters.server)
         try:
             target_of(url, parameters, client)
         except EngineError as error:

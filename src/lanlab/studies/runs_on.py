@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lanlab.errors import UsageError
-from lanlab.studies.model import Study, Whereabouts
+from lanlab.studies.model import RunsOn, Study
 from lanlab.studies.scaling import done_at
 
 
-def study_on(study: Study, where: Whereabouts, scale: str | None = None) -> Study:
+def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     """
     A study with only what runs there, as a run of it is recorded.
 

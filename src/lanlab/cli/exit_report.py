@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import NoReturn
 
-from lanlab import captures, left_behind
+from lanlab import captures, server_leftovers
 from lanlab.cli.interrupts import EXIT_CODE, Interrupts
 from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
@@ -55,7 +55,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     # To look for plugins of models, pydantic reads what every installed package says of itself.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # What earlier commands of this process left is not reported again.
-    left_behind.take()
+    server_leftovers.take()
     captures.take()
     _after_the_answer.clear()
     code: int | str | None = 0
@@ -81,7 +81,7 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
         _say(f"error: {lacking}", hint)
         code = code or 1
     # The last that is said, also after an error.
-    for warning, hint in left_behind.take():
+    for warning, hint in server_leftovers.take():
         _say(f"warning: {warning}", hint)
         code = code or 1
     # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too

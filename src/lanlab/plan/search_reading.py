@@ -10,7 +10,7 @@ from typing import NamedTuple
 _ON_TIME_S = 0.001
 
 
-class Seen(NamedTuple):
+class SearchReading(NamedTuple):
     """A trial's word."""
 
     #: Share of the load really offered that did not arrive.
@@ -22,7 +22,7 @@ class Seen(NamedTuple):
     lost_messages: float = 0
 
 
-def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
+def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchReading | None:
     """
     What a trial with these results says; `None` if it did not measure the metric.
 
@@ -64,7 +64,9 @@ def seen(metrics: Mapping[str, float | int], metric: str) -> Seen | None:
     messages = offered * offered_ratio
     # Counted message by message: no edge of a window hides a loss.
     lost = metrics.get("lost_messages", max(0.0, loss_ratio) * messages)
-    return Seen(loss_ratio, offered_ratio, messages, lost + metrics.get("refused_messages", 0))
+    return SearchReading(
+        loss_ratio, offered_ratio, messages, lost + metrics.get("refused_messages", 0)
+    )
 
 
 def _messages_per_s(metrics: Mapping[str, float | int]) -> float:

@@ -13,7 +13,7 @@ from trial_running import LEAD_S, finished
 
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineError, EngineLost
-from lanlab.performers import Hosts, perform_between, tried_ways
+from lanlab.performers import Hosts, io_calibration, perform_between
 from lanlab.testbeds.loopback import LoopbackTestbed
 from lanlab.workloads import WORKLOADS
 
@@ -62,13 +62,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep(*engines: Fake, facts: dict[str, Any] = FACTS) -> None:
     by_name: dict[str, Any] = {f"host{n}": engine for n, engine in enumerate(engines)}
-    tried_ways.keep_of(by_name, dict.fromkeys(by_name, facts))
+    io_calibration.keep_of(by_name, dict.fromkeys(by_name, facts))
 
 
 def told_to(facts: dict[str, Any]) -> list[dict[str, Any]] | None:
     """What a request to an engine of a host with such facts says of earlier ones."""
     engine: Any = Fake()
-    tried_ways.tell_engines({"host0": engine}, {"host0": facts})
+    io_calibration.tell_engines({"host0": engine}, {"host0": facts})
     told: list[dict[str, Any]] | None = engine.told
     return told
 
@@ -92,7 +92,7 @@ def test_within_a_series_the_first_choice_holds_for_all(cache: Path) -> None:
     first = ways(200.0, 190.0, engine="1.0", is_sure=False)
     later = ways(190.0, 200.0, engine="1.0", is_sure=True)
     another = ways(1.0, 2.0, engine="2.0", is_sure=False)
-    with tried_ways.pinned():
+    with io_calibration.pinned():
         keep(Fake(first))
         assert told_to(FACTS) == [first]
         keep(Fake(later, another))
@@ -181,7 +181,7 @@ def test_a_lost_engine_is_not_asked_and_one_that_is_lost_then_costs_nothing(cach
     keep(Dying(), Fake(ways(1.0, 2.0, engine="1.0")))
     assert len(told_to(FACTS) or []) == 1
     dying: Any = Dying()
-    tried_ways.tell_engines({"host0": dying}, {"host0": FACTS})
+    io_calibration.tell_engines({"host0": dying}, {"host0": FACTS})
 
 
 def test_nothing_is_left_beside_the_file(cache: Path) -> None:

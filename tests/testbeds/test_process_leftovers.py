@@ -13,14 +13,14 @@ import pytest
 from testbed_opening import Open, opening
 from testbed_peers import await_end, marked_by
 
-from lanlab.testbeds import leftovers
+from lanlab.testbeds import process_leftovers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
 #: Opens a testbed, stops a holder and a process on a host, and waits to be killed.
 CHILD = """
 import os, signal, subprocess, sys
-from lanlab.testbeds import leftovers
+from lanlab.testbeds import process_leftovers
 from lanlab.testbeds.registry import testbed
 bed = testbed("virtual", 2, "unshaped")
 # Pipes of its own: our output must end when we do.
@@ -31,7 +31,7 @@ on_host = subprocess.Popen(
 print("there", file=on_host.stdin)
 on_host.stdin.flush()
 on_host.stdout.readline()
-for process in leftovers.marked_processes():
+for process in process_leftovers.marked_processes():
     if process.mark.startswith(f"{os.getpid()}:"):
         os.kill(process.pid, signal.SIGSTOP)
 print("open", flush=True)
@@ -65,15 +65,15 @@ def test_the_next_testbed_ends_what_a_killed_one_left(open_bed: Open) -> None:
     # Two hosts, the engine that sets them up, and what was started on one.
     assert len(stopped) == 4
     # While their lanlab lives, they are nobody's leftovers.
-    assert not set(stopped) & set(leftovers.find_leftovers())
+    assert not set(stopped) & set(process_leftovers.find_leftovers())
     child.kill()
     child.communicate()
-    assert set(stopped) <= set(leftovers.find_leftovers())
+    assert set(stopped) <= set(process_leftovers.find_leftovers())
 
     open_bed("virtual", 2, "unshaped")
 
     await_end([each.pid for each in stopped])
-    assert not set(stopped) & set(leftovers.find_leftovers())
+    assert not set(stopped) & set(process_leftovers.find_leftovers())
 
 
 def marked(mark: str) -> subprocess.Popen[bytes]:
@@ -82,7 +82,7 @@ def marked(mark: str) -> subprocess.Popen[bytes]:
         ["cat"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, leftovers.MARK: mark},
+        env={**os.environ, process_leftovers.MARK: mark},
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -108,8 +108,8 @@ def ended_by(process: subprocess.Popen[bytes]) -> int:
 def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
     """A process id that is used again has another start time."""
     process = marked(mark.format(own=os.getpid()))
-    found = [each for each in leftovers.find_leftovers() if each.pid == process.pid]
-    assert leftovers.end(found) == []
+    found = [each for each in process_leftovers.find_leftovers() if each.pid == process.pid]
+    assert process_leftovers.end(found) == []
     assert ended_by(process) == -signal.SIGKILL
 
 
@@ -119,11 +119,11 @@ def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
     with subprocess.Popen(
         ["sh", "-c", f"echo; sleep 0.3; : >'{done}'"],
         stdout=subprocess.PIPE,
-        env={**os.environ, leftovers.MARK: "gone"},
+        env={**os.environ, process_leftovers.MARK: "gone"},
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"\n"
-        assert process.pid in {each.pid for each in leftovers.clean_leftovers()}
+        assert process.pid in {each.pid for each in process_leftovers.clean_leftovers()}
     assert process.returncode == 0
     assert done.exists()
 
@@ -132,19 +132,19 @@ def test_what_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) 
     """After a while; one that is stopped at once."""
     waiting, stopped = marked("gone"), marked("gone")
     stopped.send_signal(signal.SIGSTOP)
-    monkeypatch.setattr(leftovers, "_LEAVE_WITHIN_S", 0.2)
-    leftovers.clean_leftovers()
+    monkeypatch.setattr(process_leftovers, "_LEAVE_WITHIN_S", 0.2)
+    process_leftovers.clean_leftovers()
     assert (ended_by(waiting), ended_by(stopped)) == (-signal.SIGKILL, -signal.SIGKILL)
 
 
 def test_a_living_owners_processes_are_left_alone() -> None:
     """Another testbed of this or another process goes on."""
-    process = marked(leftovers.new_mark())
-    assert process.pid in {each.pid for each in leftovers.marked_processes()}
-    assert process.pid not in {each.pid for each in leftovers.find_leftovers()}
+    process = marked(process_leftovers.new_mark())
+    assert process.pid in {each.pid for each in process_leftovers.marked_processes()}
+    assert process.pid not in {each.pid for each in process_leftovers.find_leftovers()}
     process.communicate()
 
 
 def test_marks_of_one_process_differ() -> None:
     """Closing one testbed must not end another's hosts."""
-    assert leftovers.new_mark() != leftovers.new_mark()
+    assert process_leftovers.new_mark() != process_leftovers.new_mark()

@@ -1,6 +1,6 @@
 """
 Options of every command that measures: commands of the user's around its trials, and files that its
-results are also written to. `with_extras` adds them.
+results are also written to. `with_run_hooks` adds them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lanlab.cli.live_wish import LiveWish
+from lanlab.cli.live_option import LiveOption
 from lanlab.cli.options import path_of
 from lanlab.cli.signatures import as_command
 from lanlab.errors import UsageError
@@ -88,14 +88,14 @@ _EXPORTS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Extras:
+class RunHooks:
     """What these options ask for."""
 
     #: As a study has it; empty: no command.
     commands: Mapping[str, Any] = field(default_factory=dict)
     #: Files by format.
     exports: Mapping[str, Path] = field(default_factory=dict)
-    live: LiveWish = field(default_factory=LiveWish)
+    live: LiveOption = field(default_factory=LiveOption)
 
     def check(self, store: str | None) -> None:
         """See that each file can be written to, before anything is measured.
@@ -125,7 +125,7 @@ class Extras:
         """Write the results of a run to the files; an error is reported after the answer."""
         if not self.exports:
             return
-        from lanlab.cli.ending import tell_after_the_answer
+        from lanlab.cli.exit_report import tell_after_the_answer
         from lanlab.cli.terminal import say
         from lanlab.errors import LabError
         from lanlab.report.own_files import write_file
@@ -139,7 +139,7 @@ class Extras:
                 say(f"wrote {path}")
 
 
-NO_EXTRAS = Extras()
+NO_HOOKS = RunHooks()
 
 
 def _content(
@@ -184,11 +184,11 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
     return json.dumps(run_as_json(run, trials), indent=2, allow_nan=False) + "\n"
 
 
-def with_extras(
+def with_run_hooks(
     command: Callable[..., None], live_interval: str = "--interval"
 ) -> Callable[..., None]:
     """
-    A command with these options: what they ask for becomes its argument `extras`.
+    A command with these options: what they ask for becomes its argument `hooks`.
 
     Args:
         live_interval: The option for the length of live lines, where the command has an
@@ -196,7 +196,7 @@ def with_extras(
     """
     wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
     signature = inspect.signature(command, eval_str=True).parameters
-    own = [one for name, one in signature.items() if name != "extras"]
+    own = [one for name, one in signature.items() if name != "hooks"]
     made = [
         inspect.Parameter(
             name,
@@ -215,7 +215,7 @@ def with_extras(
     def run(**values: Any) -> None:
         given = {name: values.pop(name) for name in wanted}
         store, is_json = values.get("store"), values["as_json"]
-        command(**values, extras=_extras(given, live_interval, store, is_json=is_json))
+        command(**values, hooks=_hooks(given, live_interval, store, is_json=is_json))
 
     # What its other options are made of.
     for key, value in vars(command).items():
@@ -223,9 +223,9 @@ def with_extras(
     return as_command(run, command, options)
 
 
-def _extras(
+def _hooks(
     given: Mapping[str, Any], live_interval: str, store: str | None, *, is_json: bool
-) -> Extras:
+) -> RunHooks:
     commands: dict[str, Any] = {
         name: given[name] for name in ("setup", "prepare", "cleanup") if given[name] is not None
     }
@@ -243,16 +243,16 @@ def _extras(
                 hint="write `./-` for a file of that name; --json prints to standard output",
             )
     exports = {name: path_of(given[f"export_{name}"]) for name in _FORMATS}
-    extras = Extras(
+    hooks = RunHooks(
         commands,
         {name: path for name, path in exports.items() if path is not None},
         _live(given["interval"], live_interval, is_live=given["live"], is_json=is_json),
     )
-    extras.check(store)
-    return extras
+    hooks.check(store)
+    return hooks
 
 
-def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveWish:
+def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveOption:
     """
     Raises:
         UsageError: The interval is too short or too long, or `--live` stands alone.
@@ -274,7 +274,7 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
         from lanlab.cli.terminal import print_json_in_one_line
 
         print_json_in_one_line()
-    return LiveWish(interval_s, is_live)
+    return LiveOption(interval_s, is_live)
 
 
 def _timeout_s(text: str) -> float:

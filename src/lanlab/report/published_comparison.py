@@ -40,7 +40,7 @@ class _Row:
     is_measured: bool = False
 
 
-def beside_table(
+def published_comparison_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
 ) -> Table:
     """

@@ -6,24 +6,28 @@ import math
 
 import pytest
 
-from lanlab.plan.seen import Seen, seen
+from lanlab.plan.search_reading import SearchReading, search_reading
 
 
-def goodput(value: float, **counts: float) -> Seen | None:
+def goodput(value: float, **counts: float) -> SearchReading | None:
     """What it says of loss and sender; messages are counted in tests of their own."""
-    found = seen({"goodput_ratio": value, "offered_messages": 10_000, **counts}, "goodput_ratio")
-    return found and Seen(*found[:2])
+    found = search_reading(
+        {"goodput_ratio": value, "offered_messages": 10_000, **counts}, "goodput_ratio"
+    )
+    return found and SearchReading(*found[:2])
 
 
-def received(value: float, **counts: float) -> Seen | None:
-    found = seen({"received_ratio": value, "offered_messages": 10_000, **counts}, "received_ratio")
-    return found and Seen(*found[:2])
+def received(value: float, **counts: float) -> SearchReading | None:
+    found = search_reading(
+        {"received_ratio": value, "offered_messages": 10_000, **counts}, "received_ratio"
+    )
+    return found and SearchReading(*found[:2])
 
 
 def test_what_did_not_arrive_is_lost() -> None:
-    assert received(0.9) == Seen(pytest.approx(0.1), 1.0)
-    assert received(0.9999) == Seen(pytest.approx(0.0001), 1.0)
-    assert received(1.0) == Seen(0.0, 1.0)
+    assert received(0.9) == SearchReading(pytest.approx(0.1), 1.0)
+    assert received(0.9999) == SearchReading(pytest.approx(0.0001), 1.0)
+    assert received(1.0) == SearchReading(0.0, 1.0)
 
 
 @pytest.mark.parametrize(("missing", "is_loss"), [(0, False), (2, False), (3, True)])
@@ -34,7 +38,7 @@ def test_a_message_at_either_end_of_a_window_is_no_loss(missing: int, is_loss: b
 
 
 def test_a_window_may_miss_a_whole_handing_over_at_either_end() -> None:
-    assert goodput(1 - 64 / 10_000, burst_messages=32) == Seen(0.0, 1.0)
+    assert goodput(1 - 64 / 10_000, burst_messages=32) == SearchReading(0.0, 1.0)
     found = goodput(1 - 65 / 10_000, burst_messages=32)
     assert found is not None and found.loss_ratio == pytest.approx(0.0065)
 
@@ -56,41 +60,45 @@ def test_messages_that_are_told_apart_have_no_edges() -> None:
 
 
 def test_a_window_that_gained_messages_from_a_queue_lost_none() -> None:
-    assert goodput(1.02) == Seen(0.0, 1.0)
+    assert goodput(1.02) == SearchReading(0.0, 1.0)
 
 
 def test_a_slow_sender_is_judged_by_what_it_offered() -> None:
     """It left out 40 %, and all the rest arrived: the network is well."""
-    assert received(0.6, unsent_messages=4000) == Seen(0.0, 0.6)
-    assert received(0.6, skipped_messages=3000, unsent_messages=1000) == Seen(0.0, 0.6)
-    assert goodput(0.6, unsent_messages=4000) == Seen(0.0, 0.6)
+    assert received(0.6, unsent_messages=4000) == SearchReading(0.0, 0.6)
+    assert received(0.6, skipped_messages=3000, unsent_messages=1000) == SearchReading(0.0, 0.6)
+    assert goodput(0.6, unsent_messages=4000) == SearchReading(0.0, 0.6)
 
 
 def test_what_is_lost_of_a_slow_senders_messages_is_lost() -> None:
-    assert received(0.3, unsent_messages=4000) == Seen(pytest.approx(0.5), pytest.approx(0.6))
+    assert received(0.3, unsent_messages=4000) == SearchReading(
+        pytest.approx(0.5), pytest.approx(0.6)
+    )
 
 
 def test_a_sender_that_its_own_link_made_wait_is_not_limited_by_itself() -> None:
     """It waited half of the time and got half of the messages out: the link takes no more."""
     found = received(0.5, unsent_messages=5000, blocked_ratio=0.5)
 
-    assert found == Seen(pytest.approx(0.5), 1.0)
+    assert found == SearchReading(pytest.approx(0.5), 1.0)
 
 
 def test_waiting_explains_no_more_than_the_time_that_it_took() -> None:
     """In the half of the time that it did not wait it managed 30 %: it could offer 60 %."""
     found = received(0.3, unsent_messages=7000, blocked_ratio=0.5)
 
-    assert found == Seen(pytest.approx(0.5), pytest.approx(0.6))
+    assert found == SearchReading(pytest.approx(0.5), pytest.approx(0.6))
 
 
 def test_a_sender_that_waited_all_the_time_was_not_too_slow() -> None:
-    assert received(0.1, unsent_messages=9000, blocked_ratio=1.0) == Seen(pytest.approx(0.9), 1.0)
+    assert received(0.1, unsent_messages=9000, blocked_ratio=1.0) == SearchReading(
+        pytest.approx(0.9), 1.0
+    )
 
 
 def test_messages_that_the_senders_system_refused_are_lost() -> None:
     """They were offered, and its own queue had no room."""
-    assert received(0.8, refused_messages=2000) == Seen(pytest.approx(0.2), 1.0)
+    assert received(0.8, refused_messages=2000) == SearchReading(pytest.approx(0.2), 1.0)
 
 
 def test_a_sender_that_sent_nothing_says_nothing() -> None:
@@ -99,17 +107,19 @@ def test_a_sender_that_sent_nothing_says_nothing() -> None:
 
 @pytest.mark.parametrize("metrics", [{}, {"goodput_ratio": math.nan}, {"received_ratio": 1.0}])
 def test_a_trial_without_the_metric_says_nothing(metrics: dict[str, float]) -> None:
-    assert seen(metrics, "goodput_ratio") is None
+    assert search_reading(metrics, "goodput_ratio") is None
 
 
 def test_a_ratio_can_be_judged_without_counts() -> None:
-    assert seen({"goodput_ratio": 0.9}, "goodput_ratio") == Seen(pytest.approx(0.1), 1.0)
-    assert seen({"goodput_ratio": 1.0}, "goodput_ratio") == Seen(0.0, 1.0)
+    assert search_reading({"goodput_ratio": 0.9}, "goodput_ratio") == SearchReading(
+        pytest.approx(0.1), 1.0
+    )
+    assert search_reading({"goodput_ratio": 1.0}, "goodput_ratio") == SearchReading(0.0, 1.0)
 
 
 def test_lost_messages_are_counted_one_by_one_though_an_edge_hides_them_from_the_ratio() -> None:
     """One of 10,000 is within the edges of a window; refused ones were lost as well."""
     counts = {"offered_messages": 10_000, "lost_messages": 1, "refused_messages": 2}
-    found = seen({"goodput_ratio": 0.9999, **counts}, "goodput_ratio")
+    found = search_reading({"goodput_ratio": 0.9999, **counts}, "goodput_ratio")
 
-    assert found == Seen(0.0, 1.0, messages=10_000, lost_messages=3)
+    assert found == SearchReading(0.0, 1.0, messages=10_000, lost_messages=3)

@@ -16,7 +16,7 @@ _MOST_NAMED = 4
 _DRAWN = ("trial", "curve")
 
 
-def lacking_text(trials: Sequence[TrialRecord], study: Study, experiments: Sequence[str]) -> str:
+def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Sequence[str]) -> str:
     """
     A sentence about the conditions of some experiments that lack trials, as in `Failed trials are
     missing: 100 B (n = 3 of 5).`; empty where none does.

@@ -15,7 +15,7 @@ from lanlab.testbeds.base import Simulates
 from lanlab.testbeds.pcap import numbered
 
 
-class Site:
+class OpenTestbed:
     """A testbed and its engines, until `close`."""
 
     def __init__(self, name: str, hosts: int, link: str, opening: Opening | None = None) -> None:
@@ -102,10 +102,12 @@ class Site:
 
 
 @contextlib.contextmanager
-def opened(name: str, hosts: int, link: str, opening: Opening | None = None) -> Iterator[Site]:
-    """A site for as long as the `with` block."""
-    site = Site(name, hosts, link, opening)
+def opened(
+    name: str, hosts: int, link: str, opening: Opening | None = None
+) -> Iterator[OpenTestbed]:
+    """A testbed with engines for as long as the `with` block."""
+    made = OpenTestbed(name, hosts, link, opening)
     try:
-        yield site
+        yield made
     finally:
-        site.close()
+        made.close()

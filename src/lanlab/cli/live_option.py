@@ -6,7 +6,7 @@ from lanlab.frozen import dataclass
 
 
 @dataclass(frozen=True)
-class LiveWish:
+class LiveOption:
     """What was asked for."""
 
     #: `None`: nothing was asked for; 0: no lines.

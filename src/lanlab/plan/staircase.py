@@ -33,7 +33,7 @@ class Start(NamedTuple):
 
 
 @dataclass
-class Around:
+class Staircase:
     """The trials around the bounds, as far as they are recorded."""
 
     #: What arrives of the highest loads.
@@ -73,7 +73,7 @@ class Around:
         return len(PROBE_RATIOS) if lossy else self.far
 
 
-def around(
+def staircase(
     observed: Sequence[Observation],
     uppers: Sequence[tuple[float, float | None]],
     carried: float,
@@ -81,7 +81,7 @@ def around(
     far: int,
     count: int,
     width_ratio: float,
-) -> Around:
+) -> Staircase:
     """
     The trials to run once the bounds are known.
 
@@ -105,4 +105,4 @@ def around(
         if 0 < o.tried.loss_ratio < 2 * _SAME_RATIO
     ]
     spread = statistics.stdev(arrived) if len(arrived) > 1 else 0.0
-    return Around(carried, starts, far, count, min(max(width_ratio, spread), _LARGEST_STEP))
+    return Staircase(carried, starts, far, count, min(max(width_ratio, spread), _LARGEST_STEP))

@@ -15,7 +15,7 @@ from lanlab.ipx import segment
 from lanlab.performers import directories
 from lanlab.performers.engine_host import EngineHost, NetbiosNames, cancel, resolved
 from lanlab.services import SERVICES
-from lanlab.workloads import copy_server as servers
+from lanlab.workloads import server_url
 
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
@@ -75,7 +75,7 @@ def served(
             provide is refused. 0: no more than any process may have.
     """
     if parameters.is_users_server:
-        url = servers.parse_url(parameters.server)
+        url = server_url.parse_url(parameters.server)
         target = target_of(url, parameters, client)
         facts = {"server": parameters.server}
         if url.service == "directory":
@@ -105,15 +105,17 @@ def served(
                 yield served
 
 
-def target_of(url: servers.ServerUrl, parameters: ServiceParameters, client: EngineHost) -> Request:
+def target_of(
+    url: server_url.ServerUrl, parameters: ServiceParameters, client: EngineHost
+) -> Request:
     """
     A user's own server in a request to its client's engine, at the address that the client sees.
 
     Raises:
         EngineError: Its name has no address there.
-        UsageError: As `copy_server.target_of`.
+        UsageError: As `server_url.target_of`.
     """
-    target = servers.target_of(url, parameters.trust)
+    target = server_url.target_of(url, parameters.trust)
     if url.service != "directory":
         target |= _own_fields(parameters)
         if parameters.is_over_ip:
