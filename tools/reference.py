@@ -28,8 +28,8 @@ A study file sets a parameter by its key, the command line by its option. Sizes 
 without an option is for studies. A metric without a name is called by the words of its key.
 """
 _BOTH_WAYS = """\
-With `traffic_direction` `both`, the results of the second direction of a `stream` have the same keys behind
-`reverse_`, as `reverse_goodput_bps`.
+With `traffic_direction` `both`, the results of the second direction of a `stream` have the same
+keys behind `reverse_`, as `reverse_goodput_bps`.
 """
 _BETTER = {"more": "more", "less": "less", None: ""}
 

@@ -12,8 +12,9 @@ from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.figures import render_matplotlib
 from lanlab.figures.chart import Axis, Chart, Point, Series
+from lanlab.figures.look_matplotlib import FILLS, HATCH
 from lanlab.figures.registry import build_figure
-from lanlab.figures.render_matplotlib import FILLS, HATCH, to_bytes, to_drawing
+from lanlab.figures.render_matplotlib import to_bytes, to_drawing
 from lanlab.report import rendering
 from lanlab.studies.model import Figure
 

@@ -90,6 +90,24 @@ def test_shares_are_drawn_where_they_were_measured_and_not_between() -> None:
     assert all(a[1] < b[0] for a, b in itertools.pairwise(spans))
 
 
+def test_shares_of_conditions_with_long_names_are_rows_that_stand_on_each_other() -> None:
+    names = tuple(f"messages of {size} B over IPv6, IO one at a time" for size in (64, 1408))
+    parts = tuple(
+        Series(name, tuple(Point(x, y, None, None, (y,), name) for x in (0.0, 1.0)), "stack")
+        for name, y in (("received", 60.0), ("lost", 40.0))
+    )
+    chart = chart_of(*parts, x=Axis("condition", "", categories=names), sideways=True)
+    axes, _ = drawn(chart)
+
+    assert [label.get_rotation() for label in axes.get_yticklabels()] == [0.0, 0.0]
+    spans = [(bar.get_y(), bar.get_x(), bar.get_width()) for bar in axes.patches]
+    assert [span[1:] for span in spans] == [(0, 60), (0, 60), (60, 40), (60, 40)]
+    assert spans[0][0] == spans[2][0] != spans[1][0] == spans[3][0]
+    assert axes.get_xlim() == (0, 102)
+    marks = render_matplotlib.to_drawing(chart, "p-", 6.4).marks
+    assert marks[0].y == marks[2].y and marks[0].x < marks[2].x
+
+
 def test_what_has_one_name_stands_in_the_legend_once() -> None:
     lines = tuple(Limit("link limit", ((0.0, y), (1.0, y))) for y in (9.0, 9.5))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 from lanlab.analysis.histogram import Bucket
@@ -164,7 +165,8 @@ def panels(chart: Chart) -> tuple[Chart, ...]:
     if not chart.shapes or len(names) <= _MOST_GROUPS:
         return (chart,)
     count = -(-len(names) // _MOST_GROUPS)
-    each = -(-len(names) // count)
+    # Parts of one size, or of two that differ by one.
+    firsts = [number * len(names) // count for number in range(count + 1)]
     every = [y for shape in chart.shapes for y, _ in shape.outline]
     every += [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
     margin = 1.1 if chart.y.logarithmic else 1.0
@@ -173,24 +175,24 @@ def panels(chart: Chart) -> tuple[Chart, ...]:
         replace(
             chart,
             title=f"{chart.title} ({number + 1} of {count})",
-            x=replace(chart.x, categories=names[first : first + each]),
+            x=replace(chart.x, categories=names[first:end]),
             y=replace(chart.y, ends=ends),
             series=tuple(
-                replace(one, points=tuple(_moved(one.points, first, each))) for one in chart.series
+                replace(one, points=tuple(_moved(one.points, first, end))) for one in chart.series
             ),
-            shapes=tuple(_moved(chart.shapes, first, each)),
+            shapes=tuple(_moved(chart.shapes, first, end)),
         )
-        for number, first in enumerate(range(0, len(names), each))
+        for number, (first, end) in enumerate(pairwise(firsts))
     )
 
 
 _Placed = TypeVar("_Placed", Point, Shape)
 
 
-def _moved(placed: Sequence[_Placed], first: int, count: int) -> Iterator[_Placed]:
+def _moved(placed: Sequence[_Placed], first: int, end: int) -> Iterator[_Placed]:
     """Those at some places of the axis, counted from the first of them."""
     for one in placed:
-        if first <= one.x < first + count:
+        if first <= one.x < end:
             yield replace(one, x=one.x - first)
 
 

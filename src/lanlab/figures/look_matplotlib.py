@@ -83,6 +83,17 @@ def style(svg_text: str) -> Any:
     }
 
 
+def stack_look(own: int) -> dict[str, Any]:
+    """How a part of a stack is drawn, by the number of its style."""
+    return {
+        "facecolor": FILLS[own % len(FILLS)],
+        "hatch": HATCHES[own % len(HATCHES)],
+        "edgecolor": HATCH,
+        "linewidth": 0.5,
+        "zorder": 2,
+    }
+
+
 def legend_names(chart: Chart) -> list[str]:
     """What the legend says: what was measured, limits, what was published."""
     limits = [limit.name for limit in chart.limits]

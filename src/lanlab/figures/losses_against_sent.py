@@ -34,7 +34,7 @@ _SAID = "Of the messages asked for, the share received and where the others ende
 def losses_against_sent(data: FigureData) -> Chart:
     """Shares of what was offered, received at the bottom and each place of loss above it.
 
-    Against the rate asked of the sender; where more than the rate varies, a bar for each
+    Against the rate asked of the sender; where more than the rate varies, a row for each
     condition. A place at which nothing was lost is left out.
     """
     counted = with_shares(data.trials)
@@ -77,6 +77,8 @@ def losses_against_sent(data: FigureData) -> Chart:
             if place == RECEIVED or any(summary.mean for summary in summaries)
         ),
         caption=caption(data.run, _SAID, "Means of the trials."),
+        # Names of conditions have no room side by side.
+        sideways=not by_rate,
     )
 
 

@@ -13,7 +13,6 @@ from lanlab.figures.look_matplotlib import (
     FILLS,
     GRID,
     GUIDE_LINE,
-    HATCH,
     HATCHES,
     INK,
     LIMIT_LINE,
@@ -26,6 +25,7 @@ from lanlab.figures.look_matplotlib import (
     legend_columns,
     legend_height_in,
     legend_names,
+    stack_look,
     style,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
@@ -271,18 +271,11 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
     series, floors = chart.series[index], chart.floors(index)
     heights = {point.x: point.y for point in series.points}
     own = index if series.style is None else series.style
-    look: dict[str, Any] = {
-        "facecolor": FILLS[own % len(FILLS)],
-        "hatch": HATCHES[own % len(HATCHES)],
-        "edgecolor": HATCH,
-        "linewidth": 0.5,
-        "zorder": 2,
-    }
     xs, base = list(floors), list(floors.values())
     own_heights = [heights.get(x, 0.0) for x in xs]
     # A bar at each place: between them nothing was measured.
     width = stack_width(chart, xs)
-    bars = axes.bar(xs, own_heights, width=width, bottom=base, **look)
+    bars = axes.bar(xs, own_heights, width=width, bottom=base, **stack_look(own))
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
     return bars

@@ -20,6 +20,7 @@ from lanlab.figures.look_matplotlib import (
     legend_columns,
     legend_height_in,
     legend_names,
+    stack_look,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.number_text import plain
@@ -52,7 +53,8 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
     lines = max((name.count("\n") + 1 for name in rows), default=1)
-    row_in = max(_ROW_IN + _SERIES_IN * max(0, len(chart.series) - 1), 0.06 + _LINE_IN * lines)
+    beside = 1 if _is_stack(chart) else len(chart.series)
+    row_in = max(_ROW_IN + _SERIES_IN * max(0, beside - 1), 0.06 + _LINE_IN * lines)
     height_in = 0.62 + row_in * max(1, len(rows)) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
@@ -108,8 +110,15 @@ def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
 
     found = []
     for index, series in enumerate(chart.series):
+        floors = chart.floors(index) if series.kind == "stack" else {}
         for point in series.points:
-            at = place(_row(chart, index, point.x), point.y)
+            value = point.y
+            if series.kind == "stack":
+                if value == 0:
+                    # Nothing is drawn there, and the mark would lie on its neighbour's edge.
+                    continue
+                value = floors[point.x] + value / 2
+            at = place(_row(chart, index, point.x), value)
             found.append(Mark(*at, f"series-{index}", point_text(chart, series, point)))
     for index, published in enumerate(chart.published):
         for mark in published.marks:
@@ -134,11 +143,19 @@ def _is_side_by_side(chart: Chart) -> bool:
     """Whether series would hide each other's bars or intervals on one line."""
     if any(series.kind == "bars" for series in chart.series):
         return True
+    if _is_stack(chart):
+        return False
     wide = [p.x for s in chart.series for p in s.points if p.low is not None]
     return len(set(wide)) < len(wide)
 
 
+def _is_stack(chart: Chart) -> bool:
+    return any(series.kind == "stack" for series in chart.series)
+
+
 def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
+    if chart.series[index].kind == "stack":
+        return _draw_stack(axes, chart, index)
     points = chart.series[index].points
     places = [_row(chart, index, point.x) for point in points]
     if chart.series[index].kind == "bars":
@@ -178,17 +195,37 @@ def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) ->
     return bars
 
 
+def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
+    series, floors = chart.series[index], chart.floors(index)
+    lengths = {point.x: point.y for point in series.points}
+    bars = axes.barh(
+        list(floors),
+        [lengths.get(row, 0.0) for row in floors],
+        left=list(floors.values()),
+        height=_ROW_SHARE,
+        **stack_look(index if series.style is None else series.style),
+    )
+    for place, bar in enumerate(bars):
+        bar.set_gid(f"series-{index}-bar{place}")
+    return bars
+
+
 def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
     """Only what there is, with a little room: the lines to compare with are drawn."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+    ticks = max(3, int(width_in))
+    if _is_stack(chart):
+        longest = max(chart.floors(len(chart.series)).values(), default=1.0)
+        axes.set_xlim(0, 1.02 * longest or 1.0)
+        axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=ROUND))
+        return
     values = [p.y for s in chart.series for p in s.points]
     values += [end for s in chart.series for p in s.points for end in (p.low, p.high) if end]
     values += [y for limit in chart.limits for _, y in limit.points]
     values += [mark.y for series in chart.published for mark in series.marks]
     values += [trial for s in chart.series for p in s.points for trial in p.trials]
     has_bars = any(series.kind == "bars" for series in chart.series)
-    ticks = max(3, int(width_in))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     ys = [p.y for s in chart.series for p in s.points]
     if chart.y.logarithmic and values and all(y > 0 for y in ys):

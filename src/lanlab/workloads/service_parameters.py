@@ -46,20 +46,14 @@ _ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
 def _carriers() -> str:
     framed = (
-        f"{name} for {one.title}, which is {one.about}"
-        for name, one in frame_carriers_of("smb1").items()
+        f"{name} ({one.title}: {one.about})" for name, one in frame_carriers_of("smb1").items()
     )
-    return ", or ".join([USUAL_CARRIER, *framed])
+    return ", ".join([USUAL_CARRIER, *framed])
 
 
 def _profiles() -> str:
     over = (f"{name} ({one.title}, carrier {one.carrier})" for name, one in PROFILES.items())
     return " or ".join(over)
-
-
-def _carried(service: str) -> str:
-    names = (name for name, one in SERVICES.items() if one.engine_name == service)
-    return " or ".join(f"`{name}`" for name in names)
 
 
 class ServiceParameters(TrialParameters):
@@ -84,7 +78,7 @@ class ServiceParameters(TrialParameters):
     )
     carrier: str | None = parameter(
         None,
-        f"What carries SMB 1: {_carriers()}. Default: as the service says, {_carried('smb1')}.",
+        f"Carrier of SMB 1: {_carriers()}. Default: that of the service, as nbf of `smb1+nbf`.",
         metavar="NAME",
     )
     profile: str | None = parameter(
