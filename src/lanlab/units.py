@@ -24,6 +24,13 @@ _COMMA = "has a comma in its number; write it with a decimal point, or without i
 _HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
 _SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*(%?)\s*")
 
+#: The blank between a number and its unit, or its half width.
+_BEFORE_UNIT = re.compile(
+    r"(?<=[0-9]) (?=(?:(?:[kKMGTPnmµ]i?)?(?:bit|B|s|Hz)(?:/[a-zA-Z]+)?(?![A-Za-zµ])|%|±))"
+    r"|(?<=±) (?=[0-9])"
+)
+_NO_BREAK = "\u00a0"
+
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 #: Bits are never counted in thousandths, nor in powers of two: here case says nothing.
@@ -103,6 +110,42 @@ _AMBIGUOUS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "time": {"M": ("min", "ms"), "S": ("s",), "MS": ("ms",), "H": ("h",)},
 }
+
+
+def lines_of(text: str, width: int, indent: str = "", first: str = "") -> list[str]:
+    """
+    A text in lines of at most `width` letters: broken between words, and neither within a word nor
+    between a number and its unit. A longer word has a line of its own.
+
+    Args:
+        text: Of one line.
+        width: In letters.
+        indent: Before all lines but the first.
+        first: Before the first.
+
+    Examples:
+        >>> lines_of("mean 165 µs, longest 358 µs; paused for 5.66 ms at most", 20)
+        ['mean 165 µs, longest', '358 µs; paused for', '5.66 ms at most']
+    """
+    import textwrap
+
+    lines = textwrap.wrap(
+        _BEFORE_UNIT.sub(_NO_BREAK, text),
+        max(1, width),
+        initial_indent=first,
+        subsequent_indent=indent,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
+
+
+def words_of(text: str) -> list[str]:
+    """What `lines_of` never breaks."""
+    kept = re.split(r"[ \t\r\n]+", _BEFORE_UNIT.sub(_NO_BREAK, text).strip())
+    return [word.replace(_NO_BREAK, " ") for word in kept if word]
 
 
 def _parse(text: str, what: str, units: Mapping[str, float], example: str) -> float:

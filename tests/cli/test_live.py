@@ -53,6 +53,17 @@ def test_lines_for_people_are_talk(lanlab: Lanlab) -> None:
     assert "replies" in lanlab("echo", *QUICK, "-i", "0.25").err
 
 
+def test_lines_of_several_trials_say_of_which_they_are(lanlab: Lanlab) -> None:
+    args = ("--rate", "1M", "--size", "100,200", "-i", "0.25")
+    said = lanlab("stream", *QUICK, *args)
+    heads = [line for line in said.err.splitlines() if line.startswith("trial ")]
+    assert [head.partition(":")[0] for head in heads[:2]] == ["trial 1 of 2", "trial 2 of 2"]
+    assert {head.partition(": ")[2] for head in heads[:2]} == {
+        "message_size 100 B", "message_size 200 B",
+    }  # fmt: skip
+    assert "trial " not in lanlab("stream", *QUICK, "--rate", "1M", "-i", "0.25").err
+
+
 def test_there_are_no_lines_unless_they_are_wanted(lanlab: Lanlab) -> None:
     """No terminal, no lines; and none for 0."""
     for args in ((), ("-i", "0")):

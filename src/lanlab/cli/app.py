@@ -10,31 +10,20 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from lanlab.cli.command import Commands, check_values
+from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 from lanlab.cli.parameter_options import with_options
 
 #: Each with the module of `lanlab.cli` that has the function of its name.
-COMMANDS = {
-    "tour": "tour",
-    "studies": "studies",
-    "show": "show",
-    "findings": "findings",
-    "run": "run_study",
-    "predict": "predict",
-    "runs": "runs",
-    "delete": "delete",
-    "report": "report",
-    "web": "web",
-    "compare": "compare",
-    "stream": "stream",
-    "echo": "echo",
-    "load": "load",
-    "copy": "copy",
-    "stations": "stations",
-    "saturation": "saturation",
-    "serve": "serve",
-    "listen": "listen",
-    "doctor": "doctor",
-}
+COMMANDS = {name: module for group in COMMANDS_BY_TITLE.values() for name, module in group.items()}
+#: The last lines of help are those that a terminal shows.
+_BEGIN = """\b
+Begin with one of these; every command has its own --help with examples.
+  lanlab stream --to HOST          how fast is the network to HOST, by ssh?
+  lanlab copy FILES URL URL        which service of a NAS is fastest?
+  lanlab serve DIR --service smb1  files for DOS, OS/2 and Windows 98
+  lanlab run STUDY                 do the findings of a study hold here?
+Begin with `lanlab tour` to see all of it in some minutes.
+"""
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
@@ -42,9 +31,8 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app = typer.Typer(
         name="lanlab",
         cls=Commands,
-        help="Measure how networks perform: run a study, see what holds on yours, and how sure it "
-        "is.",
-        epilog="Begin with `lanlab tour`. Every command has its own --help with examples.",
+        help="Measure how networks and file services perform, and how sure each result is.",
+        epilog=_BEGIN,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lanlab.cli.foreign_options import own_command, own_option
-from lanlab.cli.help_groups import grouped
+from lanlab.cli.help_groups import COMMANDS_BY_TITLE, grouped
 from lanlab.errors import UsageError
 
 #: By types: what a value looks like, and what that is called. `int` and `float` would
@@ -61,6 +61,13 @@ def _whole_words() -> Iterator[None]:
 
 class Commands(TyperGroup):
     """All commands; those of other programs are answered with lanlab's."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in COMMANDS_BY_TITLE.items():
+            found = [(name, self.commands[name]) for name in names if name in self.commands]
+            if found:
+                with formatter.section(title):
+                    formatter.write_dl([(name, one.get_short_help_str()) for name, one in found])
 
     def get_help(self, ctx: Any) -> str:
         with _whole_words():

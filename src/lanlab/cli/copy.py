@@ -64,7 +64,9 @@ def copy(
     as_json: JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
-    """Copy files over a file service and time them; every byte is compared afterwards.
+    """Time copies of files over file services, and rank the services.
+
+    Every byte is compared afterwards.
 
     SOURCE is a directory, or a dataset that lanlab makes: schomer-large, schomer-many, many-small,
     mixed, brutman-small, or a description such as 1000x6kB. lanlab removes the files that it wrote,

@@ -30,7 +30,7 @@ def doctor(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check what this machine can do, what is missing and how to install it.
+    """Check what this machine can do, and how to install what it lacks.
 
     Exits with 1 if a testbed or the store cannot be used here. Also lists other measuring programs
     (`--tool`) and file servers that lanlab can run; these are optional.

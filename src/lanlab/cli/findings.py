@@ -32,7 +32,7 @@ def findings(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check the findings of a study, with the numbers behind each verdict.
+    """Check the findings of a study, with the numbers of each verdict.
 
     A finding holds, does not hold, is undecided, or is not tested because the run lacks its
     condition. For an undecided finding lanlab says how many more trials would decide it.

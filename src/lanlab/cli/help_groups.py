@@ -1,6 +1,6 @@
 """
-How the options of commands that measure are grouped in `--help`: what to send, where, when to stop,
-trials, output, and how.
+How commands are grouped in `--help`, and the options of those that measure: what to send, where,
+when to stop, trials, output, and how.
 
 Loads nothing, as every command reads it.
 """
@@ -9,6 +9,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+#: What `--help` lists below each title: a command, and the module of `lanlab.cli` that has the
+#: function of its name.
+COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
+    "Measure": {
+        "stream": "stream",
+        "echo": "echo",
+        "load": "load",
+        "saturation": "saturation",
+        "copy": "copy",
+        "stations": "stations",
+    },
+    "Studies": {
+        "tour": "tour",
+        "studies": "studies",
+        "run": "run_study",
+        "findings": "findings",
+        "predict": "predict",
+    },
+    "Results": {
+        "runs": "runs",
+        "show": "show",
+        "report": "report",
+        "compare": "compare",
+        "web": "web",
+        "delete": "delete",
+    },
+    "Other": {"serve": "serve", "listen": "listen", "doctor": "doctor"},
+}
 _HOW = "How"
 #: By the names of options. Those of a workload's parameters that stand nowhere are about how.
 _GROUPS: Mapping[str, tuple[str, ...]] = {

@@ -52,7 +52,7 @@ def listen(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Listen on a network segment and list what speaks there; nothing is sent.
+    """List what speaks on a network segment; nothing is sent.
 
     Lists protocols with their framing (Ethernet II, raw 802.3, 802.2, SNAP, 3Com), stations,
     NetBIOS names, servers, and questions to which no answer was heard. It ends after --time, after

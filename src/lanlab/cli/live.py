@@ -44,6 +44,11 @@ class LiveLines:
         """Whether the trial under way has lines."""
         return self._is_on
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether they are for people, who need to know of which trial they are."""
+        return self._is_on and not self._wish.is_json
+
     def begin(self, trial: PlannedTrial) -> None:
         """A trial begins."""
         is_wanted = self._option.is_json or self._option.interval_s is not None
@@ -128,9 +133,9 @@ def live_text(workload: str, found: dict[str, Any]) -> str:
     Examples:
         >>> live_text("stream", {"start_s": 0.0, "end_s": 1.0, "rate_bps": 9.57e6, "messages": 831,
         ...     "expected_messages": 840, "lost_messages": 9, "delay_variation_ns": 34_000})
-        '   0.00-1.00   s  9.57 Mbit/s, lost 9 of 840 (1.07 %), delay varies by 34.0 µs'
+        '    0.00-1.00 s  9.57 Mbit/s, lost 9 of 840 (1.07 %), delay varies by 34.0 µs'
     """
-    times = f"{found['start_s']:7.2f}-{found['end_s']:<7.2f}s"
+    times = f"{found['start_s']:.2f}-{found['end_s']:.2f}".rjust(13) + " s"
     parts = [format_rate(found["rate_bps"])]
     counted = WORKLOADS[workload].counted
     if "expected_messages" in found:

@@ -46,7 +46,7 @@ def load(
     as_json: JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
-    """Measure latency under load: round trips alone, then with streams up, down and both.
+    """Measure latency under load: round trips alone and with streams.
 
     Each of --load is a condition, measured --trials times in random order. The echo alone is
     always one of them, and by how much round trips grow is counted within each block. The streams

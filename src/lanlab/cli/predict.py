@@ -77,11 +77,11 @@ def predict(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate a study on its machines, and once more with some of their numbers changed.
+    """Simulate a study with some numbers of its machines changed.
 
-    Prints the same conditions side by side, with the range that the fit of the machines leaves
-    open, what limits each (wire, processor, ring) and every assumption. Both runs are saved.
-    `lanlab show STUDY --only machines` lists the numbers.
+    Prints the same conditions on its machines and on the changed ones side by side, with the range
+    that the fit of the machines leaves open, what limits each (wire, processor, ring) and every
+    assumption. Both runs are saved. `lanlab show STUDY --only machines` lists the numbers.
 
     Examples: lanlab predict milanovic-srbljic --set machine.486dx2-nt4.interrupt_us=100;
     lanlab predict milanovic-srbljic --set machine.486dx2-nt4.clock_mhz=33;

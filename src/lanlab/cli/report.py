@@ -23,8 +23,9 @@ def report(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a report of runs: one HTML page that opens offline, figures as SVG, PDF and PNG,
-    tables as CSV.
+    """Write a report of runs: one HTML page, figures and tables.
+
+    The page opens offline. Figures are SVG, PDF and PNG, tables CSV.
 
     Example: lanlab report last --out my-report
     """

@@ -97,7 +97,9 @@ def run(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a study and save every trial, continue a run, or alternate runs to compare settings.
+    """Run a study, continue a run, or alternate runs to compare.
+
+    Every trial is saved when it ends.
 
     Exit codes: 0 done; 1 failed, interrupted, or a finding does not hold; 2 refused; 3 a finding is
     undecided.

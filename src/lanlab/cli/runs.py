@@ -55,10 +55,10 @@ def runs(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the runs in the store, oldest first: what each measured and what came of it. Name them,
-    note something on them, tag them.
+    """List the runs in the store: what each measured, and its result.
 
-    Names, notes and tags can be changed at any time. What was measured cannot.
+    The oldest first. --rename, --note and --tag say what a run was. Names, notes and tags can be
+    changed at any time. What was measured cannot.
 
     Examples: lanlab runs; lanlab runs --rename last before-upgrade;
     lanlab runs --note last "cable replaced"; lanlab runs --tag last lab2;

@@ -90,8 +90,9 @@ def saturation(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search for the highest load of UDP messages that loses nothing, or no more than a goal.
+    """Search for the highest load that loses no more than a goal.
 
+    The load is of UDP messages.
     Short trials search, full-length ones confirm (RFC 9971).
 
     Examples: lanlab saturation --link 10M --size 500 --goals 0,0.1%,1%;

@@ -56,7 +56,9 @@ def show(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a study (what it varies and measures, and what it published) or the results of a run.
+    """Show a study, or the results of a run.
+
+    Of a study: what it varies and measures, and what it published.
 
     Values that are in no table are listed after the tables; `--only numbers` lists all. --json
     always has everything.

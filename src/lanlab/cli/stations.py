@@ -89,9 +89,10 @@ def stations(
     as_json: JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
-    """Let 1, 2 and more clients read or write blocks on a file service, each as fast as it gets
-    replies, and find how many it serves before the response time exceeds a limit.
+    """Find how many clients a file service can serve.
 
+    1, 2 and more clients read or write blocks, each as fast as it gets replies, until the response
+    time exceeds a limit.
     Each client has its own connection and its own file. Every block that is read is compared with
     what was written. lanlab removes the files that it wrote, and nothing else.
 

@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 import threading
 from typing import TYPE_CHECKING, Any, TextIO
 
 from lanlab.cli.output import can_hold
+from lanlab.units import lines_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -123,7 +123,7 @@ def asked_width() -> int | None:
 
 def broken(line: str, width: int) -> list[str]:
     """
-    A line in parts of at most `width` letters, broken between words; a longer word stays whole.
+    A line in parts of at most `width` letters (`lines_of`), indented behind the first.
 
     Examples:
         >>> broken("processor   sending 0.01 s; receiving 0.02 s", 34)
@@ -132,15 +132,8 @@ def broken(line: str, width: int) -> list[str]:
     if not 0 < width < len(line):
         return [line]
     label = _LABEL.match(line)
-    return textwrap.wrap(
-        line,
-        width,
-        subsequent_indent=" " * (label.end() if label else len(line) - len(line.lstrip()) + 2),
-        expand_tabs=False,
-        replace_whitespace=False,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    indent = label.end() if label else len(line) - len(line.lstrip()) + 2
+    return lines_of(line, width, " " * indent)
 
 
 def answer(*, markup: bool = False) -> Console:

@@ -35,7 +35,7 @@ def tour(
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run two published studies here and on simulated machines of their time, and say what holds.
+    """Measure and simulate two published studies, and say what holds.
 
     Example: lanlab tour
     """

@@ -165,8 +165,11 @@ class RunWatch:
         self._show("")
         about = "about " if self._is_open else ""
         self._now = ""
+        place = f"trial {self._finished + 1} of {about}{total}"
+        if self._live.has_texts and total > 1:
+            self._talk.print(f"{place}: {what}{again}" if what else f"{place}{again}")
         self._doing = (
-            f"trial {self._finished + 1} of {about}{total} ({trial.experiment} {what}".rstrip()
+            f"{place} ({trial.experiment} {what}".rstrip()
             + ")"
             + (f", about {left} left" if left else "")
         )

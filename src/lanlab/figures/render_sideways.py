@@ -53,8 +53,8 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     most_letters = max(8, int(_NAMES_SHARE * width_in / LETTER_IN))
     rows = [textwrap.fill(name, most_letters) for name in chart.x.categories]
     lines = max((name.count("\n") + 1 for name in rows), default=1)
-    beside = 1 if _is_stack(chart) else len(chart.series)
-    row_in = max(_ROW_IN + _SERIES_IN * max(0, beside - 1), 0.06 + _LINE_IN * lines)
+    side_by_side = 1 if _is_stack(chart) else len(chart.series)
+    row_in = max(_ROW_IN + _SERIES_IN * max(0, side_by_side - 1), 0.06 + _LINE_IN * lines)
     height_in = 0.62 + row_in * max(1, len(rows)) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()

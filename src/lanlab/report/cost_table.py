@@ -63,7 +63,8 @@ def cost_table(
         Column("note", "note", "note", is_number=False),
     )
     rows = tuple(_row(one, study, on_wire) for one in found)
-    return Table(f"{experiment}-cost", TITLE, columns, rows)
+    is_unknown = not any(one.per_byte or one.per_file for one in found)
+    return Table(f"{experiment}-cost", TITLE, columns, rows, is_unknown)
 
 
 def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:

@@ -5,11 +5,11 @@ line for each of its cells."""
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.report.table import Column, Table, words
+from lanlab.units import lines_of, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -50,10 +50,10 @@ class Fitted:
         is_bounded = console.is_terminal or "LANLAB_COLUMNS" in os.environ
         width = options.max_width if is_bounded else _ENDLESS
         if self.title:
-            title = console.render_str(self.title, style=_TITLE, markup=False)
-            title.no_wrap = not is_bounded
-            title.overflow = None if is_bounded else "ignore"
-            yield title
+            for line in lines_of(self.title, width, _GAP):
+                title = console.render_str(line, style=_TITLE, markup=False)
+                title.no_wrap, title.overflow = True, "ignore"
+                yield title
         shown, left_out = fit(self._columns, width)
         is_header = _total([one.least for one in shown]) <= width
         for line in laid_out(shown) if is_header else stacked(self._columns, width):
@@ -142,14 +142,8 @@ def stacked(columns: Sequence[_Measured], width: int) -> Iterator[str]:
             cell = one.cells[place]
             begin = f"{_GAP}{heading.ljust(label)}{_GAP}"
             if cell:
-                yield from textwrap.wrap(
-                    " ".join(cell.split()),
-                    width,
-                    initial_indent=begin,
-                    subsequent_indent=" " * (label + 2 * len(_GAP)),
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
+                indent = " " * (label + 2 * len(_GAP))
+                yield from lines_of(" ".join(cell.split()), width, indent, begin)
 
 
 def _lines(texts: Sequence[str]) -> list[str]:
@@ -157,7 +151,7 @@ def _lines(texts: Sequence[str]) -> list[str]:
 
 
 def _words(texts: Sequence[str]) -> list[str]:
-    return [word for text in texts for word in text.split()]
+    return [word for text in texts for word in words_of(text)]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -165,11 +159,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return [
         part
         for line in text.split("\n")
-        for part in (
-            textwrap.wrap(line, max(1, width), break_long_words=False, break_on_hyphens=False)
-            if _cells(line) > width
-            else [line]
-        )
+        for part in (lines_of(line, width) if _cells(line) > width else [line])
     ]
 
 

@@ -51,6 +51,8 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    #: Whether it only says why it has no numbers; a terminal leaves it out.
+    has_only_notes: bool = False
 
     def to_csv(self) -> str:
         """At full precision, as RFC 4180 has it; what was not measured is empty."""
