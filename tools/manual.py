@@ -89,6 +89,11 @@ def _records(command: Any, context: typer.Context) -> Iterator[tuple[str, str]]:
 def _prose(text: str) -> Iterator[str]:
     """Paragraphs, and examples with a line each."""
     for paragraph in text.split("\n\n"):
+        if paragraph.startswith("\b"):
+            # Lines that help leaves as they are.
+            kept = paragraph.removeprefix("\b").strip().split("\n")
+            yield f".PP\n.nf\n{''.join(f'{_marked(line)}\n' for line in kept)}.fi\n"
+            continue
         flowing = " ".join(paragraph.split())
         label, colon, examples = flowing.partition(": ")
         if colon and label in {"Example", "Examples"}:

@@ -114,8 +114,10 @@ def test_how_well_costs_fit_stands_beside_them() -> None:
 
 def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
     study = copy_study(["ftp"], _TWO[:1])
-    (row,) = rows_of(cost_table(*copy_run(study, _COSTS), study, "copies"))
+    table = cost_table(*copy_run(study, _COSTS), study, "copies")
+    (row,) = rows_of(table)
 
+    assert table.has_only_notes
     assert row["per byte (s/B)"] == ""
     assert row["note"] == "not identified: one dataset cannot separate bytes from files"
 

@@ -92,7 +92,8 @@ def _of_experiment(
     is_explained = any(experiment.id in figure.experiments for figure in drawn)
     if is_explained and any(not_received(trial.metrics) for trial in own):
         more.append(loss_table(run, trials, study, experiment.id))
-    titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in more if one.rows and not one.has_only_notes]
+    said = [one for one in more if one.rows and not one.has_only_notes]
+    titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in said]
     if first:
         return [*((one, experiment.title) for one in first), (table, table.title), *titled]
     return [(table, experiment.title), *titled]
