@@ -11,7 +11,7 @@ use lanlab_files::{
 };
 use lanlab_os::positioned;
 
-use crate::below::{Below, Kind};
+use crate::confined_directory::{ConfinedDirectory, Kind};
 
 /// Octets of a call when a whole file is moved: what `cp` and the like take, and enough that the
 /// call itself costs nothing compared with the copying.
@@ -20,7 +20,7 @@ const BLOCK_BYTES: u32 = 1 << 18;
 /// A directory to work in.
 #[derive(Debug)]
 pub struct Session {
-    below: Arc<Below>,
+    below: Arc<ConfinedDirectory>,
 }
 
 /// An open file, and its name for errors.
@@ -38,7 +38,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         let message = format!("directory `{}`: found a relative path", base.display());
         return Err(Fault::new(Class::Name, message).hint("give an absolute path"));
     }
-    let below = Below::shared(&base).map_err(|error| match error.kind() {
+    let below = ConfinedDirectory::shared(&base).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotADirectory => {
             Fault::new(Class::Missing, format!("{}: not a directory", base.display()))
         }

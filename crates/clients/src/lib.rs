@@ -1,7 +1,7 @@
 //! Clients of file services: each is a [`lanlab_files::Session`] whose every call is one operation.
 
 mod any;
-mod below;
+mod confined_directory;
 mod directory;
 pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
@@ -27,5 +27,5 @@ mod webdav;
 pub use station::CarriedSince;
 
 pub use any::{AnyFile, AnySession, connect};
-pub use below::{Below, Found, Kind};
+pub use confined_directory::{ConfinedDirectory, Found, Kind};
 pub use lanlab_connections::wired;

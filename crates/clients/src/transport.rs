@@ -173,7 +173,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// Reads of so many octets, each after such a wait, until they are too slow; at most for a day.
+    /// Seconds until reads of `bytes` octets, each after `wait`, are too slow; at most a day.
     fn ends_after_s(bytes: usize, wait: Duration) -> Option<f64> {
         let (mut pace, mut passed) = (MinimumRate::default(), Duration::ZERO);
         while passed < Duration::from_hours(24) {

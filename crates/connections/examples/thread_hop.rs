@@ -1,4 +1,4 @@
-//! Round trips over `NetBEUI` beside those of a kernel UDP echo on the same link, in one run.
+//! Round trips over `NetBEUI` and those of a kernel UDP echo on the same link, in one run.
 //!
 //! `bench/thread_hop.py` starts both ends, each in a network namespace of its own.
 

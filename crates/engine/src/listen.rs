@@ -107,7 +107,7 @@ fn receive(
     let mut readiness = Readiness::new(1).map_err(system)?;
     readiness.watch(link, 0, Interest::Read).map_err(system)?;
     let mut buffer = vec![0; LONGEST_FRAME_BYTES];
-    let mut told = start;
+    let mut reported_at = start;
     let mut bytes = 0;
     loop {
         let now = os::monotonic();
@@ -117,8 +117,8 @@ fn receive(
         if now >= end || observer.frames() >= request.most_frames {
             return Ok(());
         }
-        if now.nanos_since(told) >= TELL_NS {
-            told = now;
+        if now.nanos_since(reported_at) >= TELL_NS {
+            reported_at = now;
             running.tell_progress(now.nanos_since(start), observer.frames(), bytes);
         }
         if let Some(recorder) = recorder {

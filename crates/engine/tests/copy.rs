@@ -354,7 +354,7 @@ fn a_short_name_is_removed_only_with_our_mark() {
     spec["working_name"] = json!(name);
     let theirs = served.path().join(name);
     fs::create_dir_all(theirs.join("files")).unwrap();
-    // A mark that is not ours, and ours by the name that it has beside a long one.
+    // A mark that is not ours, and ours by the name that it has in addition to a long one.
     fs::write(theirs.join("mark.lab"), "made by lanlab, which removes it: ffff\n").unwrap();
     let token = spec["token"].as_str().unwrap();
     let mark = format!("made by lanlab, which removes it: {token}\n");

@@ -65,7 +65,7 @@ pub trait Session: Sized {
     }
 
     /// Have the server bring what was written to its disk. [`crate::Class::Unsupported`] where the
-    /// protocol has no word for that.
+    /// protocol has no such operation.
     fn sync(&self, file: &Self::File) -> impl Future<Output = Result<()>>;
 
     /// End with a file. After a write the server has confirmed by then that it has all of it.
@@ -84,7 +84,7 @@ pub trait Session: Sized {
     /// Remove a directory that is empty.
     fn remove_directory(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
 
-    /// Take leave of the server.
+    /// Log off and disconnect.
     fn end(self) -> impl Future<Output = Result<()>>;
 }
 

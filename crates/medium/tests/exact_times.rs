@@ -154,9 +154,9 @@ fn a_full_output_of_a_switch_drops_the_copy_and_says_so() {
 #[test]
 fn a_frame_for_an_address_that_nobody_has_takes_its_time_and_reaches_nobody() {
     for topology in [Topology::Cable, Topology::Switch, Topology::Bus] {
-        for nobody in [0, 300] {
+        for unused in [0, 300] {
             let mut medium = Medium::new(&plan(topology, 2, 0), 1).unwrap();
-            medium.offer(at(0), 0, frame(5, SHORTEST, nobody));
+            medium.offer(at(0), 0, frame(5, SHORTEST, unused));
             let events = run_to_end(&mut medium);
             let (free, done) = (Event::Free(0), Event::Done { ticket: 5 });
             assert_eq!(events, [(at(57_600), free), (at(57_600), done)], "{topology}");

@@ -29,7 +29,7 @@ mod destination;
 mod documents;
 mod facts;
 mod files;
-mod give;
+mod get;
 mod locks;
 mod opened;
 mod properties;
@@ -125,7 +125,7 @@ impl Served {
             "GET" | "HEAD" => {
                 let (confined, asked) = (self.confined.clone(), request.headers().clone());
                 let is_head = request.method() == Method::HEAD;
-                let given = blocking(move || give::give(&confined, &names, &asked, is_head)).await;
+                let given = blocking(move || get::get(&confined, &names, &asked, is_head)).await;
                 given.unwrap_or_else(plain)
             }
             "OPTIONS" => self.options(request).await,

@@ -182,16 +182,16 @@ fn nobody_is_let_in_where_that_is_offered_and_nowhere_else() {
         let root = TempDir::new().unwrap();
         let open = Offer { credentials: None, ..offer(Smb, root.path()) };
         let serving = serve(&open).await.unwrap();
-        let nobody = Target { credentials: None, ..target(Smb, serving.port()) };
-        let session = connect(&nobody).await.unwrap();
-        put(&session, &path("x"), b"by nobody").await;
-        assert_eq!(get(&session, &path("x")).await, b"by nobody");
+        let guest = Target { credentials: None, ..target(Smb, serving.port()) };
+        let session = connect(&guest).await.unwrap();
+        put(&session, &path("x"), b"by a guest").await;
+        assert_eq!(get(&session, &path("x")).await, b"by a guest");
         assert_eq!(session.facts().protection, "none");
         serving.end().await;
 
         let serving = serve(&offer(Smb, root.path())).await.unwrap();
-        let nobody = Target { credentials: None, ..target(Smb, serving.port()) };
-        let fault = connect(&nobody).await.unwrap_err();
+        let guest = Target { credentials: None, ..target(Smb, serving.port()) };
+        let fault = connect(&guest).await.unwrap_err();
         assert!(matches!(fault.class, Class::Login | Class::Denied), "{fault:?}");
         let stranger = Credentials { user: "stranger".to_owned(), ..user() };
         let stranger = Target { credentials: Some(stranger), ..target(Smb, serving.port()) };

@@ -1,4 +1,4 @@
-//! Whoever does not log in, or does not end what he has begun: he is given up in time, makes room for
+//! A client that does not log in, or does not end what it has begun, is given up in time, makes room for
 //! others where there are many of him, and guesses passwords slowly.
 
 use std::io::{Read, Write};
@@ -54,7 +54,7 @@ fn is_late(read: &std::io::Result<usize>) -> bool {
     })
 }
 
-/// How long a connection lasts that sends so much.
+/// How long a connection lasts that sends this.
 fn lasts(port: u16, begun: &[u8]) -> Duration {
     let start = Instant::now();
     let mut stream = TcpStream::connect((LOOPBACK, port)).unwrap();

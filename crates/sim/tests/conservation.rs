@@ -1,4 +1,4 @@
-//! Whatever the world: every frame that was offered ends as delivered, or as one named loss.
+//! In every world, every frame that was offered ends as delivered, or as one named loss.
 
 mod support;
 

@@ -163,7 +163,7 @@ fn a_slow_adapter_sends_at_its_share_of_the_rate() {
     assert_eq!(spacing.take(), Some((8 + 14 + 2 + 1000 + 4 + 12) * 800 * 10 / 8));
 }
 
-/// Wants to send at once, whatever the adapter says.
+/// Wants to send at once, even if the adapter is full.
 struct Impatient {
     left: u32,
 }

@@ -105,7 +105,7 @@ pub enum Call<'a> {
     Echo,
     /// Ask for the space of the disk.
     DiskSpace,
-    /// Take leave.
+    /// Log off.
     End,
 }
 

@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn each_class_has_its_code_and_most_have_a_hint() {
-        let told = |class| {
+        let failed = |class| {
             let failure = failure_of(Fault::new(class, "words"));
             assert_eq!(failure.message, "words");
             (failure.code, failure.hint.unwrap_or_default())
@@ -75,7 +75,7 @@ mod tests {
             (Class::Protocol, "protocol", ""),
             (Class::Local, "local", ""),
         ] {
-            let (found, words) = told(class);
+            let (found, words) = failed(class);
             assert_eq!(found, format!("service.{code}"));
             assert!(words.contains(hint) && words.is_empty() == hint.is_empty(), "{words}");
         }

@@ -12,7 +12,7 @@ use lanlab_messages::{
 };
 use lanlab_units::{Clock, Instant};
 use lanlab_workloads::Progress;
-use lanlab_workloads::copy::{self, Simulated, Site, simulate};
+use lanlab_workloads::copy::{self, CopyEndpoints, Simulated, simulate};
 use lanlab_workloads::dataset::{Content, file_name};
 use lanlab_workloads::stations::example;
 use lanlab_workloads::virtual_time::VirtualTime;
@@ -97,7 +97,7 @@ impl copy::Sink for Kept {
     }
 }
 
-impl Site for Host {
+impl CopyEndpoints for Host {
     type Session = ServerSession;
     type Source = Made;
     type Sink = Kept;
@@ -244,7 +244,7 @@ fn a_file_that_comes_in_parts_is_received_whole_and_more_than_was_asked_for_is_a
     let spec = CopySpec { retries: 0, depth: Some(1), ..spec(Direction::Download) };
     let parts = trial(&spec, &[5001], Fails::AnswersTooMuchFrom(u64::MAX)).simulated;
     assert_eq!(parts.totals.failure, None);
-    assert!(parts.site.received.borrow()[0] == content(0, 5001));
+    assert!(parts.endpoints.received.borrow()[0] == content(0, 5001));
     // 4096 bytes in thirteen parts, 905 in ten.
     assert_eq!(parts.totals.copied.operations.read.samples, 13 + 10);
     // The open is call 1; the second part of the first block is one byte too long.
@@ -276,7 +276,7 @@ fn a_download_is_as_it_was_sent_whatever_the_depth() {
         let spec = CopySpec { depth: Some(depth), ..spec(Direction::Download) };
         let trial = trial(&spec, &SIZES, Fails::Never);
         assert_eq!(trial.simulated.totals.failure, None);
-        for (number, received) in trial.simulated.site.received.borrow().iter().enumerate() {
+        for (number, received) in trial.simulated.endpoints.received.borrow().iter().enumerate() {
             assert!(*received == content(number, SIZES[number]), "{number} {depth}");
         }
         // The server is never idle, so that depth gains nothing.

@@ -108,7 +108,7 @@ fn exponential_service_agrees_with_mean_value_analysis() {
 }
 
 /// With constant service and think times mean value analysis is not exact, and theory is simpler: once
-/// the stations have fallen into step, nobody waits below saturation, and above it the server never
+/// the stations have fallen into step, no station waits below saturation, and above it the server never
 /// rests. Throughput is min(N / (Z + S), 1 / S), and response time N / throughput − Z.
 #[test]
 fn constant_service_agrees_with_the_bounds_that_it_reaches() {

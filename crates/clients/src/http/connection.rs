@@ -155,7 +155,7 @@ impl Connection {
         .await
     }
 
-    /// Take leave of the server.
+    /// Close the connection in order.
     pub async fn close(mut self) {
         // The connection is over, even if this fails.
         let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;

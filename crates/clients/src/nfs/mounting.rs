@@ -18,7 +18,7 @@ const IPPROTO_TCP: u32 = 6;
 const MAX_FLAVORS: u32 = 64;
 
 /// User and group without rights on most systems, used where those of this process are not known.
-const NOBODY: (u32, u32) = (65_534, 65_534);
+const UNKNOWN_USER: (u32, u32) = (65_534, 65_534);
 
 /// Connections to both services, and the handle of the export.
 pub struct Mounted {
@@ -83,7 +83,7 @@ pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
 async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
     let peer = transport::peer(target, port)?;
     let stream = transport::connect_to(target, peer).await?;
-    let (user, group) = lanlab_os::user_and_group().unwrap_or(NOBODY);
+    let (user, group) = lanlab_os::user_and_group().unwrap_or(UNKNOWN_USER);
     let user = rpc::auth_sys(0, "lanlab", user, group);
     Ok(Connection::new(stream, user, Duration::from_nanos(target.timeout_ns)))
 }

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(class(403, &error("SignatureDoesNotMatch")), Class::Login);
         assert_eq!(class(403, &error("AccessDenied")), Class::Denied);
         assert_eq!(class(404, &error("NoSuchBucket")), Class::Missing);
-        assert_eq!(class(507, &error("Whatever")), Class::NoSpace);
+        assert_eq!(class(507, &error("Unknown")), Class::NoSpace);
         assert_eq!(class(412, "no document"), Class::Exists);
     }
 

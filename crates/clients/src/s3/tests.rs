@@ -81,7 +81,7 @@ async fn parts_of_an_object_that_is_given_up_are_removed() {
     assert!(std::fs::read_dir(root.path()).unwrap().count() > 0);
     let fault = session.close(file).await.unwrap_err();
     assert_eq!(fault.class, Class::Length, "{fault}");
-    // The server throws away the part that was under way when it sees that nobody sends it.
+    // The server throws away the part that was under way when it sees that no client sends it.
     let mut left = usize::MAX;
     for _ in 0..6000 {
         left = std::fs::read_dir(root.path()).unwrap().count();

@@ -193,7 +193,7 @@ impl Exchange {
         }
     }
 
-    /// Take leave.
+    /// Log off.
     pub async fn end(self) -> Result<()> {
         let leaving = async {
             let gone = |error: &russh::Error| ssh_fault("SSH farewell", error);

@@ -23,7 +23,7 @@ use super::{Abilities, Session};
 const USUAL_PORT: u16 = 22;
 
 /// User of logins without credentials.
-const NOBODY: &str = "anonymous";
+const ANONYMOUS: &str = "anonymous";
 
 /// How a secret begins that is a private key and no password.
 const PRIVATE_KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
@@ -123,8 +123,11 @@ pub async fn connect(target: &Target) -> Result<Session> {
 
 async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Result<()> {
     let Some(Credentials { user, secret, .. }) = as_whom else {
-        let result = ssh.authenticate_none(NOBODY).await;
-        return admitted(NOBODY, result.map_err(|error| ssh_fault("SSH login", &error))?.success());
+        let result = ssh.authenticate_none(ANONYMOUS).await;
+        return admitted(
+            ANONYMOUS,
+            result.map_err(|error| ssh_fault("SSH login", &error))?.success(),
+        );
     };
     let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
     #[cfg(unix)]

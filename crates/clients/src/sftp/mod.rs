@@ -69,7 +69,7 @@ impl Session {
         Ok(if reply.kind == kind::ATTRS { reply.fields().attributes() } else { None })
     }
 
-    /// What a refusal means, where the server says only that it failed: this version has no word for
+    /// What a refusal means, where the server says only that it failed: this version has no code for
     /// "there already", nor for "no space".
     async fn why(&self, what: &str, path: &str, makes: bool, reply: &Reply) -> Fault {
         let fault = refused(&what, reply);

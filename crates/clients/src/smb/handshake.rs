@@ -79,8 +79,8 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         .ok_or_else(|| Fault::new(Class::Protocol, "negotiate: nothing was agreed on"))?;
 
     // Who has no name asks as this one, whom servers take for a guest if they take guests.
-    let nobody = ("Guest".to_owned(), String::new(), String::new());
-    let (user, secret, domain) = target.credentials.as_ref().map_or(nobody, |who| {
+    let guest = ("Guest".to_owned(), String::new(), String::new());
+    let (user, secret, domain) = target.credentials.as_ref().map_or(guest, |who| {
         (who.user.clone(), who.secret.clone(), who.domain.clone().unwrap_or_default())
     });
     let login = async {

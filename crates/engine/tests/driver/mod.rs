@@ -16,7 +16,7 @@ pub struct Engine {
     next_id: u64,
     /// Lines of other requests than the one that was waited for.
     kept: Vec<Value>,
-    /// Times of files that were told.
+    /// Times of files that were reported.
     pub files: Vec<Value>,
 }
 
@@ -42,7 +42,7 @@ impl Engine {
         engine
     }
 
-    /// The next line, whatever it is.
+    /// The next line, of any kind.
     pub fn line(&mut self) -> Value {
         let mut text = String::new();
         self.output.read_line(&mut text).unwrap();

@@ -178,7 +178,7 @@ impl Machine {
         self.socket.send(&frame).unwrap();
     }
 
-    /// Drive the link until something holds; false after so many seconds.
+    /// Drive the link until something holds; false after this many seconds.
     pub fn run(&mut self, seconds: u64, holds: impl Fn(&Self) -> bool) -> bool {
         let end = HostInstant::now() + Duration::from_secs(seconds);
         let mut octets = vec![0; 2000];

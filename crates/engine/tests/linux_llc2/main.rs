@@ -220,7 +220,7 @@ fn frame_reject_of_ours(machine: &mut Machine) {
 fn silent_linux(machine: &mut Machine) {
     machine.connect();
     machine.drops = Box::new(|ours, _| !ours);
-    machine.send(b"e nobody hears");
+    machine.send(b"e is not heard");
     let is_over = machine.run(60, |machine| machine.events.len() > 1);
     assert!(is_over);
     assert_eq!(machine.events[1], Event::Ended(Ended::NoAnswer));
@@ -318,7 +318,7 @@ fn one_in_a_hundred(mut state: u64) -> Drops {
     })
 }
 
-/// `LLC_BULK_BYTES` says how many; 100,000 unless told.
+/// `LLC_BULK_BYTES` says how many; by default 100,000.
 fn bulk(machine: &mut Machine) {
     let asked = std::env::var("LLC_BULK_BYTES").ok().and_then(|text| text.parse().ok());
     let bytes: usize = asked.unwrap_or(100_000);

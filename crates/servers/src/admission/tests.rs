@@ -35,7 +35,7 @@ fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
             () = busy.ended() => panic!("it moved all the time"),
         }
         assert!(start.elapsed() >= Duration::from_millis(80), "{:?}", start.elapsed());
-        // With nobody waiting nobody is ended.
+        // While no client waits, no connection is ended.
         let idle = budget.hold(6 << 10).await.unwrap();
         tokio::time::timeout(Duration::from_millis(200), idle.ended()).await.unwrap_err();
     });

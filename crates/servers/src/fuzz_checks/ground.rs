@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Content of the file outside the served directory.
-const SECRET: &[u8] = b"what nobody who is served may read";
+const SECRET: &[u8] = b"what no client may read";
 
 /// A directory for one run, which goes with it.
 pub struct Ground {
@@ -56,12 +56,12 @@ impl Ground {
     pub fn assert_outside_untouched(&self) {
         let outside = self.base.join("outside");
         assert_eq!(content(&outside), [(outside.join("secret"), SECRET.to_vec())]);
-        let mut beside: Vec<_> = fs::read_dir(&self.base)
+        let mut names: Vec<_> = fs::read_dir(&self.base)
             .expect("a directory")
             .map(|entry| entry.expect("an entry").file_name())
             .collect();
-        beside.sort();
-        assert_eq!(beside, ["outside", "root"]);
+        names.sort();
+        assert_eq!(names, ["outside", "root"]);
     }
 }
 

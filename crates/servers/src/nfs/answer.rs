@@ -6,7 +6,7 @@ use lanlab_wire::nfs3::{MAX_EXPORT_OCTETS, MOUNT, NFS, Status, mount, procedure 
 
 use super::files::{Failed, Files};
 use super::handles::ROOT;
-use super::{EXPORT, change, look};
+use super::{EXPORT, read_procedures, write_procedures};
 use crate::visits::READ_ONLY;
 
 /// The answer to a record, in memory that was used before; none to one that is no call.
@@ -43,8 +43,8 @@ pub fn refused(record: &[u8], reply: &[u8]) -> Option<String> {
 pub fn longest(record: &[u8]) -> usize {
     let Ok(mut call) = rpc::read_call(record) else { return 0 };
     match (call.program, call.procedure) {
-        (NFS, p::READ) => look::octets_wanted(&mut call.arguments).unwrap_or(0),
-        (NFS, p::READDIR | p::READDIRPLUS) => look::MAX_PAGE_OCTETS,
+        (NFS, p::READ) => read_procedures::octets_wanted(&mut call.arguments).unwrap_or(0),
+        (NFS, p::READDIR | p::READDIRPLUS) => read_procedures::MAX_PAGE_OCTETS,
         _ => 0,
     }
 }
@@ -107,23 +107,23 @@ fn nfs(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
             writer.truncate(before);
             return Accepted::Success;
         }
-        p::GETATTR => look::getattr(files, arguments, writer),
-        p::LOOKUP => look::lookup(files, arguments, writer),
-        p::ACCESS => look::access(files, arguments, writer),
-        p::READLINK => look::readlink(files, arguments, writer),
-        p::READ => look::read(files, arguments, writer),
-        p::READDIR => look::readdir(files, arguments, writer, false),
-        p::READDIRPLUS => look::readdir(files, arguments, writer, true),
-        p::FSINFO => look::fsinfo(files, arguments, writer),
-        p::PATHCONF => look::pathconf(files, arguments, writer),
-        p::SETATTR => change::setattr(files, arguments, writer),
-        p::WRITE => change::write(files, arguments, writer),
-        p::CREATE => change::create(files, arguments, writer),
-        p::MKDIR => change::mkdir(files, arguments, writer),
-        p::REMOVE => change::remove(files, arguments, writer, false),
-        p::RMDIR => change::remove(files, arguments, writer, true),
-        p::RENAME => change::rename(files, arguments, writer),
-        p::COMMIT => change::commit(files, arguments, writer),
+        p::GETATTR => read_procedures::getattr(files, arguments, writer),
+        p::LOOKUP => read_procedures::lookup(files, arguments, writer),
+        p::ACCESS => read_procedures::access(files, arguments, writer),
+        p::READLINK => read_procedures::readlink(files, arguments, writer),
+        p::READ => read_procedures::read(files, arguments, writer),
+        p::READDIR => read_procedures::readdir(files, arguments, writer, false),
+        p::READDIRPLUS => read_procedures::readdir(files, arguments, writer, true),
+        p::FSINFO => read_procedures::fsinfo(files, arguments, writer),
+        p::PATHCONF => read_procedures::pathconf(files, arguments, writer),
+        p::SETATTR => write_procedures::setattr(files, arguments, writer),
+        p::WRITE => write_procedures::write(files, arguments, writer),
+        p::CREATE => write_procedures::create(files, arguments, writer),
+        p::MKDIR => write_procedures::mkdir(files, arguments, writer),
+        p::REMOVE => write_procedures::remove(files, arguments, writer, false),
+        p::RMDIR => write_procedures::remove(files, arguments, writer, true),
+        p::RENAME => write_procedures::rename(files, arguments, writer),
+        p::COMMIT => write_procedures::commit(files, arguments, writer),
         // Links and devices are not for a laboratory; how full a disk is the standard library does
         // not know.
         p::SYMLINK | p::MKNOD | p::LINK | p::FSSTAT => Err(Status::NOTSUPP.into()),

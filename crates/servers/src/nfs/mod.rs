@@ -14,11 +14,11 @@ use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving, listen};
 
 pub mod answer;
-mod change;
 pub mod files;
 pub mod handles;
-mod look;
+mod read_procedures;
 pub mod records;
+mod write_procedures;
 
 use files::Files;
 use records::{Held, Records, read_record, write_answer};

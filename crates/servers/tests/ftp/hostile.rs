@@ -69,8 +69,8 @@ fn a_server_that_is_none_is_told_apart() {
     let port = silent.local_addr().unwrap().port();
     let fault = run(async { connect(&impatient(ServiceKind::Ftp, port)).await.unwrap_err() });
     assert_eq!(fault.class, Class::TimedOut, "{fault}");
-    let nobody = stage::free_port();
-    let fault = run(async { connect(&target(ServiceKind::Ftp, nobody)).await.unwrap_err() });
+    let closed = stage::free_port();
+    let fault = run(async { connect(&target(ServiceKind::Ftp, closed)).await.unwrap_err() });
     assert_eq!(fault.class, Class::Refused, "{fault}");
 }
 

@@ -92,7 +92,7 @@ fn rclone_and_the_embedded_server_understand_each_other() {
 /// MLSD, and has the same words for many a refusal.
 #[cfg(target_os = "linux")]
 fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
-    // Debian has one server of FTP installed at a time: beside the other, this one cannot be asked for.
+    // Debian has one server of FTP installed at a time: with the other, this one cannot be asked for.
     if Path::new("/usr/sbin/proftpd").exists() {
         stage::skipped("vsftpd: ProFTPD is installed in its place");
         return;

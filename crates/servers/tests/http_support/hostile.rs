@@ -1,4 +1,4 @@
-//! A peer that says what it is told to, and what must be made of it.
+//! A peer that sends given answers, and what a client must make of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub enum Then {
     Drain,
 }
 
-/// A peer that answers one request after another as it is told, over as many connections as it
+/// A peer that answers one request after another with given answers, over as many connections as it
 /// takes. Gives its port.
 pub async fn scripted(answers: Vec<(Vec<u8>, Then)>) -> (u16, JoinHandle<()>) {
     let listener = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
@@ -62,7 +62,7 @@ pub async fn scripted(answers: Vec<(Vec<u8>, Then)>) -> (u16, JoinHandle<()>) {
 }
 
 async fn drip(stream: &mut TcpStream, again: &[u8]) {
-    // For a minute: whoever listens so long has been waited for enough.
+    // For a minute: no client may listen longer.
     for octet in again.iter().cycle().take(1200) {
         if stream.write_all(&[*octet]).await.is_err() {
             return;

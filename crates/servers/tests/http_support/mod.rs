@@ -1,5 +1,5 @@
 //! What the tests of the services over HTTP share: a server and how to reach it, whole files, and a
-//! peer that says what it is told to and then does as it is told.
+//! peer that sends given answers and then acts as given.
 
 #![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 

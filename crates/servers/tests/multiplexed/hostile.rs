@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub fn peer(script: impl FnOnce(TcpStream) + Send + 'static) -> (u16, Receiver<SocketAddr>) {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, told) = channel();
+    let (tell, ports) = channel();
     thread::spawn(move || {
         let (stream, from) = listener.accept().unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -26,7 +26,7 @@ pub fn peer(script: impl FnOnce(TcpStream) + Send + 'static) -> (u16, Receiver<S
         let _ = tell.send(from);
         script(stream);
     });
-    (port, told)
+    (port, ports)
 }
 
 /// What a proxy does with an answer.
@@ -102,7 +102,7 @@ pub async fn read_through(
     assert_eq!(
         from,
         bind.map_or(LOOPBACK, |address| address.ip()),
-        "it connects from where it was told"
+        "it connects from the address that it was given"
     );
     let file = session.open(&path("file"), Access::Read).await.unwrap();
     let fault = session.read_at(&file, 0, &mut vec![0; 60_000]).await.unwrap_err();
@@ -130,7 +130,7 @@ pub async fn survives_a_cut(service: ServiceKind) {
     assert_eq!(fault.class, Class::Protocol, "{fault}");
 }
 
-/// Nobody answers, or nonsense: an error in time, whatever it is.
+/// No answer, or nonsense: an error in time, of any kind.
 pub async fn survives_nonsense(service: ServiceKind) {
     let brief = |port| Target { timeout_ns: 300_000_000, ..target(service, port) };
     let (port, _) = peer(|mut stream| {
@@ -139,7 +139,7 @@ pub async fn survives_nonsense(service: ServiceKind) {
     let fault = connect(&brief(port)).await.unwrap_err();
     assert_eq!(fault.class, Class::TimedOut, "{fault}");
 
-    // A length that nobody has the memory for.
+    // A length for which no host has the memory.
     let (port, _) = peer(|mut stream| {
         let _ = stream.write_all(&[0x7f, 0xff, 0xff, 0xff]);
         while stream.write_all(&[0; 1 << 12]).is_ok() {}
@@ -157,8 +157,8 @@ pub async fn survives_nonsense(service: ServiceKind) {
             if service == ServiceKind::Nfs {
                 answer[0] |= 0x80;
                 // As an answer to the call, as far as that goes.
-                let told = length.min(4).min(count.saturating_sub(4));
-                answer[4..4 + told].copy_from_slice(&call[4..4 + told]);
+                let given = length.min(4).min(count.saturating_sub(4));
+                answer[4..4 + given].copy_from_slice(&call[4..4 + given]);
             }
             let _ = stream.write_all(&answer);
             let _ = stream.read_to_end(&mut Vec::new());

@@ -45,7 +45,7 @@ pub fn run_in_threads(work: impl Future<Output = ()>) {
 
 fn run_in(runtime: &mut tokio::runtime::Builder, work: impl Future<Output = ()>) {
     runtime.enable_all().build().unwrap().block_on(async {
-        // So long only for it hangs, however busy the machine is.
+        // This long only if it hangs, however busy the machine is.
         let bounded = tokio::time::timeout(Duration::from_mins(10), work);
         bounded.await.expect("it hangs");
     });
@@ -331,12 +331,12 @@ pub async fn ends_wholly(service: ServiceKind) {
     assert_eq!(fault.class, Class::Reset, "{fault}");
     let again = serve(&Offer { port, ..offer(service, root.path()) }).await.unwrap();
     assert!(connect(&target).await.unwrap().list(None).await.is_ok());
-    // The port is taken now, and nobody listens at another address.
+    // The port is taken now, and no server listens at another address.
     assert!(serve(&Offer { port, ..offer(service, root.path()) }).await.is_err());
     again.end().await;
 }
 
-/// How a file that the server finds shorter than it had said is told of.
+/// How a file that the server finds shorter than it had said is reported.
 pub async fn notices_a_shrunk_file(service: ServiceKind) {
     let (root, serving, target) = served(service).await;
     std::fs::write(root.path().join("file"), content(100_000, 5)).unwrap();
@@ -348,7 +348,7 @@ pub async fn notices_a_shrunk_file(service: ServiceKind) {
     serving.end().await;
 }
 
-/// A full disk is told of as one.
+/// A full disk is reported as one.
 #[cfg(target_os = "linux")]
 pub async fn tells_of_a_full_disk(service: ServiceKind) {
     let root = TempDir::new().unwrap();

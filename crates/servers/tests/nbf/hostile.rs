@@ -125,7 +125,7 @@ fn annoy() {
     }
     stranger.send(server, &[0xf0, 0xf0, 0x05, 0x01]);
 
-    // Lengths that are not those of the frame, SAPs that are not there, whatever comes to mind.
+    // Lengths that are not those of the frame, SAPs that are not there, and other nonsense.
     let mut state = 1_u32;
     for round in 0..3000 {
         let length = round % 90;

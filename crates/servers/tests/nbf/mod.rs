@@ -104,8 +104,8 @@ fn a_name_that_no_station_has_is_told() {
     }
     let _cable = Cable::new();
     run(async {
-        let nobody = over_nbf(target(Smb1, 0), "left");
-        let fault = connect(&nobody).await.unwrap_err();
+        let absent = over_nbf(target(Smb1, 0), "left");
+        let fault = connect(&absent).await.unwrap_err();
         assert_eq!(fault.class, Class::Unreachable, "{fault}");
         assert!(fault.message.contains("no station answers"), "{fault}");
         let nowhere = over_nbf(target(Smb1, 0), "none");

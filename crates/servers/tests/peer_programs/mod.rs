@@ -40,7 +40,7 @@ pub fn skipped(what: &str) -> bool {
     false
 }
 
-/// A port for a program that has to be told one. It stays free until then: the system gives nobody a
+/// A port for a program that has to be given one. It stays free until then: the system gives no other program a
 /// port below 32768 who does not ask for it, and other tests begin elsewhere.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);

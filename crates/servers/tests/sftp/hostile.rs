@@ -224,7 +224,7 @@ fn a_server_that_does_not_tell_the_truth_is_not_believed() {
         }),
         Class::Protocol
     );
-    // The channel ends in the middle; no answer at all, or one to a question nobody asked.
+    // The channel ends in the middle; no answer at all, or one to a request that was not sent.
     assert_eq!(
         class(|kind, number| match kind {
             5 => b"hang up".to_vec(),

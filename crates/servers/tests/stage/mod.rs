@@ -146,7 +146,7 @@ pub async fn moves_small_files_without_stalls(session: &impl Session) {
     }
 }
 
-/// Names that come back as they went in, whatever is in them, of every length that a file system has.
+/// Names that come back as they went in, with any contents, of every length that a file system has.
 pub async fn keeps_awkward_names(session: &impl Session, root: &Path) {
     let longest = "x".repeat(255);
     let names: Vec<&str> = AWKWARD.iter().copied().chain([longest.as_str()]).collect();
@@ -167,7 +167,7 @@ pub async fn keeps_awkward_names(session: &impl Session, root: &Path) {
     assert_eq!(fs::read_dir(root).unwrap().count(), 0);
 }
 
-/// What cannot be is told apart, and nothing is overwritten.
+/// What cannot be has errors of its own, and nothing is overwritten.
 pub async fn check_refusals(session: &impl Session) {
     put(session, &path("a"), b"first").await;
     let again = session.open(&path("a"), Access::Create { size_bytes: 1 }).await;

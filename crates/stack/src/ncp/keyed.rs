@@ -1,6 +1,6 @@
 //! What a keyed login proves a password by.
 //!
-//! Source: B. Nance, Byte, March 1993; P. Szczerbina, Dr. Dobb's Journal, November 1993. Whoever hears a key and
+//! Source: B. Nance, Byte, March 1993; P. Szczerbina, Dr. Dobb's Journal, November 1993. A listener that has a key and
 //! the proof for it can try passwords without the server, at the speed of a table: it is worth little.
 
 use lanlab_wire::ncp::bindery::KEY_LEN;

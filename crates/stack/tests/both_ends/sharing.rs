@@ -1,4 +1,4 @@
-//! Opens of one file beside each other, and what an open may cut.
+//! Opens of one file at the same time, and what an open may cut.
 
 use lanlab_wire::smb1::nt_create_andx::{access, disposition, options};
 use lanlab_wire::smb1::status::error;

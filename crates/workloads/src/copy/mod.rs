@@ -18,7 +18,9 @@ pub use meters::{FileTime, Meters};
 pub use simulation::{Simulated, simulate};
 pub use totals::{Copying, Totals, add_up};
 pub use transfer::{SESSION_BYTES, Sink, Source, Transfer, capabilities};
-pub use worker::{Hashes, SINGLE_ATTEMPTS, Site, Worked, Worker, connect, connect_patiently};
+pub use worker::{
+    CopyEndpoints, Hashes, SINGLE_ATTEMPTS, Worked, Worker, connect, connect_patiently,
+};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicUsize;
 
 use super::{
-    Copying, Hashes, Meters, Site, Totals, Transfer, Worked, Worker, add_up, connect, lanes,
+    CopyEndpoints, Copying, Hashes, Meters, Totals, Transfer, Worked, Worker, add_up, connect,
+    lanes,
 };
 use crate::Progress;
 use crate::guard::Guard;
@@ -20,14 +21,14 @@ pub struct Simulated<S> {
     /// When all connections were there and copying began.
     pub start: Instant,
     /// What was copied between, as it is now.
-    pub site: S,
+    pub endpoints: S,
 }
 
 /// Copy all files, counted in `progress`; `start_ns` is the time from all connections being there to the start.
-pub async fn simulate<S: Site>(
+pub async fn simulate<S: CopyEndpoints>(
     time: VirtualTime,
     spec: CopySpec,
-    site: S,
+    endpoints: S,
     progress: Rc<Progress>,
     start_ns: u64,
 ) -> Result<Simulated<S>, Failure> {
@@ -35,16 +36,17 @@ pub async fn simulate<S: Site>(
     let next = AtomicUsize::new(0);
     let mut connected = Vec::new();
     for _ in 0..spec.parallel_files {
-        connected.push(connect(&site, &spec, &guard).await?);
+        connected.push(connect(&endpoints, &spec, &guard).await?);
     }
     let start = time.now().plus_nanos(start_ns);
     time.sleep_until(start).await;
-    site.begin();
+    endpoints.begin();
     let done = RefCell::new(Vec::new());
     let work = async |(session, capabilities, connect_ns): (S::Session, _, u64)| {
         let facts = lanlab_files::Session::facts(&session);
         let transfer = Transfer::new(capabilities, spec.sync, &guard);
-        let worker = Worker { spec: &spec, site: &site, next: &next, guard: &guard, transfer };
+        let worker =
+            Worker { spec: &spec, endpoints: &endpoints, next: &next, guard: &guard, transfer };
         let mut hashes = Hashes::new();
         let failure = worker.copy_all(session, &mut hashes).await.err();
         if failure.is_some() {
@@ -64,8 +66,8 @@ pub async fn simulate<S: Site>(
         Ok::<(), Failure>(())
     };
     lanes::all(connected.into_iter().map(work).collect()).await?;
-    let (files, bytes) = site.files();
+    let (files, bytes) = endpoints.files();
     let copying = Copying { start, files, bytes, host: None, left_out: LeftOut::default() };
     let totals = add_up(copying, done.take());
-    Ok(Simulated { totals, start, site })
+    Ok(Simulated { totals, start, endpoints })
 }

@@ -1,7 +1,7 @@
 //! One file, moved one way: opened, its blocks in order or several at once, closed.
 #![allow(
     clippy::await_holding_refcell_ref,
-    reason = "a buffer is one lane's: nobody else borrows it while that one waits"
+    reason = "a buffer is one lane's: nothing else borrows it while that one waits"
 )]
 
 use std::cell::{Cell, RefCell};

@@ -21,7 +21,7 @@ const MOST_PAUSE_NS: u64 = 5_000_000_000;
 pub type Hashes = Vec<(usize, Vec<u64>)>;
 
 /// What workers copy between: connections to the service, and this host's side of each file.
-pub trait Site {
+pub trait CopyEndpoints {
     /// A connection to the service.
     type Session: Session;
     /// What is read of a file to send it.
@@ -70,12 +70,12 @@ pub struct Worked {
 }
 
 /// Connect; gives also how the service is used, and how long it took.
-pub async fn connect<S: Site, K: Clock>(
-    site: &S,
+pub async fn connect<S: CopyEndpoints, K: Clock>(
+    endpoints: &S,
     spec: &CopySpec,
     guard: &Guard<'_, K>,
 ) -> Result<(S::Session, TransferCapabilities, u64), Failure> {
-    let connected = connect_patiently(guard, SETUP_ATTEMPTS, || site.connect()).await;
+    let connected = connect_patiently(guard, SETUP_ATTEMPTS, || endpoints.connect()).await;
     let (session, connect_ns) = connected.map_err(CopyError::into_failure)?;
     let capabilities = capabilities(spec, session.capabilities())?;
     Ok((session, capabilities, connect_ns))
@@ -121,7 +121,7 @@ pub struct Worker<'a, S, K> {
     /// What is asked for.
     pub spec: &'a CopySpec,
     /// What is copied between.
-    pub site: &'a S,
+    pub endpoints: &'a S,
     /// Number of the next file that no worker has taken.
     pub next: &'a AtomicUsize,
     /// Whether to go on.
@@ -130,13 +130,13 @@ pub struct Worker<'a, S, K> {
     pub transfer: Transfer<'a, K>,
 }
 
-impl<S: Site, K: Clock> Worker<'_, S, K> {
+impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
     /// Copy file after file until none is left.
     pub async fn copy_all(&self, session: S::Session, hashes: &mut Hashes) -> Result<(), Failure> {
         let mut session = Some(session);
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.site.files().0 {
+            if number >= self.endpoints.files().0 {
                 break;
             }
             let kept = self.copy_one(number, &mut session).await?;
@@ -159,7 +159,7 @@ impl<S: Site, K: Clock> Worker<'_, S, K> {
         let path = ServicePath::new(format!(
             "{}/files/{}",
             self.spec.working_name,
-            self.site.name(number)
+            self.endpoints.name(number)
         ))
         .map_err(|bad| Failure::new("copy.name", bad.message))?;
         let opened = self.guard.clock.now();
@@ -169,7 +169,7 @@ impl<S: Site, K: Clock> Worker<'_, S, K> {
             match self.guard.unless_stopped(attempt).await {
                 Ok((first_byte, hashes)) => {
                     let closed = self.guard.clock.now();
-                    let bytes = self.site.bytes(number);
+                    let bytes = self.endpoints.bytes(number);
                     self.transfer.meters.borrow_mut().file(FileTime {
                         number,
                         bytes,
@@ -209,21 +209,21 @@ impl<S: Site, K: Clock> Worker<'_, S, K> {
         is_again: bool,
     ) -> Result<(Instant, Option<Vec<u64>>), CopyError> {
         if session.is_none() {
-            *session = Some(self.site.connect().await?);
+            *session = Some(self.endpoints.connect().await?);
         }
         let Some(session) = session else { return Err(no_session().into()) };
-        let bytes = self.site.bytes(number);
+        let bytes = self.endpoints.bytes(number);
         match self.spec.direction {
             Direction::Upload => {
                 if is_again {
                     remove_part(session, path).await?;
                 }
-                let source = self.site.source(number)?;
+                let source = self.endpoints.source(number)?;
                 Ok((self.transfer.upload(session, path, bytes, &source).await?, None))
             }
             Direction::Download => {
                 let block_bytes = self.transfer.capabilities.block_bytes;
-                let sink = self.site.sink(number, block_bytes, is_again)?;
+                let sink = self.endpoints.sink(number, block_bytes, is_again)?;
                 let first_byte = self.transfer.download(session, path, bytes, &sink, false).await?;
                 Ok((first_byte, sink.close(self.spec.sync)?))
             }
@@ -237,12 +237,12 @@ impl<S: Site, K: Clock> Worker<'_, S, K> {
             let address = target.address.map(|address| address.to_string());
             let server = target.server_name.clone().or(address);
             let (done, moved) = self.guard.progress.counted();
-            let (files, all) = self.site.files();
+            let (files, all) = self.endpoints.files();
             failure.message = format!(
                 "{}: `{}` was under way, {done} of {files} files were done, {moved} of {all} bytes \
                  were moved: {}",
                 server.as_deref().unwrap_or(&target.directory),
-                self.site.name(number),
+                self.endpoints.name(number),
                 failure.message,
             );
         }

@@ -88,8 +88,8 @@ fn a_cookie_is_good_for_its_address_flow_and_session_only() {
     assert_eq!(acceptor.handle(&prove, from(2), Instant::ZERO), None);
     let mut later = Acceptor::new(TOKEN, 0, 3);
     assert_eq!(later.handle(&prove, from(1), Instant::ZERO), None);
-    let mut beside = Acceptor::new(TOKEN, 1, 2);
-    assert_eq!(beside.handle(&Message { flow: 1, ..prove }, from(1), Instant::ZERO), None);
+    let mut other = Acceptor::new(TOKEN, 1, 2);
+    assert_eq!(other.handle(&Message { flow: 1, ..prove }, from(1), Instant::ZERO), None);
     assert!(acceptor.handle(&prove, from(1), Instant::ZERO).is_some());
     assert_eq!(acceptor.peer(), Some(from(1)));
 }

@@ -13,13 +13,13 @@ const SHARES: u32 = 2;
 pub fn announced(announcement: &Announcement, protocol: &'static str, notes: &mut Notes<'_>) {
     let Announcement { kind, name, server_type, .. } = announcement;
     let address = notes.from.to_string();
-    let told = match kind {
+    let role = match kind {
         browser::Kind::Domain => "workgroup",
         browser::Kind::LocalMaster => "master browser",
         browser::Kind::Host if server_type & SHARES != 0 => "file server",
         browser::Kind::Host => "computer",
     };
-    notes.servers.see(told.to_owned(), name.clone(), protocol, address);
+    notes.servers.see(role.to_owned(), name.clone(), protocol, address);
     if *kind == browser::Kind::Host
         && let Ok(name) = Name::new(name, suffix::WORKSTATION)
     {

@@ -125,7 +125,7 @@ fn a_name_asked_for_by_udp_is_answered_by_whoever_knows_of_it() {
     }
     let reply = datagram([10, 0, 0, 2], 4000, 4001, &answer(0));
     assert_eq!(observed(&[reply]).names.len(), 0, "of another port");
-    // That nobody has it is an answer, too, and no sign of the name.
+    // That no host has it is an answer, too, and no sign of the name.
     let mut data = Vec::new();
     nbns::emit_negative(&query(Question::Addresses, files), 3, &mut data);
     let reply = datagram([10, 0, 0, 2], 137, 137, &data);
@@ -200,8 +200,8 @@ fn who_has_an_address_is_known_by_whoever_speaks() {
     assert_eq!(found(&[packet(true, 0, 7)]), (vec![], 0, 0), "a probe");
     assert_eq!(found(&[packet(true, 1, 7), packet(false, 7, 1)]).2, 1);
     let question = &observed(&[packet(true, 1, 7)]).unanswered[0];
-    let told = (question.question.as_str(), question.mac.as_str(), question.last_before_end_ns);
-    assert_eq!(told, ("ARP: who has", "02:00:00:00:00:01", 999_000));
+    let found = (question.question.as_str(), question.mac.as_str(), question.last_before_end_ns);
+    assert_eq!(found, ("ARP: who has", "02:00:00:00:00:01", 999_000));
 }
 
 #[test]
@@ -239,10 +239,10 @@ fn names_of_netbeui_are_known_by_what_is_said_of_them() {
 fn the_state_of_an_adapter_is_asked_for_and_told() {
     let (files, group) = (name("FILES", 0x20), Mac::NETBIOS_GROUP);
     let asked = named(NameCommand::StatusQuery, group, A, [files, NO_NAME], 0);
-    let told = named(NameCommand::StatusResponse, A, B, [NO_NAME, files], 0);
+    let status = named(NameCommand::StatusResponse, A, B, [NO_NAME, files], 0);
     let open = observed(std::slice::from_ref(&asked));
     assert_eq!(questions(&open), [("NetBEUI: status of", "FILES<20>")]);
-    assert_eq!(observed(&[asked, told]).answered_questions, 1);
+    assert_eq!(observed(&[asked, status]).answered_questions, 1);
 }
 
 /// An IPX packet of station A with SAP data, after `hops` routers.
@@ -289,7 +289,7 @@ fn servers_of_novell_advertise_and_are_asked_for() {
     let open = observed(&[asked(1, 4), asked(3, 4)]);
     let words = [("SAP: nearest", "file server"), ("SAP: which", "file server")];
     assert_eq!(questions(&open), words);
-    // Each is answered by its own kind of answer; whatever is named is an answer to any.
+    // Each is answered by its own kind of answer; a named one is an answer to any.
     let one = observed(&[asked(1, 4), asked(3, 4), advertising(0, sap, &served(2, 4, 1))]);
     assert_eq!((questions(&one), one.answered_questions), (vec![words[0]], 1));
     let any = advertising(0, sap, &[0, 3, 0xff, 0xff]);

@@ -96,10 +96,10 @@ impl DistributionMeter {
         let mut octets = Vec::new();
         V2Serializer::new()
             .serialize(&self.histogram, &mut octets)
-            .expect("a vector takes whatever is written to it");
+            .expect("a vector takes all that is written to it");
         let histogram =
             octets.iter().fold(String::with_capacity(2 * octets.len()), |mut text, octet| {
-                write!(text, "{octet:02x}").expect("a string takes whatever is written to it");
+                write!(text, "{octet:02x}").expect("a string takes all that is written to it");
                 text
             });
         Distribution {

@@ -74,12 +74,12 @@ mod tests {
             meter.record(second * 1_000_000_000, 1000 * (second + 1));
             meter.record(second * 1_000_000_000 + 1, 3000 * (second + 1));
         }
-        let told = meter.finish();
-        assert_eq!((told.interval_ns, told.replies.len()), (80_000_000, 113));
-        assert_eq!(told.replies.iter().sum::<u64>(), 20);
+        let finished = meter.finish();
+        assert_eq!((finished.interval_ns, finished.replies.len()), (80_000_000, 113));
+        assert_eq!(finished.replies.iter().sum::<u64>(), 20);
         // The last second is in the bin from 8.96 s on.
         let last = 112;
-        assert_eq!((told.mean_ns[last], told.longest_ns[last]), (20_000, 30_000));
-        assert_eq!((told.replies[1], told.mean_ns[1], told.longest_ns[1]), (0, 0, 0));
+        assert_eq!((finished.mean_ns[last], finished.longest_ns[last]), (20_000, 30_000));
+        assert_eq!((finished.replies[1], finished.mean_ns[1], finished.longest_ns[1]), (0, 0, 0));
     }
 }

@@ -76,7 +76,7 @@ pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Ve
         .filter_map(|wait| {
             let (from, to) = (wait.time_ns - wait.time_ns / EARLIER_PART, wait.below_ns);
             let around = to - from;
-            let (mut quick, mut beside, mut calls, mut stalled_ns) = (0, 0, 0_u64, 0_u128);
+            let (mut quick, mut nearby, mut calls, mut stalled_ns) = (0, 0, 0_u64, 0_u128);
             let mut mode = (0, 0);
             for (value, count) in times.times() {
                 if value < wait.time_ns / 4 {
@@ -86,12 +86,12 @@ pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Ve
                     stalled_ns += u128::from(value) * u128::from(count);
                     mode = mode.max((count, value));
                 } else if (from - around..to + around).contains(&value) {
-                    beside += count;
+                    nearby += count;
                 }
             }
             let is_mode = calls >= LEAST_CALLS
                 && calls >= all.div_ceil(ONE_IN)
-                && calls >= STANDS_OUT * beside;
+                && calls >= STANDS_OUT * nearby;
             let is_no_link = quick >= all.div_ceil(20) || bytes / all < SMALL_CALL_BYTES;
             (is_mode && is_no_link).then(|| Stall {
                 operation: operation.to_owned(),

@@ -13,7 +13,7 @@ fn spread(runs: &[(i64, u64)]) -> DistributionMeter {
 }
 
 /// All of it, the histogram too.
-fn told(meter: &DistributionMeter) -> String {
+fn printed(meter: &DistributionMeter) -> String {
     format!("{:?}", meter.finish())
 }
 
@@ -49,14 +49,14 @@ fn times_of_either_sign_keep_their_mean_and_spread() {
 fn an_empty_meter_changes_none_and_takes_in_all_of_another() {
     let (mut filled, empty) = (spread(&[(100, 3), (500, 1)]), DistributionMeter::new());
     filled.add(&empty);
-    assert_eq!(told(&filled), told(&spread(&[(100, 3), (500, 1)])));
+    assert_eq!(printed(&filled), printed(&spread(&[(100, 3), (500, 1)])));
     let mut sum = DistributionMeter::new();
     sum.add(&filled);
-    assert_eq!(told(&sum), told(&filled));
+    assert_eq!(printed(&sum), printed(&filled));
     sum.add(&spread(&[(-40, 2)]));
-    assert_eq!(told(&sum), told(&spread(&[(-40, 2), (100, 3), (500, 1)])));
+    assert_eq!(printed(&sum), printed(&spread(&[(-40, 2), (100, 3), (500, 1)])));
     assert_eq!(sum.samples(), 6);
-    assert_eq!(told(&empty), format!("{:?}", crate::messages::Distribution::default()));
+    assert_eq!(printed(&empty), format!("{:?}", crate::messages::Distribution::default()));
 }
 
 /// Delays that grow by 1, 2, … 100 ns.
@@ -132,7 +132,7 @@ fn the_window_of_numbers_reaches_back_by_65536_and_no_further() {
     assert_eq!(window.arrived_since(2), Some(1));
     assert_eq!(window.arrived_since(65_537), Some(0));
     assert_eq!(window.arrived_since(70_000), Some(0));
-    // What enters takes the place of what leaves, and of nothing beside it.
+    // What enters takes the place of what leaves, and of nothing else.
     assert_eq!(window.observe(65_537), Seen::InOrder);
     assert_eq!(window.observe(1), Seen::Stale);
     assert_eq!(window.observe(65_536), Seen::Duplicate);
@@ -247,7 +247,7 @@ fn a_group_is_left_out_when_the_next_is_due() {
 mod stall {
     use super::*;
 
-    /// Of calls of so many milliseconds, so often each: how many timers they seem to wait for.
+    /// Of calls of these milliseconds and counts: how many timers they seem to wait for.
     fn stalls(runs: &[(f64, u64)], bytes: u64) -> usize {
         let runs: Vec<_> = runs.iter().map(|(ms, count)| ((ms * 1e6) as i64, *count)).collect();
         find_stalls("read", &spread(&runs), bytes).len()
@@ -264,11 +264,11 @@ mod stall {
     #[test]
     fn a_mode_has_four_times_the_calls_beside_it() {
         // 38 to 50 ms is the mode; 26 to 62 ms its neighbourhood.
-        for (beside, is_there) in
+        for (nearby, is_there) in
             [(25.8, true), (26.2, false), (37.8, false), (50.3, false), (61.7, false), (62.3, true)]
         {
-            assert_eq!(stalls(&[(41.0, 7), (beside, 2)], 0), usize::from(is_there), "{beside} ms");
-            assert_eq!(stalls(&[(41.0, 8), (beside, 2)], 0), 1, "{beside} ms");
+            assert_eq!(stalls(&[(41.0, 7), (nearby, 2)], 0), usize::from(is_there), "{nearby} ms");
+            assert_eq!(stalls(&[(41.0, 8), (nearby, 2)], 0), 1, "{nearby} ms");
         }
     }
 

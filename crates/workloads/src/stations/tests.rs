@@ -52,7 +52,7 @@ fn the_first_reason_to_stop_counts() {
     }
     let job = Job::new(&spec());
     job.stop(StationsEnd::Time);
-    assert_eq!(job.stopped(), None, "a time that is over stops nobody else");
+    assert_eq!(job.stopped(), None, "a time that is over stops no other station");
 }
 
 #[test]

@@ -49,7 +49,7 @@ pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<
     }
     let thinned = alike(&mut readings);
     let summed = Summed::of(&readings, job.spec.own.first, job.spec.own.count);
-    let (facts, manner) = counts.agreed.clone().unwrap_or_else(nobody);
+    let (facts, manner) = counts.agreed.clone().unwrap_or_else(nothing_agreed);
     let is_known = times.is_cpu_known && times.elapsed_ns > 0;
     let stationed = Stationed {
         stations: job.spec.own.count,
@@ -119,7 +119,7 @@ fn ended_by(job: &Job, counts: &Counts) -> StationsEnd {
 }
 
 /// No station came so far as to agree on anything.
-fn nobody() -> (Facts, TransferCapabilities) {
+fn nothing_agreed() -> (Facts, TransferCapabilities) {
     let none = || "none".to_owned();
     let facts =
         Facts { protocol: none(), protection: none(), server: None, no_delay: None, tcp: None };

@@ -353,7 +353,7 @@ fn a_sender_ends_by_silence_and_by_its_driver() {
     assert_eq!(ends(10), (true, EndedBy::Cancelled));
 }
 
-/// How a sender of three messages of so many bytes ends, if its receiver then says this.
+/// How a sender of three messages of this many bytes ends, if its receiver then says this.
 fn confirmed(message_bytes: usize, kind: Kind) -> Option<EndedBy> {
     let plan = Plan { message_bytes, ..paced(Amount::Messages(3), 0) };
     let progress = Progress::default();

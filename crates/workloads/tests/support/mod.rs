@@ -31,15 +31,15 @@ pub enum Service {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fails {
     Never,
-    /// Every so many calls the connection is reset.
+    /// Every this many calls the connection is reset.
     ResetsEvery(u64),
     /// From this call on nothing is answered until a time-out of one second.
     SilentFrom(u64),
     /// From this call on connections are reset and refused.
     DeadFrom(u64),
-    /// Nobody can connect before this time.
+    /// No client can connect before this time.
     StartsAt(Instant),
-    /// Every so many reads one bit is wrong.
+    /// Every this many reads one bit is wrong.
     CorruptsEvery(u64),
     /// From this call on nothing is allowed: a denial takes [`DENIAL_NS`].
     DeniesFrom(u64),

@@ -1,4 +1,4 @@
-//! Whole answers over a stream that gives its octets in whatever parts a test wants.
+//! Whole answers over a stream that gives its octets in the parts that a test wants.
 
 use proptest::prelude::*;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanlab_clients::{Below, Kind};
+use lanlab_clients::{ConfinedDirectory, Kind};
 use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
 use lanlab_os::positioned::read_at;
@@ -46,7 +46,7 @@ pub struct Entry {
 #[derive(Debug)]
 enum Origin {
     Dataset(DatasetSpec),
-    Tree(Arc<Below>),
+    Tree(Arc<ConfinedDirectory>),
 }
 
 impl Files {
@@ -89,7 +89,7 @@ impl Files {
 
     fn look_through(
         &mut self,
-        tree: &Below,
+        tree: &ConfinedDirectory,
         directory: Option<&ServicePath>,
         depth: usize,
         running: &Running,
@@ -193,8 +193,8 @@ impl Files {
 
 /// The directory that files are sent from, held open: a link that somebody puts in the place of a
 /// file or directory in it is not followed.
-pub fn open_source(directory: &Path) -> Result<Arc<Below>, Failure> {
-    Below::shared(directory).map_err(|error| of_file("open", directory, &error))
+pub fn open_source(directory: &Path) -> Result<Arc<ConfinedDirectory>, Failure> {
+    ConfinedDirectory::shared(directory).map_err(|error| of_file("open", directory, &error))
 }
 
 /// Check how many names are listed, and files and directories are known.
@@ -227,7 +227,7 @@ pub enum Truth {
 
 impl Truth {
     /// What is in a file of this host.
-    pub fn open(below: &Below, file: &ServicePath) -> Result<Self, Failure> {
+    pub fn open(below: &ConfinedDirectory, file: &ServicePath) -> Result<Self, Failure> {
         let path = below.place(Some(file));
         let file = below.file(file, Access::Read).map_err(|error| match error.kind() {
             // It was a file, in directories.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lanlab_clients::{Below, Kind};
+use lanlab_clients::{ConfinedDirectory, Kind};
 use lanlab_files::{Access, ServicePath};
 use lanlab_os as os;
 use lanlab_os::positioned::write_all_at;
@@ -92,14 +92,15 @@ pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {
 /// of the trial's name, even if another program replaces its path meanwhile.
 #[derive(Debug)]
 pub struct Place {
-    below: Below,
+    below: ConfinedDirectory,
     working: ServicePath,
 }
 
 impl Place {
     /// In this directory, which must be there.
     pub fn new(directory: &Path, working: ServicePath) -> Result<Self, Failure> {
-        let below = Below::open(directory).map_err(|error| of_file("open", directory, &error))?;
+        let below = ConfinedDirectory::open(directory)
+            .map_err(|error| of_file("open", directory, &error))?;
         Ok(Self { below, working })
     }
 

@@ -129,9 +129,12 @@ fn what_stays_is_counted_and_twenty_are_named() {
     left.refused(&at(2), &Fault::new(Class::Denied, "second"));
     assert!(left.has_refusal());
     (3..25).for_each(|number| left.kept(&at(number)));
-    let told = left.described().unwrap();
+    let described = left.described().unwrap();
     let names: Vec<_> = (0..20).map(|number| format!("f{number}")).collect();
-    assert_eq!((told.count, told.names, told.refusal.as_deref()), (25, names, Some("first")));
+    assert_eq!(
+        (described.count, described.names, described.refusal.as_deref()),
+        (25, names, Some("first"))
+    );
     assert!(NotRemoved::default().described().is_none());
 }
 

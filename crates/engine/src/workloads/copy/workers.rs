@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use lanlab_clients::{AnySession, Below, CarriedSince};
+use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory};
 use lanlab_files::{ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::Guard;
 use lanlab_workloads::copy::{
-    Copying, Hashes, Site, Totals, Transfer, Worked, Worker, add_up, connect,
+    CopyEndpoints, Copying, Hashes, Totals, Transfer, Worked, Worker, add_up, connect,
 };
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
@@ -52,7 +52,7 @@ pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
 }
 
 /// Where the files of an upload are at this host, unless they are made as they are sent.
-pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<Below>>, Failure> {
+pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<ConfinedDirectory>>, Failure> {
     match &spec.client {
         ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
             open_source(&absolute(directory)?).map(Some)
@@ -102,7 +102,7 @@ struct Job<'a> {
     spec: &'a CopySpec,
     files: &'a Files,
     /// Where files are sent from at this host, unless they are made as they are sent.
-    source: Option<&'a Below>,
+    source: Option<&'a ConfinedDirectory>,
     place: Option<&'a Place>,
     /// Number of the next file that no worker has taken.
     next: AtomicUsize,
@@ -122,7 +122,7 @@ impl Job<'_> {
     /// Connect all threads, wait for the start, copy.
     fn run(&self) -> Result<Timed, Failure> {
         thread::scope(|scope| {
-            let (tell, told) = mpsc::channel();
+            let (tell, results) = mpsc::channel();
             let workers: Vec<_> = (0..self.spec.parallel_files)
                 .map(|_| {
                     let tell = tell.clone();
@@ -139,7 +139,7 @@ impl Job<'_> {
             drop(tell);
             let connected = || -> Result<Instant, Failure> {
                 for _ in &workers {
-                    told.recv().map_err(|_| thread_is_gone())??;
+                    results.recv().map_err(|_| thread_is_gone())??;
                 }
                 self.running.ready(Vec::new(), None);
                 self.running.wait_for_start(|| Ok(()))
@@ -180,7 +180,7 @@ impl Job<'_> {
         let facts = session.facts();
         let guard = &self.guard;
         let transfer = Transfer::new(capabilities, self.spec.sync, guard);
-        let worker = Worker { spec: self.spec, site: self, next: &self.next, guard, transfer };
+        let worker = Worker { spec: self.spec, endpoints: self, next: &self.next, guard, transfer };
         let _ = tell.send(Ok(()));
         let start = starts.recv().map_err(|_| Failure::cancelled())?;
         let is_time = self.running.wait_to_begin(start);
@@ -199,7 +199,7 @@ impl Job<'_> {
     }
 }
 
-impl Site for Job<'_> {
+impl CopyEndpoints for Job<'_> {
     type Session = AnySession;
     type Source = Truth;
     type Sink = Sink;

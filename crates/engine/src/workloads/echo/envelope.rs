@@ -25,7 +25,7 @@ impl Envelope {
         }
     }
 
-    /// Octets beside the message in what is received, at most.
+    /// Most octets that are received in addition to the message.
     pub fn most_bytes(self) -> usize {
         match self {
             Self::Udp => 0,

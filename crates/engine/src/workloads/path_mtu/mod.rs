@@ -174,10 +174,10 @@ fn search(
             .map_err(|error| Failure::system("receive time-out", &error))?;
         match socket.plain().recv(&mut buffer) {
             Ok(length) => take(&mut search, token, &buffer[..length], header),
-            Err(error) => match told_by(&error) {
-                Told::TooLong => was_told = true,
-                Told::Nothing => {}
-                Told::NotThere => os::sleep_until(now.plus_nanos(1_000_000)),
+            Err(error) => match receive_error(&error) {
+                ReceiveError::TooLong => was_told = true,
+                ReceiveError::Nothing => {}
+                ReceiveError::NotThere => os::sleep_until(now.plus_nanos(1_000_000)),
             },
         }
         search.handle_timeout(os::monotonic());
@@ -193,9 +193,9 @@ fn search(
     })
 }
 
-/// What an error of a receive tells.
+/// What an error of a receive means.
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum ReceiveError {
     /// A router has reported that a datagram was too long for its next link.
     TooLong,
     /// Nothing came in time.
@@ -204,13 +204,13 @@ enum Told {
     NotThere,
 }
 
-fn told_by(error: &io::Error) -> Told {
+fn receive_error(error: &io::Error) -> ReceiveError {
     if DatagramSocket::is_too_long(error) {
-        Told::TooLong
+        ReceiveError::TooLong
     } else if is_idle(error) {
-        Told::Nothing
+        ReceiveError::Nothing
     } else {
-        Told::NotThere
+        ReceiveError::NotThere
     }
 }
 

@@ -32,7 +32,7 @@ fn only_a_datagram_of_the_session_that_is_longer_than_its_answer_is_answered() {
 fn an_error_that_is_gone_when_tried_again_is_about_another_datagram() {
     // EMSGSIZE and ECONNREFUSED.
     let (too_long, refused) = (Err(90), Err(111));
-    let told = |answers: &[Result<usize, i32>]| {
+    let is_reported = |answers: &[Result<usize, i32>]| {
         let mut left = answers.iter();
         let is_told = is_told_of_another(|| {
             let answer = left.next().expect("an answer for each datagram");
@@ -41,9 +41,9 @@ fn an_error_that_is_gone_when_tried_again_is_about_another_datagram() {
         assert_eq!(left.next(), None, "each datagram was sent");
         is_told
     };
-    assert!(told(&[too_long, Ok(100)]));
-    assert!(!told(&[too_long, too_long]) && !told(&[too_long, refused]));
-    assert!(!told(&[Ok(100)]) && !told(&[refused]));
+    assert!(is_reported(&[too_long, Ok(100)]));
+    assert!(!is_reported(&[too_long, too_long]) && !is_reported(&[too_long, refused]));
+    assert!(!is_reported(&[Ok(100)]) && !is_reported(&[refused]));
 }
 
 #[test]
@@ -65,9 +65,12 @@ fn a_short_answer_tells_what_came_and_a_long_one_that_it_passes_back() {
 #[test]
 fn what_an_error_tells_is_known_by_its_kind() {
     let kinds = [io::ErrorKind::WouldBlock, io::ErrorKind::ConnectionRefused];
-    assert_eq!(kinds.map(|kind| told_by(&kind.into())), [Told::Nothing, Told::NotThere]);
+    assert_eq!(
+        kinds.map(|kind| receive_error(&kind.into())),
+        [ReceiveError::Nothing, ReceiveError::NotThere]
+    );
     #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-    assert_eq!(told_by(&io::Error::from_raw_os_error(90)), Told::TooLong);
+    assert_eq!(receive_error(&io::Error::from_raw_os_error(90)), ReceiveError::TooLong);
     let codes = [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied]
         .map(|kind| not_probing(&kind.into()).code);
     assert_eq!(codes[0], "path_mtu.unsupported");

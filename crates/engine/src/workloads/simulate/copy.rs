@@ -10,7 +10,7 @@ use lanlab_sim::programs::HostNode;
 use lanlab_sim::{Host, HostId, World};
 use lanlab_units::Instant;
 use lanlab_workloads::Progress;
-use lanlab_workloads::copy::{self, Sink, Site, Source, Totals};
+use lanlab_workloads::copy::{self, CopyEndpoints, Sink, Source, Totals};
 use lanlab_workloads::dataset::{Content, content, file_name, sizes};
 use lanlab_workloads::virtual_time::Task;
 
@@ -45,7 +45,7 @@ pub struct Copying {
 }
 
 /// What a client copies between: its own files, and the server.
-struct SimulatedSite<C> {
+struct SimulatedEndpoints<C> {
     clients: C,
     host: Host<HostNode>,
     spec: CopySpec,
@@ -115,7 +115,7 @@ pub fn start(
     let service = spec.service.service;
     let served = FileMachines::serve(world, machines, &spec.service, contents)?;
     let progress = Rc::<Progress>::default();
-    let site = SimulatedSite {
+    let endpoints = SimulatedEndpoints {
         clients: (),
         host: world.host(0),
         spec: spec.clone(),
@@ -126,22 +126,23 @@ pub fn start(
         before: RefCell::default(),
         sent: Rc::default(),
     };
-    let sent = Rc::clone(&site.sent);
+    let sent = Rc::clone(&endpoints.sent);
     let task = match service {
-        ServiceKind::Ftp => work(site.of(Ftp), &progress),
-        ServiceKind::Ncp => work(site.of(Ncp), &progress),
-        _ => work(site.of(Smb1), &progress),
+        ServiceKind::Ftp => work(endpoints.of(Ftp), &progress),
+        ServiceKind::Ncp => work(endpoints.of(Ncp), &progress),
+        _ => work(endpoints.of(Smb1), &progress),
     };
     let reported = Cell::new((0, 0));
     Ok(Copying { task, served, progress, reported, sent, spec: Box::new(spec.clone()), files })
 }
 
-fn work<C: Connects>(site: SimulatedSite<C>, progress: &Rc<Progress>) -> Task<Outcome> {
-    let (client, spec, progress) = (site.host.clone(), site.spec.clone(), Rc::clone(progress));
+fn work<C: Connects>(endpoints: SimulatedEndpoints<C>, progress: &Rc<Progress>) -> Task<Outcome> {
+    let (client, spec, progress) =
+        (endpoints.host.clone(), endpoints.spec.clone(), Rc::clone(progress));
     let time = client.clock().clone();
     client.spawn("copy", async move {
-        let done = copy::simulate(time, spec, site, progress, START_NS).await?;
-        done.site.end();
+        let done = copy::simulate(time, spec, endpoints, progress, START_NS).await?;
+        done.endpoints.end();
         Ok((done.totals, done.start))
     })
 }
@@ -197,15 +198,15 @@ impl Copying {
     }
 }
 
-impl SimulatedSite<()> {
+impl SimulatedEndpoints<()> {
     /// With clients of a service.
-    fn of<C>(self, clients: C) -> SimulatedSite<C> {
+    fn of<C>(self, clients: C) -> SimulatedEndpoints<C> {
         let Self { clients: (), host, spec, server, disk, contents, files, before, sent } = self;
-        SimulatedSite { clients, host, spec, server, disk, contents, files, before, sent }
+        SimulatedEndpoints { clients, host, spec, server, disk, contents, files, before, sent }
     }
 }
 
-impl<C> SimulatedSite<C> {
+impl<C> SimulatedEndpoints<C> {
     /// What each machine has sent since the start of the world.
     fn sent_until_now(&self) -> Vec<SimulatedSent> {
         let counts = self.host.medium();
@@ -227,7 +228,7 @@ impl<C> SimulatedSite<C> {
     }
 }
 
-impl<C: Connects> Site for SimulatedSite<C> {
+impl<C: Connects> CopyEndpoints for SimulatedEndpoints<C> {
     type Session = WithDisk<C::Session>;
     type Source = Pattern;
     type Sink = Compared;

@@ -81,7 +81,7 @@ async fn make(
     Ok((files.get(), bytes.get()))
 }
 
-/// A service that moves whole files has no word for bringing one to its disk.
+/// A service that moves whole files has no operation that brings one to its disk.
 fn check_sync(sync: StationSync, in_order: bool) -> Result<(), Failure> {
     if sync == StationSync::Each && in_order {
         let allowed = "`none`, as this service has no word for that";

@@ -246,7 +246,7 @@ fn a_trial_with_more_operations_than_room_keeps_every_few_and_sums_all() {
     assert_eq!(trial.summed, stationed.readings);
     assert_eq!(stationed.response.samples, stationed.readings);
     assert_eq!(stationed.bytes, 750 * stationed.readings);
-    // Of each station its first operation is there, and then every so many of its blocks.
+    // Of each station its first operation is there, and then every n-th of its blocks.
     for station in 0..5 {
         let blocks: Vec<u64> = (trial.readings.iter())
             .filter(|reading| reading.station == station)

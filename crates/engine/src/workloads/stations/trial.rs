@@ -124,7 +124,7 @@ fn run<C: Connector + Clone + Send>(
     let alone = is_alone(&job.spec);
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let (connected, told) = mpsc::channel();
+        let (connected, results) = mpsc::channel();
         let (over, overs) = mpsc::channel();
         let count = shares.len();
         let (mut starts, mut leaves, mut totals) = (Vec::new(), Vec::new(), Vec::new());
@@ -163,7 +163,7 @@ fn run<C: Connector + Clone + Send>(
             workers.push(worker);
         }
         drop((connected, over));
-        let start = all_connected(job, running, &told, count)
+        let start = all_connected(job, running, &results, count)
             .inspect_err(|_| job.stop(StationsEnd::Cancelled))?;
         let setup_ns = start.1;
         let start = start.0;
@@ -209,12 +209,12 @@ fn is_crowded(threads: usize, processors: usize) -> bool {
 fn all_connected(
     job: &Job,
     running: &Running,
-    told: &mpsc::Receiver<Result<(), Failure>>,
+    results: &mpsc::Receiver<Result<(), Failure>>,
     count: usize,
 ) -> Result<(Instant, u64), Failure> {
     let mut left = count;
     while left > 0 {
-        match told.recv_timeout(LOOK) {
+        match results.recv_timeout(LOOK) {
             Ok(connected) => {
                 connected?;
                 left -= 1;

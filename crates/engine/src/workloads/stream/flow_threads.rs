@@ -13,7 +13,7 @@ use lanlab_units::Instant;
 use lanlab_workloads::stream::CpuMeter;
 
 use super::Plan;
-use super::turns::{Agenda, Look, Looks, Pause, is_alone};
+use super::flow_scheduler::{Agenda, Look, Looks, Pause, is_alone};
 use crate::messages::{EndedBy, Failure, HostWindow, Receive};
 use crate::running::Running;
 use crate::waiting::Waiter;

@@ -3,15 +3,15 @@
 mod acknowledged;
 mod alive;
 mod choice;
+mod flow_scheduler;
 mod flow_threads;
 mod hand_over;
 mod joined;
 mod peer;
+mod receiver_load;
 mod sent;
-mod slowness;
 mod tcp_receive;
 mod tcp_send;
-mod turns;
 mod udp_receive;
 mod udp_send;
 
@@ -243,7 +243,7 @@ pub fn receive(request: StreamReceive) -> Result<Task, Failure> {
     check_addresses(Some(request.bind), request.peer)?;
     let mut session = check(&request.spec, &request.session)?;
     let plan = &session.plan;
-    slowness::check(&request.load)?;
+    receiver_load::check(&request.load)?;
     if request.load.rivals > 0 && request.processor.is_none() {
         return Err(Failure::value("load.rivals", request.load.rivals, "0 without a processor")
             .hint("name the processor that they share with the receiver"));

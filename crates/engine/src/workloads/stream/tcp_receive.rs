@@ -9,9 +9,9 @@ use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{ByteCounter, CpuMeter};
 
+use super::flow_scheduler::is_alone;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use super::slowness::Slowness;
-use super::turns::is_alone;
+use super::receiver_load::AppliedLoad;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
@@ -76,7 +76,7 @@ pub fn receive_over(
             usage: ThreadUsage::default(),
             receive_calls: 0,
             intervals: IntervalMeter::new(plan.interval_ns),
-            slowness: Slowness::new(load)?,
+            applied_load: AppliedLoad::new(load)?,
         };
         let mut flows = Vec::with_capacity(share.len());
         for (_, stream) in share {
@@ -88,10 +88,10 @@ pub fn receive_over(
         for flow in &mut flows {
             flow.begin()?;
         }
-        shared.slowness.begin(processor)?;
+        shared.applied_load.begin(processor)?;
         let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         shared.usage.end();
-        shared.usage.leave_out(shared.slowness.worked_ns());
+        shared.usage.leave_out(shared.applied_load.worked_ns());
         let flows = flows.into_iter().map(Receiver::finish).collect();
         Ok(Driven { flows, meters: shared, failure })
     };
@@ -173,7 +173,7 @@ struct Shared {
     usage: ThreadUsage,
     receive_calls: u64,
     intervals: IntervalMeter,
-    slowness: Slowness,
+    applied_load: AppliedLoad,
 }
 
 /// One flow while it receives.
@@ -288,7 +288,7 @@ impl<'a> Receiver<'a> {
         let messages = self.counter.count(octets, now, &mut shared.intervals);
         self.running.count(messages, octets);
         shared.receive_calls += 1;
-        shared.slowness.after(messages);
+        shared.applied_load.after(messages);
     }
 
     fn finish(self) -> Received {

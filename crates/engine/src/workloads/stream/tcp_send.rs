@@ -9,9 +9,9 @@ use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
 use super::acknowledged::{self, Acknowledgements, Confirmation, Drained, Over};
+use super::flow_scheduler::waits_for_room;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::sent::{cpu_of, sum_up};
-use super::turns::waits_for_room;
 use super::{Plan, Session};
 use crate::messages::{AcknowledgedFlow, EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;

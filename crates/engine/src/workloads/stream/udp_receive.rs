@@ -11,10 +11,10 @@ use lanlab_wire::session::QUESTION_LEN;
 use lanlab_workloads::measure::{DelayVariationMeter, DistributionMeter, IntervalMeter};
 
 use super::alive::{Word, say_alive_during};
+use super::flow_scheduler::is_alone;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::joined::{self, JOINED_BYTES};
-use super::slowness::Slowness;
-use super::turns::is_alone;
+use super::receiver_load::AppliedLoad;
 use super::{Plan, Session, worst_end};
 use crate::host::cpu_time;
 use crate::messages::{
@@ -73,7 +73,7 @@ pub fn receive(
             let incoming = Incoming::new(plan, token, flow, accepted.acceptor, start);
             flows.push(Receiver::new(plan, word, incoming, alone, running, start));
         }
-        shared.slowness.begin(request.processor)?;
+        shared.applied_load.begin(request.processor)?;
         let failure = flow_threads::drive_receivers(&mut flows, &mut shared, plan.receive).err();
         for flow in flows.iter_mut().filter(|flow| !flow.is_over) {
             flow.stop(EndedBy::Failed, os::monotonic(), &mut shared.meters);
@@ -193,7 +193,7 @@ fn merged_intervals<U>(meters: &[Meters<U>]) -> Intervals {
 struct Shared {
     batch: ReceiveBatch,
     meters: Meters<ThreadUsage>,
-    slowness: Slowness,
+    applied_load: AppliedLoad,
 }
 
 impl Shared {
@@ -202,12 +202,12 @@ impl Shared {
         Ok(Self {
             batch: ReceiveBatch::new(buffers, read_bytes),
             meters: Meters::new(plan, request.sender_clock),
-            slowness: Slowness::new(request.load)?,
+            applied_load: AppliedLoad::new(request.load)?,
         })
     }
 
     fn finish(mut self) -> Meters<ThreadUsage> {
-        self.meters.usage.leave_out(self.slowness.worked_ns());
+        self.meters.usage.leave_out(self.applied_load.worked_ns());
         self.meters
     }
 }
@@ -297,7 +297,7 @@ impl<'a> Receiver<'a> {
 
     /// Take in what the last call has brought.
     fn take_batch(&mut self, shared: &mut Shared) {
-        let Shared { batch, meters, slowness } = shared;
+        let Shared { batch, meters, applied_load } = shared;
         let now = os::monotonic();
         if now >= self.window_start {
             meters.usage.begin();
@@ -341,7 +341,7 @@ impl<'a> Receiver<'a> {
         self.running
             .progress
             .saw(counter.expected() - expected_before, counter.delay_variation_ns());
-        slowness.after(datagrams);
+        applied_load.after(datagrams);
     }
 
     /// See whether it is over.

@@ -8,10 +8,10 @@ use lanlab_os::{DatagramSocket, Interest, Readiness, SendBatch};
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, RECEIVE_LEN, Token};
 
+use super::flow_scheduler::waits_for_room;
 use super::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use super::hand_over::hand_over;
 use super::sent::{cpu_of, sum_up};
-use super::turns::waits_for_room;
 use super::{Plan, Session};
 use crate::messages::{EndedBy, Failure, Io, StreamSend, StreamSent};
 use crate::running::Running;

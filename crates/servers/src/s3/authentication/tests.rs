@@ -98,7 +98,7 @@ fn whatever_is_changed_after_it_was_signed_is_refused() {
     ] {
         assert_eq!(code(&asked, TIME_S), wrong, "{what}");
     }
-    // What is heeded has to be signed, and nobody else is known.
+    // What is heeded has to be signed, and no other user is known.
     let unsigned = get(AUTHORIZATION_OF_GET, &[("x-amz-copy-source", "/a/b")]);
     assert_eq!(code(&unsigned, TIME_S), Err(Code::AccessDenied));
     let without_host = AUTHORIZATION_OF_GET.replace("host;", "");
@@ -119,7 +119,7 @@ fn what_is_not_version_4_is_said() {
     assert_eq!(code(&asked("GET", "/b/k", &[]), TIME_S), Err(Code::AccessDenied));
     let both = asked("GET", URL, &[("Authorization", AUTHORIZATION_OF_GET)]);
     assert_eq!(code(&both, TIME_S), Err(Code::InvalidArgument));
-    // Whom nobody is asked for is anybody.
+    // Without credentials any user is admitted.
     let payload = admit(&asked("GET", "/b/k", &[]), None, UNIX_EPOCH).unwrap();
     assert!(matches!(payload, Payload::Unsigned));
     for odd in ["", "abc", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"] {

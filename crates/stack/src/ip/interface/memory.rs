@@ -8,7 +8,7 @@ use super::super::connection::Connection;
 use super::super::{Mac, TcpProfile};
 use super::{Event, Interface, MOST_RESETS};
 
-/// Entries of a node of the standard library's trees, its least, and what it has beside them.
+/// Entries of a node of the standard library's trees, its least, and its other bytes.
 const NODE_ENTRIES: usize = 11;
 const LEAST_ENTRIES: usize = 5;
 const NODE_BYTES: usize = 128;

@@ -1,4 +1,4 @@
-//! The toy beside NetBEUI: a node has the carriers that it is given, and each does as if it were alone.
+//! The toy next to NetBEUI: a node has the carriers that it is given, and each does as if it were alone.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};

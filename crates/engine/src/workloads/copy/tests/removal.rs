@@ -37,7 +37,7 @@ fn served(others: &[&str]) -> Scripted {
     Scripted::with(&[W, FILES], &files)
 }
 
-/// How many files were removed beside the mark, and what is left.
+/// How many files were removed apart from the mark, and what is left.
 fn emptied(session: &Scripted) -> (Result<u64, CopyError>, Option<LeftBehind>) {
     let written = Written { files: vec![at("a"), at("b")], directories: Vec::new() };
     let mut left = NotRemoved::default();
@@ -118,7 +118,7 @@ fn files_of_others_stay_and_are_not_waited_for() {
     assert_eq!(names(left), (vec![FILES.to_owned()], None));
     assert_eq!(session.called(REMOVE_FILES), 1);
     assert_eq!(session.left(), [W, FILES, other]);
-    // Nor are they a refusal, whatever the server says of the directory.
+    // Nor are they a refusal, for any answer of the server about the directory.
     let session = served(&[other]).answers(REMOVE_FILES, Says(Class::Denied), ALWAYS);
     assert_eq!(names(emptied(&session).1), (vec![FILES.to_owned()], None));
 }
@@ -294,9 +294,13 @@ fn a_listing_that_is_not_understood_leaves_nothing() {
         (format!("list {FILES}"), Class::Unsupported),
     ] {
         let session = trial().answers(&call, Says(class), ALWAYS);
-        let told = removed(&session).unwrap();
-        assert_eq!((told.removed_files, told.is_gone, told.left), (2, true, None), "{call}");
-        assert_eq!(told.not_listed, Some(format!("{call}: {class:?}")));
+        let removal = removed(&session).unwrap();
+        assert_eq!(
+            (removal.removed_files, removal.is_gone, removal.left),
+            (2, true, None),
+            "{call}"
+        );
+        assert_eq!(removal.not_listed, Some(format!("{call}: {class:?}")));
         assert!(session.left().is_empty(), "{call}: {:?}", session.left());
     }
     // A connection that fails is another matter.
@@ -309,9 +313,9 @@ fn a_listing_that_is_not_understood_leaves_nothing() {
 fn where_one_word_removes_files_and_whole_directories_nothing_is_removed_unseen() {
     let session = trial().answers(&format!("list {FILES}"), Says(Class::Protocol), ALWAYS);
     let spec = changed(&json!({"service": {"service": "webdav", "server_name": "h"}}));
-    let told = done(remove(&spec, &session)).unwrap();
-    assert_eq!((told.removed_files, told.is_gone), (0, false));
-    assert_eq!(told.left.unwrap().refusal, Some(format!("list {FILES}: Protocol")));
+    let removal = done(remove(&spec, &session)).unwrap();
+    assert_eq!((removal.removed_files, removal.is_gone), (0, false));
+    assert_eq!(removal.left.unwrap().refusal, Some(format!("list {FILES}: Protocol")));
     assert_eq!(session.left().len(), 5);
 }
 
@@ -326,13 +330,13 @@ fn a_mark_that_cannot_be_read_removes_nothing() {
 fn the_mark_stays_with_what_is_refused_and_goes_when_that_is_of_others() {
     let first = format!("{FILES}/{}", crate::workloads::dataset::file_name(0));
     let session = trial().answers(&format!("remove {first}"), Says(Class::Denied), ALWAYS);
-    let told = removed(&session).unwrap();
-    assert_eq!((told.removed_files, told.is_gone), (1, false));
-    assert_eq!(names(told.left).0, [first.as_str(), FILES, MARK, W]);
+    let removal = removed(&session).unwrap();
+    assert_eq!((removal.removed_files, removal.is_gone), (1, false));
+    assert_eq!(names(removal.left).0, [first.as_str(), FILES, MARK, W]);
     assert_eq!(session.left(), [W, FILES, first.as_str(), MARK]);
     let session = trial();
     session.entries.borrow_mut().insert(format!("{FILES}/other"), Some(Vec::new()));
-    let told = removed(&session).unwrap();
-    assert_eq!(names(told.left), (vec![FILES.to_owned(), W.to_owned()], None));
+    let removal = removed(&session).unwrap();
+    assert_eq!(names(removal.left), (vec![FILES.to_owned(), W.to_owned()], None));
     assert!(!session.left().contains(&MARK.to_owned()));
 }

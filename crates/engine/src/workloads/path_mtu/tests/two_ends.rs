@@ -41,7 +41,7 @@ fn port_of(lines: &Receiver<Vec<u8>>) -> u16 {
 /// Both ends on this host, whose network within carries any packet.
 #[test]
 fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
-    let (lines, told) = channel();
+    let (lines, reports) = channel();
     let (here, there) = (running(), Running::new(2, Output::new(Lines(lines))));
     let session = "07".repeat(16);
     let (port, last_port) = (0, 0);
@@ -59,7 +59,7 @@ fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
             let ended = answer_all(&answer, &TOKEN, &there, &mut datagrams);
             (datagrams, ended)
         });
-        let (most_bytes, within_ns, port) = (1500, 10_000_000_000, port_of(&told));
+        let (most_bytes, within_ns, port) = (1500, 10_000_000_000, port_of(&reports));
         let probe = PathMtuProbe {
             session,
             bind: HERE.into(),

@@ -15,10 +15,10 @@ use super::{Case, ROUND_NS};
 use crate::messages::{Failure, Io, Receive, Transport};
 use crate::workloads::padding;
 use crate::workloads::setup::is_idle;
+use crate::workloads::stream::flow_scheduler::is_alone;
 use crate::workloads::stream::flow_threads::{self, Flow, Turn};
 use crate::workloads::stream::hand_over::{group_of, hand_over};
 use crate::workloads::stream::joined::{self, JOINED_BYTES};
-use crate::workloads::stream::turns::is_alone;
 
 /// Messages received per second and CPU time of both threads for each, nanoseconds.
 pub(super) fn try_once(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, f64)> {

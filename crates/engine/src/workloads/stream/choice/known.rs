@@ -47,7 +47,7 @@ pub(super) fn lock() -> MutexGuard<'static, Memory> {
 pub(crate) fn share(request: ShareWays) -> Result<Outcome, Failure> {
     let mut memory = lock();
     memory.learn(request.earlier)?;
-    Ok(Outcome::KnownWays(KnownWays { ways: memory.told() }))
+    Ok(Outcome::KnownWays(KnownWays { ways: memory.known() }))
 }
 
 impl Memory {
@@ -100,7 +100,7 @@ impl Memory {
     }
 
     /// What the next engine need not try; the driver keeps what is sure.
-    pub(super) fn told(&self) -> Vec<TriedWays> {
+    pub(super) fn known(&self) -> Vec<TriedWays> {
         let all = self.found.iter();
         all.map(|(case, found)| TriedWays {
             engine: ENGINE.into(),
@@ -143,23 +143,23 @@ mod tests {
         Found { candidates, is_sure, tried_at_s: 1_700_000_000, earlier: false }
     }
 
-    fn told(case: Case, of_it: Found) -> Vec<TriedWays> {
+    fn known(case: Case, of_it: Found) -> Vec<TriedWays> {
         let mut memory = Memory::default();
         memory.add(case, of_it);
-        memory.told()
+        memory.known()
     }
 
     #[test]
     fn what_one_engine_tells_the_next_knows() {
-        let told = told(CASE, found(200.0, 300.0, true));
+        let first = known(CASE, found(200.0, 300.0, true));
         assert_eq!(
-            (told.len(), told[0].tried_at_s, told[0].message_bytes),
+            (first.len(), first[0].tried_at_s, first[0].message_bytes),
             (1, 1_700_000_000, 512)
         );
         let mut next = Memory::default();
-        next.learn(told.clone()).unwrap();
+        next.learn(first.clone()).unwrap();
         assert_eq!(next.of(CASE), Some(&Found { earlier: true, ..found(200.0, 300.0, true) }));
-        assert_eq!(next.told(), told);
+        assert_eq!(next.known(), first);
         for other in [
             Case { transport: Transport::Tcp, ..CASE },
             Case { message_bytes: 16_384, ..CASE },
@@ -173,25 +173,25 @@ mod tests {
 
     #[test]
     fn what_is_not_sure_is_told_as_that_and_stays_so() {
-        let told = told(CASE, found(200.0, 190.0, false));
-        assert!(!told[0].is_sure);
+        let first = known(CASE, found(200.0, 190.0, false));
+        assert!(!first[0].is_sure);
         let mut next = Memory::default();
-        next.learn(told.clone()).unwrap();
+        next.learn(first.clone()).unwrap();
         assert_eq!(next.of(CASE), Some(&Found { earlier: true, ..found(200.0, 190.0, false) }));
-        assert_eq!(next.told(), told);
+        assert_eq!(next.known(), first);
     }
 
     #[test]
     fn what_this_engine_has_tried_stays() {
         let mut memory = Memory::default();
         memory.add(CASE, found(500.0, 400.0, true));
-        memory.learn(told(CASE, found(200.0, 300.0, true))).unwrap();
+        memory.learn(known(CASE, found(200.0, 300.0, true))).unwrap();
         assert_eq!(memory.of(CASE), Some(&found(500.0, 400.0, true)));
     }
 
     #[test]
     fn what_another_version_tried_is_not_used() {
-        let mut ways = told(CASE, found(200.0, 300.0, true));
+        let mut ways = known(CASE, found(200.0, 300.0, true));
         ways[0].engine = "0.0.1".into();
         let mut memory = Memory::default();
         memory.learn(ways).unwrap();
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_no_engine_tells_is_refused() {
         let changed = |change: fn(&mut TriedWays)| {
-            let mut ways = told(CASE, found(200.0, 300.0, true));
+            let mut ways = known(CASE, found(200.0, 300.0, true));
             change(&mut ways[0]);
             Memory::default().learn(ways).unwrap_err().message
         };
@@ -214,9 +214,9 @@ mod tests {
         assert!(missing.contains(r#"ways ["single"]"#), "{missing}");
         let below = changed(|ways| ways.candidates[0].messages_per_s = -1.0);
         assert!(below.contains("below 0"), "{below}");
-        let most = vec![told(CASE, found(1.0, 2.0, true)).remove(0); MOST_KNOWN];
+        let most = vec![known(CASE, found(1.0, 2.0, true)).remove(0); MOST_KNOWN];
         assert!(Memory::default().learn(most).is_ok());
-        let many = vec![told(CASE, found(1.0, 2.0, true)).remove(0); MOST_KNOWN + 1];
+        let many = vec![known(CASE, found(1.0, 2.0, true)).remove(0); MOST_KNOWN + 1];
         let refused = Memory::default().learn(many).unwrap_err();
         assert_eq!(refused.code, "ways.invalid");
         assert!(refused.message.contains("65 cases, 64 at most"), "{}", refused.message);
@@ -229,7 +229,7 @@ mod tests {
         for number in 1..=MOST_KNOWN + 1 {
             memory.add(numbered(number), found(1.0, 2.0, true));
         }
-        assert_eq!((memory.of(numbered(1)), memory.told().len()), (None, MOST_KNOWN));
+        assert_eq!((memory.of(numbered(1)), memory.known().len()), (None, MOST_KNOWN));
         assert!(memory.of(numbered(2)).is_some() && memory.of(numbered(MOST_KNOWN + 1)).is_some());
     }
 }

@@ -170,13 +170,13 @@ fn a_way_as_slow_as_its_bound_is_equal_or_tried_again() {
 
 #[test]
 fn ways_to_receive_are_tried_beside_the_sender_s_and_the_other_way_round() {
-    let beside = |receive, io| {
+    let chosen = |receive, io| {
         let spec = spec(receive, io);
         (sender_beside(&spec), receiver_beside(&spec))
     };
-    assert_eq!(beside(Receive::Auto, Io::Auto), (Io::Batch, Receive::Poll));
-    assert_eq!(beside(Receive::Spin, Io::Segment), (Io::Segment, Receive::Spin));
-    assert_eq!(beside(Receive::Block, Io::Single), (Io::Single, Receive::Block));
+    assert_eq!(chosen(Receive::Auto, Io::Auto), (Io::Batch, Receive::Poll));
+    assert_eq!(chosen(Receive::Spin, Io::Segment), (Io::Segment, Receive::Spin));
+    assert_eq!(chosen(Receive::Block, Io::Single), (Io::Single, Receive::Block));
 }
 
 /// What is found of two ways, of which the first has `firsts` in its rounds and the second 100,

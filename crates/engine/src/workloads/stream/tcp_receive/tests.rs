@@ -21,7 +21,7 @@ fn shared(plan: &Plan) -> Shared {
         usage: ThreadUsage::default(),
         receive_calls: 0,
         intervals: IntervalMeter::new(plan.interval_ns),
-        slowness: Slowness::new(ReceiverLoad::default()).unwrap(),
+        applied_load: AppliedLoad::new(ReceiverLoad::default()).unwrap(),
     }
 }
 

@@ -102,7 +102,7 @@ fn each_message_is_worked_on_and_that_work_is_left_out() {
     let mut shared = shared(&plan, load);
     let (mut receiver, far) = flow(&plan, &running, os::monotonic());
     take(&mut receiver, &mut shared, &far, &[0, 1, 2]);
-    let worked_ns = shared.slowness.worked_ns();
+    let worked_ns = shared.applied_load.worked_ns();
     assert!((15_000_000..1_000_000_000).contains(&worked_ns), "{worked_ns}");
     receiver.stop(EndedBy::Finished, os::monotonic(), &mut shared.meters);
     let used_ns = shared.meters.usage.used().user_ns;

@@ -15,8 +15,8 @@ use crate::host::cpu_time;
 use crate::messages::{EndedBy, Failure, Io};
 use crate::running::Running;
 use crate::workloads::setup::is_idle;
+use crate::workloads::stream::flow_scheduler::is_alone;
 use crate::workloads::stream::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
-use crate::workloads::stream::turns::is_alone;
 use crate::workloads::stream::udp_receive::{buffer_bytes, sum_up};
 use crate::workloads::stream::{Plan, worst_end};
 

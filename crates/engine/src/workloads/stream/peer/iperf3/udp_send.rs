@@ -15,10 +15,10 @@ use crate::workloads::padding;
 use crate::workloads::setup::{is_idle, is_no_room, local_port};
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::acknowledged::Over;
+use crate::workloads::stream::flow_scheduler::waits_for_room;
 use crate::workloads::stream::flow_threads::{self, Driven, Flow, ThreadUsage, Turn};
 use crate::workloads::stream::hand_over::hand_over;
 use crate::workloads::stream::sent::{cpu_of, sum_up};
-use crate::workloads::stream::turns::waits_for_room;
 
 /// Longest wait for room, after which it is looked whether to stop.
 const BLOCKED: Duration = Duration::from_millis(50);

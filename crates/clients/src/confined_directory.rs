@@ -30,11 +30,11 @@ const HELD_DEPTH: usize = 2;
 /// The directories that were made here and not yet removed.
 static MADE: Mutex<Option<HashMap<PathBuf, Arc<Dir>>>> = Mutex::new(None);
 /// The handles that are open, by what they were opened for.
-static OPEN: Mutex<Option<HashMap<PathBuf, Weak<Below>>>> = Mutex::new(None);
+static OPEN: Mutex<Option<HashMap<PathBuf, Weak<ConfinedDirectory>>>> = Mutex::new(None);
 
 /// A directory of this host, held open.
 #[derive(Debug)]
-pub struct Below {
+pub struct ConfinedDirectory {
     /// Where it was when it was opened.
     base: PathBuf,
     directory: Arc<Dir>,
@@ -85,7 +85,7 @@ impl Found {
     }
 }
 
-impl Below {
+impl ConfinedDirectory {
     /// Open a directory. Links on the way to it are its user's own.
     pub fn open(base: &Path) -> io::Result<Self> {
         let directory = Arc::new(Dir::open_ambient_dir(base, ambient_authority())?);

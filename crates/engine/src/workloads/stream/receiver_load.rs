@@ -36,7 +36,7 @@ fn check_on(load: &ReceiverLoad, has_thread_usage: bool) -> Result<(), Failure> 
 }
 
 /// The load of one receiving thread.
-pub struct Slowness {
+pub struct AppliedLoad {
     load: ReceiverLoad,
     worked_ns: u64,
     /// When the present stretch began, and the thread's CPU time then.
@@ -45,7 +45,7 @@ pub struct Slowness {
     over: Arc<AtomicBool>,
 }
 
-impl Slowness {
+impl AppliedLoad {
     pub fn new(load: ReceiverLoad) -> Result<Self, Failure> {
         check(&load)?;
         let over = Arc::new(AtomicBool::new(false));
@@ -109,7 +109,7 @@ impl Slowness {
     }
 }
 
-impl Drop for Slowness {
+impl Drop for AppliedLoad {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         for rival in self.rivals.drain(..) {
@@ -123,30 +123,32 @@ mod tests {
     use super::super::tests::work_for;
     use super::*;
 
-    fn slowness(load: ReceiverLoad) -> Slowness {
-        let mut slowness = Slowness::new(load).unwrap();
-        slowness.begin(None).unwrap();
-        slowness
+    fn applied_load(load: ReceiverLoad) -> AppliedLoad {
+        let mut applied_load = AppliedLoad::new(load).unwrap();
+        applied_load.begin(None).unwrap();
+        applied_load
     }
 
     #[test]
     fn work_takes_its_time_for_each_message() {
-        let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
+        let mut applied_load =
+            applied_load(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
         // What the thread did before is no work on messages.
         work_for(20_000_000);
         let before_ns = os::thread_cpu_ns();
-        slowness.after(5);
+        applied_load.after(5);
         // It never works for less, nor longer than it says.
         let used_ns = os::thread_cpu_ns() - before_ns;
-        assert!((5_000_000..=used_ns).contains(&slowness.worked_ns()), "{used_ns}");
+        assert!((5_000_000..=used_ns).contains(&applied_load.worked_ns()), "{used_ns}");
     }
 
     #[test]
     fn a_quota_leaves_the_rest_of_the_time_to_others() {
-        let mut slowness = slowness(ReceiverLoad { quota_ratio: Some(0.2), ..Default::default() });
+        let mut applied_load =
+            applied_load(ReceiverLoad { quota_ratio: Some(0.2), ..Default::default() });
         let (began, used_ns) = (os::monotonic(), os::thread_cpu_ns());
         while os::monotonic().nanos_since(began) < 200_000_000 {
-            slowness.after(1);
+            applied_load.after(1);
         }
         let used_ns = os::thread_cpu_ns() - used_ns;
         assert!(used_ns < 60_000_000, "{used_ns} of 200 ms, where 40 are allowed");
@@ -154,10 +156,11 @@ mod tests {
 
     #[test]
     fn a_quota_is_used_up_by_its_share_of_ten_milliseconds() {
-        let mut slowness = slowness(ReceiverLoad { quota_ratio: Some(0.25), ..Default::default() });
+        let mut applied_load =
+            applied_load(ReceiverLoad { quota_ratio: Some(0.25), ..Default::default() });
         let mut rest_until_us = |now_us: u64, used_us: u64| {
             let end =
-                slowness.rest_until(0.25, Instant::from_nanos(1_000 * now_us), 1_000 * used_us);
+                applied_load.rest_until(0.25, Instant::from_nanos(1_000 * now_us), 1_000 * used_us);
             end.map(|end| end.as_nanos() / 1_000)
         };
         // The stretch begins at 1 ms, with 700 ms of CPU time used: 2.5 ms more are its quota.
@@ -189,32 +192,33 @@ mod tests {
         assert!(refused(ReceiverLoad { work_ns, ..Default::default() }).contains("work_ns"));
         assert!(check(&ReceiverLoad::default()).is_ok());
         let most = ReceiverLoad { quota_ratio: Some(1.0), work_ns: MOST_WORK_NS, rivals: 16 };
-        assert!(check(&most).is_ok() && Slowness::new(most).is_ok());
+        assert!(check(&most).is_ok() && AppliedLoad::new(most).is_ok());
         let quota = |ratio| ReceiverLoad { quota_ratio: Some(ratio), ..Default::default() };
         assert!(check(&quota(0.01)).is_ok() && check(&quota(1.01)).is_err());
-        assert!(Slowness::new(quota(0.0)).is_err());
+        assert!(AppliedLoad::new(quota(0.0)).is_err());
     }
 
     #[test]
     fn without_a_message_there_is_no_work() {
-        let mut slowness = slowness(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
-        slowness.after(0);
-        assert_eq!(slowness.worked_ns(), 0);
-        slowness.after(1);
-        slowness.after(2);
-        assert!(slowness.worked_ns() >= 3_000_000);
+        let mut applied_load =
+            applied_load(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
+        applied_load.after(0);
+        assert_eq!(applied_load.worked_ns(), 0);
+        applied_load.after(1);
+        applied_load.after(2);
+        assert!(applied_load.worked_ns() >= 3_000_000);
     }
 
     #[test]
     fn without_a_load_a_message_costs_nothing() {
-        let mut slowness = slowness(ReceiverLoad::default());
-        slowness.after(5);
-        assert_eq!(slowness.worked_ns(), 0);
+        let mut applied_load = applied_load(ReceiverLoad::default());
+        applied_load.after(5);
+        assert_eq!(applied_load.worked_ns(), 0);
     }
 
     #[test]
     fn rivals_take_the_processor_until_the_end() {
-        let rivals = slowness(ReceiverLoad { rivals: 2, ..Default::default() });
+        let rivals = applied_load(ReceiverLoad { rivals: 2, ..Default::default() });
         assert_eq!(rivals.rivals.len(), 2);
         thread::sleep(std::time::Duration::from_millis(30));
         assert!(!rivals.rivals.iter().any(JoinHandle::is_finished));

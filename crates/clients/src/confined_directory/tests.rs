@@ -9,7 +9,7 @@ fn path(text: &str) -> ServicePath {
 
 const NEW: Access = Access::Create { size_bytes: 1 };
 
-/// A directory with another beside it that must stay as it is, and what is in that.
+/// A directory with another next to it that must stay as it is, and what is in that.
 fn with_neighbour() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let place = tempfile::TempDir::new().expect("a directory");
     let (base, other) = (place.path().join("base"), place.path().join("other"));
@@ -33,7 +33,7 @@ fn no_link_on_the_way_is_followed() {
     fs::write(base.join("yours/file"), "precious").expect("a file");
     for leads_to in [other.as_path(), Path::new("../yours"), &base.join("yours")] {
         symlink(leads_to, base.join("mine/files")).expect("a link");
-        let below = Below::open(&base).expect("opened");
+        let below = ConfinedDirectory::open(&base).expect("opened");
         for access in [Access::Read, NEW, Access::Replace { size_bytes: 1 }, Access::Update] {
             for file in ["mine/files/file", "mine/files/new"] {
                 let error = below.file(&path(file), access).expect_err("refused");
@@ -53,7 +53,7 @@ fn no_link_on_the_way_is_followed() {
 #[test]
 fn a_file_that_was_replaced_is_not_written_to_or_waited_for() {
     let (_place, base, other) = with_neighbour();
-    let below = Below::open(&base).expect("opened");
+    let below = ConfinedDirectory::open(&base).expect("opened");
     let file = path("mine/files/file");
     let there = base.join(file.as_str());
     let put: [&dyn Fn() -> std::io::Result<()>; 3] = [
@@ -75,12 +75,12 @@ fn a_file_that_was_replaced_is_not_written_to_or_waited_for() {
 fn what_was_made_is_not_mistaken_for_what_took_its_place() {
     let (_place, base, other) = with_neighbour();
     let (made, file) = (path("made"), path("made/file"));
-    let below = Below::open(&base).expect("opened");
+    let below = ConfinedDirectory::open(&base).expect("opened");
     below.make_directory(&made).expect("made");
     fs::rename(base.join("made"), base.join("away")).expect("renamed");
     fs::rename(&other, base.join("made")).expect("renamed");
     // In another session, too.
-    for below in [below, Below::open(&base).expect("opened")] {
+    for below in [below, ConfinedDirectory::open(&base).expect("opened")] {
         drop(below.file(&file, NEW).expect("made where it was made"));
         assert!(base.join("away/file").is_file());
         below.remove_file(&file).expect("removed where it was made");
@@ -91,7 +91,7 @@ fn what_was_made_is_not_mistaken_for_what_took_its_place() {
 #[test]
 fn files_and_directories_are_made_listed_and_removed() {
     let (_place, base, _) = with_neighbour();
-    let below = Below::shared(&base).expect("opened");
+    let below = ConfinedDirectory::shared(&base).expect("opened");
     let deep = path("mine/files/a");
     below.make_directory(&deep).expect("made");
     assert_eq!(

@@ -19,7 +19,7 @@ use lanlab_served::Confined;
 
 /// A file, or the one range of it that was asked for; more than one range may be answered by all of
 /// it (RFC 9110, section 14.2).
-pub fn give(
+pub fn get(
     confined: &Confined,
     names: &str,
     asked: &HeaderMap,

@@ -240,7 +240,7 @@ mod tests {
         agenda.has_room(0, ms(103));
         assert_eq!(agenda.due(ms(103)), Some(0));
         agenda.queue(0, ms(108));
-        // Nobody waits for room any more: the next turn is met to the microsecond.
+        // No flow waits for room any more: the next turn is met to the microsecond.
         assert_eq!(agenda.pause(ms(103)), Pause::Until(ms(104)));
     }
 
