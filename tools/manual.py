@@ -91,8 +91,9 @@ def _prose(text: str) -> Iterator[str]:
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("\b"):
             # Lines that help leaves as they are.
-            kept = paragraph.removeprefix("\b").strip().split("\n")
-            yield f".PP\n.nf\n{''.join(f'{_marked(line)}\n' for line in kept)}.fi\n"
+            yield ".PP\n.nf\n"
+            yield from (f"{_marked(line)}\n" for line in paragraph[1:].strip().split("\n"))
+            yield ".fi\n"
             continue
         flowing = " ".join(paragraph.split())
         label, colon, examples = flowing.partition(": ")
