@@ -47,7 +47,7 @@ class LiveLines:
     @property
     def has_texts(self) -> bool:
         """Whether they are for people, who need to know of which trial they are."""
-        return self._is_on and not self._wish.is_json
+        return self._is_on and not self._option.is_json
 
     def begin(self, trial: PlannedTrial) -> None:
         """A trial begins."""
