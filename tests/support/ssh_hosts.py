@@ -156,10 +156,11 @@ class SshLan:
         )
         return f"ssh:{','.join(named)}"
 
-    def start(self, *argv: str) -> subprocess.Popen[str]:
-        """A command of lanlab in its place."""
+    def start(self, *argv: str, before: str = "") -> subprocess.Popen[str]:
+        """A command of lanlab in its place; `before`: Python that runs first."""
+        code = f"{before}\nfrom lanlab.cli import main; main()"
         return subprocess.Popen(
-            self.command(sys.executable, "-c", "from lanlab.cli import main; main()", *argv),
+            self.command(sys.executable, "-c", code, *argv),
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -17,6 +17,7 @@ import pytest
 from ssh_hosts import SshHost, SshLan, finished, ssh_lan
 
 from lanlab.engine import engine_path
+from lanlab.testbeds.remote import installed_engine
 
 
 def await_process(host: SshHost, wanted: str, within_s: float = 20.0) -> int:
@@ -61,6 +62,13 @@ def await_clients_end(command: subprocess.Popen[str], deadline: float) -> None:
 SLOW = ["stream", "--to", "nas", "--rate", "10M", "--time", "30", "--idle-timeout", "2"]
 
 
+#: In place of 5 s.
+LITTLE_PATIENCE = """
+import lanlab.performers.engine_host as module
+module.CANCEL_S = 1.0
+"""
+
+
 def kill_engine(_: SshLan, host: SshHost, pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
@@ -88,7 +96,7 @@ def cut_connection(_: SshLan, host: SshHost, pid: int) -> None:
         (kill_engine, "nas: the engine was ended there by a signal"),
         (cut_connection, "nas: the engine was cut off: the ssh connection ended"),
         (suspend_engine, "nas: the engine did not answer within 5 s and was ended"),
-        (suspend_machine, "nas: the engine did not answer within 5 s and was ended"),
+        (suspend_machine, "nas: the engine did not answer within 1 s and was ended"),
     ],
 )
 def test_a_fault_in_a_trial_is_reported_with_its_host(
@@ -97,7 +105,8 @@ def test_a_fault_in_a_trial_is_reported_with_its_host(
     """And nothing is left there."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
-        command = lan.start(*SLOW)
+        # One of both that stand still is given the time that is given to all.
+        command = lan.start(*SLOW, before=LITTLE_PATIENCE if "within 1 s" in said else "")
         fault(lan, nas, await_trial(lan, nas))
         code, _, err = finished(command)
         assert code == 1, err
@@ -177,11 +186,24 @@ def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Pat
         nas.await_nothing_left()
 
 
+#: In place of 45 s and 12 s.
+SHORT_SILENCE = """
+import lanlab.testbeds.remote.installed_engine as module
+module.END_AFTER_SILENCE_S, module.HEARTBEAT_S = 4, 1.0
+"""
+
+
+def test_an_engine_hears_something_often_enough() -> None:
+    """Two that are lost or late end no engine."""
+    assert 3 * installed_engine.HEARTBEAT_S < installed_engine.END_AFTER_SILENCE_S
+
+
 def test_an_engine_that_hears_nothing_ends(tmp_path: Path) -> None:
-    """No program learns of a pulled cable: the engine and its holder end by themselves."""
+    """No program learns of a pulled cable: the engine and its holder end by themselves, after the
+    silence that they were started with."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
-        command = lan.start(*SLOW)
+        command = lan.start(*SLOW, before=SHORT_SILENCE)
         await_trial(lan, nas)
         for each, words in nas.processes().items():
             # The server's side does not hear that its client is gone.
@@ -189,10 +211,11 @@ def test_an_engine_that_hears_nothing_ends(tmp_path: Path) -> None:
                 os.kill(each, signal.SIGSTOP)
         command.kill()
         finished(command)
-        deadline = time.monotonic() + 70
+        assert any("--end-after-silence 4" in words for words in nas.processes().values())
+        deadline = time.monotonic() + 40
         while any("engine-" in words for words in nas.processes().values()):
             assert time.monotonic() < deadline
-            time.sleep(0.2)
+            time.sleep(0.05)
         for each in nas.processes():
             os.kill(each, signal.SIGCONT)
         nas.await_nothing_left()

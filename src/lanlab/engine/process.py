@@ -80,6 +80,8 @@ class Engine:
         self._complaint = ""
         #: For how long it had been silent when it was given up.
         self._silent_s: float | None = None
+        #: Threads that read its pipes and were waited for.
+        self._awaited: set[int] = set()
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self._process: EngineProcess
         if remote is not None and remote.begin is not None:
@@ -198,7 +200,7 @@ class Engine:
         code = self._process.returncode
         if code is not None:
             # Its last word may still be in the pipe.
-            self._errors.join()
+            self._await_reader(self._errors)
         if self._errors.is_flood:
             how = flood()
         elif self._silent_s is not None:
@@ -220,6 +222,15 @@ class Engine:
         said = f": {last}" if last and not self._errors.is_flood else ""
         return EngineLost(f"{self.label}: the engine {how}{said}", host=self.name)
 
+    def _await_reader(self, reader: Tail | threading.Thread) -> None:
+        """
+        Wait until all of a pipe is read, but once for each: ssh gives its pipes to the connection
+        that it shares, and until that ends a thread may still read.
+        """
+        if id(reader) not in self._awaited:
+            self._awaited.add(id(reader))
+            reader.join(_END_S)
+
     def give_up(self, silent_s: float) -> EngineLost:
         """End an engine that has not answered for `silent_s`; the error that says so.
 
@@ -233,7 +244,7 @@ class Engine:
             except subprocess.TimeoutExpired:
                 self._silent_s = silent_s
                 self._process.kill()
-            self._reader.join(timeout=_END_S)
+            self._await_reader(self._reader)
             # Should the kernel hold the process, or another have its pipe: it is not asked again.
             self._lost = True
         return self.lost()
@@ -341,10 +352,9 @@ class Engine:
             self._process.wait()
         if self._beater is not None:
             self._beater.join(timeout=_END_S)
-        self._errors.join(_END_S)
-        self._reader.join(timeout=_END_S)
-        # ssh gives its pipes to the connection that it shares: until that ends, a thread may still
-        # read, and closing would wait for it.
+        self._await_reader(self._errors)
+        self._await_reader(self._reader)
+        # A thread may still read, and closing would wait for it.
         if self._process.stdout is not None and not self._reader.is_alive():
             self._process.stdout.close()
 
