@@ -47,6 +47,8 @@ class WebServer(ThreadingHTTPServer):
     block_on_close = False
     # A port of a server that has just ended is free at once.
     allow_reuse_address = os.name == "posix"
+    # What comes at once waits here. The system drops the rest, which is sent again after 1 s.
+    request_queue_size = _MOST_CONNECTIONS
 
     def __init__(self, where: str | None, port: int = 0) -> None:
         """
