@@ -59,7 +59,7 @@ def test_blocks_beyond_the_buffer_of_the_pc_lan_program_are_split(
     said = lanlab(
         *("stations", "--service", "smb1+nbf", "--profile", "pc-lan-program", "--stations", "2"),
         *("--link", "2M:broadband", "--trials", "1", "--size", "6000", "--read"),
-        *("--readings", "10", "--pcap", str(pcap), "--json"),
+        *("--readings", "10", "--file-size", "60k", "--pcap", str(pcap), "--json"),
     )
     assert said.code == 0, said.err
     found = json.loads(said.out)
@@ -81,7 +81,7 @@ def test_blocks_beyond_the_buffer_of_the_pc_lan_program_are_split(
 def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
     said = lanlab(
         *("stations", "--service", "smb1+nbf", "--stations", "1,3", "--size", "750", "--read"),
-        *(*_LINK, "--time", "500ms", "--json"),
+        *(*_LINK, "--file-size", "15k", "--time", "500ms", "--json"),
     )
     assert said.code == 0, said.err
     found = json.loads(said.out)

@@ -55,7 +55,7 @@ def test_files_are_copied_and_every_frame_is_of_netware(lanlab: Lanlab, tmp_path
 def test_stations_read_blocks(lanlab: Lanlab) -> None:
     said = lanlab(
         *("stations", "--service", "ncp", "--stations", "3", "--size", "750", "--read"),
-        *(*_LINK, "--time", "500ms", "--json"),
+        *(*_LINK, "--file-size", "15k", "--time", "500ms", "--json"),
     )
     assert said.code == 0, said.err
     trials = json.loads(said.out)["trials"]
@@ -70,7 +70,9 @@ def test_packet_burst_is_compared_with_one_packet_each_way(lanlab: Lanlab) -> No
     trials = {one["factors"]["packet_burst"]: one for one in json.loads(said.out)["trials"]}
     protocols = [trials[level]["agreed"]["protocol"] for level in ("on", "off")]
     assert protocols[0] == f"{protocols[1]}, packet burst"
-    assert trials["off"]["frames_received"] == trials["off"]["frames_sent"]
+    # On a busy machine an answer may be late, and the request sent again.
+    answers, requests = trials["off"]["frames_received"], trials["off"]["frames_sent"]
+    assert answers <= requests <= 1.1 * answers
     # Ten packets of a write are answered by one, and the rest by one each.
     assert trials["on"]["frames_received"] < trials["on"]["frames_sent"] / 2
 

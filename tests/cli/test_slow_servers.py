@@ -50,18 +50,18 @@ def dripping(engine: Engine, service: str, tmp_path: Path) -> Iterator[tuple[str
 def test_a_drip_is_ended_within_the_timeout(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
-    """Whatever the service is: some attempts of two seconds, not the hours that it would take."""
+    """Whatever the service is: some attempts of a second, not the hours that it would take."""
     with dripping(engine, service, tmp_path) as (url, trusted):
         began = time.monotonic()
         said = lanlab(
             *("copy", "1x20MB", url, "--download", *trusted),
-            *("--trials", "1", "--retries", "1", "--timeout", "2"),
+            *("--trials", "1", "--retries", "1", "--timeout", "1"),
         )
         elapsed_s = time.monotonic() - began
     assert said.code == 1, said
     assert elapsed_s < 40
     assert "error: 1 of 1" in said.err or "error: " in said.err
-    assert "bytes came within" in said.err or "no answer within 2 s" in said.err
+    assert "bytes came within" in said.err or "no answer within 1 s" in said.err
     assert "f000000.dat" in said.err
 
 
@@ -73,8 +73,8 @@ def test_stations_at_a_drip_are_ended_within_the_timeout(
     with dripping(engine, service, tmp_path) as (url, trusted):
         began = time.monotonic()
         said = lanlab(
-            *("stations", url, "--stations", "2", "--time", "2", "--size", "64k", *trusted),
-            *("--trials", "1", "--retries", "1", "--timeout", "2"),
+            *("stations", url, "--stations", "2", "--time", "1", "--size", "64k", *trusted),
+            *("--trials", "1", "--retries", "1", "--timeout", "1"),
         )
         elapsed_s = time.monotonic() - began
     assert elapsed_s < 40, said
@@ -156,12 +156,12 @@ def test_a_copy_that_takes_too_long_is_given_up(
         else:
             relay.back = slow
         said = lanlab(
-            *("copy", "2x30MB", relay.url, "--trials", "1", "--longest", "3"),
+            *("copy", "2x30MB", relay.url, "--trials", "1", "--longest", "2"),
             *(("--download",) if way == "download" else ()),
         )
     assert said.code == 1, said
     assert "127.0.0.1: `f00000" in said.err
     assert "of 2 files were done" in said.err
-    assert "not done within 3 s" in said.err
+    assert "not done within 2 s" in said.err
     assert "`--longest`" in said.err
     assert [path.name for path in root.iterdir()] == ["letter"]

@@ -113,11 +113,11 @@ def answered(host: Host, ports: list[Any], patience_s: float = 5.0) -> list[Any]
     return found
 
 
-def reaches(testbed: Bed, sender: int, receiver: int) -> bool:
+def reaches(testbed: Bed, sender: int, receiver: int, patience_s: float = 5.0) -> bool:
     """Whether one host reaches another by UDP and TCP at each of its addresses."""
     with Server(testbed.hosts[receiver]) as server:
         assert len(server.ports) == 2 * len(ip_addresses(testbed.hosts[receiver]))
-        return answered(testbed.hosts[sender], server.ports) == server.ports
+        return answered(testbed.hosts[sender], server.ports, patience_s) == server.ports
 
 
 def network_of(host: Host) -> str:

@@ -158,6 +158,8 @@ def fake_iperf3(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> N
 
 FAKE = """
 import os, socket, sys, time
+if "--version" in sys.argv:
+    sys.exit()
 server = "--server" in sys.argv
 if server or "--client" in sys.argv:
     with open(LOG, "a") as log:
