@@ -60,23 +60,31 @@ def test_a_disturbed_trial_is_kept_and_repeated_at_the_end_of_its_block(
     assert [(s.n, s.disturbed, s.left_out) for s in found] == [(2, 1, 1)]
 
 
+DISTURBED = {0, 2, 5, 8}
+
+
+@pytest.fixture(scope="module")
+def whole_order(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """The trials of a run that was not interrupted."""
+    with pytest.MonkeyPatch.context() as patch, a_store(tmp_path_factory.mktemp("whole")) as store:
+        patch.setattr(running, "judge", Judging(DISTURBED))
+        whole = new_run(on_loopback(repeating_study(2)), store, Watching())
+        assert len(store.trials(whole.id)) == 10 + len(DISTURBED)
+        return order_of(store.trials(whole.id))
+
+
 @pytest.mark.parametrize("after", [1, 4, 6, 8])
 def test_resuming_repeats_what_is_still_to_be_repeated(
-    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    after: int, whole_order: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Interrupted before, within and after the repeats: the same trials in the same order."""
-    disturbed = {0, 2, 5, 8}
     with a_store(tmp_path) as store:
-        monkeypatch.setattr(running, "judge", Judging(disturbed))
-        whole = new_run(on_loopback(repeating_study(2)), store, Watching())
-
-        monkeypatch.setattr(running, "judge", Judging(disturbed))
+        monkeypatch.setattr(running, "judge", Judging(DISTURBED))
         with pytest.raises(RunInterrupted):
             new_run(on_loopback(repeating_study(2)), store, Interrupting(after))
         resumed = resume_run(store.run("last").id, store, Watching())
 
-        assert order_of(store.trials(resumed.id)) == order_of(store.trials(whole.id))
-        assert len(store.trials(whole.id)) == 10 + len(disturbed)
+        assert order_of(store.trials(resumed.id)) == whole_order
 
 
 def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
