@@ -15,9 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lanlab.analysis.csma_cd import metcalfe_boggs_efficiency
+from medium_charts import (
+    LoadedMedium,
+    delay_chart,
+    metcalfe_boggs_efficiency,
+    utilisation_chart,
+)
+
 from lanlab.engine import Engine, engine_path
-from lanlab.figures.medium_load import LoadedMedium, delay_chart, utilisation_chart
 from lanlab.figures.render_matplotlib import to_bytes
 
 IMAGES = Path(__file__).parents[1] / "docs/img"

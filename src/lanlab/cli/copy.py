@@ -6,19 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli import options
 from lanlab.cli.host_options import with_hosts
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    LinkOption,
-    MachinesOption,
-    PcapOption,
-    SeedOption,
-    StoreOption,
-    TestbedOption,
-    TrialsOption,
-    VerboseOption,
-)
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.cli.service_options import (
@@ -53,15 +42,15 @@ def copy(
     password_file: PasswordFileOption = None,
     interface: InterfaceOption = None,
     office_network: OfficeNetworkOption = False,
-    trials: TrialsOption = 5,
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    link: LinkOption = None,
-    machines: MachinesOption = None,
-    pcap: PcapOption = None,
-    seed: SeedOption = None,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    trials: options.TrialsOption = 5,
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    link: options.LinkOption = None,
+    machines: options.MachinesOption = None,
+    pcap: options.PcapOption = None,
+    seed: options.SeedOption = None,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Time copies of files over file services, and rank the services.

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
+from lanlab.cli import options
 from lanlab.cli.host_options import with_hosts
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    LinkOption,
-    PcapOption,
-    SeedOption,
-    StoreOption,
-    TestbedOption,
-    TrialsOption,
-    VerboseOption,
-)
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.errors import UsageError
@@ -36,14 +26,14 @@ _FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")
 )
 def load(
     given: Given,
-    trials: TrialsOption = 3,
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    link: LinkOption = None,
-    pcap: PcapOption = None,
-    seed: SeedOption = None,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    trials: options.TrialsOption = 3,
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    link: options.LinkOption = None,
+    pcap: options.PcapOption = None,
+    seed: options.SeedOption = None,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Measure latency under load: round trips alone and with streams.

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lanlab.cli.options import (
-    JsonOption,
-    LinkOption,
-    ScaleOption,
-    SeedOption,
-    StoreOption,
-    StudyArgument,
-    path_of,
-)
+from lanlab.cli import options
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +23,7 @@ _MEMBERS = 6
 
 
 def predict(
-    study: StudyArgument,
+    study: options.StudyArgument,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,15 +59,15 @@ def predict(
             "gets the range over them. 0: none. Default: 6, where the study has some.",
         ),
     ] = None,
-    scale: ScaleOption = "quick",
-    link: LinkOption = None,
-    seed: SeedOption = None,
+    scale: options.ScaleOption = "quick",
+    link: options.LinkOption = None,
+    seed: options.SeedOption = None,
     report: Annotated[
         str | None,
         typer.Option("--report", metavar="FOLDER", help="Also write a report with figures here."),
     ] = None,
-    store: StoreOption = None,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Simulate a study with some numbers of its machines changed.
 
@@ -113,7 +105,7 @@ def predict(
     )
 
     changes = [parse_change(text) for text in settings or []]
-    path = path_of(changes_file)
+    path = options.path_of(changes_file)
     if path is not None:
         changes += read_changes(path)
     if not changes and changed_link is None:
@@ -131,7 +123,7 @@ def predict(
     members = _members(ensemble, members_of(chosen.simulation))
     if changed_link is not None:
         assumed.append(f"link: {link or chosen.testbed.link} \N{RIGHTWARDS ARROW} {changed_link}")
-    folder = path_of(report)
+    folder = options.path_of(report)
     if folder is not None:
         check_report_folder(folder)
     both: list[tuple[RunRecord, list[TrialRecord]]] = []

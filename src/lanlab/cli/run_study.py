@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from lanlab.cli import complete
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    LinkOption,
-    ScaleOption,
-    SeedOption,
-    StoreOption,
-    StudiesArgument,
-    TestbedOption,
-    VerboseOption,
-)
+from lanlab.cli import complete, options
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,11 +19,11 @@ _KEPT = ("scale", "testbed", "link", "seed")
 
 def run(
     context: typer.Context,
-    study: StudiesArgument = None,
-    scale: ScaleOption = "quick",
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    link: LinkOption = None,
-    seed: SeedOption = None,
+    study: options.StudiesArgument = None,
+    scale: options.ScaleOption = "quick",
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    link: options.LinkOption = None,
+    seed: options.SeedOption = None,
     resume: Annotated[
         str | None,
         typer.Option(
@@ -93,9 +82,9 @@ def run(
             help="With --check: exit with 1 also if a finding is undecided or not tested.",
         ),
     ] = False,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Run a study, continue a run, or alternate runs to compare.
 

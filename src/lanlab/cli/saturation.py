@@ -6,17 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli import options
 from lanlab.cli.host_options import with_hosts
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    LinkOption,
-    PcapOption,
-    SeedOption,
-    StoreOption,
-    TestbedOption,
-    VerboseOption,
-)
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.errors import UsageError
 
@@ -82,13 +73,13 @@ def saturation(
     ] = 0,
     *,
     given: Given,
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    link: LinkOption = None,
-    pcap: PcapOption = None,
-    seed: SeedOption = None,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    link: options.LinkOption = None,
+    pcap: options.PcapOption = None,
+    seed: options.SeedOption = None,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Search for the highest load that loses no more than a goal.
 

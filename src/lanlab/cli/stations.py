@@ -7,18 +7,8 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli import options
 from lanlab.cli.host_options import with_many_hosts
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    LinkOption,
-    MachinesOption,
-    PcapOption,
-    SeedOption,
-    StoreOption,
-    TestbedOption,
-    VerboseOption,
-)
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.cli.service_options import (
@@ -79,14 +69,14 @@ def stations(
         int,
         typer.Option("--trials", metavar="NUMBER", min=1, help="Trials per number of stations."),
     ] = 3,
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    link: LinkOption = None,
-    machines: MachinesOption = None,
-    pcap: PcapOption = None,
-    seed: SeedOption = None,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    link: options.LinkOption = None,
+    machines: options.MachinesOption = None,
+    pcap: options.PcapOption = None,
+    seed: options.SeedOption = None,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Find how many clients a file service can serve.

@@ -6,19 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lanlab.cli import options
 from lanlab.cli.host_options import with_hosts
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    LinkOption,
-    MachinesOption,
-    PcapOption,
-    SeedOption,
-    StoreOption,
-    TestbedOption,
-    TrialsOption,
-    VerboseOption,
-)
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 from lanlab.cli.service_options import OfficeNetworkOption
@@ -52,17 +41,17 @@ def stream(
             help="Sending rate of each flow, as iperf3's -b; --rate is that of all flows together.",
         ),
     ] = None,
-    trials: TrialsOption = 1,
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    link: LinkOption = None,
-    machines: MachinesOption = None,
+    trials: options.TrialsOption = 1,
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    link: options.LinkOption = None,
+    machines: options.MachinesOption = None,
     interface: StackInterfaceOption = None,
     office_network: OfficeNetworkOption = False,
-    pcap: PcapOption = None,
-    seed: SeedOption = None,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    pcap: options.PcapOption = None,
+    seed: options.SeedOption = None,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
     hooks: RunHooks = NO_HOOKS,
 ) -> None:
     """Send messages from one host to another and count what arrives.

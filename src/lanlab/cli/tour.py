@@ -7,17 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lanlab.cli.options import (
-    DEFAULT_TESTBED,
-    JsonOption,
-    OutOption,
-    ScaleOption,
-    SeedOption,
-    StoreOption,
-    TestbedOption,
-    VerboseOption,
-    path_of,
-)
+from lanlab.cli import options
 
 if TYPE_CHECKING:
     from lanlab.report.overview import Overview
@@ -27,13 +17,13 @@ _STUDIES = ("milanovic-srbljic", "manford-kolahi")
 
 
 def tour(
-    scale: ScaleOption = "quick",
-    testbed: TestbedOption = DEFAULT_TESTBED,
-    out: OutOption = None,
-    seed: SeedOption = None,
-    store: StoreOption = None,
-    verbose: VerboseOption = False,
-    as_json: JsonOption = False,
+    scale: options.ScaleOption = "quick",
+    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
+    out: options.OutOption = None,
+    seed: options.SeedOption = None,
+    store: options.StoreOption = None,
+    verbose: options.VerboseOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Measure and simulate two published studies, and say what holds.
 
@@ -50,7 +40,7 @@ def tour(
     from lanlab.store.place import results_folder
     from lanlab.studies import load_study
 
-    folder = path_of(out) or results_folder(store) / "tour"
+    folder = options.path_of(out) or results_folder(store) / "tour"
     check_report_folder(folder)
     done = []
     with open_store(store) as records:

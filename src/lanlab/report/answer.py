@@ -26,6 +26,7 @@ from lanlab.report.one_way import one_way_remark
 from lanlab.report.order_text import order_sentences
 from lanlab.report.pollution import pollution_sentences
 from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.presentations.base import SeriesOf
 from lanlab.report.ranking_text import joined, ranking_sentences
 from lanlab.report.saturation_text import messages_text, saturation_sentence
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -235,7 +236,7 @@ def _ranges(
     words = partial(_condition, study, published)
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
-        series = presented.series_text(study, summary, rest, words)
+        series = presented.series_text(SeriesOf(study, summary, rest, words))
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.analysis.summary import Summary
 from lanlab.figures.wording import quantity
+from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
@@ -15,6 +16,19 @@ from lanlab.studies.scaling import is_numeric
 if TYPE_CHECKING:
     from lanlab.report.table import Table
     from lanlab.report.trial_columns import TrialColumn
+
+
+@dataclass(frozen=True)
+class SeriesOf:
+    """What a series of means is of."""
+
+    study: Study
+    #: A condition of the series.
+    summary: Summary
+    #: Its factors, but for that of the range.
+    rest: Mapping[str, Level]
+    #: A condition in words, as the study calls its levels.
+    words: Callable[[Mapping[str, Level]], str]
 
 
 class Presentation:
@@ -43,22 +57,9 @@ class Presentation:
         numbers = numeric_factors(experiment)
         return numbers[-1] if numbers else "message_size_bytes"
 
-    def series_text(
-        self,
-        study: Study,
-        summary: Summary,
-        rest: Mapping[str, Level],
-        words: Callable[[Mapping[str, Level]], str],
-    ) -> str:
-        """
-        What tells a series from the others, to be put behind the name of its metric.
-
-        Args:
-            summary: A condition of the series.
-            rest: Its factors, but for that of the range.
-            words: A condition in words, as the study calls its levels.
-        """
-        return over(words(rest))
+    def series_text(self, of: SeriesOf) -> str:
+        """What tells a series from the others, to be put behind the name of its metric."""
+        return over(of.words(of.rest))
 
     def first_tables(
         self, trials: Sequence[TrialRecord], study: Study, experiment: str

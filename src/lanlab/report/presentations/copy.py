@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from lanlab.analysis.summary import Summary
 from lanlab.figures.wording import condition_text
 from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.copy_text import common_copy_lines, copy_lines
-from lanlab.report.presentations.base import Presentation, figure, over
+from lanlab.report.presentations.base import Presentation, SeriesOf, figure, over
 from lanlab.report.table import Table
 from lanlab.report.trial_columns import GOODPUT, TrialColumn, time_of
-from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 
@@ -44,18 +43,12 @@ class CopyPresentation(Presentation):
         """The files that are copied."""
         return "dataset"
 
-    def series_text(
-        self,
-        study: Study,
-        summary: Summary,
-        rest: Mapping[str, Level],
-        words: Callable[[Mapping[str, Level]], str],
-    ) -> str:
+    def series_text(self, of: SeriesOf) -> str:
         """By service."""
-        if "service" in rest:
-            return over(words(rest))
-        service = condition_text(study, {"service": summary.parameters["service"]})
-        return over(f"{service}{',' * bool(rest)}", words(rest))
+        if "service" in of.rest:
+            return over(of.words(of.rest))
+        service = condition_text(of.study, {"service": of.summary.parameters["service"]})
+        return over(f"{service}{',' * bool(of.rest)}", of.words(of.rest))
 
     def further_tables(
         self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str

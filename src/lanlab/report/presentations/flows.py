@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-from lanlab.analysis.summary import Summary
-from lanlab.report.presentations.base import Presentation, over
+from lanlab.report.presentations.base import Presentation, SeriesOf, over
 from lanlab.report.saturation_text import messages_text
-from lanlab.store import Level
-from lanlab.studies import Study
 
 
 class FlowPresentation(Presentation):
     """Of workloads that exchange messages."""
 
-    def series_text(
-        self,
-        study: Study,
-        summary: Summary,
-        rest: Mapping[str, Level],
-        words: Callable[[Mapping[str, Level]], str],
-    ) -> str:
+    def series_text(self, of: SeriesOf) -> str:
         """By message size and transport protocol."""
         # A size that several experiments have is what tells their sentences apart.
-        if "message_size_bytes" not in summary.factors:
-            others = {key: level for key, level in rest.items() if key != "transport"}
-            named = f"of {messages_text(summary.parameters)}"
-            return f"{named}, {words(others)}," if others else named
+        parameters = of.summary.parameters
+        if "message_size_bytes" not in of.summary.factors:
+            others = {key: level for key, level in of.rest.items() if key != "transport"}
+            named = f"of {messages_text(parameters)}"
+            return f"{named}, {of.words(others)}," if others else named
         # A factor names itself.
-        fixed = "" if "transport" in rest else summary.parameters.get("transport", "")
-        carrier, condition = str(fixed).upper(), words(rest)
-        if carrier and rest.keys() - {"ip_version"}:
+        fixed = "" if "transport" in of.rest else parameters.get("transport", "")
+        carrier, condition = str(fixed).upper(), of.words(of.rest)
+        if carrier and of.rest.keys() - {"ip_version"}:
             return f"over {carrier}, {condition},"
         return over(carrier, condition)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from lanlab.analysis.summary import Summary
 from lanlab.figures.station_figures import station_figures
-from lanlab.report.presentations.base import Presentation, over
+from lanlab.report.presentations.base import Presentation, SeriesOf, over
 from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
-from lanlab.store import Level, TrialRecord
+from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
 
@@ -26,16 +25,10 @@ class StationsPresentation(Presentation):
         """The number of stations, where it is varied."""
         return _NUMBER if _NUMBER in experiment.factors else super().range_factor(experiment)
 
-    def series_text(
-        self,
-        study: Study,
-        summary: Summary,
-        rest: Mapping[str, Level],
-        words: Callable[[Mapping[str, Level]], str],
-    ) -> str:
+    def series_text(self, of: SeriesOf) -> str:
         """By service, operation and size of a block."""
-        others = {key: level for key, level in rest.items() if key not in IN_CARRIER}
-        return over(carrier_of_stations(study, summary.parameters), words(others))
+        others = {key: level for key, level in of.rest.items() if key not in IN_CARRIER}
+        return over(carrier_of_stations(of.study, of.summary.parameters), of.words(others))
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         """Each against the number of stations."""
