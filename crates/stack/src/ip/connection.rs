@@ -1,6 +1,7 @@
 //! One TCP connection: a socket and an interface of smoltcp, so that no event costs more the more there are.
 
 mod memory;
+mod opening;
 mod segments;
 
 use std::collections::VecDeque;
@@ -85,8 +86,8 @@ pub(super) struct Connection {
     pub is_sending: bool,
     /// An event says that it has changed.
     pub is_told: bool,
-    /// The peer has opened it, and no event has said so.
-    pub is_unannounced: bool,
+    /// The peer opens it, and no event has said that it is open.
+    pub is_half_open: bool,
 }
 
 fn in_micros(now: Instant) -> time::Instant {
@@ -143,7 +144,7 @@ impl Connection {
             looked_at: Vec::new(),
             is_sending: false,
             is_told: false,
-            is_unannounced: false,
+            is_half_open: false,
         }
     }
 
@@ -153,13 +154,6 @@ impl Connection {
         let to = (IpAddress::from(self.peer.ip()), self.peer.port());
         let from = (IpAddress::from(self.local.ip()), self.local.port());
         socket.connect(self.interface.context(), to, from).is_ok()
-    }
-
-    /// Wait for the peer to open it. Gives whether its address can be used.
-    pub fn listen(&mut self) -> bool {
-        let from = (IpAddress::from(self.local.ip()), self.local.port());
-        self.is_unannounced = true;
-        self.socket_mut().listen(from).is_ok()
     }
 
     fn socket(&self) -> &tcp::Socket<'static> {
@@ -278,6 +272,8 @@ impl Connection {
         }
         let skipped = self.unshown_bytes;
         let mut looked_at = std::mem::take(&mut self.looked_at);
+        // What a station holds is bounded: no more than is needed.
+        looked_at.reserve_exact((skipped + wanted).saturating_sub(looked_at.len()));
         looked_at.resize(skipped + wanted, 0);
         let seen = self.socket_mut().peek_slice(&mut looked_at).unwrap_or(0);
         let bytes = seen.saturating_sub(skipped);

@@ -58,8 +58,9 @@ pub struct Interface {
     most_connections: Option<usize>,
     /// Connections ever.
     opened: u64,
-    /// Of these, those that their programs want no more of and that are not closed yet.
-    left: BTreeSet<usize>,
+    /// Of these, those that no program has: peers are opening them, or their programs want no more of them and they
+    /// are not closed yet.
+    unowned: BTreeSet<usize>,
     /// Places of connections that others can have.
     free: Vec<usize>,
     by_ends: BTreeMap<(u16, SocketAddr), usize>,
@@ -86,7 +87,7 @@ impl Interface {
             connections: Vec::new(),
             most_connections: None,
             opened: 0,
-            left: BTreeSet::new(),
+            unowned: BTreeSet::new(),
             free: Vec::new(),
             by_ends: BTreeMap::new(),
             datagrams: VecDeque::new(),
@@ -126,11 +127,6 @@ impl Interface {
         Ok(way)
     }
 
-    /// Let peers open connections to `port`.
-    pub fn listen(&mut self, port: u16) {
-        self.listening.insert(port);
-    }
-
     /// Open a connection. [`Event::Changed`] comes when it is open.
     ///
     /// # Errors
@@ -168,6 +164,10 @@ impl Interface {
         let mut connection = Connection::new(now, local, peer, mac, &self.config.tcp, seed);
         connection.number = self.opened;
         let id = if let Some(id) = self.free.pop() {
+            // The place may still stand in these lists, and stands in each once.
+            let before = &self.connections[id];
+            connection.is_sending = before.is_sending;
+            connection.is_told = before.is_told;
             self.connections[id] = connection;
             id
         } else {
@@ -227,7 +227,7 @@ impl Interface {
     /// The program wants no more of a connection: it is closed, and once both ends have closed it and the wait
     /// for what may still come is over, its buffers and its port are free.
     pub fn leave(&mut self, now: Instant, id: ConnectionId) {
-        self.left.insert(id.0);
+        self.unowned.insert(id.0);
         self.close(now, id);
     }
 
@@ -353,7 +353,7 @@ impl Interface {
         let connection = &mut self.connections[id];
         let is_bounded = self.most_connections.is_some();
         let is_done = connection.is_closed() || (is_bounded && connection.is_settled(now));
-        if is_done && self.left.remove(&id) {
+        if is_done && self.unowned.remove(&id) {
             connection.release();
             self.by_ends.remove(&(connection.local.port(), connection.peer));
             if is_bounded {
@@ -375,8 +375,9 @@ impl Interface {
     /// Have an event say that a connection has changed.
     fn tell(&mut self, id: usize) {
         let connection = &mut self.connections[id];
-        if connection.is_unannounced && connection.is_established() {
-            connection.is_unannounced = false;
+        if connection.is_half_open && connection.is_established() {
+            connection.opened();
+            self.unowned.remove(&id);
             let port = connection.local.port();
             self.events.push_back(Event::Accepted(ConnectionId(id), port));
         }

@@ -9,8 +9,6 @@ use super::{Connection, Device, ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 
 /// Frames that a connection holds at most: one that has come, its answers, and buffers to be used again.
 const MOST_FRAMES: usize = 5;
-/// A buffer that grows takes at most twice what it needs.
-const GROWN: usize = 2;
 
 /// Size of the ring of bytes to send: whole segments, as one is cut where the ring begins anew.
 pub(super) fn ring_bytes(profile: &TcpProfile, mss: usize) -> usize {
@@ -33,7 +31,7 @@ impl Connection {
         let mss = profile.mss_bytes.map_or(MTU_BYTES, usize::from).min(MTU_BYTES);
         let frame = size_of::<Vec<u8>>() + ETHERNET_HEADER_BYTES + MTU_BYTES;
         // The received bytes are held once more when both ends have closed, or while they are read.
-        let received = 2 * profile.receive_buffer_bytes + GROWN * (MTU_BYTES + read_bytes);
+        let received = 2 * profile.receive_buffer_bytes + MTU_BYTES + read_bytes;
         let sent = profile.send_rings * profile.send_buffer_bytes + mss;
         Self::FIXED_BYTES + received + sent + MOST_FRAMES * frame
     }

@@ -124,6 +124,10 @@ impl Connection {
         let (bytes, first) = (tcp.payload().len() as u32, tcp.seq_number().0.cast_unsigned());
         let length = bytes + u32::from(tcp.syn()) + u32::from(tcp.fin());
         self.facts.segments_sent += 1;
+        // A byte that the peer has acknowledged asks whether it is still there.
+        if bytes == 1 && self.socket().send_queue() == 0 {
+            return;
+        }
         self.facts.data_segments_sent += u64::from(bytes > 0);
         // What asks for a closed window is not on its way: smoltcp sends it as new each time.
         if length == 0 || (self.sent.is_window_closed && bytes == 1) {

@@ -27,11 +27,12 @@ const fn tree_bytes<T>(entries: usize) -> usize {
     (entries / LEAST_ENTRIES + 1) * (NODE_ENTRIES * size_of::<T>() + NODE_BYTES)
 }
 
-/// What the trees take with as many connections and neighbours.
+/// What the trees take with as many connections and neighbours, and no more ports that listen.
 const fn trees_bytes(connections: usize, neighbours: usize) -> usize {
     tree_bytes::<((u16, SocketAddr), usize)>(connections)
         + tree_bytes::<(Instant, usize)>(connections)
         + tree_bytes::<usize>(connections)
+        + tree_bytes::<u16>(connections)
         + tree_bytes::<(IpAddr, Mac)>(neighbours)
 }
 

@@ -7,6 +7,24 @@ use lanlab_units::Instant;
 use super::{Interface, MOST_RESETS, frames};
 
 impl Interface {
+    /// Let peers open connections to `port`. Gives whether it was free.
+    pub fn listen(&mut self, port: u16) -> bool {
+        self.listening.insert(port)
+    }
+
+    /// Let peers open no more connections to `port`. Those that are open go on.
+    pub fn stop_listening(&mut self, now: Instant, port: u16) {
+        self.listening.remove(&port);
+        let is_opening = |&&id: &&usize| {
+            let connection = &self.connections[id];
+            connection.is_half_open && connection.local.port() == port
+        };
+        let opening: Vec<usize> = self.unowned.iter().filter(is_opening).copied().collect();
+        for id in opening {
+            self.forget(now, id);
+        }
+    }
+
     pub(super) fn handle_segment(
         &mut self,
         now: Instant,
@@ -25,9 +43,11 @@ impl Interface {
                     return false;
                 }
                 let id = self.add_connection(now, to, from, mac);
-                if !self.connections[id].listen() {
+                let is_watched = self.most_connections.is_some();
+                if !self.connections[id].listen(is_watched) {
                     return false;
                 }
+                self.unowned.insert(id);
                 id
             }
             None => {
@@ -36,6 +56,9 @@ impl Interface {
             }
         };
         self.connections[id].handle_packet(now, packet);
+        if self.connections[id].is_unasked() {
+            self.forget(now, id);
+        }
         self.touched(now, id);
         self.tell(id);
         true

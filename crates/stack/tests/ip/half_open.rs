@@ -1,0 +1,183 @@
+//! Handshakes that a peer does not end, and peers that vanish, at an interface with a limited number of connections.
+
+use std::net::SocketAddr;
+
+use lanlab_medium::LossPlan;
+use lanlab_stack::ip::{ConnectionId, Event, Interface, Received};
+use lanlab_units::Instant;
+
+use super::pair::{ADDRESSES, Pair, RECEIVER, SENDER, hosts};
+use super::{PORT, profile};
+
+const MOST: usize = 2;
+
+fn to() -> SocketAddr {
+    SocketAddr::new(ADDRESSES[RECEIVER][0], PORT)
+}
+
+fn listening() -> Pair {
+    let mut pair = Pair::new(&profile(1460), 10_000_000, LossPlan::Never);
+    pair.hosts[RECEIVER].limit_connections(MOST);
+    pair.hosts[RECEIVER].listen(PORT);
+    pair
+}
+
+/// An interface by itself, to which frames are brought by hand.
+fn receiver() -> Interface {
+    let [_, mut receiver] = hosts(&profile(1460), 7);
+    receiver.limit_connections(MOST);
+    receiver.listen(PORT);
+    receiver
+}
+
+/// A stranger, and the frames that begin as many handshakes.
+fn begun(count: u16) -> (Interface, Vec<Vec<u8>>) {
+    let [mut stranger, _] = hosts(&profile(1460), 9);
+    let mut frames = Vec::new();
+    for port in 0..count {
+        stranger.connect(Instant::ZERO, 20_000 + port, to()).unwrap();
+        let mut frame = Vec::new();
+        assert!(stranger.poll_transmit(Instant::ZERO, &mut frame));
+        frames.push(frame);
+    }
+    (stranger, frames)
+}
+
+fn after_s(seconds: u64) -> Instant {
+    Instant::from_nanos(seconds * 1_000_000_000)
+}
+
+/// Let an interface whose frames go nowhere run until `is_over`; gives when that was, and its frames.
+fn run_alone(
+    host: &mut Interface,
+    mut is_over: impl FnMut(Instant, &mut Interface) -> bool,
+) -> (Instant, Vec<Vec<u8>>) {
+    let (mut now, mut frame, mut frames) = (Instant::ZERO, Vec::new(), Vec::new());
+    loop {
+        while host.poll_transmit(now, &mut frame) {
+            frames.push(frame.clone());
+        }
+        if is_over(now, host) {
+            return (now, frames);
+        }
+        now = now.max(host.poll_timeout().expect("it has nothing to wait for"));
+        host.handle_timeout(now);
+    }
+}
+
+#[test]
+fn handshakes_that_are_not_ended_keep_no_client_out_and_take_bounded_memory() {
+    let mut pair = listening();
+    let most_bytes = Interface::most_bytes(&profile(1460), MOST, 4, 64);
+    for frame in begun(2_000).1 {
+        // Nothing is sent meanwhile, as if the link took nothing.
+        let receiver = &mut pair.hosts[RECEIVER];
+        receiver.handle_frame(Instant::ZERO, &frame);
+        assert!(receiver.live_connections() <= MOST);
+        assert!(receiver.held_bytes() <= most_bytes, "{}", receiver.held_bytes());
+    }
+    while pair.hosts[RECEIVER].poll_transmit(Instant::ZERO, &mut Vec::new()) {}
+    assert_eq!(pair.hosts[RECEIVER].live_connections(), MOST, "all places are taken");
+
+    let opened = pair.hosts[SENDER].connect(Instant::ZERO, 1024, to()).unwrap();
+    let mut accepted = 0;
+    pair.run(after_s(1), |_, _, host, event| {
+        accepted += usize::from(host == RECEIVER && matches!(event, Event::Accepted(_, PORT)));
+    });
+    assert!(pair.hosts[SENDER].is_open(opened));
+    assert_eq!(accepted, 1);
+}
+
+#[test]
+fn connections_that_are_open_are_not_given_up_for_handshakes() {
+    let mut pair = listening();
+    let opened = [1024, 1025].map(|port| pair.hosts[SENDER].connect(Instant::ZERO, port, to()));
+    pair.run(after_s(1), |_, _, _, _| {});
+    for frame in begun(100).1 {
+        pair.hosts[RECEIVER].handle_frame(after_s(1), &frame);
+    }
+    pair.run(after_s(2), |_, _, _, _| {});
+    for id in opened {
+        assert!(pair.hosts[SENDER].is_open(id.unwrap()));
+    }
+}
+
+#[test]
+fn a_handshake_that_is_not_ended_is_given_up_after_20_s() {
+    let mut receiver = receiver();
+    receiver.handle_frame(Instant::ZERO, &begun(1).1[0]);
+    let (ended, frames) = run_alone(&mut receiver, |_, host| host.live_connections() == 0);
+    assert_eq!(ended, after_s(20));
+    assert_eq!(frames.len(), 1 + 4 + 1, "the answer, four times again, and a reset");
+}
+
+#[test]
+fn a_handshake_that_is_taken_back_leaves_its_place() {
+    let mut receiver = receiver();
+    let (mut stranger, frames) = begun(1);
+    receiver.handle_frame(Instant::ZERO, &frames[0]);
+    let mut frame = Vec::new();
+    assert!(receiver.poll_transmit(Instant::ZERO, &mut frame));
+    assert_eq!(receiver.live_connections(), 1);
+    // It has forgotten that it asked, and answers by a reset.
+    stranger.abort(Instant::ZERO, ConnectionId(0));
+    stranger.leave(Instant::ZERO, ConnectionId(0));
+    while stranger.poll_transmit(Instant::ZERO, &mut Vec::new()) {}
+    stranger.handle_frame(Instant::ZERO, &frame);
+    assert!(stranger.poll_transmit(Instant::ZERO, &mut frame));
+    receiver.handle_frame(Instant::ZERO, &frame);
+    assert_eq!(receiver.live_connections(), 0);
+}
+
+#[test]
+fn a_port_that_listens_no_more_has_no_handshakes_under_way() {
+    let mut receiver = receiver();
+    let (mut stranger, frames) = begun(1);
+    receiver.handle_frame(Instant::ZERO, &frames[0]);
+    let mut frame = Vec::new();
+    assert!(receiver.poll_transmit(Instant::ZERO, &mut frame));
+    receiver.stop_listening(Instant::ZERO, PORT);
+    assert_eq!(receiver.live_connections(), 0);
+    stranger.handle_frame(Instant::ZERO, &frame);
+    while stranger.poll_transmit(Instant::ZERO, &mut frame) {
+        receiver.handle_frame(Instant::ZERO, &frame);
+    }
+    let accepted = |event| matches!(event, Event::Accepted(..));
+    assert!(!std::iter::from_fn(|| receiver.poll_event()).any(accepted));
+}
+
+/// A connection is opened; which one it is at the receiver.
+fn opened(pair: &mut Pair) -> ConnectionId {
+    pair.hosts[SENDER].connect(Instant::ZERO, 1024, to()).unwrap();
+    let mut accepted = None;
+    pair.run(after_s(1), |_, _, host, event| {
+        if let (RECEIVER, Event::Accepted(id, _)) = (host, event) {
+            accepted = Some(id);
+        }
+    });
+    accepted.unwrap()
+}
+
+#[test]
+fn a_peer_that_has_vanished_is_asked_and_given_up() {
+    let mut pair = listening();
+    let id = opened(&mut pair);
+    let receiver = &mut pair.hosts[RECEIVER];
+    let mut buffer = [0; 8];
+    let (ended, frames) =
+        run_alone(receiver, |now, host| host.receive(now, id, &mut buffer) == Received::Broken);
+    assert!((after_s(200)..after_s(201)).contains(&ended), "{ended:?}");
+    assert_eq!(frames.len(), 3 + 1, "three questions, and a reset");
+    assert_eq!(receiver.facts(id).retransmitted_segments, 0);
+    receiver.leave(ended, id);
+    assert_eq!(receiver.live_connections(), 0);
+}
+
+#[test]
+fn a_peer_that_is_silent_and_there_stays() {
+    let mut pair = listening();
+    let id = opened(&mut pair);
+    pair.run(after_s(3_600), |_, _, _, _| {});
+    assert!(pair.hosts[RECEIVER].is_open(id));
+    assert_eq!(pair.hosts[RECEIVER].receive(after_s(3_600), id, &mut [0; 8]), Received::Nothing);
+}
