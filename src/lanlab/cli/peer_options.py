@@ -26,8 +26,11 @@ def with_peer(workload: str, given: Given, testbed: str, others: Mapping[str, st
         UsageError: The URL is none, or something that was asked for has no effect.
     """
     from lanlab.testbeds.registry import is_of_real_hosts, listed_hosts
-    from lanlab.workloads.peers import PEERS, parse_peer
+    from lanlab.workloads.peers import PEERS, STARTED, parse_peer
 
+    if (workload, given["peer"]) == ("stream", STARTED):
+        given["transport"] = given["transport"] or PEERS[workload][STARTED].transports[0]
+        return testbed
     for option, value in others.items():
         if value is not None:
             raise UsageError(
@@ -76,6 +79,10 @@ def at_interface(
     Raises:
         UsageError: It is missing, has no effect, is not there, or is not to be used.
     """
+    from lanlab.workloads.peers import STARTED
+
+    if given["peer"] == STARTED and interface is None and not is_office_network:
+        return testbed
     if given["stack"] != "small":
         if given["stack"] not in (None, "system"):
             raise UsageError(

@@ -10,11 +10,14 @@ from typing import Any
 from lanlab.engine import Engine, engine_path
 from lanlab.errors import EngineLost
 from lanlab.frozen import dataclass
-from lanlab.performers.engine_host import CANCEL_S, cancel
+from lanlab.performers.engine_host import CANCEL_S, EngineHost, cancel
+from lanlab.workloads.peers import MOST_STARTED_FLOWS
 
 _SETUP_S = 20.0
 #: Tests under way are ended, their results collected.
 _ENDS_WITHIN_S = CANCEL_S + 15.0
+#: Longest time of a client.
+_LONGEST_NS = 86_400_000_000_000
 
 
 @dataclass(frozen=True)
@@ -81,3 +84,26 @@ def serving_peers(
             served.done = cancel(engine, asked, within_s=_ENDS_WITHIN_S)
         if engine.is_lost:
             raise EngineLost(engine.lost().message)
+
+
+@contextmanager
+def plain_peer(host: EngineHost, service: str) -> Iterator[int]:
+    """
+    A plain TCP service on a host for as long as the `with` block; its port.
+
+    Raises:
+        EngineError: It cannot listen there.
+    """
+    request = {
+        "type": "peer_serve",
+        "service": service,
+        "bind": host.address,
+        "clients": MOST_STARTED_FLOWS,
+        "longest_ns": _LONGEST_NS,
+    }
+    asked = host.engine.start(request)
+    try:
+        port: int = asked.wait_ready(_SETUP_S)["ports"][0]
+        yield port
+    finally:
+        cancel(host.engine, asked, within_s=_ENDS_WITHIN_S)

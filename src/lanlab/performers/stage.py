@@ -82,6 +82,11 @@ class EngineStage:
         self.server = self._opened.enter_context(served(parameters, client, server, connections))
         return self.server
 
+    def serve_peer(self, role: str, service: str) -> int:
+        from lanlab.performers.peer_serving import plain_peer
+
+        return self._opened.enter_context(plain_peer(self._hosts[role][0], service))
+
     def directory(self, role: str, medium: str) -> str:
         from lanlab.performers.directories import temporary
 

@@ -12,6 +12,7 @@ from typing import Any
 from lanlab.roles import BOTH, REVERSE
 from lanlab.services import EMBEDDED, SERVICES
 from lanlab.units import format_rate, format_time
+from lanlab.workloads.peers import STARTED
 
 #: Gives a parameter; `None` where it is not set, or differs from condition to condition.
 _Of = Callable[[str], Any]
@@ -158,7 +159,8 @@ def _stream(of: _Of, varied: set[str]) -> list[str]:
     sent, pace = _messages(of, varied)
     named = _protocol(of, "stream")
     if of("peer") is not None:
-        named += f" {'from' if of('traffic_direction') == REVERSE else 'to'} {of('peer')}"
+        peer = "a plain program" if of("peer") == STARTED else of("peer")
+        named += f" {'from' if of('traffic_direction') == REVERSE else 'to'} {peer}"
     # The pace is of the messages, or where their size differs, of the stream.
     begin = [named, f"{sent} {pace}".strip()] if sent else [f"{named} {pace}".strip()]
     amount = _time(of)

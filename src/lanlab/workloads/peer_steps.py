@@ -89,13 +89,18 @@ class PeerSteps(OneEnd):
             "processor": processors[is_reverse],
         }
         self._parameters = parameters
-        role = receiver if is_reverse else sender
+        role, self._other = (receiver, sender) if is_reverse else (sender, receiver)
         super().__init__(role, peer, parameters.address_family, request, longest_s)
 
     def open(self, stage: Stage) -> None:
-        """Find the Ethernet of the small stack, too."""
+        """Find the Ethernet of the small stack, and start the peer, too."""
         if self._parameters.stack == "small":
             self._request["stack"] = requested(self._parameters, stage, self._role)
+        if self._peer.is_started:
+            service = "chargen" if self._request["direction"] == "receive" else "discard"
+            port = stage.serve_peer(self._other, service)
+            self._request |= {"peer": stage.address(self._other), "port": port}
+            return
         super().open(stage)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:

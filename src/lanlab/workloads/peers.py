@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
     from lanlab.workloads.stream import StreamParameters
 
-#: Most flows to a peer, as the engine has it.
-MOST_FLOWS = 128
+#: In place of a URL: a plain program of lanlab's at the second host, which reads, or writes where
+#: the stream comes from it.
+STARTED = "tcp"
+#: Most flows to a peer, as the engine has it; and to one that lanlab starts.
+MOST_FLOWS, MOST_STARTED_FLOWS = 128, 100
 _MAX_PORT = 65_535
 _LONGEST_NAME = 253
 _URL = re.compile(
@@ -66,9 +69,14 @@ class Peer:
     """Where a peer is and what it speaks."""
 
     protocol: str
-    #: Name or address.
+    #: Name or address; empty of one that lanlab starts.
     host: str
     port: int
+
+    @property
+    def is_started(self) -> bool:
+        """Whether lanlab starts it."""
+        return not self.host
 
     @property
     def ip_version(self) -> int | None:
@@ -96,11 +104,16 @@ def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
         'fe80::1%eth0'
         >>> parse_peer("icmp://router", ECHO)
         Peer(protocol='icmp', host='router', port=0)
+        >>> parse_peer("tcp").is_started
+        True
     """
+    if url.strip() == STARTED and protocols is PROTOCOLS:
+        return Peer(STARTED, "", 0)
     match = _URL.fullmatch(url.strip())
     known = protocols.get(match["protocol"]) if match else None
     if match is None or known is None:
         schemes = " or ".join(f"{name}://" for name in protocols)
+        schemes += f", or `{STARTED}`" if protocols is PROTOCOLS else ""
         example = next(iter(protocols.values())).example
         raise _problem(f"found `{url}`; allowed: a URL with {schemes}", example)
     host = match["literal"] or match["name"]
@@ -167,7 +180,8 @@ def _check_small_stack(parameters: StreamParameters) -> None:
     Raises:
         ValueError: The small stack has no address, or cannot do what is asked for.
     """
-    if parameters.stack_address is None:
+    assert parameters.peer is not None
+    if parameters.stack_address is None and not parse_peer(parameters.peer).is_started:
         raise without_address()
     check_small_stack(parameters)
     for key in _OF_THE_SYSTEM:
@@ -197,8 +211,9 @@ def check_peer(parameters: StreamParameters) -> None:
                 f"{' or '.join(allowed)}"
             )
     check_ip_version(peer, parameters)
-    if parameters.flows > MOST_FLOWS:
-        raise ValueError(f"flows: found {parameters.flows}; allowed with a peer: 1 to {MOST_FLOWS}")
+    most_flows = MOST_STARTED_FLOWS if peer.is_started else MOST_FLOWS
+    if parameters.flows > most_flows:
+        raise ValueError(f"flows: found {parameters.flows}; allowed with a peer: 1 to {most_flows}")
     unused: tuple[str, ...] = ("receiver_processor",)
     if parameters.traffic_direction == REVERSE:
         # An iperf3 server keeps the rate that it is asked for.

@@ -116,6 +116,13 @@ class Stage(Protocol):
             connections: That it will have at once; 0: no more than any process may have.
         """
 
+    def serve_peer(self, role: str, service: str) -> int:
+        """Start a plain TCP service on a host; its port.
+
+        Args:
+            service: `discard`, `echo` or `chargen`.
+        """
+
     def directory(self, role: str, medium: str) -> str:
         """A directory on a host for this trial alone, removed with all that is in it.
 
