@@ -78,6 +78,15 @@ def test_on_the_virtual_lan_it_has_an_address_that_no_host_has(clean: Pair) -> N
     assert {host.spare_address for host in clean.bed.hosts}.isdisjoint({*addresses, None})
 
 
+def test_the_record_has_what_the_stack_was_like(clean: Pair) -> None:
+    outcome = perform(clean, over_small(stack_profile="windows-95"))
+
+    assert outcome.error is None, outcome.error
+    stack = outcome.results["client"]["stack"]
+    assert (stack["mss_bytes"], stack["delayed_ack_ns"]) == (1460, 200_000_000)
+    assert stack["receive_buffer_bytes"] == stack["send_buffer_bytes"] == 8760
+
+
 @pytest.mark.parametrize("direction", ["upload", "download"])
 def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
     """A connection each."""
@@ -108,17 +117,30 @@ def test_an_address_that_a_host_has_is_refused(clean: Pair) -> None:
     assert "address" in failure(clean, stack_address=host).message
 
 
-def test_memory_that_the_buffers_do_not_fit_into_is_refused(clean: Pair) -> None:
+@pytest.mark.parametrize("direction", ["upload", "download"])
+def test_memory_that_the_buffers_do_not_fit_into_is_refused_with_what_suffices(
+    clean: Pair, direction: str
+) -> None:
+    """Two connections, of which one is given up for the next file."""
     error = failure(clean, stack_memory_bytes=64_000)
 
     assert error.code == "request.value"
     assert "found 64000; allowed: " in error.message
+    least = int(error.message.split("allowed: ")[1].split()[0])
+    failure(clean, stack_memory_bytes=least - 1)
+    given = over_small(stack_memory_bytes=least, dataset="40x1kB", direction=direction)
+    outcome = perform(clean, given)
+    assert outcome.error is None, outcome.error
+    result = outcome.results["client"]
+    assert result["stack"]["held_bytes"] <= least
+    assert sum(result["file_times"]["retries"]) == 0
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"stack_address": "::1"}, "allowed: an IPv4 address"),
+        ({"stack_profile": "mtpc"}, "allowed: mtcp, "),
         ({"service": "sftp"}, "service `ftp`"),
         ({"parallel_files": 2}, "allowed with stack `small`: 1"),
         ({"send_buffer_bytes": 100_000}, "1460 to 65535"),

@@ -14,7 +14,9 @@ from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
 from lanlab.performers import metrics_of
+from lanlab.studies.load import built_in_machines
 from lanlab.workloads import WORKLOADS, CounterChanges
+from lanlab.workloads.small_stack import PROFILES
 from lanlab.workloads.stream import StreamParameters
 
 MEMORY_BYTES = 64_000
@@ -133,6 +135,49 @@ def test_what_came_before_the_start_is_not_in_the_window(one_pair: Pair) -> None
     assert 1460 <= result["total_bytes"] - result["window_bytes"] <= 8192
 
 
+@pytest.mark.parametrize("stack", ["system", "small"])
+def test_lanlab_starts_a_plain_program_at_the_other_end(one_pair: Pair, stack: str) -> None:
+    """At an address that no host has, by itself."""
+    given = {"stack": stack, "stack_address": None, "bytes": 146_000, "warmup_s": 0}
+    _, sent = measured(one_pair, "tcp", **given)
+    _, received = measured(one_pair, "tcp", **given, traffic_direction="reverse")
+
+    assert sent["total_acknowledged_bytes"] == 146_000
+    assert received["total_received_bytes"] >= 146_000
+    assert ("stack_held_bytes" in sent, "stack_held_bytes" in received) == ((stack == "small"),) * 2
+
+
+@pytest.mark.parametrize("profile", ["mtcp", "windows-95"])
+def test_a_profile_is_what_the_stack_is_like_unless_options_say_otherwise(
+    one_pair: Pair, profile: str
+) -> None:
+    given = {"bytes": 146_000, "warmup_s": 0, "stack_profile": profile}
+    with peer(one_pair, "reads") as (url, _):
+        result, _ = measured(one_pair, url, **given, send_buffer_bytes=2920)
+
+    wanted, stack = PROFILES[profile], result["stack"]
+    assert stack["receive_buffer_bytes"] == wanted.receive_buffer_bytes
+    assert stack["send_buffer_bytes"] == 2920
+    assert stack["mss_bytes"] == wanted.mss_bytes
+    assert stack["delayed_ack_ns"] == wanted.delayed_ack_ns
+
+
+def test_the_machines_of_the_study_have_their_numbers() -> None:
+    for name in ("pcjr", "ibm-xt", "386-40"):
+        simulation = next(one for one, _ in built_in_machines() if one.machine_named(name))
+        machine = simulation.machine_named(name)
+        assert machine is not None
+        assert machine.like is not None
+        like = simulation.machine_named(machine.like)
+        assert like is not None
+        numbers = {key: number.value for key, number in like.numbers.items()}
+        profile = PROFILES[name]
+        assert numbers["receive_buffer_bytes"] == profile.receive_buffer_bytes
+        assert numbers["send_buffer_bytes"] == profile.send_buffer_bytes
+        assert numbers["delayed_ack_ms"] * 1e6 == profile.delayed_ack_ns
+        assert numbers["nagle"] == (not profile.no_delay)
+
+
 def test_an_amount_arrives_to_the_byte(one_pair: Pair) -> None:
     with peer(one_pair, "reads") as (url, program):
         measured(one_pair, url, bytes=146_000, warmup_s=0)
@@ -184,6 +229,8 @@ def test_memory_that_the_buffers_do_not_fit_into_is_refused(one_pair: Pair) -> N
     ("given", "said"),
     [
         ({"stack_address": None}, "without an address"),
+        ({"stack_profile": "mtpc"}, "allowed: mtcp, "),
+        ({"peer": "tcp", "flows": 101}, "allowed with a peer: 1 to 100"),
         ({"stack_address": "::1"}, "allowed: an IPv4 address"),
         ({"peer": None}, "stack"),
         ({"peer": "iperf3://192.168.7.2"}, "stack"),

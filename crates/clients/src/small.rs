@@ -3,16 +3,19 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use lanlab_connections::small::{SmallFacts, SmallNode, SmallPlan, SmallStream};
+use lanlab_connections::small::{SmallNode, SmallPlan, SmallStream};
 use lanlab_connections::small::{facts_of, node_of};
 use lanlab_files::{Class, Fault, Result, Target};
-use lanlab_stack::ip::TcpProfile;
+use lanlab_stack::ip::small::Facts;
 
 use crate::raw_link::{link_fault, raw_place};
 use crate::transport;
 
 /// Connections of a session of FTP: for commands, for a file, and one of which the end is on its way.
 const CONNECTIONS: usize = 3;
+/// In little memory the last of them is given up where its place is needed: all that it carried has been acknowledged
+/// by then, as the server has said that the file is whole.
+const LEAST_CONNECTIONS: usize = 2;
 
 /// What the station of a target is to be; `None` over the system's TCP, or if it cannot be.
 pub fn plan_of(target: &Target) -> Option<SmallPlan> {
@@ -21,19 +24,20 @@ pub fn plan_of(target: &Target) -> Option<SmallPlan> {
         IpAddr::V4(peer) => Some(peer),
         IpAddr::V6(_) => return None,
     };
-    Some(SmallPlan {
+    let plan = SmallPlan {
         place: raw_place(&stack.link),
         address: stack.address,
         peer,
-        tcp: TcpProfile::small(target.receive_buffer_bytes, target.send_buffer_bytes, true).ok()?,
-        connections: CONNECTIONS,
-        ports: Vec::new(),
+        tcp: stack.profile(target.receive_buffer_bytes, target.send_buffer_bytes, true).ok()?,
+        connections: LEAST_CONNECTIONS,
         memory_bytes: stack.memory_bytes,
-    })
+    };
+    let connections = plan.clone().filled().connections;
+    Some(SmallPlan { connections: connections.clamp(LEAST_CONNECTIONS, CONNECTIONS), ..plan })
 }
 
 /// What the station of a target has counted; `None` if none was used.
-pub fn counted(target: &Target) -> Option<SmallFacts> {
+pub fn counted(target: &Target) -> Option<Facts> {
     facts_of(&plan_of(target)?)
 }
 

@@ -18,6 +18,7 @@ use lanlab_connections::small::{SmallNode, SmallPlan};
 use lanlab_connections::wired::FrameLink;
 use lanlab_os::{LinkDescriptor, RawFrames, RawLink, RawLinkPlace};
 use lanlab_stack::ip::TcpProfile;
+use lanlab_stack::ip::small;
 use lanlab_units::Instant;
 use tokio::fs::{File, OpenOptions};
 use tokio::io::{AsyncWriteExt, copy, split};
@@ -142,12 +143,8 @@ fn parse(arguments: &[String]) -> Option<Asked> {
         place: RawLinkPlace::Interface(interface.clone()),
         address: address.parse().ok()?,
         peer,
-        tcp: TcpProfile::small(None, None, false).ok()?,
+        tcp: TcpProfile::small(&small::Asked::default()).ok()?,
         connections: CONNECTIONS,
-        ports: match way {
-            Way::Listen(port) => vec![port],
-            Way::Connect(_) => Vec::new(),
-        },
         memory_bytes: MEMORY_BYTES,
     };
     let pause = Duration::from_millis(number(0)?);
@@ -173,9 +170,10 @@ async fn run(asked: Asked) -> io::Result<()> {
     node.ready().await?;
     let stream = match way {
         Way::Connect(to) => node.connect(to).await?,
-        Way::Listen(_) => {
+        Way::Listen(port) => {
+            let listener = node.listen(port)?;
             eprintln!("listening");
-            node.accept().await?
+            listener.accept().await?
         }
     };
     let (mut reader, mut writer) = split(stream);

@@ -26,6 +26,7 @@ mod paths;
 #[cfg(feature = "services")]
 mod resolve;
 mod running;
+mod stack_facts;
 #[cfg(feature = "services")]
 mod storage;
 mod task;

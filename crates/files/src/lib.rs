@@ -21,7 +21,7 @@ pub use fault::{Class, Fault, Result};
 pub use ipx::{IpxFraming, IpxSegment};
 pub use link_place::LinkPlace;
 pub use minimum_rate::MinimumRate;
-pub use own_stack::OwnStack;
+pub use own_stack::{OwnStack, OwnTcp};
 pub use path::{BadPath, ServicePath, beginning};
 pub use session::{Access, Entry, Facts, Session, TcpAgreed, TransferCapabilities, is_name};
 pub use target::{Credentials, Dialect, ServiceKind, SystemProfile, Target, TcpProfile, Trust};

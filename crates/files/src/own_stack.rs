@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use lanlab_stack::ip::TcpProfile;
+use lanlab_stack::ip::small::{Asked, BadValue};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,9 +19,47 @@ pub struct OwnStack {
     pub address: Ipv4Addr,
     /// Bound of what it holds in all, bytes.
     pub memory_bytes: u64,
+    /// What its TCP is like.
+    #[serde(default)]
+    pub tcp: OwnTcp,
+}
+
+/// TCP of a station in little memory, as a system of its time had it; what is absent is as usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct OwnTcp {
+    /// Longest segment that it takes and sends, 536 to 1460 bytes.
+    pub mss_bytes: Option<u16>,
+    /// Receive buffer where the socket's options name none, 1460 to 65,535 bytes.
+    pub receive_buffer_bytes: Option<u32>,
+    /// Send buffer where the socket's options name none, 1460 to 65,535 bytes.
+    pub send_buffer_bytes: Option<u32>,
+    /// How long the acknowledgement of a single segment waits, below 500 ms; 0: not at all.
+    pub delayed_ack_ns: Option<u64>,
+    /// Whether a short segment is sent at once, also if the socket's options do not say so.
+    pub no_delay: bool,
 }
 
 impl OwnStack {
+    /// How its TCP behaves with these options of a socket.
+    ///
+    /// # Errors
+    /// A value is out of its range.
+    pub fn profile(
+        &self,
+        receive_buffer_bytes: Option<u32>,
+        send_buffer_bytes: Option<u32>,
+        no_delay: bool,
+    ) -> Result<TcpProfile, BadValue> {
+        TcpProfile::small(&Asked {
+            receive_buffer_bytes: receive_buffer_bytes.or(self.tcp.receive_buffer_bytes),
+            send_buffer_bytes: send_buffer_bytes.or(self.tcp.send_buffer_bytes),
+            mss_bytes: self.tcp.mss_bytes,
+            delayed_ack_ns: self.tcp.delayed_ack_ns,
+            no_delay: no_delay || self.tcp.no_delay,
+        })
+    }
+
     /// Whether the address can be that of one host.
     pub fn has_address_of_one_host(&self) -> bool {
         let address = self.address;

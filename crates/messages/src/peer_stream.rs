@@ -46,6 +46,14 @@ pub struct StackFacts {
     pub received_frames: u64,
     /// Frames that the system dropped before they were received.
     pub dropped_frames: u64,
+    /// Longest segment that it took and sent.
+    pub mss_bytes: u64,
+    /// Receive buffer of a connection, and so its largest window.
+    pub receive_buffer_bytes: u64,
+    /// Send buffer of a connection.
+    pub send_buffer_bytes: u64,
+    /// How long the acknowledgement of a single segment waited at most; 0: not at all.
+    pub delayed_ack_ns: u64,
 }
 
 /// What a peer that is no engine speaks.

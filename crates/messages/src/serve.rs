@@ -1,9 +1,11 @@
 use lanlab_files::{
-    Carrier, CarrierCounts, Credentials, Dialect, HostAddress, IpxSegment, LinkPlace, ServiceKind,
-    SystemProfile,
+    Carrier, CarrierCounts, Credentials, Dialect, HostAddress, IpxSegment, LinkPlace, OwnStack,
+    ServiceKind, SystemProfile,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::StackFacts;
 
 /// Serve a directory of this host by an embedded server, until the request is cancelled.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -27,6 +29,10 @@ pub struct Serve {
     /// Link of this host to serve on, of a carrier on Ethernet; `bind` and `port` have no meaning then.
     #[serde(default)]
     pub link: Option<LinkPlace>,
+    /// The engine's own TCP, over which FTP is served at an address of its own; absent: the system's. `bind` has no
+    /// meaning then, and port 0 is 21.
+    #[serde(default)]
+    pub stack: Option<OwnStack>,
     /// Name of the server's station there, 1 to 15 characters of ASCII.
     #[serde(default)]
     pub station_name: Option<String>,
@@ -103,6 +109,8 @@ pub struct ServeEnded {
     pub accepted: u64,
     /// What its station counted meanwhile, of a carrier on Ethernet.
     pub carrier: Option<CarrierCounts>,
+    /// The same of its own TCP.
+    pub stack: Option<StackFacts>,
     /// How long it served.
     pub elapsed_ns: u64,
     /// CPU time of the whole engine meanwhile; `null` where the system does not tell.

@@ -24,7 +24,7 @@ use budget::LEAST_GRACE;
 pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, locked};
 
 /// Time between two checks of a waiting connection for one whose time is over.
-const TICK: Duration = Duration::from_millis(20);
+pub const TICK: Duration = Duration::from_millis(20);
 
 /// Silence of a peer after which the system asks whether it is there (TCP keep-alive).
 const KEEPALIVE: Duration = Duration::from_mins(5);

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lanlab_connections::small::SmallNode;
+pub use lanlab_connections::small::SmallPlan;
 use lanlab_connections::wired::WiredNode;
 use lanlab_files::{
     Carrier, CarrierCounts, Class, Credentials, Dialect, Fault, HostAddress, IpxSegment, Result,
@@ -15,6 +17,7 @@ use lanlab_files::{
 };
 use lanlab_os::RawLinkPlace;
 use lanlab_served::Confined;
+use lanlab_stack::ip::small::Facts;
 use lanlab_stack::node::CarrierKind;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
@@ -67,6 +70,8 @@ pub struct Offer {
     pub names: ServerNames,
     /// Where it is served on a link of whole Ethernet frames; absent: over TCP.
     pub station: Option<StationOffer>,
+    /// The station with TCP of its own that serves FTP, in place of the system's; `bind` has no meaning then.
+    pub own_stack: Option<SmallPlan>,
 }
 
 /// Names that a server of SMB says.
@@ -123,6 +128,15 @@ impl Default for Bounds {
     }
 }
 
+/// A station of this process's own that serves.
+#[derive(Debug)]
+enum Station {
+    /// Over a carrier on Ethernet.
+    Frames(Arc<WiredNode>),
+    /// Over its own TCP.
+    OwnTcp(Arc<SmallNode>),
+}
+
 /// A server that runs.
 #[derive(Debug)]
 pub struct Serving {
@@ -130,8 +144,7 @@ pub struct Serving {
     share: Option<String>,
     trust_sha256: Option<String>,
     visits: Arc<Visits>,
-    /// Its station, of a carrier on Ethernet.
-    station: Option<Arc<WiredNode>>,
+    station: Option<Station>,
     task: JoinHandle<()>,
 }
 
@@ -163,7 +176,18 @@ impl Serving {
 
     /// What its station has counted until now; `None` over TCP.
     pub fn carrier_counts(&self) -> Option<CarrierCounts> {
-        self.station.as_ref().map(|station| station.counts())
+        match &self.station {
+            Some(Station::Frames(node)) => Some(node.counts()),
+            _ => None,
+        }
+    }
+
+    /// The same of a station with TCP of its own.
+    pub fn stack_facts(&self) -> Option<Facts> {
+        match &self.station {
+            Some(Station::OwnTcp(node)) => Some(node.facts()),
+            _ => None,
+        }
     }
 
     /// End it and all its connections; the port is free then.
@@ -193,6 +217,10 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     {
         let (service, carrier) = (offer.service, station.carrier.title());
         let message = format!("{service:?} is not served over {carrier}");
+        return Err(Fault::new(Class::Unsupported, message));
+    }
+    if offer.own_stack.is_some() && offer.service != ServiceKind::Ftp {
+        let message = format!("{:?} is not served over the small stack", offer.service);
         return Err(Fault::new(Class::Unsupported, message));
     }
     if offer.requires_signatures

@@ -14,7 +14,7 @@ use lanlab_wire::smb1::strings::CodePage;
 
 use crate::file_sessions::serve_client;
 use crate::visits::Visits;
-use crate::{Bounds, Offer, Serving, station};
+use crate::{Bounds, Offer, Serving, Station, station};
 
 /// The one volume, unless another name is asked for: shells look for this one.
 const VOLUME: &str = "SYS";
@@ -48,6 +48,6 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         }
     };
     let (node, task) = station::serve(station, bounds, &visits, begin).await?;
-    let (share, station) = (Some(volume), Some(node));
+    let (share, station) = (Some(volume), Some(Station::Frames(node)));
     Ok(Serving { port: 0, share, trust_sha256: None, visits, station, task })
 }

@@ -190,6 +190,7 @@ mod tests {
             dialects: lanlab_files::Dialect::ALL,
             names: crate::ServerNames::default(),
             station: None,
+            own_stack: None,
         };
         let serving =
             serve_patiently(&offer, &Bounds::default(), Duration::from_millis(50)).unwrap();

@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lanlab.cli.served_stack import (
+    MEMORY,
+    STACKS,
+    StackAddressOption,
+    StackMemoryOption,
+    StackOption,
+)
 from lanlab.cli.service_options import OfficeNetworkOption
 from lanlab.errors import UsageError
 from lanlab.ipx import FRAMING_HELP, FRAMINGS, NETWORK_HELP
@@ -112,9 +119,13 @@ def serve(
         typer.Option(
             "--interface",
             metavar="NAME",
-            help=f"Ethernet interface of this machine to serve on over {FRAME_TITLES}. Needs root.",
+            help=f"Ethernet interface of this machine to serve on over {FRAME_TITLES}, or by "
+            "--stack small. Needs root.",
         ),
     ] = None,
+    stack: StackOption = STACKS[0],
+    stack_address: StackAddressOption = None,
+    stack_memory: StackMemoryOption = MEMORY,
     ipx_framing: Annotated[
         str, typer.Option("--ipx-framing", metavar="|".join(FRAMINGS), help=FRAMING_HELP)
     ] = FRAMINGS[0],
@@ -219,29 +230,32 @@ def serve(
     read-only unless --write is given. Unless you give it a password it makes a new one at each
     start and prints it once. A line says who connects, in which dialect, and what was refused.
 
-    Over NetBEUI and on IPX it serves the Ethernet of --interface, by a name. That needs
-    root on Linux, to open a socket; a process without rights reads the frames and serves the files.
+    Over NetBEUI and on IPX it serves the Ethernet of --interface, by a name; and FTP by --stack
+    small, at an address of its own. That needs root on Linux, to open a socket; a process without
+    rights reads the frames and serves the files.
 
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;
     sudo lanlab serve ~/cnc --service smb1 --carrier nbf --interface eth1 --name CNCFILES;
     sudo lanlab serve ~/cnc --service ncp --interface eth1 --name CNCFILES;
+    sudo lanlab serve ~/cnc --service ftp --stack small --stack-address 192.168.7.77
+    --interface eth1;
     lanlab serve ~/cnc --service smb1 --as CNCFILES --share DATA --user cnc
     --password-file secret.txt --address 192.168.7.2 --port 139;
     lanlab serve ~/cnc --service smb1 --guest --dialect core..lanman1 --address 192.168.7.2;
     lanlab serve --peer iperf3 --address 192.168.7.2 --clients 8 --rate-limit 100M
     """
     from lanlab.cli.copy_places import check_given, directory_of
-    from lanlab.cli.served_clients import print_clients
+    from lanlab.cli.served_clients import print_clients, print_done
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.served_names import check_user, server_name, share_name
     from lanlab.cli.served_peers import check_unused, serve_peers
+    from lanlab.cli.served_stack import own_stack_of
     from lanlab.cli.served_station import carried, station_of, system_of
     from lanlab.cli.terminal import print_lines, say
     from lanlab.errors import of_name
     from lanlab.performers.servers.embedded import Wanted, serving
     from lanlab.units import parse_time_s
-    from lanlab.workloads.carrier_counts import carrier_words
 
     within_s = None if time is None else parse_time_s(time)
     if peer is not None:
@@ -251,6 +265,9 @@ def serve(
             "--carrier": (carrier, None),
             "--profile": (profile, None),
             "--interface": (interface, None),
+            "--stack": (stack, STACKS[0]),
+            "--stack-address": (stack_address, None),
+            "--stack-memory": (stack_memory, MEMORY),
             "--ipx-framing": (ipx_framing, FRAMINGS[0]),
             "--ipx-network": (ipx_network, None),
             "--name": (name, None),
@@ -302,16 +319,26 @@ def serve(
     system = system_of(offered, profile)
     called, shared = server_name(offered, name), share_name(offered, share)
     check_user(offered, user, guest=guest)
+    own_stack = own_stack_of(
+        offered,
+        stack,
+        stack_address,
+        stack_memory,
+        interface,
+        address,
+        is_office_network=office_network,
+    )
     station = station_of(
         offered,
-        interface,
+        None if own_stack is not None else interface,
         called,
         (address, port),
         (ipx_framing, ipx_network),
         profile=profile,
-        is_office_network=office_network,
+        is_office_network=office_network and own_stack is None,
     )
     root = directory_of("DIRECTORY", directory)
+    address = address if own_stack is None else own_stack.address
     wanted_address = _served_address(address)
     dialects = dialects_of(offered, dialect, system, require_signing=require_signing)
     credentials, is_chosen = credentials_of(
@@ -337,6 +364,7 @@ def serve(
         not write,
         credentials,
         station,
+        own_stack,
         require_signing,
         dialects,
         None if station is not None else called,
@@ -367,10 +395,4 @@ def serve(
     except KeyboardInterrupt:
         # That is how it ends.
         pass
-    done = served.done
-    if done is not None:
-        print_lines(
-            f"served      {done['accepted']} connections in {done['elapsed_ns'] / 1e9:.0f} s"
-        )
-        if done.get("carrier") is not None:
-            print_lines(f"frames      {carrier_words(done['carrier'])}")
+    print_done(served)

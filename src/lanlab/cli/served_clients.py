@@ -12,6 +12,22 @@ if TYPE_CHECKING:
     from lanlab.performers.servers.embedded import Serving
 
 
+def print_done(served: Serving) -> None:
+    """What the server did, once it has ended."""
+    from lanlab.cli.served_stack import stack_words
+    from lanlab.workloads.carrier_counts import carrier_words
+
+    done = served.done
+    if done is not None:
+        print_lines(
+            f"served      {done['accepted']} connections in {done['elapsed_ns'] / 1e9:.0f} s"
+        )
+        if done.get("carrier") is not None:
+            print_lines(f"frames      {carrier_words(done['carrier'])}")
+        if done.get("stack") is not None:
+            print_lines(f"stack       {stack_words(done['stack'])}")
+
+
 def print_clients(served: Serving, within_s: float | None) -> None:
     """A line for what a client does, until the end."""
     for seen in served.clients(within_s):

@@ -19,7 +19,12 @@ from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, Share, SizeBytes
 from lanlab.workloads.service_parameters import ServiceParameters
 from lanlab.workloads.simulated_service import simulated_server_cpu_s
-from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP, check_small_stack
+from lanlab.workloads.small_stack import (
+    ADDRESS_HELP,
+    MEMORY_HELP,
+    PROFILE_HELP,
+    check_small_stack,
+)
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
@@ -97,6 +102,7 @@ class CopyParameters(ServiceParameters):
         "station of its own at --interface, to a server of FTP.",
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
+    stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
     stack_memory_bytes: SizeBytes = parameter(200_000, MEMORY_HELP, ge=1_000, le=2**24)
 
     @field_validator("dataset")

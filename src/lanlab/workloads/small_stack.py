@@ -6,9 +6,52 @@ import ipaddress
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UnmetNeed
+from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
     from lanlab.workloads.steps import Stage
+
+
+@dataclass(frozen=True)
+class StackProfile:
+    """How the TCP of a system of the time behaved, where it is not what is usual here."""
+
+    title: str
+    mss_bytes: int
+    receive_buffer_bytes: int
+    send_buffer_bytes: int
+    #: How long the acknowledgement of a single segment waits.
+    delayed_ack_ns: int
+    #: Whether a short segment is sent at once.
+    no_delay: bool
+
+    @property
+    def request(self) -> dict[str, int | bool]:
+        """As an engine takes it."""
+        keys = ("mss_bytes", "receive_buffer_bytes", "send_buffer_bytes", "delayed_ack_ns")
+        return {key: getattr(self, key) for key in keys} | {"no_delay": self.no_delay}
+
+
+def _mtcp(title: str) -> StackProfile:
+    """The machines of `brutman-mtcp` have the same, as its `machines.toml` says."""
+    return StackProfile(title, 1460, 8192, 8192, 0, no_delay=True)
+
+
+#: By name. Windows 95's window is six segments of Ethernet; it waits with acknowledgements, and
+#: with short segments (RFC 896), as its time did.
+PROFILES = {
+    "mtcp": _mtcp("mTCP, as it is by default"),
+    "pcjr": _mtcp("PCjr with mTCP"),
+    "ibm-xt": _mtcp("IBM PC XT with mTCP"),
+    "386-40": _mtcp("386-40 with mTCP"),
+    "p133": _mtcp("Pentium 133 with mTCP"),
+    "windows-95": StackProfile("Windows 95", 1460, 8760, 8760, 200_000_000, no_delay=False),
+}
+PROFILE_HELP = (
+    "System of the time whose TCP the small stack has (largest segment, window, buffers, delay of "
+    "acknowledgements): mtcp, the same as the machine of a study (pcjr, ibm-xt, 386-40, p133), or "
+    "windows-95. Default: none."
+)
 
 #: Sizes that its buffers may have.
 BUFFERS = range(1460, 65_536)
@@ -30,8 +73,13 @@ def check_small_stack(parameters: Any) -> None:
     Refuse a small stack with an address or buffers that it cannot have.
 
     Raises:
-        ValueError: The address is not one of IPv4; or it scales no windows.
+        ValueError: The address is not one of IPv4; there is no such profile; or it scales no
+            windows.
     """
+    if parameters.stack_profile not in (None, *PROFILES):
+        raise ValueError(
+            f"stack_profile: found `{parameters.stack_profile}`; allowed: {', '.join(PROFILES)}"
+        )
     try:
         ipaddress.IPv4Address(parameters.stack_address or "0.0.0.0")
     except ValueError:
@@ -65,4 +113,6 @@ def requested(parameters: Any, stage: Stage, role: str) -> dict[str, Any]:
     if address is None:
         problem = without_address()
         raise UnmetNeed(str(problem), hint=problem.__notes__[0])
-    return {"address": address, "memory_bytes": parameters.stack_memory_bytes, "link": link}
+    asked = {"address": address, "memory_bytes": parameters.stack_memory_bytes, "link": link}
+    profile = parameters.stack_profile
+    return asked if profile is None else asked | {"tcp": PROFILES[profile].request}

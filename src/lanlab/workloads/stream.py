@@ -26,7 +26,7 @@ from lanlab.workloads.parameters import (
 from lanlab.workloads.peer_results import peer_metrics
 from lanlab.workloads.peer_steps import PeerSteps
 from lanlab.workloads.peers import check_peer
-from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP
+from lanlab.workloads.small_stack import ADDRESS_HELP, MEMORY_HELP, PROFILE_HELP
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.stream_results import stream_metrics
 from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
@@ -76,15 +76,17 @@ class StreamParameters(FlowParameters):
     peer: str | None = parameter(
         None,
         "Measure with a program that listens at the other end, in place of lanlab: an iperf3 "
-        "server, e.g. iperf3://nas, or one that reads (--reverse: writes), e.g. tcp://old-pc:5001.",
+        "server, e.g. iperf3://nas, or one that reads (--reverse: writes), e.g. tcp://old-pc:5001; "
+        "`tcp`: a plain one of lanlab's at the second host.",
         metavar="URL",
     )
     stack: Literal["system", "small"] = parameter(
         "system",
         "TCP of this end: the system's, or lanlab's own of a few kilobytes (`small`), which is a "
-        "station of its own at --interface, towards --peer tcp://.",
+        "station of its own at --interface, towards --peer tcp://, or on the virtual LAN.",
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
+    stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
     stack_memory_bytes: SizeBytes = parameter(
         64_000,
         MEMORY_HELP,

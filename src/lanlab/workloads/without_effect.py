@@ -51,10 +51,11 @@ STREAM_NEEDS = (
     Need("when_late", lambda p: p.has_rate, "a rate, rate_bps or rate_messages_per_s"),
     Need(
         "stack",
-        lambda p: (p.peer or "").startswith("tcp://"),
-        "a peer by its URL, as in tcp://192.168.7.2:5001",
+        lambda p: p.peer == "tcp" or (p.peer or "").startswith("tcp://"),
+        "a peer, as in tcp://192.168.7.2:5001, or `tcp`",
     ),
     Need("stack_address", lambda p: p.stack == "small", "stack `small`"),
+    Need("stack_profile", lambda p: p.stack == "small", "stack `small`"),
     Need("stack_memory_bytes", lambda p: p.stack == "small", "stack `small`"),
     Need("receiver_rivals", lambda p: p.receiver_processor is not None, "receiver_processor"),
 )
@@ -101,6 +102,7 @@ SERVICE_NEEDS = (
 COPY_NEEDS = (
     Need("stack", lambda p: p.service == "ftp", "service `ftp`"),
     Need("stack_address", lambda p: p.stack == "small", "stack `small`"),
+    Need("stack_profile", lambda p: p.stack == "small", "stack `small`"),
     Need("stack_memory_bytes", lambda p: p.stack == "small", "stack `small`"),
     Need(
         "medium",

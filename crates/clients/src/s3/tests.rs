@@ -26,6 +26,7 @@ async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
         dialects: lanlab_files::Dialect::ALL,
         names: lanlab_servers::ServerNames::default(),
         station: None,
+        own_stack: None,
     };
     let serving = serve(&offer).await.unwrap();
     let target = Target {

@@ -3,14 +3,15 @@
 //! Each station has a thread that receives and keeps its timers. Who reads or writes a connection sends what comes
 //! of it under the same lock, and wakes the thread only if its next deadline moved forward.
 
+mod listener;
 mod node;
 mod plan;
 mod registry;
 mod shared;
 mod stream;
 
+pub use listener::SmallListener;
 pub use node::SmallNode;
 pub use plan::SmallPlan;
 pub use registry::{facts_of, node_of};
-pub use shared::SmallFacts;
 pub use stream::SmallStream;

@@ -8,15 +8,16 @@ use std::task::Poll;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
-use lanlab_stack::ip::small::{FIRST_PORT, PORTS};
+use lanlab_stack::ip::small::{FIRST_PORT, Facts, PORTS};
 use lanlab_stack::ip::{ConnectionId, Reach, Refusal, Station, StationConfig};
 use lanlab_wire::ethernet::Mac;
 
 use crate::link_thread::{LINK, LinkThread};
 use crate::wired::FrameLink;
 
+use super::listener::SmallListener;
 use super::plan::SmallPlan;
-use super::shared::{Shared, SmallFacts, State};
+use super::shared::{Shared, State};
 use super::stream::SmallStream;
 
 /// A station at its link, which ends when the last that uses it is dropped.
@@ -65,12 +66,10 @@ impl SmallNode {
             connections: plan.connections,
             seed: random,
         };
-        let mut station = Station::new(config, os::monotonic());
-        for &port in &plan.ports {
-            station.interface.listen(port);
-        }
+        let station = Station::new(config, os::monotonic());
         let first_port = (random >> 32) as u16 % PORTS;
-        let state = State::new(station, link, plan.memory_bytes, first_port);
+        let facts = Facts::new(plan.tcp, plan.memory_bytes);
+        let state = State::new(station, link, facts, plan.connections, first_port);
         let shared = Arc::new(Shared::new(state, Wake::new()?));
         // The link is watched through its descriptor.
         let thread = LinkThread::begin("small-stack", &shared, readiness, descriptor)?;
@@ -138,22 +137,21 @@ impl SmallNode {
         SmallStream::new(Arc::clone(self) as _, Arc::clone(&self.shared), id, peer)
     }
 
-    /// Wait for a connection that a peer opens.
+    /// Take connections that peers open to `port`; 0: to one that is free.
     ///
     /// # Errors
-    /// Those of the link.
-    pub async fn accept(self: &Arc<Self>) -> io::Result<SmallStream> {
-        let (id, peer) = poll_fn(|cx| {
-            let mut state = self.shared.state();
-            state.check()?;
-            if let Some(accepted) = state.accepted.pop_front() {
-                return Poll::Ready(Ok::<_, io::Error>(accepted));
+    /// `AddrInUse`.
+    pub fn listen(self: &Arc<Self>, port: u16) -> io::Result<SmallListener> {
+        let mut state = self.shared.state();
+        let wanted = if port > 0 { port..=port } else { FIRST_PORT..=FIRST_PORT + PORTS };
+        let found = wanted.into_iter().find(|&port| state.station.interface.listen(port));
+        drop(state);
+        match found {
+            Some(port) => {
+                Ok(SmallListener::new(Arc::clone(self) as _, Arc::clone(&self.shared), port))
             }
-            state.wait(cx);
-            Poll::Pending
-        })
-        .await?;
-        Ok(self.stream(id, peer))
+            None => Err(ErrorKind::AddrInUse.into()),
+        }
     }
 
     /// Wait until no connection is left, those that their programs have left included.
@@ -177,7 +175,7 @@ impl SmallNode {
     }
 
     /// What was counted until now.
-    pub fn facts(&self) -> SmallFacts {
+    pub fn facts(&self) -> Facts {
         self.shared.state().facts
     }
 

@@ -21,16 +21,25 @@ pub struct SmallPlan {
     pub tcp: TcpProfile,
     /// Connections at a time, at most.
     pub connections: usize,
-    /// Ports at which it takes connections.
-    pub ports: Vec<u16>,
     /// Bound of what it holds in all.
     pub memory_bytes: u64,
 }
 
+/// Connections of a station, at most.
+const MOST_CONNECTIONS: usize = 256;
+
 impl SmallPlan {
+    /// With as many connections as fit into its memory.
+    #[must_use]
+    pub fn filled(self) -> Self {
+        let with = |connections| Self { connections, ..self.clone() };
+        let fits = |connections: &usize| with(*connections).most_bytes() <= self.memory_bytes;
+        with((0..=MOST_CONNECTIONS).take_while(fits).last().unwrap_or(0))
+    }
+
     /// What it never holds more than.
     pub fn most_bytes(&self) -> u64 {
         let station = Station::most_bytes(&self.tcp, self.connections, READ_BYTES);
-        (station + size_of::<State>() - size_of::<Station>()) as u64
+        (station + State::own_bytes(self.connections)) as u64
     }
 }

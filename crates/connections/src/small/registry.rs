@@ -3,9 +3,10 @@
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lanlab_stack::ip::small::Facts;
+
 use super::node::SmallNode;
 use super::plan::SmallPlan;
-use super::shared::SmallFacts;
 
 /// Kept for as long as the process lasts: to ask for addresses takes part of a second, which would be part of what
 /// is timed if a station began and ended with its connections.
@@ -38,7 +39,7 @@ pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
 }
 
 /// What the station of a plan has counted; `None` if none was used.
-pub fn facts_of(plan: &SmallPlan) -> Option<SmallFacts> {
+pub fn facts_of(plan: &SmallPlan) -> Option<Facts> {
     let nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
     nodes.iter().find(|(of, _)| of == plan).map(|(_, node)| node.facts())
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::task::{Context, Waker};
 
 use lanlab_os as os;
-use lanlab_stack::ip::small::{LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
+use lanlab_stack::ip::small::{Facts, LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
 use lanlab_stack::ip::{ConnectionId, Event, Reach, Station};
 use lanlab_units::Instant;
 
@@ -18,28 +18,21 @@ const TURN_FRAMES: usize = 64;
 /// Pause until a link that takes no frame is tried again.
 const RETRY_NS: u64 = 100_000;
 
-/// What a station counted, over all its connections.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SmallFacts {
-    /// The bound of what it holds.
-    pub memory_bytes: u64,
-    /// The most that it held in all.
-    pub held_bytes: u64,
-    /// Frames that the link took.
-    pub sent_frames: u64,
-    /// Frames that came.
-    pub received_frames: u64,
-    /// Frames that the system dropped before they were received.
-    pub dropped_frames: u64,
+/// A connection that a peer has opened to a port.
+#[derive(Debug, Clone, Copy)]
+pub struct Accepted {
+    pub id: ConnectionId,
+    pub port: u16,
+    pub peer: SocketAddr,
 }
 
 /// A station at its link.
 pub struct State {
     pub station: Station,
     pub link: Box<dyn FrameLink>,
-    pub facts: SmallFacts,
+    pub facts: Facts,
     /// Connections that peers have opened and no program has taken.
-    pub accepted: VecDeque<(ConnectionId, SocketAddr)>,
+    pub accepted: VecDeque<Accepted>,
     /// Why the link is of no use any more.
     pub broken: Option<(ErrorKind, String)>,
     pub next_port: u16,
@@ -58,14 +51,15 @@ impl State {
     pub fn new(
         station: Station,
         link: Box<dyn FrameLink>,
-        memory_bytes: u64,
+        facts: Facts,
+        connections: usize,
         next_port: u16,
     ) -> Self {
         Self {
             station,
             link,
-            facts: SmallFacts { memory_bytes, ..SmallFacts::default() },
-            accepted: VecDeque::new(),
+            facts,
+            accepted: VecDeque::with_capacity(connections),
             broken: None,
             next_port,
             reach: Reach::Asking,
@@ -75,6 +69,18 @@ impl State {
             sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
             is_blocked: false,
         }
+    }
+
+    /// What it holds beside its station, with as many connections.
+    pub const fn own_bytes(connections: usize) -> usize {
+        size_of::<Self>() - size_of::<Station>() + connections * size_of::<Accepted>()
+    }
+
+    /// Give up a connection that no program takes.
+    pub fn refuse(&mut self, id: ConnectionId) {
+        let now = os::monotonic();
+        self.station.interface.abort(now, id);
+        self.station.interface.leave(now, id);
     }
 
     pub fn wake_all(&mut self) {
@@ -150,17 +156,13 @@ impl AtLink for State {
         has_changed |= std::mem::replace(&mut self.live_connections, live) != live;
         while let Some(event) = self.station.interface.poll_event() {
             has_changed = true;
-            if let Event::Accepted(id, _) = event {
+            if let Event::Accepted(id, port) = event {
                 let peer = self.station.interface.peer(id);
-                self.accepted.push_back((id, peer));
+                self.accepted.push_back(Accepted { id, port, peer });
             }
         }
-        let held_bytes =
-            (self.station.held_bytes() + size_of::<Self>() - size_of::<Station>()) as u64;
-        self.facts.held_bytes = self.facts.held_bytes.max(held_bytes);
-        if held_bytes > self.facts.memory_bytes {
-            let most = self.facts.memory_bytes;
-            let message = format!("the small stack holds {held_bytes} bytes, above its {most}");
+        let held_bytes = self.station.held_bytes() + Self::own_bytes(self.accepted.capacity());
+        if let Err(message) = self.facts.holds(held_bytes) {
             return self.fail(ErrorKind::OutOfMemory, message);
         }
         if has_changed {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use lanlab_connections::Wire;
+use lanlab_connections::small::SmallListener;
 use lanlab_files::Result as Done;
 use rustls::ServerConfig;
 use socket2::SockRef;
@@ -41,6 +42,15 @@ impl Tls {
     }
 }
 
+/// Where the data connections of a session come to.
+#[derive(Debug)]
+pub enum Listener {
+    /// The system's TCP.
+    System(TcpListener),
+    /// This process's own.
+    Own(SmallListener),
+}
+
 /// Listen for the data connections of a session, at the address that the client came to and no other.
 ///
 /// One port serves all of them, one after the other: a port for each would be kept by the system for
@@ -55,10 +65,15 @@ pub fn listen(mut address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Drop connections from before the client was asked to connect: it made one and did not use it.
-pub fn turn_away(listener: &TcpListener) {
-    for _ in 0..=BACKLOG {
-        if SockRef::from(listener).accept().is_err() {
-            break; // There is none.
+pub fn turn_away(listener: &Listener) {
+    match listener {
+        Listener::Own(listener) => listener.turn_away(),
+        Listener::System(listener) => {
+            for _ in 0..=BACKLOG {
+                if SockRef::from(listener).accept().is_err() {
+                    break; // There is none.
+                }
+            }
         }
     }
 }
@@ -70,6 +85,16 @@ pub async fn accept(listener: &TcpListener, client: IpAddr) -> io::Result<TcpStr
         if peer.ip() == client {
             stream.set_nodelay(true)?;
             return Ok(stream);
+        }
+    }
+}
+
+/// The same by this process's own TCP.
+pub async fn accept_own(listener: &SmallListener, client: IpAddr) -> io::Result<Wire> {
+    loop {
+        let stream = listener.accept().await?;
+        if stream.peer_address().ip() == client {
+            return Ok(Wire::Small(stream));
         }
     }
 }

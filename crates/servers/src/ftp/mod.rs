@@ -7,6 +7,7 @@ mod data;
 mod dialogue;
 pub mod files;
 mod moving;
+mod own_stack;
 mod system;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use crate::admission::Admission;
 use crate::identity::Identity;
 use crate::visits::Visits;
-use crate::{Bounds, Offer, Serving};
+use crate::{Bounds, Offer, Serving, Station};
 use lanlab_served::Confined;
 
 use data::Tls;
@@ -25,6 +26,7 @@ use system::Host;
 pub use dialogue::Dialogue;
 pub use lanlab_served::changes::Changes;
 pub use lanlab_served::{Found, Names};
+pub use own_stack::LEAST_CONNECTIONS;
 pub use system::{Listing, System, Way};
 
 /// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
@@ -43,8 +45,19 @@ pub struct Shared {
 }
 
 /// Begin to serve.
-#[expect(clippy::unused_async, reason = "other services have to wait")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
+    if let Some(plan) = &offer.own_stack {
+        let shared = Arc::new(Shared {
+            confined: crate::confined(offer)?,
+            credentials: offer.credentials.clone(),
+            tls: None,
+        });
+        let visits = Arc::new(Visits::default());
+        let (port, node, task) =
+            own_stack::serve(plan, offer.port, shared, bounds, &visits).await?;
+        let station = Some(Station::OwnTcp(node));
+        return Ok(Serving { port, share: None, trust_sha256: None, visits, station, task });
+    }
     let (listener, port) = crate::listen(offer)?;
     let identity =
         (offer.service == ServiceKind::Ftps).then(|| Identity::new(offer.bind.ip())).transpose()?;

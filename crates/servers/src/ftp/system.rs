@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use cap_std::fs::OpenOptions;
 use lanlab_connections::Wire;
+use lanlab_connections::small::SmallNode;
 use lanlab_os::positioned;
 use lanlab_served::changes::Changes;
 use lanlab_served::{Found, Names};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
 
+use super::data::Listener;
 use super::{Shared, data};
 use crate::admission::Proof;
 use crate::login;
@@ -135,17 +136,23 @@ pub trait System {
     fn change(&self, path: &Names, changes: &Changes) -> impl Future<Output = io::Result<()>>;
 }
 
-/// This host: its sockets, and a directory that is served.
+/// This host: its sockets or a station of its own TCP, and a directory that is served.
 #[derive(Debug)]
 pub struct Host {
     shared: Arc<Shared>,
     proof: Proof,
+    station: Option<Arc<SmallNode>>,
 }
 
 impl Host {
     /// For one connection, which has this to prove.
     pub fn new(shared: Arc<Shared>, proof: Proof) -> Self {
-        Self { shared, proof }
+        Self { shared, proof, station: None }
+    }
+
+    /// The same at a station.
+    pub fn at(shared: Arc<Shared>, proof: Proof, station: Arc<SmallNode>) -> Self {
+        Self { shared, proof, station: Some(station) }
     }
 }
 
@@ -153,24 +160,35 @@ impl Host {
 /// cache, or it is the disk that is measured.
 impl System for Host {
     type Wire = Wire;
-    type Listener = TcpListener;
+    type Listener = Listener;
     type File = File;
 
     fn local_address(&self, wire: &Wire) -> io::Result<SocketAddr> {
         wire.local_address()
     }
 
-    fn listen(&self, address: SocketAddr) -> io::Result<(TcpListener, u16)> {
+    fn listen(&self, address: SocketAddr) -> io::Result<(Listener, u16)> {
+        if let Some(station) = &self.station {
+            let listener = station.listen(0)?;
+            let port = listener.port();
+            return Ok((Listener::Own(listener), port));
+        }
         let listener = data::listen(address)?;
         let port = listener.local_addr()?.port();
-        Ok((listener, port))
+        Ok((Listener::System(listener), port))
     }
 
-    fn turn_away(&self, listener: &TcpListener) {
+    fn turn_away(&self, listener: &Listener) {
         data::turn_away(listener);
     }
 
-    async fn accept(&self, listener: &TcpListener, client: IpAddr, way: Way) -> io::Result<Wire> {
+    async fn accept(&self, listener: &Listener, client: IpAddr, way: Way) -> io::Result<Wire> {
+        let listener = match listener {
+            Listener::Own(listener) => {
+                return self.patiently(data::accept_own(listener, client)).await;
+            }
+            Listener::System(listener) => listener,
+        };
         let tls = self.shared.tls.as_ref().map(|tls| match way {
             Way::Out => &tls.usual,
             Way::In => &tls.receiving,

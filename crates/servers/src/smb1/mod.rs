@@ -17,7 +17,7 @@ use lanlab_wire::smb1::strings::CodePage;
 use crate::admission::Admission;
 use crate::file_sessions::serve_client;
 use crate::visits::Visits;
-use crate::{Bounds, Offer, Serving, listen, station};
+use crate::{Bounds, Offer, Serving, Station, listen, station};
 
 /// The server and its one share, unless other names are asked for.
 const NAME: &str = "lanlab";
@@ -64,7 +64,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
             }
         };
         let (node, task) = station::serve(station, bounds, &visits, begin).await?;
-        let (share, station) = (Some(share), Some(node));
+        let (share, station) = (Some(share), Some(Station::Frames(node)));
         return Ok(Serving { port: 0, share, trust_sha256: None, visits, station, task });
     }
     let (listener, port) = listen(offer)?;

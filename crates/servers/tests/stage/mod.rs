@@ -80,6 +80,7 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
         dialects: lanlab_files::Dialect::ALL,
         names: ServerNames::default(),
         station: None,
+        own_stack: None,
     }
 }
 

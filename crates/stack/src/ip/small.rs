@@ -6,12 +6,16 @@ use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 
 /// Sizes that a buffer may have: a segment, to what a window shows that is not scaled.
 pub const BUFFERS: RangeInclusive<u32> = 1460..=65_535;
+/// Longest segments that it may have: that of a packet which every host takes (RFC 9293, 3.7.1), to that of Ethernet.
+pub const MSS: RangeInclusive<u16> = 536..=1460;
 /// Buffers where none are asked for: those of mTCP's larger configurations.
 const BUFFER_BYTES: u32 = 8 * 1024;
 /// The ring of bytes to send is two send buffers long: few segments are cut where it begins anew.
 const SEND_RINGS: usize = 2;
-/// An acknowledgement of a single segment waits as long at most (RFC 1122, 4.2.3.2, allows 500 ms).
+/// An acknowledgement of a single segment waits as long at most, where nothing else is asked for.
 const DELAYED_ACK_NS: u64 = 200_000_000;
+/// It must wait less than this (RFC 1122, 4.2.3.2).
+const MOST_DELAYED_ACK_NS: u64 = 499_000_000;
 
 /// Largest amount that one read asks for: a segment.
 pub const READ_BYTES: usize = 1460;
@@ -25,40 +29,101 @@ pub const FIRST_PORT: u16 = 49_152;
 /// See [`FIRST_PORT`].
 pub const PORTS: u16 = 16_000;
 
-/// A buffer that a station cannot have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BadBuffer {
-    /// `receive_buffer_bytes` or `send_buffer_bytes`.
+/// What is asked of a station's TCP; absent: what is usual.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Receive buffer, and so the largest window.
+    pub receive_buffer_bytes: Option<u32>,
+    /// Send buffer.
+    pub send_buffer_bytes: Option<u32>,
+    /// Longest segment that it takes and sends.
+    pub mss_bytes: Option<u16>,
+    /// Longest time that the acknowledgement of a single segment waits; 0: it waits for nothing.
+    pub delayed_ack_ns: Option<u64>,
+    /// Whether a short segment is sent at once.
+    pub no_delay: bool,
+}
+
+/// Something that a station cannot have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadValue {
+    /// A field of [`Asked`].
     pub key: &'static str,
     /// What was asked for.
-    pub bytes: u32,
+    pub found: u64,
+    /// What it may be.
+    pub allowed: RangeInclusive<u64>,
+}
+
+fn within(
+    key: &'static str,
+    found: u64,
+    least: impl Into<u64>,
+    most: impl Into<u64>,
+) -> Result<u64, BadValue> {
+    let allowed = least.into()..=most.into();
+    if allowed.contains(&found) { Ok(found) } else { Err(BadValue { key, found, allowed }) }
 }
 
 impl TcpProfile {
-    /// Of a station in little memory, with buffers of these sizes or the usual ones.
+    /// Of a station in little memory.
     ///
     /// # Errors
-    /// A buffer is none of [`BUFFERS`].
-    pub fn small(
-        receive_bytes: Option<u32>,
-        send_bytes: Option<u32>,
-        no_delay: bool,
-    ) -> Result<Self, BadBuffer> {
-        let bytes = |key, asked: Option<u32>| {
-            let bytes = asked.unwrap_or(BUFFER_BYTES);
-            if BUFFERS.contains(&bytes) {
-                Ok(bytes as usize)
-            } else {
-                Err(BadBuffer { key, bytes })
-            }
+    /// A value is out of its range.
+    pub fn small(asked: &Asked) -> Result<Self, BadValue> {
+        let buffer = |key, bytes: Option<u32>| {
+            let bytes = bytes.unwrap_or(BUFFER_BYTES).into();
+            within(key, bytes, *BUFFERS.start(), *BUFFERS.end()).map(|bytes| bytes as usize)
         };
+        let mss = asked.mss_bytes.map(u64::from);
+        let mss = mss.map(|mss| within("mss_bytes", mss, *MSS.start(), *MSS.end())).transpose()?;
+        let delay_ns = asked.delayed_ack_ns.unwrap_or(DELAYED_ACK_NS);
+        let delay_ns = within("delayed_ack_ns", delay_ns, 0_u64, MOST_DELAYED_ACK_NS)?;
         Ok(Self {
-            mss_bytes: None,
-            receive_buffer_bytes: bytes("receive_buffer_bytes", receive_bytes)?,
-            send_buffer_bytes: bytes("send_buffer_bytes", send_bytes)?,
+            mss_bytes: mss.map(|mss| mss as u16),
+            receive_buffer_bytes: buffer("receive_buffer_bytes", asked.receive_buffer_bytes)?,
+            send_buffer_bytes: buffer("send_buffer_bytes", asked.send_buffer_bytes)?,
             send_rings: SEND_RINGS,
-            delayed_ack_ns: Some(DELAYED_ACK_NS),
-            nagle: !no_delay,
+            delayed_ack_ns: Some(delay_ns).filter(|&ns| ns > 0),
+            nagle: !asked.no_delay,
         })
+    }
+}
+
+/// What a station counted, over all its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// How its TCP behaves.
+    pub tcp: TcpProfile,
+    /// The bound of what it holds.
+    pub memory_bytes: u64,
+    /// The most that it held in all.
+    pub held_bytes: u64,
+    /// Frames that the link took.
+    pub sent_frames: u64,
+    /// Frames that came.
+    pub received_frames: u64,
+    /// Frames that the system dropped before they were received.
+    pub dropped_frames: u64,
+}
+
+impl Facts {
+    /// Nothing yet.
+    pub fn new(tcp: TcpProfile, memory_bytes: u64) -> Self {
+        let (held_bytes, sent_frames, received_frames, dropped_frames) = (0, 0, 0, 0);
+        Self { tcp, memory_bytes, held_bytes, sent_frames, received_frames, dropped_frames }
+    }
+
+    /// It holds this much now. Gives what is wrong if that is above its bound.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn holds(&mut self, held_bytes: usize) -> Result<(), String> {
+        let held_bytes = held_bytes as u64;
+        self.held_bytes = self.held_bytes.max(held_bytes);
+        if held_bytes <= self.memory_bytes {
+            return Ok(());
+        }
+        Err(format!("the small stack holds {held_bytes} bytes, above its {}", self.memory_bytes))
     }
 }

@@ -37,6 +37,17 @@ class Station:
 
 
 @dataclass(frozen=True)
+class OwnStack:
+    """A station with lanlab's own TCP that serves at an address of its own."""
+
+    interface: str
+    #: IPv4, one that no host has.
+    address: str
+    #: Bound of what it holds in all.
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
 class Wanted:
     """What is served, where, and with which password."""
 
@@ -51,6 +62,8 @@ class Wanted:
     credentials: dict[str, str] | None
     #: Over a carrier without IP: the interface that the server's station is at, and its name.
     station: Station | None = None
+    #: Over TCP of lanlab's own, whose address `address` is then.
+    own_stack: OwnStack | None = None
     #: Whether every client has to sign its messages; only SMB 1 can ask for that.
     requires_signatures: bool = False
     #: The oldest and the newest dialect to speak; `None`: all, or the service has none.
@@ -100,19 +113,24 @@ class Serving:
 
 
 @contextmanager
-def _begun(station: Station | None) -> Iterator[tuple[Engine, dict[str, Any]]]:
+def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, Any]]]:
     """An engine, and what a request says of its station. What reads frames has no rights."""
-    if station is None:
+    at = wanted.station or wanted.own_stack
+    if at is None:
         with Engine("here", [engine_path()]) as engine:
             yield engine, {}
         return
     with (
-        raw_link(station.interface) as link,
+        raw_link(at.interface) as link,
         Engine("here", engine_without_rights(link)) as engine,
     ):
         place = {"descriptor": link.descriptor}
-        named = {"station_name": station.name, "profile": station.profile}
-        yield engine, {"link": place, **named, **station.segment}
+        if isinstance(at, OwnStack):
+            bound = {"address": at.address, "memory_bytes": at.memory_bytes}
+            yield engine, {"stack": {**bound, "link": place}}
+            return
+        named = {"station_name": at.name, "profile": at.profile}
+        yield engine, {"link": place, **named, **at.segment}
 
 
 @contextmanager
@@ -127,7 +145,7 @@ def serving(wanted: Wanted) -> Iterator[Serving]:
         EngineLost: The engine ended meanwhile.
     """
     service = SERVICES[wanted.service]
-    with _begun(wanted.station) as (engine, link):
+    with _begun(wanted) as (engine, link):
         dialects = {}
         if wanted.dialects is not None:
             oldest, newest = wanted.dialects

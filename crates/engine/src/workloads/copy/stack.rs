@@ -5,6 +5,7 @@ use lanlab_files::{ServiceKind, Target};
 
 use crate::listen::place_of;
 use crate::messages::{CopySpec, Failure, StackFacts};
+use crate::stack_facts::stack_facts;
 
 /// Refuse what this stack cannot do, before the link is touched.
 pub fn check(spec: &CopySpec) -> Result<(), Failure> {
@@ -34,18 +35,12 @@ pub fn check(spec: &CopySpec) -> Result<(), Failure> {
             stack.memory_bytes,
             format!("{most} bytes or more with these buffers"),
         )
-        .hint("allow more by --stack-memory"));
+        .hint(format!("allow more, as by `--stack-memory {most}`")));
     }
     Ok(())
 }
 
 /// What the stack has counted for a target.
 pub fn facts(target: &Target) -> Option<StackFacts> {
-    small::counted(target).map(|counted| StackFacts {
-        memory_bytes: counted.memory_bytes,
-        held_bytes: counted.held_bytes,
-        sent_frames: counted.sent_frames,
-        received_frames: counted.received_frames,
-        dropped_frames: counted.dropped_frames,
-    })
+    small::counted(target).as_ref().map(stack_facts)
 }

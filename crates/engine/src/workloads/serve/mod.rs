@@ -1,12 +1,14 @@
 //! `serve`: an embedded server of a file service, until the driver ends it.
 
+mod own_stack;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use lanlab_files::{Carrier, ServiceKind};
 use lanlab_os as os;
 use lanlab_servers as servers;
-use lanlab_servers::{Bounds, Offer, Seen, ServerNames, StationOffer};
+use lanlab_servers::{Bounds, Offer, Seen, ServerNames, SmallPlan, StationOffer};
 use lanlab_stack::node::CarrierKind;
 use lanlab_workloads::failure_of;
 use tokio::runtime::{Builder, Runtime};
@@ -22,6 +24,7 @@ use crate::messages::{
 use crate::paths::absolute;
 use crate::running::Running;
 use crate::running::conclude;
+use crate::stack_facts::stack_facts;
 use crate::task::Task;
 
 /// Threads that serve: as many processors, but no more than a small server has.
@@ -43,6 +46,7 @@ pub fn serve(request: Serve) -> Result<Task, Failure> {
     check_segment(request.ipx, request.carrier)?;
     check_profile(request.profile, request.carrier)?;
     let station = station_of(&request)?;
+    let own_stack = own_stack::plan_of(&request)?;
     if request.oldest_dialect > request.newest_dialect {
         let found = format!("{:?}", request.oldest_dialect);
         let allowed = format!("{:?}, the newest, or an older one", request.newest_dialect);
@@ -51,7 +55,7 @@ pub fn serve(request: Serve) -> Result<Task, Failure> {
     check_names(&request)?;
     let threads = OWN_THREADS + (MOST_THREADS + FILE_THREADS) as u64;
     Ok(Task::new(Cost { memory_bytes: MEMORY_BYTES, threads }, move |running| {
-        let ended = run(&request, root, station, running)?;
+        let ended = run(&request, root, station, own_stack, running)?;
         conclude(Outcome::ServeEnded(ended), Some(Failure::cancelled()))
     }))
 }
@@ -142,12 +146,13 @@ fn run(
     request: &Serve,
     root: PathBuf,
     station: Option<StationOffer>,
+    own_stack: Option<SmallPlan>,
     running: &Running,
 ) -> Result<ServeEnded, Failure> {
     let needed = descriptors(request.service, request.connections.into());
     let whose = format!("{} connections of an embedded server", request.connections);
     descriptors::provide(needed, &whose)?;
-    if station.is_none() {
+    if station.is_none() && own_stack.is_none() {
         check_port(request)?;
     }
     let offer = Offer {
@@ -161,6 +166,7 @@ fn run(
         dialects: (request.oldest_dialect, request.newest_dialect),
         names: ServerNames { server: request.server_name.clone(), share: request.share.clone() },
         station,
+        own_stack,
     };
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
@@ -181,11 +187,12 @@ fn run(
             }
         }
         let (accepted, carrier) = (serving.accepted(), serving.carrier_counts());
+        let stack = serving.stack_facts().as_ref().map(stack_facts);
         serving.end().await;
         let engine_cpu_ns =
             cpu_ns.zip(os::process_cpu_ns()).map(|(before, after)| after.saturating_sub(before));
         let elapsed_ns = os::monotonic().nanos_since(start);
-        Ok(ServeEnded { accepted, carrier, elapsed_ns, engine_cpu_ns })
+        Ok(ServeEnded { accepted, carrier, stack, elapsed_ns, engine_cpu_ns })
     });
     // A task that keeps a thread in a system's call does not keep us.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -203,7 +210,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener};
     use std::time::Duration;
 
-    use lanlab_files::{Dialect, IpxSegment, LinkPlace};
+    use lanlab_files::{Dialect, IpxSegment, LinkPlace, OwnStack, OwnTcp};
     use lanlab_os::RawLinkPlace;
 
     use super::*;
@@ -249,6 +256,7 @@ mod tests {
             credentials: None,
             carrier: Carrier::Tcp,
             link: None,
+            stack: None,
             station_name: None,
             ipx: IpxSegment::default(),
             profile: None,
@@ -298,6 +306,25 @@ mod tests {
             let failure = offered(service, carrier, link, name).unwrap_err();
             assert!(failure.message.starts_with("`carrier`: "), "{failure}");
         }
+    }
+
+    #[test]
+    fn only_ftp_is_served_over_the_small_stack_in_memory_for_a_client() {
+        let planned = |service, memory_bytes, address: [u8; 4]| {
+            let (link, address) = (LinkPlace::Descriptor(1_000_009), address.into());
+            let stack = Some(OwnStack { link, address, memory_bytes, tcp: OwnTcp::default() });
+            own_stack::plan_of(&Serve { service, stack, ..asked("/") })
+        };
+        let address = [10, 77, 0, 77];
+        assert_eq!(own_stack::plan_of(&asked("/")), Ok(None));
+        let plan = planned(ServiceKind::Ftp, 500_000, address).unwrap().unwrap();
+        assert!(plan.connections > 4 && plan.most_bytes() <= 500_000, "{plan:?}");
+        let failure = planned(ServiceKind::Ftp, 64_000, address).unwrap_err();
+        let least: u64 = failure.message.split(' ').rev().nth(3).unwrap().parse().unwrap();
+        assert!(planned(ServiceKind::Ftp, least, address).is_ok(), "{failure}");
+        assert!(planned(ServiceKind::Ftp, least - 1, address).is_err());
+        assert!(planned(ServiceKind::Sftp, 500_000, address).is_err());
+        assert!(planned(ServiceKind::Ftp, 500_000, [127, 0, 0, 1]).is_err());
     }
 
     #[test]

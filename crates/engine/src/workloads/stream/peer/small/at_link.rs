@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, RawFrames, RawLink, Readiness};
-use lanlab_stack::ip::small::{LONGEST_FRAME_BYTES, READ_BYTES, RECEIVED_FRAME_BYTES};
+use lanlab_stack::ip::small::{Facts, LONGEST_FRAME_BYTES, READ_BYTES, RECEIVED_FRAME_BYTES};
 use lanlab_stack::ip::{Reach, Station, StationConfig, TcpProfile};
 use lanlab_units::Instant;
 
@@ -12,6 +12,7 @@ use super::{LOOK_NS, peer_address};
 use crate::listen::{link_failure, place_of};
 use crate::messages::{Failure, OwnStack, PeerStream, StackFacts};
 use crate::running::Running;
+use crate::stack_facts::stack_facts;
 use crate::workloads::setup::random_octets;
 
 /// Frames taken in one turn, so that flows have theirs.
@@ -27,12 +28,7 @@ pub struct AtLink {
     /// The next frame to send; whether the link had no room for it.
     sent: Vec<u8>,
     is_waiting: bool,
-    receive_buffer_bytes: usize,
-    memory_bytes: u64,
-    /// The most that it held.
-    held_bytes: usize,
-    sent_frames: u64,
-    received_frames: u64,
+    facts: Facts,
 }
 
 impl AtLink {
@@ -73,11 +69,7 @@ impl AtLink {
             received: vec![0; RECEIVED_FRAME_BYTES],
             sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
             is_waiting: false,
-            receive_buffer_bytes: tcp.receive_buffer_bytes,
-            memory_bytes: stack.memory_bytes,
-            held_bytes: 0,
-            sent_frames: 0,
-            received_frames: 0,
+            facts: Facts::new(tcp, stack.memory_bytes),
         };
         loop {
             let now = os::monotonic();
@@ -120,7 +112,7 @@ impl AtLink {
             && let Some(length) = self.link.receive(&mut self.received).map_err(gone)?
         {
             taken += 1;
-            self.received_frames += 1;
+            self.facts.received_frames += 1;
             if let Some(frame) = self.received.get(..length) {
                 self.station.handle_frame(now, frame);
             }
@@ -130,16 +122,7 @@ impl AtLink {
         self.send(now, gone)?;
         while self.station.interface.poll_event().is_some() {}
         let held_bytes = self.station.held_bytes() + size_of::<Self>() - size_of::<Station>();
-        self.held_bytes = self.held_bytes.max(held_bytes);
-        if self.held_bytes as u64 > self.memory_bytes {
-            return Err(Failure::new(
-                "stack.memory",
-                format!(
-                    "the small stack holds {held_bytes} bytes, above its {}",
-                    self.memory_bytes
-                ),
-            ));
-        }
+        self.facts.holds(held_bytes).map_err(|message| Failure::new("stack.memory", message))?;
         Ok(taken == TURN_FRAMES)
     }
 
@@ -153,7 +136,7 @@ impl AtLink {
             if self.is_waiting {
                 return Ok(());
             }
-            self.sent_frames += 1;
+            self.facts.sent_frames += 1;
         }
         Ok(())
     }
@@ -175,17 +158,12 @@ impl AtLink {
 
     /// Size of the buffer of each connection.
     pub fn receive_buffer_bytes(&self) -> usize {
-        self.receive_buffer_bytes
+        self.facts.tcp.receive_buffer_bytes
     }
 
     /// What was counted.
-    pub fn facts(&self) -> StackFacts {
-        StackFacts {
-            memory_bytes: self.memory_bytes,
-            held_bytes: self.held_bytes as u64,
-            sent_frames: self.sent_frames,
-            received_frames: self.received_frames,
-            dropped_frames: self.link.new_drops(),
-        }
+    pub fn facts(&mut self) -> StackFacts {
+        self.facts.dropped_frames += self.link.new_drops();
+        stack_facts(&self.facts)
     }
 }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use lanlab_os as os;
 use lanlab_sim::programs::tcp_facts;
-use lanlab_stack::ip::small::{BUFFERS, BadBuffer, FIRST_PORT, PORTS, READ_BYTES};
+use lanlab_stack::ip::small::{BadValue, FIRST_PORT, PORTS, READ_BYTES};
 use lanlab_stack::ip::{ConnectionId, Received, TcpProfile};
 
 use super::failure_of;
@@ -26,17 +26,14 @@ const LOOK_NS: u64 = 10_000_000;
 const CLOSING_NS: u64 = 500_000_000;
 
 /// How TCP behaves with the options of a request.
-fn profile(request: &PeerStream) -> Result<TcpProfile, Failure> {
+fn profile(request: &PeerStream, stack: &OwnStack) -> Result<TcpProfile, Failure> {
     let options = &request.spec.socket;
-    TcpProfile::small(options.receive_buffer_bytes, options.send_buffer_bytes, options.nodelay)
-        .map_err(|BadBuffer { key, bytes }| {
-            let allowed = format!(
-                "{} to {} of the small stack, which scales no windows",
-                BUFFERS.start(),
-                BUFFERS.end()
-            );
-            Failure::value(key, bytes, allowed)
-        })
+    stack.profile(options.receive_buffer_bytes, options.send_buffer_bytes, options.nodelay).map_err(
+        |BadValue { key, found, allowed }| {
+            let (least, most) = (allowed.start(), allowed.end());
+            Failure::value(key, found, format!("{least} to {most} of the small stack"))
+        },
+    )
 }
 
 /// Refuse what this stack cannot do, before the link is touched.
@@ -46,7 +43,7 @@ pub fn check(request: &PeerStream, stack: &OwnStack) -> Result<(), Failure> {
     if address == peer || !stack.has_address_of_one_host() {
         return Err(Failure::value("address", address, "an IPv4 address that no other host has"));
     }
-    let profile = profile(request)?;
+    let profile = profile(request, stack)?;
     let most = AtLink::most_bytes(&profile, request.spec.flows.into());
     if most > stack.memory_bytes {
         return Err(Failure::value(
@@ -77,7 +74,7 @@ pub fn run(
     plan: &Plan,
     running: &Running,
 ) -> Result<(PeerStreamed, Option<Failure>), Failure> {
-    let mut at_link = AtLink::open(request, stack, profile(request)?, running)?;
+    let mut at_link = AtLink::open(request, stack, profile(request, stack)?, running)?;
     let began = os::monotonic();
     let connections = connect(&mut at_link, request, plan, running)?;
     let round_trip_ns = os::monotonic().nanos_since(began);

@@ -1,0 +1,73 @@
+//! Connections that peers open to one port of a station.
+
+use std::fmt::Debug;
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::task::Poll;
+
+use super::shared::{Accepted, Shared, State};
+use super::stream::SmallStream;
+
+/// A port that listens; dropped, it does no more, and connections that were not taken are given up.
+#[derive(Debug)]
+pub struct SmallListener {
+    /// What ends the station when the last that uses it is dropped.
+    node: Arc<dyn Debug + Send + Sync>,
+    shared: Arc<Shared>,
+    port: u16,
+}
+
+impl SmallListener {
+    pub(super) fn new(node: Arc<dyn Debug + Send + Sync>, shared: Arc<Shared>, port: u16) -> Self {
+        Self { node, shared, port }
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Wait for a connection that a peer opens.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub async fn accept(&self) -> io::Result<SmallStream> {
+        let Accepted { id, peer, .. } = poll_fn(|cx| {
+            let mut state = self.shared.state();
+            state.check()?;
+            if let Some(accepted) = self.next(&mut state) {
+                return Poll::Ready(Ok::<_, io::Error>(accepted));
+            }
+            state.wait(cx);
+            Poll::Pending
+        })
+        .await?;
+        Ok(SmallStream::new(Arc::clone(&self.node), Arc::clone(&self.shared), id, peer))
+    }
+
+    fn next(&self, state: &mut State) -> Option<Accepted> {
+        let at = state.accepted.iter().position(|accepted| accepted.port == self.port)?;
+        state.accepted.remove(at)
+    }
+
+    /// Give up connections that were opened until now and not taken.
+    pub fn turn_away(&self) {
+        self.shared.with(|state| {
+            while let Some(accepted) = self.next(state) {
+                state.refuse(accepted.id);
+            }
+        });
+    }
+}
+
+impl Drop for SmallListener {
+    fn drop(&mut self) {
+        let port = self.port;
+        let stop = |state: &mut State| {
+            state.station.interface.stop_listening(lanlab_os::monotonic(), port);
+        };
+        self.shared.with(stop);
+        self.turn_away();
+    }
+}

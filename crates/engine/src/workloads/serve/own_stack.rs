@@ -1,0 +1,47 @@
+//! A server over the engine's own TCP.
+
+use lanlab_files::{OwnStack, ServiceKind};
+use lanlab_servers::SmallPlan;
+use lanlab_servers::ftp::LEAST_CONNECTIONS;
+use lanlab_stack::ip::small::BadValue;
+
+use crate::listen::place_of;
+use crate::messages::{Failure, Serve};
+
+/// The station that serves; `None` over the system's TCP.
+///
+/// # Errors
+/// It cannot be, or has too little memory for the connections of one client.
+pub fn plan_of(request: &Serve) -> Result<Option<SmallPlan>, Failure> {
+    let Some(stack) = &request.stack else { return Ok(None) };
+    if request.service != ServiceKind::Ftp {
+        let found = format!("{:?}", request.service).to_lowercase();
+        return Err(Failure::value("service", found, "ftp with the small stack"));
+    }
+    if !stack.has_address_of_one_host() {
+        let allowed = "an IPv4 address that no host has";
+        return Err(Failure::value("address", stack.address, allowed));
+    }
+    let plan = plan(stack)?;
+    let filled = plan.clone().filled();
+    if filled.connections < LEAST_CONNECTIONS {
+        let least = SmallPlan { connections: LEAST_CONNECTIONS, ..plan }.most_bytes();
+        return Err(Failure::value("memory", stack.memory_bytes, format!("{least} bytes or more"))
+            .hint(format!("allow more, as by `--stack-memory {least}`")));
+    }
+    Ok(Some(filled))
+}
+
+fn plan(stack: &OwnStack) -> Result<SmallPlan, Failure> {
+    let tcp = stack.profile(None, None, true).map_err(|BadValue { key, found, allowed }| {
+        Failure::value(key, found, format!("{} to {}", allowed.start(), allowed.end()))
+    })?;
+    Ok(SmallPlan {
+        place: place_of(&stack.link)?,
+        address: stack.address,
+        peer: None,
+        tcp,
+        connections: 0,
+        memory_bytes: stack.memory_bytes,
+    })
+}

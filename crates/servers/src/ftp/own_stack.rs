@@ -1,0 +1,126 @@
+//! FTP at a station of this process's own TCP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lanlab_connections::Wire;
+use lanlab_connections::small::{SmallListener, SmallNode, SmallPlan};
+use lanlab_files::{Class, Fault, Result};
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::system::Host;
+use super::{Dialogue, GREETING, Shared};
+use crate::Bounds;
+use crate::admission::{MemoryBudget, Proof, TICK, UNIT_BYTES as EACH};
+use crate::visits::Visits;
+
+/// Port at an address of its own, unless another is asked for (RFC 959, 8).
+const PORT: u16 = 21;
+/// Connections of a client: for commands, for a file, and one of which the end is on its way.
+const OF_CLIENT: usize = 3;
+const BUSY: &[u8] = b"421 Too many clients\r\n";
+
+/// Connections that a server takes at least: those of a client, and one of who waits for its place.
+pub const LEAST_CONNECTIONS: usize = OF_CLIENT + 1;
+
+/// Begin to serve; the port, and what ends it. As many clients are served at once as there is memory for their
+/// connections. Who has not logged in makes room for others, as over the system's TCP.
+pub async fn serve(
+    plan: &SmallPlan,
+    port: u16,
+    shared: Arc<Shared>,
+    bounds: &Bounds,
+    visits: &Arc<Visits>,
+) -> Result<(u16, Arc<SmallNode>, JoinHandle<()>)> {
+    let port = if port == 0 { PORT } else { port };
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|error| Fault::new(Class::Local, format!("random numbers: {error}")))?;
+    let failed = |error: std::io::Error| Fault::of_connection("the small stack", &error);
+    let node = SmallNode::begin(plan, u64::from_le_bytes(random)).map_err(failed)?;
+    node.ready().await.map_err(failed)?;
+    let listener = node.listen(port).map_err(failed)?;
+    let clients = (plan.connections - 1) / OF_CLIENT;
+    let served = Served {
+        node: Arc::clone(&node),
+        shared,
+        bounds: *bounds,
+        visits: Arc::clone(visits),
+        clients,
+        waiting: plan.connections - clients * OF_CLIENT,
+    };
+    Ok((port, node, tokio::spawn(served.accept(listener))))
+}
+
+struct Served {
+    node: Arc<SmallNode>,
+    shared: Arc<Shared>,
+    bounds: Bounds,
+    visits: Arc<Visits>,
+    /// Clients at once, and those that wait for one to end.
+    clients: usize,
+    waiting: usize,
+}
+
+impl Served {
+    async fn accept(self, listener: SmallListener) {
+        let mut sessions = JoinSet::new();
+        let places = Arc::new(Semaphore::new(self.clients));
+        let strangers = MemoryBudget::crowded(self.clients * EACH, &self.bounds);
+        // The link ends only if its interface does.
+        while let Ok(mut stream) = listener.accept().await {
+            while sessions.try_join_next().is_some() {}
+            let visitor = self.visits.arrive(stream.peer_address().ip().to_string());
+            if sessions.len() >= self.clients + self.waiting {
+                visitor.refused("too many clients");
+                // It has room for this, and an error is the client's, who is gone then.
+                let _ = stream.write_all(BUSY).await;
+                continue;
+            }
+            let (places, strangers) = (Arc::clone(&places), Arc::clone(&strangers));
+            let (shared, node) = (Arc::clone(&self.shared), Arc::clone(&self.node));
+            let patience = self.bounds.login;
+            sessions.spawn(async move {
+                let Some(_place) = place(&places, &strangers, patience).await else {
+                    let _ = stream.write_all(BUSY).await;
+                    return;
+                };
+                let Some(hold) = strangers.hold(EACH).await else { return };
+                if stream.write_all(GREETING).await.is_err() {
+                    return;
+                }
+                let proof = Proof::new(vec![hold], visitor);
+                let peer = stream.peer_address();
+                let host = Host::at(shared, proof.clone(), node);
+                let dialogue = Dialogue::new(host, Wire::Small(stream), peer);
+                let serving = async {
+                    // An error here is the client's, who is gone then.
+                    let _ = dialogue.run().await;
+                };
+                proof.demanded(patience, Box::pin(serving)).await;
+            });
+        }
+    }
+}
+
+/// The place of a client, once one is free; while one is waited for, who has not logged in for a while is ended.
+async fn place(
+    places: &Arc<Semaphore>,
+    strangers: &MemoryBudget,
+    patience: Duration,
+) -> Option<OwnedSemaphorePermit> {
+    let ending = async {
+        loop {
+            tokio::time::sleep(TICK).await;
+            strangers.end_idle();
+        }
+    };
+    tokio::select! {
+        biased;
+        place = Arc::clone(places).acquire_owned() => place.ok(),
+        never = ending => never,
+        () = tokio::time::sleep(patience) => None,
+    }
+}

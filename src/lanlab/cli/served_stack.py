@@ -1,0 +1,123 @@
+"""`lanlab serve --stack small`: FTP over a TCP of lanlab's own, at an address of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lanlab.errors import UsageError, of_name
+
+if TYPE_CHECKING:
+    from lanlab.performers.servers.embedded import OwnStack
+    from lanlab.services import Service
+
+STACKS = ("system", "small")
+MEMORY = "512kB"
+
+StackOption = Annotated[
+    str,
+    typer.Option(
+        "--stack",
+        metavar="|".join(STACKS),
+        help="TCP to serve FTP over: the system's, or lanlab's own of a few kilobytes (`small`), "
+        "which is a station of its own at --interface.",
+    ),
+]
+StackAddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--stack-address",
+        metavar="ADDRESS",
+        help="IPv4 address of the small stack: one that no host has.",
+    ),
+]
+StackMemoryOption = Annotated[
+    str,
+    typer.Option(
+        "--stack-memory",
+        metavar="SIZE",
+        help="Most memory of the small stack in all, which bounds the clients at once.",
+    ),
+]
+
+
+def own_stack_of(
+    offered: Service,
+    stack: str,
+    address: str | None,
+    memory: str,
+    interface: str | None,
+    given_address: str,
+    *,
+    is_office_network: bool,
+) -> OwnStack | None:
+    """
+    The station that serves; `None` over the system's TCP.
+
+    Args:
+        address: Of `--stack-address`.
+        given_address: Of `--address`.
+
+    Raises:
+        UsageError: The service is not FTP, or the station has no address or interface.
+    """
+    import ipaddress
+
+    from lanlab.performers.servers.embedded import OwnStack
+    from lanlab.testbeds.raw_links import check_interface
+    from lanlab.units import parse_size_bytes
+    from lanlab.workloads.small_stack import without_address
+
+    of_name("stack", stack, dict.fromkeys(STACKS))
+    if stack == "system":
+        if address is not None or memory != MEMORY:
+            raise UsageError(
+                "--stack-address and --stack-memory have no effect with the system's TCP",
+                hint="leave them out, or add `--stack small`",
+            )
+        return None
+    if offered.name != "ftp":
+        raise UsageError(
+            f"--stack: found `small` for service `{offered.name}`; allowed: ftp",
+            hint="serve as in `--service ftp --stack small`",
+        )
+    if given_address != "127.0.0.1":
+        raise UsageError(
+            "--address is one of this machine, and the small stack has one of its own",
+            hint="give it by --stack-address, one that no host has",
+        )
+    if address is None:
+        problem = without_address()
+        raise UsageError(str(problem), hint=problem.__notes__[0])
+    try:
+        ipaddress.IPv4Address(address)
+    except ValueError:
+        raise UsageError(
+            f"--stack-address: found `{address}`; allowed: an IPv4 address that no host has"
+        ) from None
+    if interface is None:
+        raise UsageError(
+            "the small stack needs --interface, the Ethernet interface to serve on",
+            hint="add as in `--interface eth1`",
+        )
+    check_interface(interface, is_office_network=is_office_network)
+    return OwnStack(interface, address, parse_size_bytes(memory))
+
+
+def stack_words(counted: Mapping[str, Any]) -> str:
+    """
+    What the small stack held and moved, in words.
+
+    Examples:
+        >>> stack_words({"held_bytes": 81_234, "memory_bytes": 512_000, "sent_frames": 70,
+        ...              "received_frames": 65, "dropped_frames": 0})
+        'at most 81,234 of 512,000 B held; 70 frames sent, 65 received'
+    """
+    text = (
+        f"at most {counted['held_bytes']:,} of {counted['memory_bytes']:,} B held; "
+        f"{counted['sent_frames']} frames sent, {counted['received_frames']} received"
+    )
+    dropped = counted["dropped_frames"]
+    return f"{text}, {dropped} dropped by the system" if dropped else text
