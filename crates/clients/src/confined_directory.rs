@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use lanlab_files::{Access, ServicePath};
+use lanlab_served::beneath;
 
 /// Somebody who has a lease on a file (fcntl(2)) gives it back when another opens the file, within
 /// this time.
@@ -124,7 +125,7 @@ impl ConfinedDirectory {
             Access::Replace { .. } => options.write(true).create(true),
             Access::Update => options.read(true).write(true),
         };
-        let file = opened(&*self.parent(path)?, path.name(), &mut options)?;
+        let file = opened(&*self.parent(path)?, path.name(), &options)?;
         if let Access::Create { .. } = access {
             return Ok(file);
         }
@@ -245,45 +246,24 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Open what one name of a directory stands for; a FIFO that somebody has put there is not waited for.
-fn opened(directory: &Dir, name: &str, options: &mut OpenOptions) -> io::Result<File> {
-    without_following(directory, Path::new(name), options)?;
+fn opened(directory: &Dir, name: &str, options: &OpenOptions) -> io::Result<File> {
     let mut waited = Duration::ZERO;
     loop {
-        match directory.open_with(name, options) {
+        match beneath::open_without_following(directory, Path::new(name), options) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && waited < LEASE_WITHIN => {
                 std::thread::sleep(LEASE_LOOK);
                 waited += LEASE_LOOK;
             }
             Err(error) => return Err(named(directory, Path::new(name), error)),
-            Ok(file) => return Ok(file.into_std()),
+            Ok(file) => return Ok(file),
         }
     }
 }
 
 /// Open a directory by its one name.
 fn entered(directory: &Dir, name: impl AsRef<Path>) -> io::Result<Dir> {
-    let mut options = OpenOptions::new();
-    options.read(true);
     let name = name.as_ref();
-    #[cfg(unix)]
-    {
-        use cap_std::fs::OpenOptionsExt;
-        // Where it can be, without the right to list it, which one that is only passed need not give.
-        #[cfg(target_os = "linux")]
-        const PASSED: i32 = libc::O_PATH;
-        #[cfg(not(target_os = "linux"))]
-        const PASSED: i32 = 0;
-        options.custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY | PASSED);
-        match directory.open_with(name, &options) {
-            Ok(opened) => Ok(Dir::from_std_file(opened.into_std())),
-            Err(error) => Err(named(directory, name, error)),
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        without_following(directory, name, &mut options)?;
-        directory.open_dir(name)
-    }
+    beneath::pass_without_following(directory, name).map_err(|error| named(directory, name, error))
 }
 
 /// An error, or in its place that there is a link, which systems say in many ways.
@@ -294,26 +274,6 @@ fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
         return io::Error::new(io::ErrorKind::NotADirectory, message);
     }
     error
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere it has to look")]
-fn without_following(_: &Dir, _: &Path, options: &mut OpenOptions) -> io::Result<()> {
-    use cap_std::fs::OpenOptionsExt;
-    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn without_following(directory: &Dir, name: &Path, _: &mut OpenOptions) -> io::Result<()> {
-    match directory.symlink_metadata(name) {
-        Ok(found) if found.is_symlink() => {
-            let message = "a symbolic link, which is not followed";
-            Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
-        }
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// How many names a file has.

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
+pub use system::{open_without_following, pass_without_following};
+
 /// A program that has a lease on a file (fcntl(2)) gives it back when another opens the file. The file is
 /// opened again after this time, at most this often.
 const LEASE_WAIT: Duration = Duration::from_millis(10);
@@ -33,7 +35,7 @@ pub fn look(directory: &Dir, path: &Path) -> io::Result<Option<Metadata>> {
 /// # Errors
 /// `PermissionDenied` of a link, `NotADirectory`, or what the system says.
 pub fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
-    match system::open_directory(directory, name) {
+    match pass_without_following(directory, Path::new(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             // The error of a link is that of a file.
             let found = directory.symlink_metadata(name);
@@ -117,17 +119,33 @@ mod system {
     use cap_std::fs::OpenOptionsExt;
     use lanlab_os::opening::{TO_PASS, WITHOUT_FOLLOWING};
 
-    pub(super) fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
+    /// Open a directory to look names up in it.
+    ///
+    /// # Errors
+    /// What the system says, of a link, too.
+    pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(TO_PASS);
         Ok(Dir::from_std_file(directory.open_with(name, &options)?.into_std()))
     }
 
-    pub(super) fn open(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
+    /// Open what may be anything, and has to be looked at. Nothing is waited for.
+    ///
+    /// # Errors
+    /// What the system says, of a link, too.
+    pub fn open_without_following(
+        directory: &Dir,
+        path: &Path,
+        options: &OpenOptions,
+    ) -> io::Result<File> {
         let mut options = options.clone();
         options.custom_flags(WITHOUT_FOLLOWING);
-        let opened = directory.open_with(path, &options);
-        opened.map(cap_std::fs::File::into_std).map_err(|error| match error.raw_os_error() {
+        Ok(directory.open_with(path, &options)?.into_std())
+    }
+
+    pub(super) fn open(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
+        let opened = open_without_following(directory, path, options);
+        opened.map_err(|error| match error.raw_os_error() {
             // A link; a pipe that nothing reads, a socket.
             Some(libc::ELOOP | libc::ENXIO) => no_link(),
             _ => error,
@@ -148,12 +166,26 @@ mod system {
         }
     }
 
-    pub(super) fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
-        refuse_link(directory, Path::new(name))?;
+    /// Open a directory to look names up in it.
+    ///
+    /// # Errors
+    /// `PermissionDenied` of a link, or what the system says.
+    pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
+        refuse_link(directory, name)?;
         directory.open_dir(name)
     }
 
-    pub(super) fn open(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
+    pub(super) use open_without_following as open;
+
+    /// Open what may be anything, and has to be looked at.
+    ///
+    /// # Errors
+    /// `PermissionDenied` of a link, or what the system says.
+    pub fn open_without_following(
+        directory: &Dir,
+        path: &Path,
+        options: &OpenOptions,
+    ) -> io::Result<File> {
         refuse_link(directory, path)?;
         Ok(directory.open_with(path, options)?.into_std())
     }
