@@ -96,6 +96,15 @@ def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
     assert metrics["retries"] == 0
 
 
+def test_a_stream_after_a_copy_is_the_only_station_at_its_address(clean: Pair) -> None:
+    """The copy's station would reset the connection of the stream."""
+    copied(clean, stack_address=None)
+
+    stream = {"transport": "tcp", "peer": "tcp", "message_size_bytes": 1460, "bytes": 146_000}
+    outcome = clean.exchange("stream", **stream, stack="small", warmup_s=0)
+    assert outcome.error is None, outcome.error
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("medium", ["tmpfs", "disk"])
 @pytest.mark.parametrize("direction", ["upload", "download"])

@@ -13,5 +13,5 @@ mod stream;
 pub use listener::SmallListener;
 pub use node::SmallNode;
 pub use plan::SmallPlan;
-pub use registry::{facts_of, node_of};
+pub use registry::{facts_of, make_way, node_of};
 pub use stream::SmallStream;

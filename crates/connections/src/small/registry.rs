@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lanlab_os::RawLinkPlace;
 use lanlab_stack::ip::small::Facts;
 
 use super::node::SmallNode;
@@ -10,7 +11,9 @@ use super::plan::SmallPlan;
 
 /// Kept for as long as the process lasts: to ask for addresses takes part of a second, which would be part of what
 /// is timed if a station began and ended with its connections.
-static NODES: Mutex<Vec<(SmallPlan, Arc<SmallNode>)>> = Mutex::new(Vec::new());
+static NODES: Mutex<Nodes> = Mutex::new(Vec::new());
+
+type Nodes = Vec<(SmallPlan, Arc<SmallNode>)>;
 
 /// The station of a plan, which begins with the first call; `random` as of [`SmallNode::begin`].
 ///
@@ -23,19 +26,28 @@ pub fn node_of(plan: &SmallPlan, random: u64) -> io::Result<Arc<SmallNode>> {
     if let Some((_, node)) = known {
         return Ok(Arc::clone(node));
     }
-    // Two stations would answer for one address: one that no program has any more ends for the new one.
-    let collides = |of: &SmallPlan| of.place == plan.place;
-    nodes.retain(|(of, node)| {
-        let is_in_use = node.is_usable() && Arc::strong_count(node) > 1;
-        of != plan && (is_in_use || !collides(of))
-    });
-    if nodes.iter().any(|(of, _)| collides(of)) {
-        let message = "connections with other settings are open on the same interface";
-        return Err(io::Error::new(ErrorKind::AddrInUse, message));
-    }
+    end_unused(&mut nodes, &plan.place)?;
     let node = SmallNode::begin(plan, random)?;
     nodes.push((plan.clone(), Arc::clone(&node)));
     Ok(node)
+}
+
+/// End the station at a link that no program has any more. Two would answer for one address.
+///
+/// # Errors
+/// `AddrInUse` while connections are open there.
+pub fn make_way(place: &RawLinkPlace) -> io::Result<()> {
+    end_unused(&mut NODES.lock().unwrap_or_else(PoisonError::into_inner), place)
+}
+
+fn end_unused(nodes: &mut Nodes, place: &RawLinkPlace) -> io::Result<()> {
+    let is_in_use = |node: &Arc<SmallNode>| node.is_usable() && Arc::strong_count(node) > 1;
+    nodes.retain(|(of, node)| of.place != *place || is_in_use(node));
+    if nodes.iter().any(|(of, _)| of.place == *place) {
+        let message = "connections with other settings are open on the same interface";
+        return Err(io::Error::new(ErrorKind::AddrInUse, message));
+    }
+    Ok(())
 }
 
 /// What the station of a plan has counted; `None` if none was used.

@@ -47,6 +47,9 @@ impl AtLink {
     ) -> Result<Self, Failure> {
         let peer = peer_address(request)?;
         let place = place_of(&stack.link)?;
+        // The station of copies before.
+        #[cfg(feature = "services")]
+        lanlab_clients::small::make_way(&place).map_err(|error| link_failure(&place, &error))?;
         let link = RawLink::open(&place, RawFrames::ToAddress(stack.address))
             .map_err(|error| link_failure(&place, &error))?;
         let system = |error: std::io::Error| Failure::system("the interface", &error);
