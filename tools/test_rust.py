@@ -3,8 +3,9 @@ Runs the Rust tests, run by `make test`:
 
     tools/test_rust.py [ARGUMENT OF CARGO TEST ...]
 
-The tests of file services wait for most of their time, for servers and clients of others; without
-arguments they run beside all others.
+The tests of file services wait for most of their time, for servers and clients of others, and so
+do those of links with Linux's LLC, whose kernel they start; without arguments both run beside all
+others.
 
 Long tests are `#[ignore = "long: …"]`; LANLAB_LONG adds them: `all`, or share `K/N`.
 
@@ -50,34 +51,34 @@ class Outcome(NamedTuple):
 
 #: A long test in the sources: what is ignored for another reason is none.
 LONG_TEST = re.compile(r'#\[ignore = "long: [^"]*"\]\s*(?:#\[[^\n]*\]\s*)*(?:async )?fn (\w+)')
-#: The target of tests that waits most.
-WAITING = "services"
+#: The targets of tests that wait most.
+WAITING = ("services", "linux_llc2")
 
 
-def halves() -> tuple[list[str], list[str]]:
-    """Arguments for the tests that wait most, and for all others."""
+def parts() -> list[list[str]]:
+    """Arguments for each of the targets that wait most, and for all others."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--locked"]
     packages = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     targets = [target for package in packages["packages"] for target in package["targets"]]
-    tests = sorted({target["name"] for target in targets if target["kind"] == ["test"]} - {WAITING})
-    others = [argument for name in tests for argument in ("--test", name)]
-    return ["--test", WAITING], ["--lib", "--bins", *others]
+    tests = {target["name"] for target in targets if target["kind"] == ["test"]}
+    others = [word for name in sorted(tests.difference(WAITING)) for word in ("--test", name)]
+    waiting = [["--test", name] for name in WAITING if name in tests]
+    return [*waiting, ["--lib", "--bins", *others]]
 
 
-def run_both() -> Outcome:
-    """Run all tests, the two halves beside each other; the first is printed when both are over."""
-    waiting, others = halves()
-    said = io.StringIO()
-    with ThreadPoolExecutor(1) as pool:
-        begun = pool.submit(run, waiting, said)
-        second = run(others)
-        first = begun.result()
-    print(said.getvalue(), end="", flush=True)
+def run_all() -> Outcome:
+    """Run all tests, the parts beside each other; the last is printed as it runs."""
+    *waiting, others = parts()
+    said = [io.StringIO() for _ in waiting]
+    with ThreadPoolExecutor() as pool:
+        begun = list(pool.map(run, [*waiting, others], [*said, sys.stdout]))
+    for each in said:
+        print(each.getvalue(), end="", flush=True)
     return Outcome(
-        first.code or second.code,
-        {**first.failed, **second.failed},
-        first.begun + second.begun,
-        first.ended + second.ended,
+        max((each.code for each in begun), key=abs),
+        {name: host for each in begun for name, host in each.failed.items()},
+        sum(each.begun for each in begun),
+        sum(each.ended for each in begun),
     )
 
 
@@ -136,7 +137,7 @@ def main(arguments: list[str]) -> int:
     subprocess.run([*CARGO_TEST, *of_cargo, "--no-run"], check=True)
     built_s = time.monotonic()
     print(f"TOOK {built_s - start_s:.0f} s  Rust, compiling", flush=True)
-    outcome = run(arguments) if arguments else run_both()
+    outcome = run(arguments) if arguments else run_all()
     for _ in range(1, ATTEMPTS):
         # A file of tests that broke off has tests of which nothing is known.
         is_whole = outcome.begun == outcome.ended
