@@ -1,10 +1,10 @@
 """
-What each octet and each file of a copy costs: in time, or in another metric of its trials, as the
+What each byte and each file of a copy costs: in time, or in another metric of its trials, as the
 frames on the medium.
 
 The time of a trial is taken for `octets * per byte + files * per file + per trial`, over the trials
 of all datasets that were copied under one condition. That is what tells file services apart: one
-that answers late costs by the file, one that computes much by the octet. Datasets of two sorts tell
+that answers late costs by the file, one that computes much by the byte. Datasets of two sorts tell
 two of these apart, three that do not lie in a line tell all.
 """
 
@@ -42,9 +42,9 @@ class CopyCost:
     experiment: str
     #: Levels of all factors but the dataset.
     factors: Mapping[str, Level]
-    #: Octets and files of what was copied, and trials of it; the fewest files first.
+    #: Bytes and files of what was copied, and trials of it; the fewest files first.
     copied: tuple[tuple[int, int, int], ...]
-    #: Of an octet, a file, a trial; `None`: not identified.
+    #: Of a byte, a file, a trial; `None`: not identified.
     per_byte: Cost | None
     per_file: Cost | None
     per_trial: Cost | None

@@ -2,7 +2,7 @@
 How quickly files of each size were copied, from the times of every file.
 
 Those are a series of the store (`client-files`), too many to be in a record. A report takes from
-them, for each doubling of the size, how many files there were, their octets and their time; that is
+them, for each doubling of the size, how many files there were, their bytes and their time; that is
 put where the series stood.
 """
 
@@ -27,7 +27,7 @@ _PLACE = "by_size"
 class SizeClass:
     """Files of one trial from a power of two, inclusive, to the next."""
 
-    #: The power: files have 2 to this octets, or more.
+    #: The power: files have 2 to the power of this bytes, or more.
     power: int
     files: int
     octets: int

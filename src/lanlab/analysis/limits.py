@@ -1,7 +1,7 @@
 """
 What an Ethernet can carry at most: the cost of a frame on the wire, and the goodput that is left.
 
-Sources: IEEE 802.3 (preamble and start 8 octets, header 14, check sequence 4, shortest frame 64,
+Sources: IEEE 802.3 (preamble and start 8 bytes, header 14, check sequence 4, shortest frame 64,
 gap 12), RFC 791, RFC 8200, RFC 768, RFC 9293, RFC 7323.
 """
 
@@ -25,7 +25,7 @@ _SEGMENTS_ACKNOWLEDGED = 2
 
 def wire_bytes(packet_bytes: int) -> int:
     """
-    Octets that a frame with an IP packet of `packet_bytes` occupies on the wire.
+    Bytes that a frame with an IP packet of `packet_bytes` occupies on the wire.
 
     Examples:
         >>> wire_bytes(1500), wire_bytes(30)
@@ -36,9 +36,9 @@ def wire_bytes(packet_bytes: int) -> int:
 
 
 def udp_wire_bytes(message_size_bytes: int, ip_version: int, *, mtu_bytes: int = MTU_BYTES) -> int:
-    """Octets that one UDP message occupies on the wire, in as many fragments as it needs.
+    """Bytes that one UDP message occupies on the wire, in as many fragments as it needs.
 
-    A fragment but the last carries a multiple of 8 octets (RFC 791, section 3.2; RFC 8200,
+    A fragment but the last carries a multiple of 8 bytes (RFC 791, section 3.2; RFC 8200,
     section 4.5); over IPv6 each carries a fragment header too.
 
     Examples:

@@ -3,7 +3,7 @@ What closed loops of stations cannot exceed, from the greatest throughputs that 
 
 N stations that wait for nothing but the server have together N messages under way. So throughput
 times response time is N messages (Little's law), and with a greatest throughput X the mean response
-time of messages of M octets is at least N M / X for every server.
+time of messages of M bytes is at least N M / X for every server.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def response_bound_ns(stations: int, size_bytes: int, most_bps: float) -> float:
 
     Args:
         stations: Each with one message under way.
-        size_bytes: Octets of a message.
+        size_bytes: Bytes of a message.
         most_bps: The greatest throughput of the server, bit/s.
 
     Source:

@@ -1,4 +1,4 @@
-"""What each octet and each file of a copy costs in time, and in frames and bytes on the medium, of
+"""What each byte and each file of a copy costs in time, and in frames and bytes on the medium, of
 each condition over all its datasets."""
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def cost_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
 ) -> Table:
     """
-    Costs of each condition: seconds a GB (1e9 octets), milliseconds a file and a trial, with 95 %
+    Costs of each condition: seconds a GB (1e9 bytes), milliseconds a file and a trial, with 95 %
     intervals, by least squares (`lanlab.analysis.copy_cost`). Where a medium counted them, also its
     frames and their bytes.
 
@@ -88,7 +88,7 @@ def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
 def wire_costs(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> dict[str, tuple[Cost | None, ...]]:
-    """Frames and bytes on the medium for each octet and for each file, in the order of
+    """Frames and bytes on the medium for each byte and for each file, in the order of
     `WIRE_NAMES`, by condition; empty where no medium counted them."""
     found: dict[str, tuple[Cost | None, ...]] = {}
     for metric in ("wire_frames", "wire_bytes"):

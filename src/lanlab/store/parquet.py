@@ -21,7 +21,7 @@ from lanlab.store.series import BLOCK_ROWS, AnySeries, Series, SeriesEntry, Shor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Octets that are read or sent at once.
+#: Bytes that are read or sent at once.
 CHUNK_BYTES = 2**20
 
 
@@ -127,7 +127,7 @@ def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
 
 
 def _texts(values: Sequence[str]) -> Any:
-    """Texts as an Arrow array: their octets one behind the other, and where each begins."""
+    """Texts as an Arrow array: their bytes one behind the other, and where each begins."""
     import numpy as np
     import pyarrow
 
@@ -142,7 +142,7 @@ def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
     See that a file is what the store's tables say, and go back to its beginning.
 
     Raises:
-        StoreError: Other octets than those that were kept; `what` names them.
+        StoreError: Other bytes than those that were kept; `what` names them.
     """
     digest, size_bytes = hashlib.sha256(), 0
     while octets := file.read(CHUNK_BYTES):

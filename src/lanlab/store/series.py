@@ -206,5 +206,5 @@ class SeriesEntry:
     row_count: int
     #: Size of the Parquet file.
     size_bytes: int
-    #: Digest of its octets, hexadecimal.
+    #: Digest of its bytes, hexadecimal.
     sha256: str

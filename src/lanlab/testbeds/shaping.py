@@ -2,7 +2,7 @@
 The speed of a real Ethernet on a virtual link.
 
 A token bucket (TBF) at every sending interface. `stab` sets what a frame takes on the wire:
-the kernel counts the 14-octet header and the payload; the check sequence (4), the preamble (8)
+the kernel counts the 14-byte header and the payload; the check sequence (4), the preamble (8)
 and the gap (12) come on top, and nothing is shorter than 84 (IEEE 802.3-2022, clause 4A.4.2, with
 3.1.1 and 3.2.8).
 """
@@ -26,11 +26,11 @@ _SMALL_BURST_UP_TO_BPS = 10_000_000
 _BURST_S = 0.002
 
 #: One entry for each length of frame. With the usual 512 entries lengths are rounded up to a
-#: multiple of 4, which slowed messages of 500 octets by 0.35 %.
+#: multiple of 4, which slowed messages of 500 bytes by 0.35 %.
 _SIZE_TABLE = 2048
 
 #: A thousand full frames, Linux's usual txqueuelen. A socket's default send buffer (212,992
-#: octets of kernel memory, about 92 full or 277 minimum frames) fills long before: the sender is
+#: bytes of kernel memory, about 92 full or 277 minimum frames) fills long before: the sender is
 #: held back, as by a real network card, and nothing is dropped before it was on the wire.
 HOST_QUEUE_BYTES = 1_000 * FULL_FRAME_WIRE_BYTES
 #: An output port of a small switch; nothing holds its senders back, so it drops.
@@ -38,7 +38,7 @@ SWITCH_QUEUE_BYTES = 256 * 1024
 
 
 def burst_bytes(rate_bps: int) -> int:
-    """Octets that may leave at once on a link of that speed.
+    """Bytes that may leave at once on a link of that speed.
 
     Examples:
         >>> burst_bytes(10_000_000), burst_bytes(100_000_000), burst_bytes(1_000_000_000)

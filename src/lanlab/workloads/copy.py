@@ -1,4 +1,4 @@
-"""`copy`: files to or from a file service, timed and checked octet by octet."""
+"""`copy`: files to or from a file service, timed and checked byte by byte."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def groups(dataset: str) -> tuple[Group, ...]:
 
     Args:
         dataset: A name of `NAMED`, or parts joined by `+`: `COUNTxSIZE`, `COUNTxLEAST..MOST`, and
-            `=TOTAL` after the latter for a sum that is met to the octet.
+            `=TOTAL` after the latter for a sum that is met to the byte.
 
     Raises:
         UnknownName: There is no dataset of that name.
@@ -109,7 +109,7 @@ def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...
 
 
 def mean_bytes(dataset: str) -> float:
-    """About how many octets a dataset has: exactly, where the sizes are not drawn."""
+    """About how many bytes a dataset has: exactly, where the sizes are not drawn."""
     octets = 0.0
     for group in groups(dataset):
         middle = ((group["least_bytes"] or 0) + (group["most_bytes"] or 0)) / 2
@@ -119,7 +119,7 @@ def mean_bytes(dataset: str) -> float:
 
 
 def mean_file_bytes(dataset: object) -> float | None:
-    """About how many octets a file of a dataset has; `None` where that is not known."""
+    """About how many bytes a file of a dataset has; `None` where that is not known."""
     if not isinstance(dataset, str) or dataset.startswith(DIRECTORY):
         return None
     try:
@@ -129,7 +129,7 @@ def mean_file_bytes(dataset: object) -> float | None:
 
 
 def tree_bytes(directory: str) -> int:
-    """Octets of the files below a directory that can be seen, of `MOST_FILES` at most."""
+    """Bytes of the files below a directory that can be seen, of `MOST_FILES` at most."""
     octets = files = 0
     for folder, _, names in os.walk(directory):
         for name in names:

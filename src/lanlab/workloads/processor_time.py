@@ -35,7 +35,7 @@ def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bo
 
 def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
     """
-    CPU time of one end for each message, and for each 10⁹ octets, that arrived.
+    CPU time of one end for each message, and for each 10⁹ bytes, that arrived.
 
     Args:
         name: Name of the end, as in `sender`.

@@ -88,7 +88,7 @@ def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
 
     Args:
         what: The line's count of it.
-        each_bytes: Octets of one.
+        each_bytes: Bytes of one.
 
     Raises:
         EngineError: It does not hold as many as it says.

@@ -1,7 +1,7 @@
 """
 The mean of a condition and its interval: the one that every table, figure and comparison has.
 
-The mean is arithmetic for every metric: octets over time of all trials, or the time of all over
+The mean is arithmetic for every metric: bytes over time of all trials, or the time of all over
 their number, as a reader who adds up the trials finds it. How its interval is made follows from
 what the metric is (`scale_of`) and never from the values, but for one: 0 has no logarithm.
 """

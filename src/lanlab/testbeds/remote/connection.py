@@ -220,7 +220,7 @@ class Connection:
 
     def send(self, octets: bytes, within_s: float = _ANSWER_WITHIN_S) -> None:
         """
-        Give the holder octets.
+        Give the holder bytes.
 
         Args:
             within_s: Time for all of them; 0: nothing is waited for.

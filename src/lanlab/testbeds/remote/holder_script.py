@@ -9,7 +9,7 @@ no blank. Instead:
 - `$0` is the mark. It is printed first, on a line of its own.
 - It prints `facts SYSTEM ARCHITECTURE KERNEL CONNECTION`, then reads `HASH OCTETS KEEP SILENCE_S`.
 - It answers `there PATH` (the file is there, right, and starts), or `send PATH`, reads that number
-  of octets and prints `sent`, or `none REASONS`.
+  of bytes and prints `sent`, or `none REASONS`.
 - Directories are tried in turn: the user's cache first, then such as are gone with the session or
   the boot, of which nothing is kept. Each must let programs start (`noexec`): a file of one line is
   tried, which a shell runs itself where the kernel allows it.

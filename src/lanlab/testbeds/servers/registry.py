@@ -31,7 +31,7 @@ from lanlab.testbeds.servers.vsftpd import Vsftpd
 SERVERS: Mapping[str, Server] = {
     server.name: server for server in (Samba(), ProFtpd(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
 }
-#: What every program's configuration takes as it is. A path of a Unix socket has 107 octets.
+#: What every program's configuration takes as it is. A path of a Unix socket has 107 bytes.
 _PLAIN_PATH = re.compile(r"[\w./+-]{1,60}", re.ASCII)
 _LOG_BYTES = 4096
 

@@ -14,7 +14,7 @@ from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
 #: Without a rate UDP is asked for more than any machine sends: 0 is refused.
 _ALL_THERE_IS = "1000g"
 
-#: One flow's summary: interval, octets, bit/s, and of a UDP server lost and total.
+#: One flow's summary: interval, bytes, bit/s, and of a UDP server lost and total.
 _FLOW = re.compile(
     r"^\[ *\d+\] +(?P<begin>[\d.]+)-(?P<end>[\d.]+) sec "
     r"+(?P<bytes>\d+) Bytes +(?P<bps>\d+) bits/sec"
