@@ -7,7 +7,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 
-/// Longest name of an interface, octets (`IFNAMSIZ` without its zero).
+/// Longest name of an interface, bytes (`IFNAMSIZ` without its zero).
 const LONGEST_ZONE: usize = 15;
 
 /// An IP address. One of a link (`fe80::/10`) is the same on every link, so that its text names a zone

@@ -39,7 +39,7 @@ pub enum Class {
     Name,
     /// The service cannot do that at all.
     Unsupported,
-    /// Fewer or more octets than the server had said.
+    /// Fewer or more bytes than the server had said.
     Length,
     /// What came cannot be understood, or the server says that it failed.
     Protocol,

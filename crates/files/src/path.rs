@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Longest path, octets.
+/// Longest path, bytes.
 const MAX_OCTETS: usize = 1024;
 
 /// Names joined by `/`, none of them empty, `.` or `..`: it cannot lead out of where it begins.

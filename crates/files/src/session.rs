@@ -24,7 +24,7 @@ pub trait Session: Sized {
     /// What the two ends agreed on.
     fn facts(&self) -> Facts;
 
-    /// Octets of the largest file that can be written here, as far as the service says before.
+    /// Bytes of the largest file that can be written here, as far as the service says before.
     fn largest_file_bytes(&self) -> u64 {
         u64::MAX
     }
@@ -32,7 +32,7 @@ pub trait Session: Sized {
     /// Open a file. That one cannot be written may be said only when it is written to or closed.
     fn open(&self, path: &ServicePath, access: Access) -> impl Future<Output = Result<Self::File>>;
 
-    /// Read into `buffer` what lies from `offset` on, and give how much that was: at least one octet
+    /// Read into `buffer` what lies from `offset` on, and give how much that was: at least one byte
     /// unless the file ends there. Where [`TransferCapabilities::in_order`], `offset` is where the last read ended.
     fn read_at(
         &self,
@@ -96,12 +96,12 @@ pub enum Access {
     /// Write a new file of known size from its beginning. A file of that name is not overwritten
     /// ([`crate::Class::Exists`]) where the protocol can tell.
     Create {
-        /// Octets that will be written in all.
+        /// Bytes that will be written in all.
         size_bytes: u64,
     },
     /// The same, but replace a file of that name, if there is one.
     Replace {
-        /// Octets that will be written in all.
+        /// Bytes that will be written in all.
         size_bytes: u64,
     },
     /// Read and write anywhere in what is there; see [`TransferCapabilities::can_update`].
@@ -113,9 +113,9 @@ pub enum Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Manner")]
 pub struct TransferCapabilities {
-    /// Whether a file is one stream: its octets in order, one call at a time.
+    /// Whether a file is one stream: its bytes in order, one call at a time.
     pub in_order: bool,
-    /// Octets of a call when a whole file is moved.
+    /// Bytes of a call when a whole file is moved.
     pub block_bytes: u32,
     /// Calls under way at once then; 1 where [`TransferCapabilities::in_order`].
     pub depth: u16,
@@ -182,7 +182,7 @@ pub fn is_name(name: &str) -> bool {
 pub struct Entry {
     /// Its last name.
     pub name: String,
-    /// Octets of a file; zero of a directory.
+    /// Bytes of a file; zero of a directory.
     pub size_bytes: u64,
     /// Whether it is a directory.
     pub is_directory: bool,

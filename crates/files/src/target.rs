@@ -125,7 +125,7 @@ impl SystemProfile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TcpProfile {
-    /// Windows NT 4 and 9x on Ethernet: segments of 1460 octets, a window of six of them,
+    /// Windows NT 4 and 9x on Ethernet: segments of 1460 bytes, a window of six of them,
     /// acknowledgements delayed.
     Nt4,
 }

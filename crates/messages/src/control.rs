@@ -73,7 +73,7 @@ pub struct Progress {
     pub elapsed_ns: u64,
     /// Messages sent, received or answered so far, warm-up included.
     pub messages: u64,
-    /// The same in octets of payload.
+    /// The same in bytes of payload.
     pub bytes: u64,
     /// Of a receiver of datagrams: messages up to the newest that has come, over all flows.
     pub expected_messages: Option<u64>,
@@ -90,7 +90,7 @@ pub struct TcpNow {
     pub connections: u64,
     /// Segments sent again, of all.
     pub retransmitted_segments: u64,
-    /// Congestion windows of all together, octets.
+    /// Congestion windows of all together, bytes.
     pub congestion_window_bytes: u64,
     /// Mean of their smoothed round-trip times.
     pub round_trip_ns: u64,
@@ -106,7 +106,7 @@ pub struct TcpSamples {
     pub flow: u64,
     /// Time since the start.
     pub at_ns: Vec<u64>,
-    /// Congestion window, octets.
+    /// Congestion window, bytes.
     pub congestion_window_bytes: Vec<u64>,
     /// Smoothed round-trip time.
     pub round_trip_ns: Vec<u64>,
@@ -116,17 +116,17 @@ pub struct TcpSamples {
     pub pacing_rate_bps: Vec<u64>,
     /// Most recent goodput that the kernel has seen at the peer.
     pub delivery_rate_bps: Vec<u64>,
-    /// Octets that the peer has acknowledged.
+    /// Bytes that the peer has acknowledged.
     pub acknowledged_bytes: Vec<u64>,
-    /// Octets received in order.
+    /// Bytes received in order.
     pub received_bytes: Vec<u64>,
     /// Segments that are sent and not acknowledged.
     pub unacknowledged_segments: Vec<u64>,
-    /// Octets that the program has written and the kernel has not sent.
+    /// Bytes that the program has written and the kernel has not sent.
     pub unsent_bytes: Vec<u64>,
-    /// Receive window that the peer announces, octets.
+    /// Receive window that the peer announces, bytes.
     pub peer_window_bytes: Vec<u64>,
-    /// Receive window that this end announces, octets; 0 before Linux 6.2.
+    /// Receive window that this end announces, bytes; 0 before Linux 6.2.
     pub window_bytes: Vec<u64>,
     /// Time until then in which data was outstanding.
     pub busy_ns: Vec<u64>,

@@ -27,7 +27,7 @@ pub struct CopySpec {
     pub client: ClientSide,
     /// Files under way at once, each over a connection of its own: 1 to 64.
     pub parallel_files: u16,
-    /// Octets of a call, 512 to 8,388,608; absent: as the service is best used.
+    /// Bytes of a call, 512 to 8,388,608; absent: as the service is best used.
     #[serde(default)]
     pub block_bytes: Option<u32>,
     /// Calls under way at once for each file, 1 to 256; absent: likewise. A service that moves a
@@ -98,7 +98,7 @@ pub enum CopySync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyVerify {
-    /// Every octet.
+    /// Every byte.
     Content,
     /// The size of every file.
     Size,
@@ -145,7 +145,7 @@ pub struct CopyEmpty {
 pub struct CopyPrepared {
     /// Files to be copied.
     pub files: u64,
-    /// Octets of all of them.
+    /// Bytes of all of them.
     pub bytes: u64,
     /// What is left out of a tree.
     pub left_out: LeftOut,
@@ -171,11 +171,11 @@ pub struct Copied {
     pub start_skew_ns: i64,
     /// Files that were to be copied.
     pub files: u64,
-    /// Octets of all of them.
+    /// Bytes of all of them.
     pub bytes: u64,
     /// Files that were copied.
     pub copied_files: u64,
-    /// Octets of these.
+    /// Bytes of these.
     pub copied_bytes: u64,
     /// Attempts beyond the first of a file.
     pub retries: u64,
@@ -191,7 +191,7 @@ pub struct Copied {
     pub stack: Option<StackFacts>,
     /// How the files were moved.
     pub manner: TransferCapabilities,
-    /// From the opening of a file to its first octet: received of a download, taken by the server
+    /// From the opening of a file to its first byte: received of a download, taken by the server
     /// with the first call of an upload.
     pub first_byte: Distribution,
     /// From the opening of a file to its confirmed closing.
@@ -250,7 +250,7 @@ pub struct Verified {
     pub how: CopyVerify,
     /// Files compared.
     pub files: u64,
-    /// Octets compared; zero where only sizes were.
+    /// Bytes compared; zero where only sizes were.
     pub bytes: u64,
 }
 
@@ -261,11 +261,11 @@ pub struct FileTimes {
     pub id: u64,
     /// Number of each file, in the order of their ends for each connection.
     pub number: Vec<u64>,
-    /// Its size, octets.
+    /// Its size, bytes.
     pub bytes: Vec<u64>,
     /// When it was opened the first time.
     pub opened_ns: Vec<u64>,
-    /// When its first octet was there or taken, in the attempt that succeeded.
+    /// When its first byte was there or taken, in the attempt that succeeded.
     pub first_byte_ns: Vec<u64>,
     /// When its close was confirmed.
     pub closed_ns: Vec<u64>,

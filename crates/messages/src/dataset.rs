@@ -11,8 +11,8 @@ pub struct DatasetSpec {
     pub seed: u64,
     /// Files by their sizes, in the order of their numbers; at least one, 100,000 files in all.
     pub groups: Vec<FileGroup>,
-    /// Share of every 4096 octets that is zeros, which any compression finds; 0 to 1. At 0 nothing
-    /// can be compressed, and no 8 octets of a file come twice.
+    /// Share of every 4096 bytes that is zeros, which any compression finds; 0 to 1. At 0 nothing
+    /// can be compressed, and no 8 bytes of a file come twice.
     #[serde(default)]
     pub compressible_ratio: f64,
 }
@@ -23,18 +23,18 @@ pub struct DatasetSpec {
 pub struct FileGroup {
     /// How many.
     pub count: u32,
-    /// Least size of a file, octets.
+    /// Least size of a file, bytes.
     pub least_bytes: u64,
     /// Greatest size. Between the two, sizes are drawn so that each doubling is as likely as any
     /// other (log-uniform), as sizes of files are.
     pub most_bytes: u64,
-    /// Octets of all files of the group; absent: what is drawn. Sizes that were drawn are moved
+    /// Bytes of all files of the group; absent: what is drawn. Sizes that were drawn are moved
     /// together until their sum is this.
     #[serde(default)]
     pub total_bytes: Option<u64>,
 }
 
-/// Make a dataset in a directory of this host, or see that it is there, octet for octet.
+/// Make a dataset in a directory of this host, or see that it is there, byte for byte.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
@@ -67,7 +67,7 @@ pub struct DatasetMade {
     pub directory: String,
     /// Files of the dataset.
     pub files: u64,
-    /// Octets of all of them.
+    /// Bytes of all of them.
     pub bytes: u64,
     /// Files that had to be written: they were not there, or not as they should be.
     pub written_files: u64,

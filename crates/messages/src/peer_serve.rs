@@ -58,11 +58,11 @@ pub struct PeerClient {
     pub began_ns: u64,
     /// From then, without the time that it left out, to its own word that the test is over.
     pub elapsed_ns: u64,
-    /// Octets of payload that this end received in that time, and what was on its way then.
+    /// Bytes of payload that this end received in that time, and what was on its way then.
     pub received_bytes: u64,
-    /// Octets that this end sent in that time: over TCP those that the client's TCP acknowledged.
+    /// Bytes that this end sent in that time: over TCP those that the client's TCP acknowledged.
     pub sent_bytes: u64,
-    /// Octets in both directions that this server moved for this client while its messages went, and for all
+    /// Bytes in both directions that this server moved for this client while its messages went, and for all
     /// clients in the same time, each counted as it was moved.
     pub moved_bytes: u64,
     /// See `moved_bytes`.
@@ -139,7 +139,7 @@ pub struct PeerServeEnded {
     pub elapsed_ns: u64,
     /// Processor time of the engine meanwhile, where the system tells.
     pub engine_cpu_ns: Option<u64>,
-    /// Octets of payload that were moved for all clients.
+    /// Bytes of payload that were moved for all clients.
     pub moved_bytes: u64,
     /// The time in which the same clients, most of all times and at least two, were served at once; the
     /// longest of these.
@@ -151,6 +151,6 @@ pub struct PeerServeEnded {
 pub struct PeersTogether {
     /// How long.
     pub time_ns: u64,
-    /// Octets of payload that were moved for each of them, in the order of their numbers.
+    /// Bytes of payload that were moved for each of them, in the order of their numbers.
     pub bytes: Vec<u64>,
 }

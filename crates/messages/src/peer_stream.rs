@@ -86,7 +86,7 @@ pub struct PeerStreamed {
     /// What of it the peer's TCP acknowledged, where the system tells. That its program has read it is
     /// not known.
     pub acknowledged: Option<Acknowledged>,
-    /// Octets that the peer sent back meanwhile, warm-up included; they were read and discarded.
+    /// Bytes that the peer sent back meanwhile, warm-up included; they were read and discarded.
     pub returned_bytes: Option<u64>,
     /// What this end received, if it did.
     pub received: Option<StreamReceived>,
@@ -105,9 +105,9 @@ pub struct Acknowledged {
     /// For an amount of time from the first measured message to the end of sending; else to the last
     /// acknowledgement. The longest of all flows.
     pub window_ns: u64,
-    /// Octets of payload that were acknowledged in it.
+    /// Bytes of payload that were acknowledged in it.
     pub window_bytes: u64,
-    /// Octets of payload in all, warm-up included.
+    /// Bytes of payload in all, warm-up included.
     pub total_bytes: u64,
     /// Acknowledgements over time, warm-up included.
     pub intervals: Intervals,
@@ -120,9 +120,9 @@ pub struct Acknowledged {
 pub struct AcknowledgedFlow {
     /// Length of the flow's window.
     pub window_ns: u64,
-    /// Octets of payload that were acknowledged in it.
+    /// Bytes of payload that were acknowledged in it.
     pub window_bytes: u64,
-    /// Octets of payload in all, warm-up included.
+    /// Bytes of payload in all, warm-up included.
     pub total_bytes: u64,
 }
 
@@ -153,7 +153,7 @@ pub struct PeerReport {
 pub struct PeerReportFlow {
     /// Its number: 1, 3, 4 and so on.
     pub id: i64,
-    /// Octets of payload that it received, or sent.
+    /// Bytes of payload that it received, or sent.
     #[serde(deserialize_with = "whole")]
     pub bytes: u64,
     /// Segments sent again; -1: it does not know.

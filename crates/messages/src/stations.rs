@@ -30,9 +30,9 @@ pub struct StationsSpec {
     pub read_ratio: f64,
     /// Which block comes next.
     pub access: BlockAccess,
-    /// Octets that an operation moves: 1 to 67,108,864.
+    /// Bytes that an operation moves: 1 to 67,108,864.
     pub message_size_bytes: u32,
-    /// Octets of the file of each station, at least a message; it has as many blocks as whole
+    /// Bytes of the file of each station, at least a message; it has as many blocks as whole
     /// messages fit in. Of a service that moves whole files only, an operation is a file of the size
     /// of a message, and each station has as many of these, 8 at most.
     pub file_size_bytes: u64,
@@ -171,7 +171,7 @@ pub struct StationsEmpty {
 pub struct StationsPrepared {
     /// Files written.
     pub files: u64,
-    /// Octets of all of them.
+    /// Bytes of all of them.
     pub bytes: u64,
     /// Time that it took.
     pub elapsed_ns: u64,
@@ -184,8 +184,8 @@ pub struct StationReadings {
     pub id: u64,
     /// How many are in this line.
     pub readings: u32,
-    /// Each 40 octets, little-endian: when it should have begun, began and ended (three of 64 bits,
-    /// nanoseconds from the start; in a closed loop the first two are one); station, block, octets
+    /// Each 40 bytes, little-endian: when it should have begun, began and ended (three of 64 bits,
+    /// nanoseconds from the start; in a closed loop the first two are one); station, block, bytes
     /// moved (three of 32 bits); 0 for a read and 1 for a write, place of its outcome in
     /// `outcomes`, attempt from 0, and how far it may be thinned (four of 8 bits): it is among every
     /// two to the power of that, and always there if that is 255. In Base64 (RFC 4648).
@@ -236,7 +236,7 @@ pub struct Stationed {
     pub readings: u64,
     /// Whether they were thinned, and how far.
     pub thinned: Option<Thinned>,
-    /// Octets moved by operations that went well.
+    /// Bytes moved by operations that went well.
     pub bytes: u64,
     /// Names of outcomes, by the numbers that readings have.
     pub outcomes: Vec<String>,

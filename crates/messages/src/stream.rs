@@ -32,7 +32,7 @@ pub struct StreamSpec {
     /// How a receiver waits for what comes next.
     #[serde(default)]
     pub receive: Receive,
-    /// Octets that one read asks for (TCP), 1 to 16,777,216, for messages of any size.
+    /// Bytes that one read asks for (TCP), 1 to 16,777,216, for messages of any size.
     #[serde(default = "default_read_bytes")]
     pub read_bytes: u32,
     /// What a sender with a rate does about messages whose slot has passed.
@@ -81,7 +81,7 @@ pub enum Amount {
     /// Duration, ns.
     #[schemars(title = "AmountOfTime")]
     TimeNs(u64),
-    /// Octets of payload over all flows, rounded up to whole messages for each.
+    /// Bytes of payload over all flows, rounded up to whole messages for each.
     #[schemars(title = "AmountOfBytes")]
     Bytes(u64),
     /// Messages over all flows, rounded up to the same number for each.

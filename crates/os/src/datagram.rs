@@ -17,7 +17,7 @@ pub struct DatagramOptions {
 /// One received buffer: a datagram, or several of the same size that the kernel has joined.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
-    /// The octets.
+    /// The bytes.
     pub bytes: &'a [u8],
     /// Size of each datagram but the last, if several were joined.
     pub segment_bytes: Option<usize>,

@@ -7,9 +7,9 @@ pub struct TcpInfo {
     pub data_segments_sent: u64,
     /// Segments sent again.
     pub retransmitted_segments: u64,
-    /// Octets that the peer has acknowledged.
+    /// Bytes that the peer has acknowledged.
     pub acknowledged_bytes: u64,
-    /// Octets received in order.
+    /// Bytes received in order.
     pub received_bytes: u64,
     /// Segments received that carried data.
     pub data_segments_received: u64,
@@ -21,7 +21,7 @@ pub struct TcpInfo {
     pub minimum_round_trip_ns: u64,
     /// Congestion window, segments.
     pub congestion_window_segments: u64,
-    /// Sending maximum segment size, octets.
+    /// Sending maximum segment size, bytes.
     pub maximum_segment_bytes: u64,
     /// Time in which data was outstanding, nanoseconds.
     pub busy_ns: u64,
@@ -35,11 +35,11 @@ pub struct TcpInfo {
     pub delivery_rate_bps: u64,
     /// Segments that are sent and not acknowledged.
     pub unacknowledged_segments: u64,
-    /// Octets that the program has written and the kernel has not sent.
+    /// Bytes that the program has written and the kernel has not sent.
     pub unsent_bytes: u64,
-    /// Receive window that this end announces now, octets; 0 before Linux 6.2.
+    /// Receive window that this end announces now, bytes; 0 before Linux 6.2.
     pub window_bytes: u64,
-    /// Receive window that the peer announces now, octets.
+    /// Receive window that the peer announces now, bytes.
     pub peer_window_bytes: u64,
     /// Whether the connection is still there.
     pub state: TcpState,
@@ -64,8 +64,8 @@ pub enum TcpState {
 /// Limits of a TCP socket of this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpLimits {
-    /// Largest segment that is announced and sent, octets of data without TCP options.
+    /// Largest segment that is announced and sent, bytes of data without TCP options.
     pub maximum_segment_bytes: u32,
-    /// Largest receive window that is announced, octets.
+    /// Largest receive window that is announced, bytes.
     pub window_bytes: u32,
 }

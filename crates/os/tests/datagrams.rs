@@ -31,7 +31,7 @@ fn pair(address: &str) -> Option<(DatagramSocket, DatagramSocket)> {
     Some((sender, receiver))
 }
 
-/// `count` messages, each with its number as its first octet.
+/// `count` messages, each with its number as its first byte.
 fn numbered(count: usize, message_bytes: usize) -> SendBatch {
     let mut batch = SendBatch::new(count, message_bytes, || 0xee);
     for index in 0..count {
@@ -40,7 +40,7 @@ fn numbered(count: usize, message_bytes: usize) -> SendBatch {
     batch
 }
 
-/// Receive until `count` datagrams are here: first octet and length of each.
+/// Receive until `count` datagrams are here: first byte and length of each.
 fn receive(socket: &DatagramSocket, batch: &mut ReceiveBatch, count: usize) -> Vec<(u8, usize)> {
     let mut found = Vec::new();
     while found.len() < count {
@@ -101,7 +101,7 @@ fn a_datagram_that_is_too_long_shows() {
     for buffers in [1, 4] {
         sender.plain().send(&[7; 100]).unwrap();
         let mut batch = ReceiveBatch::new(buffers, 11);
-        // A buffer of one octet more than the message: what fills it is no such message.
+        // A buffer of one byte more than the message: what fills it is no such message.
         assert_eq!(receive(&receiver, &mut batch, 1), [(7, 11)]);
     }
 }
@@ -153,7 +153,7 @@ fn segments_that_cannot_be_are_refused_whole() {
         return;
     }
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
-    // 64 times 2000 octets are more than a buffer of the kernel may have.
+    // 64 times 2000 bytes are more than a buffer of the kernel may have.
     assert!(sender.send_segments(&numbered(64, 2000), 64, true).is_err());
     let mut buffer = [0; 3000];
     assert_eq!(receiver.try_receive(&mut buffer).unwrap(), None);

@@ -1,4 +1,4 @@
-//! What the kernel reports with the octets: drops, time stamps, readiness; on loopback.
+//! What the kernel reports with the bytes: drops, time stamps, readiness; on loopback.
 #![cfg(all(target_os = "linux", not(lanlab_portable)))]
 
 use std::io::ErrorKind;

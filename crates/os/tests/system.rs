@@ -96,7 +96,7 @@ fn what_tcp_knows_agrees_with_what_was_sent() {
         }
         std::thread::yield_now();
     };
-    // The begin of the connection counts as an octet.
+    // The begin of the connection counts as a byte.
     assert!(sent.acknowledged_bytes <= 10_001);
     assert!(sent.data_segments_sent >= 1 && sent.segments_sent >= sent.data_segments_sent);
     assert!(sent.maximum_segment_bytes >= 536);

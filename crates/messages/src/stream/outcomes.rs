@@ -107,9 +107,9 @@ pub struct TcpFacts {
     pub data_segments_sent: u64,
     /// Segments sent again.
     pub retransmitted_segments: u64,
-    /// Octets that the peer has acknowledged.
+    /// Bytes that the peer has acknowledged.
     pub acknowledged_bytes: u64,
-    /// Octets received in order.
+    /// Bytes received in order.
     pub received_bytes: u64,
     /// Segments received that carried data.
     pub data_segments_received: u64,
@@ -150,12 +150,12 @@ pub struct StreamReceived {
     pub read_bytes: u64,
     /// The window in which `window_messages` and `window_bytes` were counted: for an amount of time
     /// from start + warm-up for that time; else from the first measured message (UDP) or start +
-    /// warm-up (TCP) to the last octet.
+    /// warm-up (TCP) to the last byte.
     pub window_ns: u64,
     /// New messages that arrived in the window. Over UDP, without an amount of time, the first is
     /// not counted: it opens the window. Over TCP, whole messages.
     pub window_messages: u64,
-    /// Octets of payload that arrived in the window, counted alike.
+    /// Bytes of payload that arrived in the window, counted alike.
     pub window_bytes: u64,
     /// Messages of the measured part that arrived until `drain_ns` after its end, duplicates not
     /// counted.
@@ -181,7 +181,7 @@ pub struct StreamReceived {
     pub foreign_datagrams: u64,
     /// New messages in all, warm-up included.
     pub total_messages: u64,
-    /// Octets of payload in all, warm-up included.
+    /// Bytes of payload in all, warm-up included.
     pub total_bytes: u64,
     /// Variation of the one-way delay, where messages carry a send time.
     pub delay_variation: Option<DelayVariation>,
@@ -202,7 +202,7 @@ pub struct StreamReceived {
 /// One flow as its receiver counted it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FlowReceived {
-    /// Octets of payload in the window.
+    /// Bytes of payload in the window.
     pub window_bytes: u64,
     /// Length of the flow's window.
     pub window_ns: u64,
@@ -239,7 +239,7 @@ pub struct Intervals {
     pub interval_ns: u64,
     /// New messages in each bin; empty over TCP.
     pub messages: Vec<u64>,
-    /// Octets of payload in each bin.
+    /// Bytes of payload in each bin.
     pub bytes: Vec<u64>,
     /// Messages missed in each bin, those left out that came late; empty over TCP. The numbers missing
     /// between two arrivals are spread evenly over the time between them, those after the last arrival

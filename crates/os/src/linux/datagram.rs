@@ -91,7 +91,7 @@ impl DatagramSocket {
         const SK_MEMINFO_DROPS: usize = 8;
         let mut numbers = [0_u32; SK_MEMINFO_DROPS + 1];
         let mut length = size_of_val(&numbers) as libc::socklen_t;
-        // SAFETY: pointer and length describe `numbers`, of which any octets are valid.
+        // SAFETY: pointer and length describe `numbers`, of which any bytes are valid.
         check(unsafe {
             libc::getsockopt(
                 self.socket.as_raw_fd(),
@@ -200,7 +200,7 @@ impl DatagramSocket {
     /// How many were sent, at least one.
     pub fn send_batch(&self, batch: &mut SendBatch, count: usize, wait: bool) -> io::Result<usize> {
         let count = batch.point(count);
-        // SAFETY: `point` has set up `count` headers whose vectors describe `batch`'s own octets.
+        // SAFETY: `point` has set up `count` headers whose vectors describe `batch`'s own bytes.
         let sent = check(unsafe {
             libc::sendmmsg(
                 self.socket.as_raw_fd(),

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::DirectoryChange;
 
-/// Octets of reports that are taken from the kernel at once.
+/// Bytes of reports that are taken from the kernel at once.
 const BUFFER_LEN: usize = 16 << 10;
 
 /// Reports that are taken in one call at most: programs may make them as fast as they are taken.

@@ -28,7 +28,7 @@ pub fn close(file: File) -> io::Result<()> {
 /// What the system says.
 ///
 /// # Returns
-/// Octets that were written, which may be fewer than there are.
+/// Bytes that were written, which may be fewer than there are.
 pub fn write_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<usize> {
     let parts = parts.map(io::IoSlice::new);
     loop {

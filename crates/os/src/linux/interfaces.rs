@@ -224,7 +224,7 @@ fn ptp_clock(device: &str) -> Option<u32> {
 
 fn saves_wireless_power(device: &str) -> Option<bool> {
     let mut argument = named(device).ok()?;
-    // SAFETY: the request writes a `struct iw_param` of 8 octets into the argument itself.
+    // SAFETY: the request writes a `struct iw_param` of 8 bytes into the argument itself.
     unsafe { control(SIOCGIWPOWER, &mut argument) }.ok()?;
     // SAFETY: it has done so: a number, then whether that is fixed, then whether it is disabled.
     let parameter = unsafe { (&raw const argument.ifr_ifru).cast::<[u8; 8]>().read() };
@@ -232,7 +232,7 @@ fn saves_wireless_power(device: &str) -> Option<bool> {
 }
 
 fn is_wireless(device: &str) -> bool {
-    // SAFETY: the request writes a name of at most 16 octets into the argument itself.
+    // SAFETY: the request writes a name of at most 16 bytes into the argument itself.
     named(device).is_ok_and(|mut it| unsafe { control(SIOCGIWNAME, &mut it) }.is_ok())
 }
 

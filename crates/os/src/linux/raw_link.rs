@@ -21,7 +21,7 @@ const DROP: u32 = 0;
 const KEEP: u32 = 0x4_0000;
 /// Where the type or length of a frame is.
 const TYPE_OFFSET: u32 = 12;
-/// Where the destination of an IPv4 packet is (RFC 791, 3.1), behind 14 octets of Ethernet.
+/// Where the destination of an IPv4 packet is (RFC 791, 3.1), behind 14 bytes of Ethernet.
 const IPV4_DESTINATION_OFFSET: u32 = 14 + 16;
 /// Ethernet types of ARP and IPv4.
 const ARP_TYPE: u32 = 0x0806;

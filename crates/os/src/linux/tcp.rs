@@ -155,7 +155,7 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
 }
 
-/// Octets that have come and were not read yet.
+/// Bytes that have come and were not read yet.
 pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {
     Ok(rustix::io::ioctl_fionread(socket)?)
 }

@@ -142,7 +142,7 @@ pub struct SendBatch {
 }
 
 impl SendBatch {
-    /// Room for `messages` messages of `message_bytes`, filled with `padding`'s octets in turn.
+    /// Room for `messages` messages of `message_bytes`, filled with `padding`'s bytes in turn.
     pub fn new(messages: usize, message_bytes: usize, padding: impl FnMut() -> u8) -> Self {
         let octets = messages.clamp(1, BATCH_MESSAGES) * message_bytes;
         Self { message_bytes, octets: std::iter::repeat_with(padding).take(octets).collect() }

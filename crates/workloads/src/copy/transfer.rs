@@ -107,7 +107,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         self.timed(Operation::Close, session.close(file)).await
     }
 
-    /// Send a file of `bytes` octets; gives when the server had taken the first of them.
+    /// Send a file of `bytes` bytes; gives when the server had taken the first of them.
     pub async fn upload<S: Session>(
         &self,
         session: &S,
@@ -153,7 +153,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         Ok(())
     }
 
-    /// Receive a file of `bytes` octets; gives when the first of them was there.
+    /// Receive a file of `bytes` bytes; gives when the first of them was there.
     pub async fn download<S: Session>(
         &self,
         session: &S,
@@ -298,7 +298,7 @@ pub(super) mod tests {
         .unwrap()
     }
 
-    /// Octets of a call and calls at once, or `None` if that is refused.
+    /// Bytes of a call and calls at once, or `None` if that is refused.
     fn moved(
         of: TransferCapabilities,
         block_bytes: Option<u32>,

@@ -1,7 +1,7 @@
 //! What is in a file: a function of the seed, the file's number and the place, so that nothing need
 //! be kept to make it, send it or compare it.
 
-/// Octets of the pattern of what can be compressed: a page, less than any window of a compressor.
+/// Bytes of the pattern of what can be compressed: a page, less than any window of a compressor.
 const PAGE_BYTES: u64 = 4096;
 /// The golden ratio in 64 bits: successive multiples are spread over all numbers.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -55,7 +55,7 @@ impl Content {
         self.put_zeros(offset, buffer);
     }
 
-    /// The first octet of `data`, which lies from `offset` on, that is not as it should be.
+    /// The first byte of `data`, which lies from `offset` on, that is not as it should be.
     pub fn first_difference(&self, offset: u64, data: &[u8]) -> Option<u64> {
         let mut expected = [0; PAGE_BYTES as usize];
         let mut place = offset;
@@ -91,7 +91,7 @@ impl Content {
     }
 }
 
-/// The place of the first octet in which two buffers of one length differ.
+/// The place of the first byte in which two buffers of one length differ.
 pub fn first_difference(left: &[u8], right: &[u8]) -> Option<u64> {
     // A comparison of all is many times as fast as one of each.
     if left == right {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(octets.concat(), "d1b3a96590f6bab275b7941d2e396a15");
     }
 
-    /// Whether octets that lie at these places are zeros.
+    /// Whether bytes that lie at these places are zeros.
     fn are_zeros(content: Content, places: &[usize]) -> Vec<bool> {
         let octets = whole(content, 3 * 4096);
         places.iter().map(|place| octets[*place..*place + 8] == [0; 8]).collect()
@@ -135,12 +135,12 @@ mod tests {
 
     #[test]
     fn the_end_of_each_page_is_zeros() {
-        // A quarter of 4096 octets: from 3072 on.
+        // A quarter of 4096 bytes: from 3072 on.
         let quarter = Content::new(7, 3, 0.25);
         let places = [3064, 3072, 4088, 4096, 7160, 7168, 8184, 8192, 11_256, 11_264, 12_280];
         let zeros = [false, true, true, false, false, true, true, false, false, true, true];
         assert_eq!(are_zeros(quarter, &places), zeros);
-        // 410 octets of a tenth, from 3686 on.
+        // 410 bytes of a tenth, from 3686 on.
         let tenth = whole(Content::new(7, 3, 0.1), 4096);
         assert!(tenth[3685] != 0 && tenth[3686..] == [0; 410]);
         assert_eq!(are_zeros(Content::new(7, 3, 1.0), &[0, 4088, 4096]), [true; 3]);

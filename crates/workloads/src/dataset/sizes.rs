@@ -8,7 +8,7 @@ use crate::messages::{DatasetSpec, Failure, FileGroup};
 pub const MOST_FILES: usize = 100_000;
 /// Largest file: 16 TiB, more than any file system of today's holds in one.
 const MOST_FILE_BYTES: u64 = 1 << 44;
-/// Octets of a dataset at most.
+/// Bytes of a dataset at most.
 const MOST_BYTES: u128 = 1 << 50;
 /// Weights are counted in this fraction.
 const UNIT: u64 = 1 << 32;
@@ -104,7 +104,7 @@ fn move_to(sizes: &mut [u64], total: u64) -> Result<(), Failure> {
         *size = (u128::from(*size) * u128::from(total) / sum) as u64;
     }
     let missing = total - sizes.iter().sum::<u64>();
-    // Less than one octet for each file was lost.
+    // Less than one byte for each file was lost.
     for size in sizes.iter_mut().take(missing as usize) {
         *size += 1;
     }
@@ -141,7 +141,7 @@ mod tests {
         let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, None)];
         let found = sizes(&spec(groups)).unwrap();
         assert_eq!(found, [4_156, 2_375, 2_890, 1_482, 1, 3, 1, 12, 50]);
-        // In proportion; of three octets that are lost by rounding each of the first has one.
+        // In proportion; of three bytes that are lost by rounding each of the first has one.
         let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, Some(1_001))];
         assert_eq!(sizes(&spec(groups)).unwrap()[4..], [15, 45, 15, 179, 747]);
     }

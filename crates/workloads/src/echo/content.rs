@@ -5,7 +5,7 @@ use lanlab_wire::session::Token;
 
 use super::Plan;
 
-/// The octets of each request of a trial: the header that an engine's would have, without its time, and the
+/// The bytes of each request of a trial: the header that an engine's would have, without its time, and the
 /// same padding.
 #[derive(Debug, Clone)]
 pub struct Content {
@@ -95,7 +95,7 @@ mod tests {
     fn another_request_and_what_is_too_long_differ() {
         let content = content(32);
         let message = content.message(3);
-        // The last octet of the number.
+        // The last byte of the number.
         assert_eq!(content.difference(4, 0, &message), Some(15));
         let longer = [&message[..], &[0]].concat();
         assert_eq!(content.difference(3, 0, &longer), Some(32));

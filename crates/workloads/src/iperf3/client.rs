@@ -17,13 +17,13 @@ pub struct Test {
     pub time_s: u64,
     /// Flows in each direction.
     pub flows: u16,
-    /// Octets of a message, or of a read and a write.
+    /// Bytes of a message, or of a read and a write.
     pub message_bytes: usize,
     /// Bit/s of each flow; 0: as fast as possible.
     pub rate_bps: u64,
     /// Whether small segments are sent at once.
     pub nodelay: bool,
-    /// Octets of both socket buffers.
+    /// Bytes of both socket buffers.
     pub buffer_bytes: Option<u32>,
     /// Congestion control.
     pub congestion: Option<String>,
@@ -97,7 +97,7 @@ enum Phase {
     Over,
 }
 
-/// One control connection, from its first octet on.
+/// One control connection, from its first byte on.
 #[derive(Debug)]
 pub struct Client {
     test: Test,
@@ -120,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Octets have come from the server. [`Self::poll_event`] is to be asked before more are given.
+    /// Bytes have come from the server. [`Self::poll_event`] is to be asked before more are given.
     pub fn handle(&mut self, octets: &[u8]) {
         self.inbox.put(octets);
     }

@@ -8,19 +8,19 @@ use crate::messages::Failure;
 /// Longest text of JSON that is taken: the results of 128 flows have 40 kB.
 const MOST_TEXT_BYTES: usize = 1 << 20;
 
-/// Octets that have come. It holds no more than a text and what was handed over with its end.
+/// Bytes that have come. It holds no more than a text and what was handed over with its end.
 #[derive(Debug, Default)]
 pub struct Inbox {
     octets: Vec<u8>,
 }
 
 impl Inbox {
-    /// Octets have come.
+    /// Bytes have come.
     pub fn put(&mut self, octets: &[u8]) {
         self.octets.extend_from_slice(octets);
     }
 
-    /// The next octet as a state; `None`: it has not come yet.
+    /// The next byte as a state; `None`: it has not come yet.
     pub fn state(&mut self) -> Result<Option<State>, Failure> {
         let Some(octet) = self.octets.first().copied() else { return Ok(None) };
         self.octets.remove(0);

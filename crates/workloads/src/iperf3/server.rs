@@ -1,4 +1,4 @@
-//! The server's side of a control connection, from the octet after the cookie on.
+//! The server's side of a control connection, from the byte after the cookie on.
 
 use lanlab_wire::iperf3::{LENGTH_BYTES, State};
 use serde_json::{Map, Value, json};
@@ -52,7 +52,7 @@ impl Server {
         }
     }
 
-    /// Octets have come from the client. [`Self::poll_event`] is to be asked before more are given.
+    /// Bytes have come from the client. [`Self::poll_event`] is to be asked before more are given.
     pub fn handle(&mut self, octets: &[u8]) {
         self.inbox.put(octets);
     }

@@ -12,7 +12,7 @@ fn text(json: &str) -> Vec<u8> {
     [&(json.len() as u32).to_be_bytes(), json.as_bytes()].concat()
 }
 
-/// What comes of octets, and what the server sends then.
+/// What comes of bytes, and what the server sends then.
 fn said(server: &mut Server, octets: &[u8]) -> (Option<Served>, Vec<u8>) {
     server.handle(octets);
     (server.poll_event().unwrap(), server.take_output())

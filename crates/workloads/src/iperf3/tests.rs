@@ -31,7 +31,7 @@ fn text(json: &str) -> Vec<u8> {
     octets
 }
 
-/// What comes of octets, and what the client sends then.
+/// What comes of bytes, and what the client sends then.
 fn said(client: &mut Client, octets: &[u8]) -> (Option<Event>, Vec<u8>) {
     client.handle(octets);
     (client.poll_event().unwrap(), client.take_output())

@@ -16,7 +16,7 @@ use crate::messages::NameSign;
 
 /// Port of datagrams of `NetBIOS` (RFC 1002, 4.4).
 const DATAGRAM_PORT: u16 = 138;
-/// Octets of the header of such a datagram, before its names.
+/// Bytes of the header of such a datagram, before its names.
 const DATAGRAM_HEADER_LEN: usize = 14;
 /// Datagrams to a name, to a group and to all.
 const DATAGRAM_KINDS: std::ops::RangeInclusive<u8> = 0x10..=0x12;

@@ -24,7 +24,7 @@ impl Bin {
     }
 }
 
-/// Counts messages and octets that arrived, and messages that did not, in bins from the start on.
+/// Counts messages and bytes that arrived, and messages that did not, in bins from the start on.
 #[derive(Debug, Clone)]
 pub struct IntervalMeter {
     width_ns: u64,

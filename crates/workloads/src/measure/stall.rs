@@ -58,12 +58,12 @@ const LEAST_CALLS: u64 = 3;
 const ONE_IN: u64 = 200;
 /// The mode has at least this many times the calls of its neighbourhood.
 const STANDS_OUT: u64 = 4;
-/// A call of fewer octets does not take 40 ms by any link worth measuring (3 Mbit/s).
+/// A call of fewer bytes does not take 40 ms by any link worth measuring (3 Mbit/s).
 const SMALL_CALL_BYTES: u64 = 16 << 10;
 
 /// What of a kind of calls waits for a timer.
 ///
-/// Calls of many octets that all take as long are not reported: a slow link does that, too.
+/// Calls of many bytes that all take as long are not reported: a slow link does that, too.
 pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Vec<Stall> {
     let all = times.samples();
     if all == 0 {

@@ -6,7 +6,7 @@ use crate::messages::{
     BlockAccess, OwnStations, StationOperation, StationSync, StationsSpec, StationsUntil,
 };
 
-/// One station that reads 100 blocks of 750 octets, one after another.
+/// One station that reads 100 blocks of 750 bytes, one after another.
 pub fn spec() -> StationsSpec {
     StationsSpec {
         service: Target {

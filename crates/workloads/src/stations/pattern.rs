@@ -8,9 +8,9 @@
 
 use crate::dataset::mix;
 
-/// Octets of the description: tag, station, block, generation, length, check.
+/// Bytes of the description: tag, station, block, generation, length, check.
 pub const HEAD_BYTES: usize = 32;
-/// Octets of the table: in a processor's own cache, and more than a compressor looks back.
+/// Bytes of the table: in a processor's own cache, and more than a compressor looks back.
 const TABLE_BYTES: usize = 1 << 18;
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -55,7 +55,7 @@ pub enum Wrong {
     },
     /// It is nothing that was written.
     Corrupt {
-        /// The first octet that is not as it should be.
+        /// The first byte that is not as it should be.
         at: usize,
     },
 }
@@ -71,7 +71,7 @@ impl Pattern {
         Self { tag, table: [once.as_slice(), once.as_slice()].concat().into() }
     }
 
-    /// Memory that a pattern takes, octets.
+    /// Memory that a pattern takes, bytes.
     pub const fn memory_bytes() -> u64 {
         2 * TABLE_BYTES as u64
     }

@@ -9,11 +9,11 @@ use lanlab_files::Class;
 use super::slices::Slices;
 use crate::measure::DistributionMeter;
 
-/// Readings in one line: their octets in Base64 stay below the bound of a line.
+/// Readings in one line: their bytes in Base64 stay below the bound of a line.
 pub const READINGS_A_LINE: usize = 16_384;
 /// Of a reading that is kept, however much others are thinned.
 pub const ALWAYS: u8 = u8::MAX;
-/// Octets of a reading, in memory and in a line.
+/// Bytes of a reading, in memory and in a line.
 pub const READING_BYTES: usize = 40;
 
 /// How an operation went: the place of its name in [`OUTCOMES`].

@@ -2,11 +2,11 @@
 
 /// Slices of a trial at most; a trial that goes on has wider ones instead.
 const SLICES: usize = 64;
-/// Octets of a cell in a line.
+/// Bytes of a cell in a line.
 pub const CELL_BYTES: usize = 48;
-/// Cells in one line: their octets in Base64 stay below the bound of a line.
+/// Cells in one line: their bytes in Base64 stay below the bound of a line.
 pub const CELLS_A_LINE: usize = 13_000;
-/// Octets of the cells of a station.
+/// Bytes of the cells of a station.
 pub const STATION_BYTES: u64 = (SLICES * size_of::<Cell>()) as u64;
 /// Width of the first slices, as a power of two: 8.4 ms.
 const FIRST_WIDTH: u32 = 23;
@@ -106,7 +106,7 @@ impl Slices {
         self.cells.iter().map(|cell| cell.operations).sum()
     }
 
-    /// The cells that have something, as octets; see `StationSlices` in the messages.
+    /// The cells that have something, as bytes; see `StationSlices` in the messages.
     pub fn octets(&self) -> Vec<u8> {
         let mut octets = Vec::new();
         for (place, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.operations > 0) {

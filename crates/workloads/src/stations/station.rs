@@ -20,7 +20,7 @@ const MOST_PAUSE_NS: u64 = 5_000_000_000;
 /// Failed operations in a row after which a station ends.
 const MOST_FAILURES: u32 = 100;
 /// Shorter blocks are copied behind their description and written as one piece: to hand the system two
-/// costs more than that (on tmpfs 110 ns of 1,300 with 6,000 octets); from 16,000 on it does not.
+/// costs more than that (on tmpfs 110 ns of 1,300 with 6,000 bytes); from 16,000 on it does not.
 const GATHERED_BYTES: u32 = 16_384;
 /// Blocks that are read again after the end, of those that a station wrote last.
 const READ_BACK: usize = 4;

@@ -145,7 +145,7 @@ fn a_look_without_a_new_operation_makes_no_batch() {
 /// A cell: station, slice, operations and sum, squares, least and most.
 type CellRead = (u32, u32, [u64; 2], f64, [u64; 2]);
 
-/// The cells of slices, by their octets.
+/// The cells of slices, by their bytes.
 fn cells(slices: &Slices) -> Vec<CellRead> {
     let number = |octets: &[u8]| u64::from_le_bytes(octets.try_into().unwrap());
     let short = |octets: &[u8]| u32::from_le_bytes(octets.try_into().unwrap());

@@ -6,7 +6,7 @@ use lanlab_units::Instant;
 use crate::measure::IntervalMeter;
 use crate::messages::AcknowledgedFlow;
 
-/// A reading of the count of acknowledged octets.
+/// A reading of the count of acknowledged bytes.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     at: Instant,
@@ -17,7 +17,7 @@ struct Reading {
 #[derive(Debug)]
 pub struct AcknowledgedCounter {
     start: Instant,
-    /// The kernel's count before the first octet of payload: it counts the connection's set-up too.
+    /// The kernel's count before the first byte of payload: it counts the connection's set-up too.
     before_bytes: u64,
     last: Reading,
     /// The readings at both ends of the measured part.
@@ -59,7 +59,7 @@ impl AcknowledgedCounter {
         self.until.get_or_insert(self.last);
     }
 
-    /// Octets of payload that were acknowledged in all.
+    /// Bytes of payload that were acknowledged in all.
     pub fn total_bytes(&self) -> u64 {
         self.last.bytes
     }

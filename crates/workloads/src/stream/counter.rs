@@ -68,7 +68,7 @@ pub struct Counts {
     pub total_messages: u64,
 }
 
-/// What belongs to a datagram besides its octets.
+/// What belongs to a datagram besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// When it arrived.

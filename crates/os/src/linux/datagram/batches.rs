@@ -13,7 +13,7 @@ pub struct SendBatch {
 }
 
 impl SendBatch {
-    /// Room for `messages` messages of `message_bytes`, filled with `padding`'s octets in turn.
+    /// Room for `messages` messages of `message_bytes`, filled with `padding`'s bytes in turn.
     pub fn new(messages: usize, message_bytes: usize, padding: impl FnMut() -> u8) -> Self {
         let messages = messages.clamp(1, BATCH_MESSAGES);
         let octets = std::iter::repeat_with(padding).take(messages * message_bytes).collect();
@@ -39,7 +39,7 @@ impl SendBatch {
         &mut self.octets[start..start + self.message_bytes]
     }
 
-    /// Point the headers at the octets, which may have moved with `self` since the last call.
+    /// Point the headers at the bytes, which may have moved with `self` since the last call.
     pub(super) fn point(&mut self, count: usize) -> usize {
         let count = count.clamp(1, self.headers.len());
         for (index, message) in

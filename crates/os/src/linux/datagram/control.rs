@@ -1,6 +1,6 @@
 //! Control messages of datagrams (cmsg(3)): what the kernel notes of each.
 
-/// Octets of control messages with one datagram: a count of drops and a size of joined datagrams
+/// Bytes of control messages with one datagram: a count of drops and a size of joined datagrams
 /// (24 each), three time stamps (64), and some to spare.
 pub const CONTROL_BYTES: usize = 128;
 
