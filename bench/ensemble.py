@@ -11,8 +11,13 @@ Some members are simulated, which says how far the surrogate is off. The 95 % ra
 written into machines.toml as [[range]], from where tables take it, and some members as
 [[ensemble]], which `lanlab predict` simulates.
 
-    python bench/ensemble.py milanovic-srbljic            # draws, writes, prints
-    python bench/ensemble.py milanovic-srbljic --check    # writes nothing
+At the end stands how often an interval holds a held-out value: that of each is made from how far
+the model missed the others, and from its range (`lanlab.analysis.model_error`). What was simulated
+of them is written as [[prediction]].
+
+    python bench/ensemble.py milanovic-srbljic               # draws, writes, prints
+    python bench/ensemble.py milanovic-srbljic --check       # writes nothing
+    python bench/ensemble.py milanovic-srbljic --held-out    # only these, with the kept ranges
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +34,13 @@ from laboratory import Free, allowed, opened, study_parser, with_values, write_r
 from lanlab.analysis.findings.printed import number_of, ratio_of
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.sample import PrintedSpread, Trials
-from lanlab.analysis.simulated import Accuracy
+from lanlab.analysis.model_error import (
+    by_print_alone,
+    cross_validated,
+    held_out_values,
+    model_error_log,
+)
+from lanlab.analysis.simulated import Accuracy, kept_accuracies
 from lanlab.analysis.statistics.intervals import t_half_width
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.studies import LoadedStudy
@@ -45,6 +57,7 @@ _STEP_RATIO = 0.02
 _MOST_LOG = np.log(2.0)
 _RANGES = "What the fit leaves open, by `bench/ensemble.py`."
 _ENSEMBLE = "Machines that agree with print, by `bench/ensemble.py`: what multiplies each number."
+_HELD_OUT = "What was simulated of values held out, by `bench/ensemble.py`."
 #: Members that are kept with the study.
 _KEPT = 20
 
@@ -139,15 +152,76 @@ def _ensemble_row(one: Ensemble) -> str:
     )
 
 
+def with_kept(found: Sequence[Accuracy], loaded: LoadedStudy) -> list[Accuracy]:
+    """The held-out values of these, and those that are kept with the study of others."""
+    assert loaded.study.simulation is not None
+    own = held_out_values(found)
+    simulated = {one.value.id for one in own}
+    kept = kept_accuracies(loaded.published, loaded.study.simulation)
+    return [*own, *(one for one in held_out_values(kept) if one.value.id not in simulated)]
+
+
+def print_held_out(found: Sequence[Accuracy]) -> None:
+    """How often the interval by the others holds a held-out value, and that of print alone."""
+    checked = cross_validated(found)
+    if not checked:
+        print(f"{len(found)} held-out values are too few to say how far the model errs")
+        return
+    for one in checked:
+        by_print = ""
+        if one.by_print is not None:
+            held = "inside" if one.is_inside_by_print else "OUTSIDE"
+            ends = f"{one.by_print[0]:12.4g} … {one.by_print[1]:<12.4g}"
+            by_print = f" print alone {one.accuracy.baseline:12.4g} {ends} {held}"
+        print(
+            f"{one.accuracy.value.id:28} {one.accuracy.published:12.4g} "
+            f"{one.accuracy.simulated:12.4g} {one.low:12.4g} … {one.high:<12.4g} "
+            f"{'inside' if one.is_inside else 'OUTSIDE'}{by_print}"
+        )
+    for name, values, inside in (
+        ("the model", found, [one.is_inside for one in checked]),
+        ("print alone", by_print_alone(found), [one.is_inside_by_print for one in checked]),
+    ):
+        half_log = model_error_log(values)
+        if half_log is not None:
+            print(
+                f"{name}: {sum(inside)} of {len(inside)} held-out values inside, factor of all "
+                f"{np.exp(half_log):.3g}"
+            )
+
+
+def _held_out_row(one: Accuracy) -> str:
+    return f'[[prediction]]\nvalue = "{one.value.id}"\nsimulated = {one.simulated:.4g}\n'
+
+
+def write_held_out(found: Sequence[Accuracy], loaded: LoadedStudy) -> None:
+    """Those that nothing is fitted to; what was predicted before a fit, `fit.py` keeps."""
+    held_out = [one for one in found if one.standing == "held out"]
+    if held_out:
+        path = loaded.path.with_name("machines.toml")
+        write_rows(path, _HELD_OUT, map(_held_out_row, held_out))
+
+
 def main() -> None:
     parser = study_parser(__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     parser.add_argument(
         "--metric", default="", help="only values of this metric; ranges of others stay"
     )
+    parser.add_argument(
+        "--held-out", action="store_true", help="only how often an interval holds a held-out value"
+    )
     parser.add_argument("--simulated", type=int, default=4, help="members that are simulated")
     given = parser.parse_args()
     with opened(given.study, given.scale) as (lab, simulation):
+        if given.held_out:
+            # What was predicted before a fit took it in is kept, and not simulated again.
+            own = lab.accuracy(simulation, metric=given.metric) if simulation.held_out else []
+            held_out = with_kept(own, lab.loaded)
+            print_held_out(held_out)
+            if not given.check:
+                write_held_out(held_out, lab.loaded)
+            return
         found = lab.accuracy(simulation, metric=given.metric)
         at = np.log([one.simulated for one in found])
         known = {one.value.id for one in found}
@@ -191,8 +265,16 @@ def main() -> None:
                 f"{100 * np.expm1(worst.max()):.1f} % ({found[int(worst.argmax())].value.id}), "
                 f"half of the values by less than {100 * np.expm1(np.median(worst)):.1f} %"
             )
+        held_out = [
+            replace(one, low=ends[0], high=ends[1])
+            if one.standing == "held out" and (ends := ranges.get(one.value.id))
+            else one
+            for one in with_kept(found, lab.loaded)
+        ]
+        print_held_out(held_out)
         print(f"{lab.simulated} trials were simulated")
         if not given.check:
+            write_held_out(held_out, lab.loaded)
             path = lab.loaded.path.with_name("machines.toml")
             write_rows(path, _RANGES, itertools.starmap(_row, ranges.items()))
             others = [one for one in simulation.ensemble if given.metric not in ("", one.metric)]

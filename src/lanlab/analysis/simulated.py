@@ -138,13 +138,39 @@ def accuracies(
     return [*_before_the_fit(found, published, simulation), *found]
 
 
+def kept_accuracies(published: Published, simulation: Simulation) -> list[Accuracy]:
+    """What is kept with a study of numbers that nothing was fitted to, whichever conditions are
+    simulated now."""
+    numbers = {value.id: value for value in published.value}
+    ranges = {one.value: (one.low, one.high) for one in simulation.range}
+    found = []
+    for kept in simulation.prediction:
+        value = numbers[kept.value]
+        ratio = ratio_of(value, published)
+        is_held_out = value.id in simulation.held_out
+        # A range is of the machines as they are now, which a later fit has changed.
+        low, high = ranges.get(value.id, (None, None)) if is_held_out else (None, None)
+        one = Accuracy(
+            value,
+            "held out" if is_held_out else "predicted before the fit",
+            value.si if ratio is None else ratio.ratio.mean,
+            kept.simulated,
+            "kept with the study",
+            (),
+            low=low,
+            high=high,
+        )
+        found.append(replace(one, baseline=_baseline(one, published, simulation)))
+    return found
+
+
 def _before_the_fit(
     found: Iterable[Accuracy], published: Published, simulation: Simulation
 ) -> Iterator[Accuracy]:
     """What was simulated of numbers that a later fit took in."""
     simulated = {one.value: one.simulated for one in simulation.prediction}
     for one in found:
-        if one.value.id in simulated:
+        if one.standing == "fitted" and one.value.id in simulated:
             before = replace(
                 one,
                 standing="predicted before the fit",

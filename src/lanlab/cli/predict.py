@@ -55,8 +55,8 @@ def predict(
             "--ensemble",
             metavar="N",
             min=0,
-            help="Other machines that agree with the printed values, to simulate too: each result "
-            "gets the range over them. 0: none. Default: 6, where the study has some.",
+            help="Other machines that agree with the printed values, to simulate too: each "
+            "interval takes in the range over them. 0: none. Default: 6, where the study has some.",
         ),
     ] = None,
     scale: options.ScaleOption = "quick",
@@ -71,25 +71,27 @@ def predict(
 ) -> None:
     """Simulate a study with some numbers of its machines changed.
 
-    Prints the same conditions on its machines and on the changed ones side by side, with the range
-    that the fit of the machines leaves open, what limits each (wire, processor, ring) and every
+    Prints the same conditions on its machines and on the changed ones side by side, with intervals
+    by how far the model missed printed values, what limits each (wire, processor, ring) and every
     assumption. Both runs are saved. `lanlab show STUDY --only machines` lists the numbers.
 
     Examples: lanlab predict milanovic-srbljic --set machine.486dx2-nt4.interrupt_us=100;
     lanlab predict milanovic-srbljic --set machine.486dx2-nt4.clock_mhz=33;
     lanlab predict manford-kolahi --changed-link 1G --json
     """
+    from lanlab.analysis.model_error import model_error_log
     from lanlab.cli.run_series import as_recorded
     from lanlab.cli.terminal import answer, print_json
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
-    from lanlab.report.accuracy_table import missed_in
+    from lanlab.report.accuracy_table import held_out_of, missed_sentence
     from lanlab.report.build import build_report, check_report_folder
     from lanlab.report.fitted import Fitted
     from lanlab.report.prediction_table import (
+        intervals_sentence,
         prediction_tables,
         predictions,
-        ranges_sentence,
+        with_intervals,
         with_ranges,
     )
     from lanlab.run import RunRequest, new_run
@@ -139,7 +141,9 @@ def predict(
     if members:
         seed, links = both[0][0].seed, (link, changed_link or link)
         found = with_ranges(found, *_on_members(chosen, changes, members, scale, links, seed))
-    worth = missed_in(*both[0])
+    held_out = held_out_of(*both[0])
+    half_log, worth = model_error_log(held_out), missed_sentence(held_out)
+    found = with_intervals(found, half_log)
     if folder is not None:
         build_report(both, folder)
     if as_json:
@@ -161,7 +165,8 @@ def predict(
         for line in assumed:
             answer().print(f"  {line}", soft_wrap=True)
         answer().print("  all else is as in the study, fitted numbers included", soft_wrap=True)
-        answer().print(ranges_sentence(members), soft_wrap=True)
+        if half_log is not None:
+            answer().print(intervals_sentence(members), soft_wrap=True)
         answer().print(worth, soft_wrap=True)
         answer().print(f"saved as {both[0][0].id} and {both[1][0].id}", soft_wrap=True)
     if any(run.status != "done" for run, _ in both):

@@ -286,9 +286,10 @@ def _machines(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> Non
     _table(console, "", ("for", "first role", "second role", "link"), places)
     if simulation.held_out:
         console.print(f"held out before fitting: {', '.join(simulation.held_out)}")
-    if simulation.prediction:
-        names = ", ".join(one.value for one in simulation.prediction)
-        console.print(f"predicted before they were fitted: {names}")
+    held_out = simulation.held_out
+    before = [one.value for one in simulation.prediction if one.value not in held_out]
+    if before:
+        console.print(f"predicted before they were fitted: {', '.join(before)}")
     if simulation.note:
         console.print(simulation.note)
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
+from lanlab.analysis.model_error import (
+    LEAST_HELD_OUT,
+    HeldOut,
+    by_print_alone,
+    cross_validated,
+    held_out_values,
+    model_error_log,
+)
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.simulated import (
     PREDICTED,
@@ -13,6 +22,7 @@ from lanlab.analysis.simulated import (
     Freedom,
     counts,
     freedoms,
+    kept_accuracies,
 )
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.wording import BOUNDS, level_text, number, percent, quantity
@@ -47,6 +57,9 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("simulated_low"),
         Column("simulated_high"),
         Column("", "left open by the fit", "left open by the fit", rank=1),
+        Column("interval_low"),
+        Column("interval_high"),
+        Column("", "interval by the others held out", "by the others held out", rank=1),
         Column("error_ratio", "error", "error"),
         Column("baseline"),
         Column("", "by print alone", "by print alone"),
@@ -54,7 +67,8 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("standing", "predicted or fitted", "predicted or fitted", is_number=False),
         Column("how", "read off as", "", is_number=False),
     )
-    return Table("accuracy", TITLE, columns, tuple(_row(one, study) for one in found))
+    checked = {one.accuracy.value.id: one for one in cross_validated(held_out_values(found))}
+    return Table("accuracy", TITLE, columns, tuple(_row(one, study, checked) for one in found))
 
 
 def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Published) -> Table:
@@ -79,6 +93,10 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
             skills = [one.skill for one in own if one.skill is not None and one.can_fail]
             if skills:
                 worth = f"{sum(skill > 0 for skill in skills)} of {len(skills)} nearer than print"
+                checked = cross_validated(held_out_values(own))
+                if checked:
+                    inside = sum(one.is_inside for one in checked)
+                    worth += f"; {inside} of {len(checked)} in the interval by the others"
             elif standing == "fitted" and study.simulation is not None:
                 worth = "; ".join(map(_freedom, freedoms(published, study.simulation)))
             rows.append((words(standing), *cells, words(worth)))
@@ -112,24 +130,55 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
     return [*said, note] if note else said
 
 
+def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]:
+    """The printed values that the model of a simulated run could have missed: all that are kept
+    with its study, also those that the run does not simulate; without any, those of the run."""
+    simulation, published = Study.model_validate(run.study).simulation, published_numbers(run)
+    kept = [] if simulation is None else kept_accuracies(published, simulation)
+    return held_out_values(kept or run_accuracies(run, trials, published))
+
+
 def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     """`missed_sentence` of a simulated run."""
-    return missed_sentence(run_accuracies(run, trials, published_numbers(run)))
+    return missed_sentence(held_out_of(run, trials))
 
 
 def missed_sentence(found: Sequence[Accuracy]) -> str:
-    """How far the model missed what it was not fitted to: what a simulated value is worth."""
-    missed = [abs(one.error_ratio) for one in found if one.standing in PREDICTED and one.can_fail]
-    if not missed:
+    """
+    How far the model missed what it was not fitted to: what a simulated value is worth.
+
+    Args:
+        found: What `held_out_values` gives.
+    """
+    if not found:
         return (
-            "No printed value of these experiments was predicted that the model could have "
-            "missed: how far it errs is not known."
+            "No printed value of this study was predicted that the model could have missed: how "
+            "far it errs is not known, so no interval is given."
         )
-    values = "1 value" if len(missed) == 1 else f"{len(missed)} values"
-    return (
-        f"The model missed {values} of these experiments, predicted before a fit or held out, by "
-        f"up to {percent(max(missed), 2)}: differences below that are not to be relied on."
+    values = "1 value" if len(found) == 1 else f"{len(found)} values"
+    missed = (
+        f"The model missed {values} of this study that it was not fitted to by up to "
+        f"{percent(max(abs(one.error_ratio) for one in found), 2)}"
     )
+    half_log = model_error_log(found)
+    if half_log is None:
+        return (
+            f"{missed}. It takes {LEAST_HELD_OUT} to say how far it errs, so no interval is given."
+        )
+    checked = cross_validated(found)
+    inside = sum(one.is_inside for one in checked)
+    said = (
+        f"{missed}: what it gives is right within a factor of {math.exp(half_log):.2f} (95 %). Of "
+        f"{len(checked)} held-out values {inside} lie in the interval that the others give."
+    )
+    by_print = model_error_log(by_print_alone(found))
+    if by_print is not None:
+        inside = sum(one.is_inside_by_print for one in checked)
+        said += (
+            f" What print alone makes of them has a factor of {math.exp(by_print):.2f}, and "
+            f"{inside} inside."
+        )
+    return said
 
 
 def _freedom(one: Freedom) -> str:
@@ -141,12 +190,13 @@ def _freedom(one: Freedom) -> str:
     )
 
 
-def _row(one: Accuracy, study: Study) -> tuple[Cell, ...]:
+def _row(one: Accuracy, study: Study, checked: Mapping[str, HeldOut]) -> tuple[Cell, ...]:
     value = one.value
     condition = dict(value.condition)
     pair = [condition.pop(key, None) for key in ("numerator", "denominator")]
     about = [" to ".join(map(str, pair))] if all(pair) else []
     about += [level_text(study, key, level) for key, level in condition.items()]
+    held_out = checked.get(value.id) if one.standing in PREDICTED else None
     bound = f"{BOUNDS[value.bound]} " if value.bound else ""
     sign = "+" if one.error_ratio > 0 else ""
     return (
@@ -159,7 +209,8 @@ def _row(one: Accuracy, study: Study) -> tuple[Cell, ...]:
         Cell(None, _shown(one, one.simulated, study)),
         Cell(one.low, ""),
         Cell(one.high, ""),
-        _open(one, study),
+        _ends(one, one.low, one.high, study),
+        *_by_others(held_out, study),
         Cell(one.error_ratio, f"{sign}{percent(one.error_ratio, 2)}"),
         Cell(one.baseline, ""),
         EMPTY if one.baseline is None else Cell(None, _shown(one, one.baseline, study)),
@@ -169,10 +220,18 @@ def _row(one: Accuracy, study: Study) -> tuple[Cell, ...]:
     )
 
 
-def _open(one: Accuracy, study: Study) -> Cell:
-    if one.low is None or one.high is None:
+def _by_others(one: HeldOut | None, study: Study) -> tuple[Cell, Cell, Cell]:
+    if one is None:
+        return EMPTY, EMPTY, EMPTY
+    text = _ends(one.accuracy, one.low, one.high, study).text
+    outside = "" if one.is_inside else ", printed value outside"
+    return Cell(one.low, ""), Cell(one.high, ""), Cell(None, f"{text}{outside}")
+
+
+def _ends(one: Accuracy, low: float | None, high: float | None, study: Study) -> Cell:
+    if low is None or high is None:
         return EMPTY
-    return Cell(None, f"{_shown(one, one.low, study)} … {_shown(one, one.high, study)}")
+    return Cell(None, f"{_shown(one, low, study)} … {_shown(one, high, study)}")
 
 
 def _skill(one: Accuracy) -> Cell:

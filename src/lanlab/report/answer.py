@@ -96,7 +96,8 @@ def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analy
     said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
     said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
     said += parts.each("disturbances", lambda: pollution_sentences(trials))
-    if study.is_simulated and study.simulation is not None and study.simulation.held_out:
+    simulation = study.simulation if study.is_simulated else None
+    if simulation is not None and (simulation.held_out or simulation.prediction):
         said += parts.each("what the model missed", lambda: [missed_in(run, trials)])
     if run.status != "done":
         said.append(f"The run is {run.status}: only the trials that had ended are shown.")

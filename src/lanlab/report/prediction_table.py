@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.limiting import cause_of
+from lanlab.analysis.model_error import widened
 from lanlab.analysis.summary import condition_key, summarise
 from lanlab.figures.wording import condition_text, number, quantity
 from lanlab.frozen import dataclass
@@ -17,6 +19,8 @@ Run = tuple[RunRecord, Sequence[TrialRecord]]
 #: The first metric of each condition, by experiment and `condition_key`: as in the study, changed.
 Sides = tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]
 Ends = tuple[float, float]
+#: Interval above which the third digit says nothing: its ends differ by more than this factor.
+_TWO_DIGITS_FROM = 1.1
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,10 @@ class Predicted:
     range_before: Ends | None = None
     range_after: Ends | None = None
     range_ratio: Ends | None = None
+    #: With what the model itself misses; `None`: not known, or, of a ratio, nothing changed.
+    interval_before: Ends | None = None
+    interval_after: Ends | None = None
+    interval_ratio: Ends | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -118,17 +126,49 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
     return None if value is None else (value * min(factors), value * max(factors))
 
 
-def ranges_sentence(members: int) -> str:
-    """What the ranges are over."""
+def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
+    """
+    The same with what the model misses beside what its fit leaves open.
+
+    Args:
+        found: With the ranges that are known.
+        half_log: Of `lanlab.analysis.model_error.model_error_log`. A ratio has that of two values
+            that are missed independently of each other: whatever a change leaves as it is makes it
+            less. `None`: no interval is known.
+    """
+    if half_log is None:
+        return list(found)
+    return [
+        replace(
+            one,
+            interval_before=_widened(one.before, half_log, one.range_before),
+            interval_after=_widened(one.after, half_log, one.range_after),
+            # What a change does not touch is simulated twice alike.
+            interval_ratio=None
+            if one.ratio == 1.0
+            else _widened(one.ratio, math.sqrt(2) * half_log, one.range_ratio),
+        )
+        for one in found
+    ]
+
+
+def _widened(value: float | None, half_log: float, fit: Ends | None) -> Ends | None:
+    return None if value is None or value <= 0 else widened(value, half_log, fit)
+
+
+def intervals_sentence(members: int) -> str:
+    """What the intervals are made of."""
     if not members:
         return (
-            "What the fit leaves open was not simulated: no other machines that agree with print "
-            "were asked for, or none are known of this study."
+            "Intervals are of what the model misses, 95 %. What the fit leaves open was not "
+            "simulated: no other machines that agree with print were asked for, or none are known "
+            "of this study."
         )
     others = "1 other machine" if members == 1 else f"{members} other machines"
     return (
-        f"Ranges are over {others} that agree with every fitted value as well: what the fit leaves "
-        "open."
+        "Intervals are of what the model misses, 95 %, and of what its fit leaves open: the range "
+        f"over {others} that agree with every fitted value as well. Those of a ratio take both "
+        "sides as missed independently."
     )
 
 
@@ -151,9 +191,9 @@ def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:
         rows = []
         for one in own:
             cells = [
-                *_ranged(one.before, one.range_before, shown.shown),
-                *_ranged(one.after, one.range_after, shown.shown),
-                *_ranged(one.ratio, one.range_ratio, float),
+                *_ranged(one.before, one.interval_before, shown.shown),
+                *_ranged(one.after, one.interval_after, shown.shown),
+                *_ranged(one.ratio, one.interval_ratio, float),
             ]
             causes = [words(cause or "") for cause in (one.cause_before, one.cause_after)]
             rows.append((words(condition_text(study, one.factors)), *cells, *causes))
@@ -169,12 +209,19 @@ def _ranged_columns(name: str, heading: str, short: str) -> tuple[Column, Column
 def _ranged(
     value: float | None, ends: Ends | None, shown: Callable[[float], float]
 ) -> tuple[Cell, Cell, Cell]:
-    """A value with its range, to three digits: more the model does not know."""
+    """A value with its interval, to three digits or, where it is wide, two: more the model does not
+    know."""
     if value is None:
         return EMPTY, EMPTY, EMPTY
-    text = number(shown(value), 3)
+    digits = 2 if ends is not None and ends[1] > _TWO_DIGITS_FROM * ends[0] else 3
+
+    def text_of(one: float) -> str:
+        # Rounded also before the decimal point.
+        return number(float(f"{shown(one):.{digits}g}"), digits)
+
+    text = text_of(value)
     if ends is None:
         return Cell(value, text), EMPTY, EMPTY
-    low, high = (number(shown(end), 3) for end in ends)
+    low, high = map(text_of, ends)
     text += "" if low == high == text else f" ({low} … {high})"
     return Cell(value, text), Cell(ends[0], ""), Cell(ends[1], "")

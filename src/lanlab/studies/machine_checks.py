@@ -208,9 +208,10 @@ def published_problems_of(
             yield _unknown("reading.value", reading.value, list(numbers))
     yield from _twice("prediction", [one.value for one in simulation.prediction])
     for one in simulation.prediction:
-        if one.value not in simulation.fitted:
+        if one.value not in simulation.fitted and one.value not in simulation.held_out:
             at = f"prediction.{one.value}.value"
-            yield Problem(at, show(one.value), "a number that something was fitted to later")
+            allowed = "a number that is held out, or that something was fitted to later"
+            yield Problem(at, show(one.value), allowed)
     for name in simulation.held_out:
         if name not in numbers:
             yield _unknown("held_out", name, list(numbers))

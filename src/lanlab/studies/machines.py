@@ -110,12 +110,13 @@ class Baseline(Data):
 
 
 class Prediction(Data):
-    """What was simulated of a number before anything was fitted to it. It stays when a later fit
-    takes the number in, so that it can be seen what the model knew without it."""
+    """What was simulated of a number while nothing was fitted to it: of one held out by the
+    machines as they are. Of others it stays when a later fit takes the number in, so that it can be
+    seen what the model knew without it."""
 
     value: DottedIdentifier
     #: In the metric's SI unit; of a ratio, gain or deficit the ratio.
-    simulated: float
+    simulated: float = Field(gt=0)
 
 
 class Missing(Data):

@@ -1,0 +1,160 @@
+"""
+How far a model errs at printed values that nothing was fitted to, and so what interval a simulated
+value has.
+
+Machines that agree with print (`lanlab.studies.ensemble`) say what the fit leaves open; what the
+model lacks is in none of them. How far it misses values that it was not fitted to is the only
+evidence of that, so it makes the interval, and the fit's range widens it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from lanlab.analysis.simulated import PREDICTED, Accuracy
+from lanlab.frozen import dataclass
+
+#: With fewer, no interval is given: that of each from the others would rest on two at most.
+LEAST_HELD_OUT = 4
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A printed value that nothing was fitted to, with the interval that the others give it."""
+
+    accuracy: Accuracy
+    #: In the unit of the printed value.
+    low: float
+    high: float
+    #: The same around what print alone makes of it; `None` where not all have such a guess.
+    by_print: tuple[float, float] | None
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the printed value lies in the interval."""
+        return self.low <= self.accuracy.published <= self.high
+
+    @property
+    def is_inside_by_print(self) -> bool:
+        """Whether it lies in that around what print alone makes of it."""
+        ends = self.by_print
+        return ends is not None and ends[0] <= self.accuracy.published <= ends[1]
+
+
+def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
+    """Those that the model could have missed and was not fitted to."""
+    return [one for one in found if one.standing in PREDICTED and one.can_fail]
+
+
+def model_error_log(found: Sequence[Accuracy]) -> float | None:
+    """
+    `half_width_log` of all of these values.
+
+    Args:
+        found: What `held_out_values` gives.
+
+    Returns:
+        `None` for fewer than `LEAST_HELD_OUT`, or where nothing was simulated of one: then it is
+        not known how far the model errs.
+    """
+    return half_width_log(error_logs(found)) if _is_known(found) else None
+
+
+def _is_known(found: Sequence[Accuracy]) -> bool:
+    return len(found) >= LEAST_HELD_OUT and all(
+        one.simulated > 0 and one.published > 0 for one in found
+    )
+
+
+def error_logs(found: Iterable[Accuracy]) -> list[float]:
+    """Natural logarithm of printed over simulated, of each."""
+    return [math.log(one.published / one.simulated) for one in found]
+
+
+def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> float:
+    """
+    How far the next printed value is from the simulated one, as a logarithm of their ratio.
+
+    The errors are taken as normal with mean zero: what the model misses in one direction is part of
+    its error and not corrected. Then the next error, over the root mean square of n others, has
+    Student's t distribution with n degrees of freedom.
+
+    Args:
+        logs: Errors of at least one value, see `error_logs`.
+        confidence: Share of such intervals that hold the next value.
+
+    Examples:
+        >>> round(half_width_log([0.1, -0.1, 0.1, -0.1]), 3)
+        0.278
+    """
+    from lanlab.analysis.statistics.intervals import t_quantile
+
+    return t_quantile(len(logs) + 1, confidence) * root_mean_square(logs)
+
+
+def root_mean_square(logs: Sequence[float]) -> float:
+    """Of at least one error."""
+    return math.sqrt(math.fsum(one**2 for one in logs) / len(logs))
+
+
+def widened(
+    value: float, half_log: float, fit: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """
+    The interval of a simulated value.
+
+    Args:
+        value: As simulated, above 0.
+        half_log: What the model misses, see `half_width_log`.
+        fit: The range that the fit leaves open, which holds the value: on each side both parts are
+            added as independent ones are, by their squares.
+
+    Examples:
+        >>> low, high = widened(100.0, math.log(2))
+        >>> round(low, 6), round(high, 6)
+        (50.0, 200.0)
+    """
+    low, high = fit or (value, value)
+    down = math.hypot(half_log, max(0.0, math.log(value / low)))
+    up = math.hypot(half_log, max(0.0, math.log(high / value)))
+    return value * math.exp(-down), value * math.exp(up)
+
+
+def cross_validated(found: Sequence[Accuracy]) -> list[HeldOut]:
+    """
+    Each value with the interval that all others give it: none takes part in its own.
+
+    Args:
+        found: What `held_out_values` gives.
+
+    Returns:
+        Nothing where `model_error_log` gives nothing.
+    """
+    return list(_each_from_others(found)) if _is_known(found) else []
+
+
+def _each_from_others(found: Sequence[Accuracy]) -> Iterator[HeldOut]:
+    guesses = by_print_alone(found)
+    for place, one in enumerate(found):
+        others = [*found[:place], *found[place + 1 :]]
+        fit = None if one.low is None or one.high is None else (one.low, one.high)
+        low, high = widened(one.simulated, half_width_log(error_logs(others)), fit)
+        by_print = None
+        if guesses:
+            other_guesses = [*guesses[:place], *guesses[place + 1 :]]
+            half_log = half_width_log(error_logs(other_guesses))
+            by_print = widened(guesses[place].simulated, half_log)
+        yield HeldOut(one, low, high, by_print)
+
+
+def by_print_alone(found: Sequence[Accuracy]) -> list[Accuracy]:
+    """The same with what print alone makes of each in the place of what was simulated; none where
+    print alone makes nothing of one."""
+    return [
+        replace(one, simulated=one.baseline, low=None, high=None)
+        for one in found
+        if one.baseline is not None and all(other.baseline is not None for other in found)
+    ]

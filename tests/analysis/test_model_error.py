@@ -1,0 +1,143 @@
+"""How far a model errs at values that nothing was fitted to, and the interval that this makes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lanlab.analysis.model_error import (
+    LEAST_HELD_OUT,
+    by_print_alone,
+    cross_validated,
+    error_logs,
+    half_width_log,
+    held_out_values,
+    model_error_log,
+    widened,
+)
+from lanlab.analysis.simulated import Accuracy, kept_accuracies
+from lanlab.report.accuracy_table import accuracy_count_table, accuracy_table, missed_sentence
+from lanlab.studies import LoadedStudy, load_study
+
+STUDY = load_study("schomer-claason")
+PRINTED = [one for one in STUDY.published.value if one.metric == "elapsed_ns"]
+
+
+def held_out(*error_ratios: float, guess_ratio: float | None = None) -> list[Accuracy]:
+    """Values that were simulated that much too high."""
+    found = []
+    for value, error in zip(PRINTED, error_ratios, strict=False):
+        baseline = None if guess_ratio is None else value.si * guess_ratio
+        simulated = value.si * (1 + error)
+        found.append(Accuracy(value, "held out", value.si, simulated, "", (), baseline))
+    assert len(found) == len(error_ratios)
+    return found
+
+
+@pytest.mark.parametrize("others", [3, 7])
+def test_the_interval_holds_the_next_error_in_95_of_100_cases(others: int) -> None:
+    """Of normal errors with mean zero, whatever their spread."""
+    random = np.random.default_rng(1)
+    errors = random.normal(0, 0.2, (4_000, others + 1))
+    held = [abs(one[-1]) <= half_width_log(list(one[:-1])) for one in errors]
+    assert 0.94 <= np.mean(held) <= 0.96
+
+
+def test_an_interval_takes_in_the_fit_side_by_side() -> None:
+    """By the squares of the logarithms; a side that the fit leaves alone is the model's error."""
+    low, high = widened(100.0, 0.3, (100.0, 100.0 * math.exp(0.4)))
+    assert low == pytest.approx(100 * math.exp(-0.3))
+    assert high == pytest.approx(100 * math.exp(0.5))
+
+
+def test_a_value_takes_no_part_in_its_own_interval() -> None:
+    """One that is missed by far stays outside, and makes those of the others wide."""
+    checked = cross_validated(held_out(0.01, -0.01, 0.02, 1.0))
+    assert [one.is_inside for one in checked] == [True, True, True, False]
+    far, near = checked[3], checked[0]
+    assert far.high / far.low < 1.2 and near.high / near.low > 4
+    # All of them together would have held it.
+    half_log = model_error_log([one.accuracy for one in checked])
+    assert half_log is not None and half_log > math.log(2)
+
+
+def test_its_own_range_is_part_of_it() -> None:
+    """That of the others is part of how far these are off already."""
+    found = held_out(0.01, -0.01, 0.02, 0.2)
+    *_, last = found
+    wide = replace(last, low=last.simulated / 1.3, high=last.simulated)
+    checked = cross_validated([*found[:3], wide])[3]
+    assert checked.is_inside and not cross_validated(found)[3].is_inside
+    assert checked.high == pytest.approx(cross_validated(found)[3].high)
+
+
+@pytest.mark.parametrize(
+    "found", [held_out(*[0.01] * (LEAST_HELD_OUT - 1)), held_out(0.1, 0.1, 0.1, -1.0), []]
+)
+def test_an_interval_that_is_not_known_is_refused(found: list[Accuracy]) -> None:
+    """Of too few values, and where nothing was simulated of one."""
+    assert model_error_log(found) is None and cross_validated(found) == []
+    assert missed_sentence(found).endswith("no interval is given.")
+
+
+def test_what_could_not_be_missed_says_nothing_of_the_error() -> None:
+    """Nor what was fitted, or is a bound."""
+    one, two, *_ = held_out(0.1, 0.2)
+    fitted, exact = replace(one, standing="fitted"), replace(one, baseline=one.published)
+    assert held_out_values([fitted, exact, two]) == [two]
+
+
+def test_print_alone_is_judged_alike() -> None:
+    """With its guesses in the place of the simulation, if it has one for each."""
+    found = held_out(0.5, -0.4, 0.4, -0.3, guess_ratio=1.1)
+    guesses = by_print_alone(found)
+    assert error_logs(guesses) == pytest.approx([-math.log(1.1)] * 4)
+    assert all(one.is_inside_by_print for one in cross_validated(found))
+    said = missed_sentence(found)
+    assert "missed 4 values of this study" in said and "up to 50 %" in said
+    assert "of 4 held-out values 4 lie" in said.lower() and "print alone" in said
+    lacking = [replace(found[0], baseline=None), *found[1:]]
+    assert by_print_alone(lacking) == [] and "print alone" not in missed_sentence(lacking)
+
+
+def test_tables_say_which_values_are_outside() -> None:
+    """And how many, beside how many come nearer than print."""
+    found = held_out(0.01, -0.01, 0.02, 1.0, guess_ratio=1.1)
+    table = accuracy_table(found, STUDY.study)
+    texts = [[cell.text for cell in row] for row in table.rows]
+    assert ["printed value outside" in " ".join(row) for row in texts] == [False] * 3 + [True]
+    counts = accuracy_count_table(found, STUDY.study, STUDY.published)
+    assert (
+        counts.rows[0][-1].text == "3 of 4 nearer than print; 3 of 4 in the interval by the others"
+    )
+
+
+def kept_of(study: LoadedStudy) -> list[Accuracy]:
+    assert study.study.simulation is not None
+    return held_out_values(kept_accuracies(study.published, study.study.simulation))
+
+
+STUDIES = ("brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "schomer-claason")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_all_that_is_held_out_is_kept(name: str) -> None:
+    """But what print alone has exactly, or is printed twice."""
+    study = load_study(name)
+    simulation = study.study.simulation
+    assert simulation is not None
+    kept = {one.value for one in simulation.prediction}
+    exact = {one.value for one in simulation.baseline if one.guess == "1"}
+    twice = {"p.xp.ipv4.1152"}
+    assert set(simulation.held_out) - exact - twice <= kept
+    assert len(kept_of(study)) == len(kept) >= LEAST_HELD_OUT
+
+
+def test_nine_of_ten_printed_values_lie_in_the_interval_by_the_others() -> None:
+    """Of all studies: none takes part in its own, and nothing was fitted to any of them."""
+    checked = [one for name in STUDIES for one in cross_validated(kept_of(load_study(name)))]
+    assert len(checked) >= 20
+    assert sum(one.is_inside for one in checked) >= 0.9 * len(checked)
