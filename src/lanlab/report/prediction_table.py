@@ -128,12 +128,12 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
 
 def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
     """
-    The same with what the model misses beside what its fit leaves open.
+    The same with intervals: what the model misses, and what its fit leaves open.
 
     Args:
         found: With the ranges that are known.
         half_log: Of `lanlab.analysis.model_error.model_error_log`. A ratio has that of two values
-            that are missed independently of each other: whatever a change leaves as it is makes it
+            that are missed independently of each other: what a change leaves as it is makes it
             less. `None`: no interval is known.
     """
     if half_log is None:
