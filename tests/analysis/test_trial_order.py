@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from planned_runs import PlannedRun, planned_run
 
+from lanlab.analysis.statistics import neighbours
 from lanlab.analysis.trial_order import LEAST_TRIALS, lag_one
 from lanlab.report.answer import sentences
 from lanlab.store import TrialRecord
@@ -38,6 +39,11 @@ def test_it_is_seen_as_often_as_is_said(
         assert found is not None
         seen += found[1] <= 0.05
     assert least <= seen / draws <= most
+
+
+def test_intervals_are_longer_from_as_many_trials_on() -> None:
+    """What is said and what is done begin at the same number."""
+    assert LEAST_TRIALS == neighbours.LEAST_TRIALS
 
 
 def test_equal_trials_have_no_order() -> None:
@@ -79,4 +85,4 @@ def test_a_run_says_which_conditions_it_is_so_of(twelve: PlannedRun) -> None:
     }
     assert told[False] == []
     (said,) = told[True]
-    assert "in 1 of " in said and "the 95 % interval is too short" in said
+    assert "in 1 of " in said and "the 95 % interval is made longer" in said

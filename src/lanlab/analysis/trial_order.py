@@ -3,12 +3,12 @@ Whether the trials of a condition hang together in their order, as under load th
 
 Then neighbours are alike, and an interval that takes trials as independent is too short: of 12
 trials whose neighbours have a correlation of 0.6 it holds the mean in 68 of 100 cases, of 40 in 67.
-More trials do not help.
+Those of a mean are longer by that (`lanlab.analysis.statistics.neighbours`); where it is seen
+beyond doubt, it is said.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import scale_of
 
-#: With fewer trials a correlation of neighbours is hardly ever seen.
+#: As in `lanlab.analysis.statistics.neighbours`.
 LEAST_TRIALS = 12
 _LEVEL = 0.05
 
@@ -85,13 +85,12 @@ def lag_one(metric: str, values: Sequence[float]) -> tuple[float, float] | None:
         >>> round(correlation, 2), p < 0.01
         (0.75, True)
     """
+    from lanlab.analysis.statistics import neighbours
+
     logs = scale_of(metric) == "log" and min(values) > 0
     own = [math.log(value) for value in values] if logs else list(values)
-    mean = math.fsum(own) / len(own)
-    off = [value - mean for value in own]
-    spread = math.fsum(one**2 for one in off)
-    if spread <= 1e-24 * max(1.0, mean**2) * len(own):
+    correlation = neighbours.lag_one(own)
+    if correlation is None:
         return None
-    correlation = math.fsum(a * b for a, b in itertools.pairwise(off)) / spread
     z = (correlation + 1 / len(own)) * math.sqrt(len(own))
     return correlation, 0.5 * math.erfc(z / math.sqrt(2))

@@ -12,8 +12,7 @@ from lanlab.studies import Study, at_scale
 
 
 def order_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
-    """Which conditions have trials that drift or hang together, so that their interval is too
-    short; nothing where none is seen."""
+    """Which conditions have trials that drift or hang together; nothing where none is seen."""
     summaries = [
         summary
         for scaled in at_scale(study, run.scale)
@@ -32,6 +31,6 @@ def order_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study)
     return [
         f"Trials drift or hang together in {len(found)} of {conditions} with {LEAST_TRIALS} trials "
         f"or more{most} of {named}: each is like the one before (correlation "
-        f"{number(first.correlation, 2)}), so that the 95 % interval is too short. Run it again, "
+        f"{number(first.correlation, 2)}), so that the 95 % interval is made longer. Run it again, "
         "several times, and compare runs."
     ]

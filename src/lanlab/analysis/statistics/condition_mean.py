@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 
 from lanlab.analysis.statistics.intervals import t_half_width, t_quantile
+from lanlab.analysis.statistics.neighbours import widening
 from lanlab.analysis.statistics.samples import (
     PrintedMean,
     Scale,
@@ -64,9 +65,12 @@ def condition_mean(
     shares, counts and all other metrics, it is Student's t interval, cut at 0 (of differences of
     clocks it is not) and, of shares, at 1. What is cut away is nothing that the mean could be.
 
+    Where trials are like the one before, the interval is made longer
+    (`lanlab.analysis.statistics.neighbours`).
+
     Args:
         metric: Key of a trial's results; it decides how.
-        values: One for each trial, in the metric's unit.
+        values: One for each trial, in the metric's unit, in the order in which they were measured.
         confidence: Share of such intervals that hold the true mean.
         resolution: The step in which the values were read, see `samples.moments`.
 
@@ -95,8 +99,9 @@ def condition_mean(
     mean = linear.mean if linear.sd == 0 else math.fsum(values) / len(values)
     if scale_of(metric) == "log" and min(values) > 0:
         logs = moments("values", values, scale="log", resolution=resolution)
-        return _by_factor(mean, logs.sd, logs.n, confidence)
-    half = t_half_width(linear.sd, linear.n, confidence)
+        longer = widening([math.log(value) for value in values], confidence)
+        return _by_factor(mean, longer * log_error(logs.sd, logs.n), logs.n, confidence)
+    half = t_half_width(linear.sd, linear.n, confidence) * widening(values, confidence)
     return _by_t(metric, mean, half, least=min(values), greatest=max(values))
 
 
@@ -114,13 +119,14 @@ def printed_condition_mean(
     """
     check_share("confidence", confidence)
     if scale_of(metric) == "log" and printed.mean > 0:
-        return _by_factor(printed.mean, printed.moments("log").sd, printed.n, confidence)
+        error = log_error(printed.moments("log").sd, printed.n)
+        return _by_factor(printed.mean, error, printed.n, confidence)
     half = t_half_width(printed.sd, printed.n, confidence)
     return _by_t(metric, printed.mean, half, least=printed.mean, greatest=printed.mean)
 
 
-def _by_factor(mean: float, log_sd: float, n: int, confidence: float) -> ConditionMean:
-    factor = math.exp(min(t_quantile(n, confidence) * log_error(log_sd, n), _MOST_LOG))
+def _by_factor(mean: float, error: float, n: int, confidence: float) -> ConditionMean:
+    factor = math.exp(min(t_quantile(n, confidence) * error, _MOST_LOG))
     return ConditionMean(mean, mean / factor, mean * factor, "log")
 
 

@@ -77,8 +77,9 @@ def t_half_width(sd: float, n: int, confidence: float = 0.95) -> float:
     return t_quantile(n, confidence) * sd / math.sqrt(n)
 
 
-def t_quantile(n: int, confidence: float = 0.95) -> float:
-    """How many standard errors a t interval of a mean over `n` trials reaches to either side."""
+def t_quantile(n: float, confidence: float = 0.95) -> float:
+    """How many standard errors a t interval of a mean over `n` trials reaches to either side, or
+    over trials that are worth so many."""
     return float(stdtrit(n - 1, 0.5 + confidence / 2))
 
 
