@@ -280,8 +280,8 @@ CASES = (
             HELD,
             f"rate or time, {n} trials that hang together by {correlation:g}",
             _hanging_rate_held(correlation, n),
-            0.93,
-            0.97,
+            0.925,
+            0.975,
             3_000,
         )
         for n in (12, 20, 40)

@@ -78,8 +78,8 @@ def t_half_width(sd: float, n: int, confidence: float = 0.95) -> float:
 
 
 def t_quantile(n: float, confidence: float = 0.95) -> float:
-    """How many standard errors a t interval of a mean over `n` trials reaches to either side, or
-    over trials that are worth so many."""
+    """How many standard errors a t interval of a mean over `n` trials reaches to either side; of
+    trials that are not independent `n` is how many independent ones they are worth."""
     return float(stdtrit(n - 1, 0.5 + confidence / 2))
 
 

@@ -10,6 +10,7 @@ or more (`bench/coverage.py`). With fewer trials nothing can be seen, and nothin
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -39,7 +40,7 @@ def lag_one(values: Sequence[float]) -> float | None:
     spread = math.fsum(one**2 for one in off)
     if spread <= 1e-24 * max(1.0, mean**2) * len(values):
         return None
-    return math.fsum(a * b for a, b in zip(off, off[1:], strict=False)) / spread
+    return math.fsum(a * b for a, b in itertools.pairwise(off)) / spread
 
 
 def widening(values: Sequence[float], confidence: float) -> float:
@@ -55,10 +56,10 @@ def widening(values: Sequence[float], confidence: float) -> float:
         1 for fewer than `LEAST_TRIALS`, and where neighbours are not alike; else more.
 
     Source:
-        The bias of the estimate: M. G. Kendall, "Note on bias in the estimation of autocorrelation",
-        Biometrika 41, 1954. The variance of a mean, and what it leaves of n: G. V. Bayley,
-        J. M. Hammersley, "The 'effective' number of independent observations in an autocorrelated
-        time series", Journal of the Royal Statistical Society, Supplement 8, 1946.
+        The bias of the estimate: M. G. Kendall, "Note on bias in the estimation of
+        autocorrelation", Biometrika 41, 1954. The variance of a mean, and what it leaves of n:
+        G. V. Bayley, J. M. Hammersley, "The 'effective' number of independent observations in an
+        autocorrelated time series", Journal of the Royal Statistical Society, Supplement 8, 1946.
 
     Examples:
         >>> widening([1, 2, 1, 2] * 5, 0.95)
