@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// What it holds beside its station, with as many connections.
+    /// What it holds in addition to its station, with as many connections.
     pub const fn own_bytes(connections: usize) -> usize {
         size_of::<Self>() - size_of::<Station>() + connections * size_of::<Accepted>()
     }

@@ -8,7 +8,7 @@ use super::Connection;
 
 /// Time for a peer to end the handshake that it has begun: its answer is asked for four times in it.
 const OPENING: Duration = Duration::from_secs(20);
-/// A peer that is silent for so long is asked whether it is still there (RFC 9293, 3.8.4), again after the same
+/// A peer that is silent for this time is asked whether it is still there (RFC 9293, 3.8.4), again after the same
 /// time, and given up after [`VANISHED`].
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 /// See [`KEEP_ALIVE`].
