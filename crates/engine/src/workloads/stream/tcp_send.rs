@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_os as os;
@@ -15,10 +16,10 @@ use super::sent::{cpu_of, sum_up};
 use super::{Plan, Session};
 use crate::messages::{AcknowledgedFlow, EndedBy, Failure, StreamSend, StreamSent};
 use crate::running::Running;
-use crate::workloads::padding;
 use crate::workloads::setup::{
     TICK, connect_stream, is_closed, is_idle, socket_address, tcp_facts,
 };
+use crate::workloads::shared_message;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
 
@@ -77,7 +78,7 @@ pub fn send_over(
             })
             .collect();
         let mut shared = Shared {
-            message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+            message: shared_message(plan.message_bytes),
             meters: SharedMeters::new(),
             acknowledged: IntervalMeter::new(plan.interval_ns),
         };
@@ -99,7 +100,7 @@ pub fn send_over(
 
 /// What the flows of one thread have in common.
 struct Shared {
-    message: Vec<u8>,
+    message: Arc<[u8]>,
     meters: SharedMeters<ThreadUsage>,
     acknowledged: IntervalMeter,
 }

@@ -1,5 +1,7 @@
 //! Flows that are sent over the small stack.
 
+use std::sync::Arc;
+
 use lanlab_os as os;
 use lanlab_stack::ip::small::READ_BYTES;
 use lanlab_stack::ip::{ConnectionId, Received};
@@ -11,7 +13,7 @@ use super::at_link::AtLink;
 use super::{LOOK_NS, Outcome};
 use crate::messages::{AcknowledgedFlow, EndedBy, Failure, HostWindow, PeerStreamed, TcpFacts};
 use crate::running::Running;
-use crate::workloads::padding;
+use crate::workloads::shared_message;
 use crate::workloads::stream::Plan;
 use crate::workloads::stream::acknowledged;
 use crate::workloads::stream::flow_threads::{ThreadUsage, Turn};
@@ -27,7 +29,7 @@ pub struct Sending {
 
 /// What they have in common.
 struct Shared {
-    message: Vec<u8>,
+    message: Arc<[u8]>,
     meters: SharedMeters<ThreadUsage>,
     acknowledged: IntervalMeter,
     returned_bytes: u64,
@@ -63,7 +65,7 @@ pub fn send(
     start: Instant,
 ) -> Result<Outcome, Failure> {
     let mut shared = Shared {
-        message: std::iter::repeat_with(padding()).take(plan.message_bytes).collect(),
+        message: shared_message(plan.message_bytes),
         meters: SharedMeters::new(),
         acknowledged: IntervalMeter::new(plan.interval_ns),
         returned_bytes: 0,

@@ -1,0 +1,100 @@
+"""
+What many iperf3 clients at once at lanlab's server come to, beside one: CPU time a byte, and how
+evenly they are served.
+
+    .venv/bin/python bench/iperf3_clients.py --runs 3      # on a quiet machine, 2 minutes
+
+Over loopback, TCP as fast as possible, to the server and from it, in turns. CPU time is that of the
+whole engine, from its start to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from lanlab.performers.peer_serving import WantedPeers, serving_peers
+from lanlab.workloads.fairness import jain_index
+
+ADDRESS = "127.0.0.1"
+#: Beyond the time of the test, for all to connect and to end.
+WITHIN_S = 60
+WAYS = {"to": (), "from": ("-R",)}
+
+
+@dataclass(frozen=True)
+class Served:
+    """What some clients at once came to."""
+
+    cpu_ns_per_byte: float
+    rate_bps: float
+    jain: float
+
+
+def served(program: str, way: str, clients: int, seconds: int) -> Served:
+    """
+    Serve as many clients at once.
+
+    Raises:
+        RuntimeError: One was not served to its end.
+    """
+    ended: list[dict[str, Any]] = []
+    wanted = WantedPeers("iperf3", ADDRESS, 0, clients, seconds + WITHIN_S, None)
+    with serving_peers(wanted, ended.append) as server:
+        argv = [program, "-c", ADDRESS, "-p", str(server.port), "-t", str(seconds), *WAYS[way]]
+        running = [subprocess.Popen(argv, stdout=subprocess.DEVNULL) for _ in range(clients)]
+        try:
+            codes = [one.wait(seconds + WITHIN_S) for one in running]
+        finally:
+            for one in running:
+                one.kill()
+                one.wait()
+    done = server.done
+    key = "received_bytes" if way == "to" else "sent_bytes"
+    moved = [client[key] for client in ended if client["error"] is None]
+    if done is None or any(codes) or len(moved) != clients:
+        raise RuntimeError(f"{len(moved)} of {clients} clients were served; exit codes {codes}")
+    return Served(
+        done["engine_cpu_ns"] / done["moved_bytes"], 8 * sum(moved) / seconds, jain_index(moved)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--ways", default=",".join(WAYS))
+    asked = parser.parse_args()
+    program = shutil.which("iperf3")
+    if program is None:
+        sys.exit("need `iperf3`, not found on PATH")
+    for way in asked.ways.split(","):
+        found: dict[int, list[Served]] = {1: [], asked.clients: []}
+        for _ in range(asked.runs):
+            for clients, runs in found.items():
+                runs.append(served(program, way, clients, asked.seconds))
+        costs = {
+            clients: statistics.median(run.cpu_ns_per_byte for run in runs)
+            for clients, runs in found.items()
+        }
+        for clients, runs in found.items():
+            rate_bps = statistics.median(run.rate_bps for run in runs)
+            least = min(run.jain for run in runs)
+            print(
+                f"{way:>4} the server  {clients:>3} at once  {rate_bps / 1e9:6.2f} Gbit/s  "
+                f"{1000 * costs[clients]:6.1f} ps/B of CPU, {costs[clients] / costs[1]:.2f} times that "
+                f"of one  Jain's index {least:.3f} at least",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
