@@ -118,6 +118,8 @@ def bed(monkeypatch: pytest.MonkeyPatch) -> str:
         raise AssertionError("a simulated run started a process")
 
     monkeypatch.setattr(subprocess.Popen, "__init__", refuse)
+    # With one processor a report draws its figures itself.
+    monkeypatch.setattr("lanlab.figures.drawing.usable_processors", lambda: 1)
     return VirtualBed.name
 
 
