@@ -19,12 +19,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from awake import awake
-from medium_lan import Lan
+from medium_lan import Lan, Watch
 
 from lanlab.performers import metrics_of, perform_between
 from lanlab.testbeds import medium, testbed
@@ -266,10 +267,11 @@ def counts(asked: argparse.Namespace) -> None:
     """Frames by the medium, by the hosts' kernels and by tshark at both ends."""
     lan = Lan(2, 10_000_000, precise=asked.precise, loss_ratio=0.02)
     try:
-        judges = [lan.watch(host) for host in (0, 1)]
+        judges = lan.watch(0, 1)
         # What tshark counts has no warm-up.
         figures = trial(lan, "stream", 4, message_size_bytes=500, time_s=3.0, warmup_s=0.0)
-        seen = [judge.end() for judge in judges]
+        with ThreadPoolExecutor() as pool:
+            seen = list(pool.map(Watch.end, judges))
         port = lan.read()["ports"][0]
         offered, delivered = port["offered_copies"], port["delivered_copies"]
         sent = figures["sent_messages"]

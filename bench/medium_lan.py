@@ -129,9 +129,12 @@ class Lan:
         )
         return float(loaded.result(60.0)["utilisation_ratio"])
 
-    def watch(self, host: int) -> Watch:
-        """Have tshark count the frames of lanlab's stream on a host."""
-        return Watch(self.prefix(host))
+    def watch(self, *hosts: int) -> list[Watch]:
+        """Have tshark count the frames of lanlab's stream on hosts."""
+        watches = [Watch(self.prefix(host), self._members[host].pid) for host in hosts]
+        for watch in watches:
+            watch.await_begin()
+        return watches
 
     def close(self) -> None:
         """End it."""
@@ -168,7 +171,14 @@ class MediumThread:
 class Watch:
     """tshark on one host."""
 
-    def __init__(self, prefix: tuple[str, ...]) -> None:
+    def __init__(self, prefix: tuple[str, ...], pid: int) -> None:
+        """
+        Args:
+            pid: Of a process in the network of the host.
+        """
+        # Those that are bound to something (packet(7)).
+        self._sockets = Path(f"/proc/{pid}/net/packet")
+        self._others = len(self._sockets.read_text().splitlines())
         self._shown = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
         # Data messages of a stream alone: 500 bytes of payload, not the session's.
         self._tshark = subprocess.Popen(
@@ -176,8 +186,15 @@ class Watch:
              "-a", f"duration:{_CAPTURE_S}", "-T", "fields", "-e", "frame.number", "-l"],
             stdout=self._shown, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        # It says nothing when it has begun.
-        time.sleep(2.0)
+
+    def await_begin(self, within_s: float = 20.0) -> None:
+        """Wait until it has its socket: it says nothing when it has begun."""
+        deadline = time.monotonic() + within_s
+        while len(self._sockets.read_text().splitlines()) == self._others:
+            assert time.monotonic() < deadline, "tshark does not begin"
+            time.sleep(0.02)
+        # From there to its filter.
+        time.sleep(0.3)
 
     def end(self) -> int:
         """How many it saw, once it shows no more: it shows frames some time after they came."""

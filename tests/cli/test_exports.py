@@ -22,7 +22,11 @@ COMMANDS = {
     "both ways": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--bidirectional"),
     "tcp": ("stream", *LOOPBACK, "--time", "0.2", "--rate", "1M", "--transport", "tcp", "-P", "2"),
     "echo": ("echo", *LOOPBACK, "--time", "0.1"),
-    "load": ("load", *LOOPBACK, "--time", "0.5", "--transport", "udp", "--rate", "1M"),
+    # Both ways have what each way has.
+    "load": (
+        *("load", *LOOPBACK, "--time", "0.5", "--transport", "udp", "--rate", "1M"),
+        *("--load", "none,both"),
+    ),
     "copy": ("copy", "3x6kB", "--service", "ftp", "--testbed", "loopback", "--trials", "2"),
     "stations": (
         *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,2"),

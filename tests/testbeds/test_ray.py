@@ -147,31 +147,49 @@ def test_a_killed_command_leaves_nothing_on_the_nodes(cluster: RayCluster) -> No
     cluster.await_engines(0)
 
 
-@pytest.mark.parametrize(
-    ("address", "before", "more", "said", "hint"),
-    [
-        ("nowhere", "", {}, "found `nowhere`", "ray:10.0.0.1:6379"),
-        ("127.0.0.2:9", "", {}, "no Ray cluster is reached there: Connection refused", "head node"),
-        ("", "", {"RAY_AUTH_TOKEN": "0" * 64}, "refused the token", "RAY_AUTH_TOKEN_PATH"),
-        ("", "", {"RAY_AUTH_MODE": "disabled"}, "refused the token", "RAY_AUTH_MODE=token"),
-        (
-            "",
-            "import ray; ray.__version__ = '2.0.0'; ",
-            {},
-            "the cluster has another version",
-            "the same of Python",
-        ),
-        ("", "import sys; sys.modules['ray'] = None; ", {}, "needs the package ray", "lanlab[ray]"),
-    ],
-    ids=["no address", "nobody there", "wrong token", "no token", "version", "not installed"],
-)
+#: Address, what runs before lanlab, environment, what is said, and what to do.
+NOT_JOINED: dict[str, tuple[str, str, dict[str, str], str, str]] = {
+    "no address": ("nowhere", "", {}, "found `nowhere`", "ray:10.0.0.1:6379"),
+    "nobody there": (
+        *("127.0.0.2:9", "", {}),
+        *("no Ray cluster is reached there: Connection refused", "head node"),
+    ),
+    "wrong token": (
+        *("", "", {"RAY_AUTH_TOKEN": "0" * 64}),
+        *("refused the token", "RAY_AUTH_TOKEN_PATH"),
+    ),
+    "no token": (
+        *("", "", {"RAY_AUTH_MODE": "disabled"}),
+        *("refused the token", "RAY_AUTH_MODE=token"),
+    ),
+    "version": (
+        *("", "import ray; ray.__version__ = '2.0.0'; ", {}),
+        *("the cluster has another version", "the same of Python"),
+    ),
+    "not installed": (
+        *("", "import sys; sys.modules['ray'] = None; ", {}),
+        *("needs the package ray", "lanlab[ray]"),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def not_joined(cluster: RayCluster) -> dict[str, subprocess.CompletedProcess[str]]:
+    """What became of a command in each of these cases: at once, as they mostly wait."""
+    commands = {}
+    for name, (address, before, more, *_) in NOT_JOINED.items():
+        argv = ["echo", "--testbed", f"ray:{address or cluster.address}", "--time", "1"]
+        commands[name] = start(cluster, *argv, before=before, **more)
+    return {name: ended(command) for name, command in commands.items()}
+
+
+@pytest.mark.parametrize("name", NOT_JOINED)
 def test_a_cluster_that_cannot_be_joined_is_named(
-    cluster: RayCluster, address: str, before: str, more: dict[str, str], said: str, hint: str
+    not_joined: dict[str, subprocess.CompletedProcess[str]], name: str
 ) -> None:
     """With what to do about it, and nothing else on standard output."""
-    where = f"ray:{address or cluster.address}"
-    command = start(cluster, "echo", "--testbed", where, "--time", "1", before=before, **more)
-    done = ended(command)
+    *_, said, hint = NOT_JOINED[name]
+    done = not_joined[name]
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert said in done.stderr

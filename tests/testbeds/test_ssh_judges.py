@@ -52,9 +52,9 @@ def test_tshark_counts_the_same_at_both_hosts(lan: SshLan) -> None:
 def test_iperf3_finds_the_same(lan: SshLan) -> None:
     """As fast as the link takes it, one after the other: within 1 %."""
     pc1, nas = lan.hosts
-    ours = ("stream", *lan.ends(), "--transport", "udp", "--size", "1408", "--time", "3")
+    ours = ("stream", *lan.ends(), "--transport", "udp", "--size", "1408", "--time", "2")
     ours_bps = lan.measured(*ours)["goodput_bps"]
-    theirs_bps = iperf3_goodput_bps(pc1.host, nas.host, nas.address, 1408, time_s=3)
+    theirs_bps = iperf3_goodput_bps(pc1.host, nas.host, nas.address, 1408, time_s=2)
     near = ours_bps == pytest.approx(theirs_bps, rel=0.01)
     assert near, f"ours {ours_bps:.0f}, iperf3's {theirs_bps:.0f} bit/s"
 
@@ -80,7 +80,7 @@ def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, floa
 @figure_test
 def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
     """Less than 1 kB/s, headers of Ethernet, IP, TCP and ssh included."""
-    command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "6")
+    command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "5")
     rates = control_rates(lan, command)
     code, _, err = finished(command)
     assert code == 0, err
