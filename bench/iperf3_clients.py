@@ -90,8 +90,8 @@ def main() -> None:
             least = min(run.jain for run in runs)
             print(
                 f"{way:>4} the server  {clients:>3} at once  {rate_bps / 1e9:6.2f} Gbit/s  "
-                f"{1000 * costs[clients]:6.1f} ps/B of CPU, {costs[clients] / costs[1]:.2f} times that "
-                f"of one  Jain's index {least:.3f} at least",
+                f"{1000 * costs[clients]:6.1f} ps/B of CPU, {costs[clients] / costs[1]:.2f} times "
+                f"that of one  Jain's index {least:.3f} at least",
                 flush=True,
             )
 
