@@ -365,7 +365,12 @@ def _log(host: SshHost) -> str:
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
-    server.terminate()
+    assert isinstance(server.args, list)
+    if "--kill-child" in server.args:
+        # `unshare` passes on no other signal.
+        server.kill()
+    else:
+        server.terminate()
     try:
         server.wait(5)
     except subprocess.TimeoutExpired:
