@@ -13,6 +13,7 @@ from lanlab.analysis.saturation import Saturation, saturations
 from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss
 from lanlab.plan import PlannedTrial, RandomLoss
 from lanlab.report.answer import sentences
+from lanlab.report.run_result import result_text
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.saturation_text import saturation_sentence
 from lanlab.store import TrialRecord
@@ -134,3 +135,12 @@ def test_a_disturbed_host_is_said_to_be_one(is_most: bool) -> None:
     assert f"he host was disturbed in {own} of the {count} trials of the search" in said
     assert said.startswith("What the network carries of ") == is_most
     assert "disturbed" not in saturation_sentence(study, end)
+    # The list of runs does not say otherwise.
+    raw = {id(step): new for step, new in zip(end.steps, steps, strict=True)}
+    trials = [raw.get(id(trial), trial) for trial in found.of(SEARCH)]
+    only = {
+        **found.run.study,
+        "experiment": [e for e in found.run.study["experiment"] if e["id"] == SEARCH],
+    }
+    listed = result_text(replace(found.run, study=only), trials)
+    assert listed.startswith("not known: host disturbed") == is_most

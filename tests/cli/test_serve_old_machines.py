@@ -11,6 +11,8 @@ from command_line import Lanlab
 from old_machine import CORE, CORE_PLUS, LAN_MANAGER_2, MS_NET_3, OldMachine, RefusedError
 from served import serving
 
+from lanlab.errors import EngineError
+
 PROGRAM = b"G01 X1 Y2\r\n" * 20
 
 
@@ -122,3 +124,18 @@ def test_a_password_that_old_machines_cannot_hold_is_refused(
     monkeypatch.setenv("LANLAB_PASSWORD", secret)
     done = lanlab("serve", str(tmp_path), "--service", "smb1")
     assert (done.code, "1 to 14 characters of ASCII" in done.err) == (2, True), done.err
+
+
+def test_a_port_that_takes_root_is_refused_with_what_to_do(
+    lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Old clients can name no other port than 139."""
+
+    def refused(_: object) -> None:
+        raise EngineError("system.permission", "TCP port 139 on 127.0.0.1: Permission denied")
+
+    monkeypatch.setattr("lanlab.performers.servers.embedded.serving", refused)
+    said = lanlab("serve", ".", "--service", "smb1", "--port", "139")
+    assert (said.code, said.out) == (1, "")
+    assert "hint: a port below 1024 takes root" in said.err
+    assert "net.ipv4.ip_unprivileged_port_start=139" in said.err

@@ -14,30 +14,47 @@ _ROUND_TRIPS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
 def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
-    """Each driver with its version and its means; what a program does not tell is left out."""
+    """Each driver with its version and its means, and of several which is faster; what a program
+    does not report is left out."""
     from lanlab.cli.terminal import print_lines
     from lanlab.report.trials_text import title_of
 
     print_lines(title_of(run))
-    for name, measured in by_driver(trials).items():
+    measured_by = by_driver(trials)
+    for name, measured in measured_by.items():
         done = [trial for trial in measured if trial.status == "done"]
         failed = len(measured) - len(done)
         version = measured[0].raw.get("setup", {}).get("version", "")
-        lines = [f"driver      {name}{f' ({version})' if version else ''}"]
+        lines = [f"tool        {name}{f' ({version})' if version else ''}"]
         if done:
             means = mean_metrics(measured)
             lines += _stream(done, means) if "goodput_bps" in means else _echo(done, means)
         if failed:
             lines.append(f"failed      {failed} of {len(measured)} trials")
         print_lines("\n".join(lines))
+    done_by = [[t for t in own if t.status == "done"] for own in measured_by.values()]
+    if len(done_by) > 1 and all(len(done) > 1 for done in done_by):
+        for sentence in _ranked(run, trials):
+            print_lines(sentence)
     print_lines(f"saved as    {run.id}")
+
+
+def _ranked(run: RunRecord, trials: list[TrialRecord]) -> list[str]:
+    """Which program measures more, if that is shown."""
+    from lanlab.analysis.published import published_numbers
+    from lanlab.report.ranking_text import ranking_sentences
+    from lanlab.studies import Study
+
+    return ranking_sentences(Study.model_validate(run.study), run, trials, published_numbers(run))
 
 
 def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
     from lanlab.report.trials_text import mean_text
 
     lines = [f"goodput     {mean_text('goodput_bps', done)}"]
-    if "received_messages" in means and means.get("offered_messages") and "loss_ratio" in means:
+    # TCP carries bytes, keeps no messages and loses none.
+    is_udp = done[0].parameters["transport"] == "udp" and "loss_ratio" in means
+    if is_udp and "received_messages" in means and means.get("offered_messages"):
         lines.append(f"received    {_received(means)}")
     lines.append(
         f"processor   {means['sender_cpu_s']:.2f} s sending, "

@@ -14,7 +14,7 @@ from lanlab.cli.served_stack import (
     StackOption,
 )
 from lanlab.cli.service_options import OfficeNetworkOption
-from lanlab.errors import UsageError
+from lanlab.errors import EngineError, UsageError
 from lanlab.ipx import FRAMING_HELP, FRAMINGS, NETWORK_HELP
 from lanlab.services import (
     FRAME_TITLES,
@@ -246,7 +246,7 @@ def serve(
     lanlab serve --peer iperf3 --address 192.168.7.2 --clients 8 --rate-limit 100M
     """
     from lanlab.cli.copy_places import check_given, directory_of
-    from lanlab.cli.served_clients import print_clients, print_done
+    from lanlab.cli.served_clients import print_clients, print_done, with_hint_on_port
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
     from lanlab.cli.served_names import check_user, server_name, share_name
     from lanlab.cli.served_peers import check_unused, serve_peers
@@ -395,4 +395,6 @@ def serve(
     except KeyboardInterrupt:
         # That is how it ends.
         pass
+    except EngineError as error:
+        raise with_hint_on_port(error, port) from None
     print_done(served)

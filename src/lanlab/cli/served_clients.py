@@ -1,4 +1,4 @@
-"""What `lanlab serve` prints of the clients that come."""
+"""What `lanlab serve` prints of the clients that come, and of a port that it may not have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 from lanlab.cli.terminal import print_lines
 
 if TYPE_CHECKING:
+    from lanlab.errors import EngineError
     from lanlab.performers.servers.embedded import Serving
+
+#: Ports below it are for root, unless the system says otherwise.
+_UNPRIVILEGED = 1024
 
 
 def print_done(served: Serving) -> None:
@@ -37,3 +41,13 @@ def print_clients(served: Serving, within_s: float | None) -> None:
             print_lines(f"{now}    … {seen['left_out']} more, not shown")
         print_lines(f"{now}    {seen['peer']}  {seen['what']}{again}")
         sys.stdout.flush()
+
+
+def with_hint_on_port(error: EngineError, port: int) -> EngineError:
+    """An error with what a port below 1024 takes, where a server may not have it."""
+    if error.code == "system.permission" and 0 < port < _UNPRIVILEGED:
+        error.hint = (
+            f"a port below {_UNPRIVILEGED} takes root, or on Linux `sudo sysctl "
+            f"net.ipv4.ip_unprivileged_port_start={port}`"
+        )
+    return error

@@ -124,12 +124,13 @@ def _experiment(
     if not summaries:
         return []
     said = shown.sentences(study, experiment.id, trials)
+    if "ip_version" in experiment.factors:
+        # How they differ is what was asked.
+        said += _versions(study, summaries, trials, published)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(study, summaries, trials, published)
     else:
         said += _ranges(study, summaries, shown.range_factor(experiment), published)
-    if "ip_version" in experiment.factors:
-        said += _versions(study, summaries, trials, published)
     said += _published_sentences(study, summaries, published)
     remarks = (
         above_limit_remark(run, study, summaries),

@@ -63,7 +63,8 @@ class Fitted:
             is_header = False
         if left_out and _total([one.least for one in shown]) <= width:
             names = ", ".join(" ".join(one.heading.split()) for one in left_out)
-            yield console.render_str(f"not shown for want of width: {names}", markup=False)
+            for line in lines_of(f"not shown for want of width: {names}", width, _GAP):
+                yield console.render_str(line, markup=False)
 
 
 def fitted_rows(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Fitted:

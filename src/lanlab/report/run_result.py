@@ -64,11 +64,13 @@ def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
 
 
 def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """Up to what load the strictest goal is met."""
+    """Up to what load the strictest goal is met, where the host was not disturbed."""
     from lanlab.analysis.saturation import saturations
-    from lanlab.report.saturation_table import goal_text, highest
+    from lanlab.report.saturation_table import OF_HOST, goal_text, highest
 
     for found in saturations(run, trials):
+        if found.is_of_host:
+            return OF_HOST
         for goal in found.goals:
             load = highest(goal)
             if load is not None:
