@@ -1,5 +1,6 @@
 """How each workload is shown: a module of its name for each, with its tables, figures and
-sentences. A command imports those that it shows."""
+sentences. A command imports those that it shows; what only a run of several conditions has is
+imported where it is shown."""
 
 from __future__ import annotations
 

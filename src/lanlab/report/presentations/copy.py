@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lanlab.figures.wording import condition_text
-from lanlab.report.copy_table import tables_of_copies
 from lanlab.report.copy_text import common_copy_lines, copy_lines
 from lanlab.report.presentations.base import Presentation, SeriesOf, figure, over
 from lanlab.report.table import Table
@@ -54,6 +53,8 @@ class CopyPresentation(Presentation):
         self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
     ) -> list[Table]:
         """What a byte and a file cost, and how the copies went."""
+        from lanlab.report.copy_table import tables_of_copies
+
         return tables_of_copies(run, trials, study, experiment)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:

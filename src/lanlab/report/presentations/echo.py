@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from lanlab.report.echo_text import echo_lines
 from lanlab.report.presentations.base import figure
 from lanlab.report.presentations.flows import FlowPresentation
-from lanlab.report.round_trips import round_trip_remark
 from lanlab.report.stream_columns import share_text
 from lanlab.report.trial_columns import TrialColumn, time_of
 from lanlab.store import RunRecord, TrialRecord
@@ -34,6 +33,8 @@ class EchoPresentation(FlowPresentation):
 
     def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
         """What round trips over a token bucket mean."""
+        from lanlab.report.round_trips import round_trip_remark
+
         return round_trip_remark(run, study, trials)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:

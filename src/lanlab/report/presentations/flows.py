@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lanlab.report.presentations.base import Presentation, SeriesOf, over
-from lanlab.report.saturation_text import messages_text
 
 
 class FlowPresentation(Presentation):
@@ -11,6 +10,8 @@ class FlowPresentation(Presentation):
 
     def series_text(self, of: SeriesOf) -> str:
         """By message size and transport protocol."""
+        from lanlab.report.saturation_text import messages_text
+
         # A size that several experiments have is what tells their sentences apart.
         parameters = of.summary.parameters
         if "message_size_bytes" not in of.summary.factors:
