@@ -7,6 +7,7 @@ Make `docs/reference.md` from the tables of parameters, metrics and file service
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from generated_page import write_or_check
@@ -59,19 +60,17 @@ def page() -> str:
 def _chapters(
     what: str, heads: Sequence[str], rows: Mapping[str, Sequence[Sequence[str]]]
 ) -> Iterator[str]:
-    """Rows that several workloads have are said once, with whose they are; then each one's own."""
-    of: dict[Sequence[str], list[str]] = {}
+    """A table for each set of workloads that have the same rows, those of several first."""
+    of: dict[Sequence[str], tuple[str, ...]] = {}
     for name, each in rows.items():
         for row in each:
-            of.setdefault(row, []).append(f"`{name}`")
-    shared = {row: names for row, names in of.items() if len(names) > 1}
-    yield f"## {what.capitalize()} of several workloads\n"
-    yield _table([*heads, "of"], ([*row, ", ".join(names)] for row, names in shared.items()))
-    for name, each in rows.items():
-        own = [row for row in each if row not in shared]
-        if own:
-            yield f"## `{name}`: {what}\n"
-            yield _table(heads, own)
+            of[row] = (*of.get(row, ()), f"`{name}`")
+    tables: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    for row, names in of.items():
+        tables.setdefault(names, []).append(row)
+    for names, own in sorted(tables.items(), key=lambda table: -len(table[0])):
+        yield f"## {', '.join(names)}: {what}\n"
+        yield _table(heads, own)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -81,7 +80,9 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _lines(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
-    for row in rows:
+    # Of which the same is said they have one row.
+    for rest, alike in groupby(rows, lambda row: tuple(row[1:])):
+        row = (", ".join(one[0] for one in alike), *rest)
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 

@@ -30,7 +30,7 @@ def test_a_row_says_what_its_definition_says() -> None:
 
     assert (
         "| `silence_s` | `--idle-timeout` | 0.1 to 600 s | 3 s | "
-        "Give up on a peer that has sent nothing for this time. | `stream`, `echo`, `load` |"
+        "Give up on a peer that has sent nothing for this time. |"
     ) in rows
     assert "| `flows` | `--flows`, `-P` | 1 to 1,000 | 1 | Parallel flows. |" in rows
     assert "| `blocked_ratio` | ratio |  | less |" in rows
@@ -42,6 +42,6 @@ def test_what_several_workloads_have_is_said_once_and_nothing_is_left_out() -> N
     rows = [row for row in reference.page().splitlines() if row.startswith("| `")]
 
     assert len(rows) == len(set(rows))
-    keys = {row.split("`")[1] for row in rows}
+    keys = {key for row in rows for key in row.split("|")[1].replace("`", "").strip().split(", ")}
     for kind in WORKLOADS.values():
         assert set(definitions(kind.Parameters)) | set(kind.metrics) - set(REVERSE_STREAM) <= keys
