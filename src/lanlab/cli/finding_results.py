@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from lanlab.cli.terminal import answer, print_json
+from lanlab.cli.terminal import answer, print_json, print_lines
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -101,8 +101,6 @@ def print_verdicts(verdicts: Verdicts, study: Study) -> None:
     console = answer()
     for one in verdicts.judgements:
         console.print(f"{one.finding.id}  {verdict_text(one)}", style="bold", soft_wrap=True)
-        claim = f"{claim_origin(one.finding)}{one.finding.claim}"
-        console.print(f"    {claim}", soft_wrap=True)
-        for line in evidence_lines(one, study):
-            console.print(f"    - {line}", soft_wrap=True)
-    console.print(counts_sentence(verdicts), soft_wrap=True)
+        claim = f"    {claim_origin(one.finding)}{one.finding.claim}"
+        print_lines("\n".join([claim, *(f"    - {line}" for line in evidence_lines(one, study))]))
+    print_lines(counts_sentence(verdicts))

@@ -98,7 +98,7 @@ def _print_beside(
 ) -> None:
     """Several bodies of evidence, a column each: what is fastest, its numbers, and the verdicts."""
     from lanlab.analysis.findings import verdicts_as_data
-    from lanlab.cli.terminal import answer, print_json
+    from lanlab.cli.terminal import answer, print_json, print_lines
     from lanlab.report.evidence_table import evidence_table, kind_of
     from lanlab.report.fastest import fastest
     from lanlab.report.fitted import Fitted
@@ -115,7 +115,7 @@ def _print_beside(
         print_json({"study": loaded.study.id, "evidence": evidence, **(asked if answers else {})})
         return
     for one in answers:
-        answer().print(one.text, soft_wrap=True)
+        print_lines(one.text)
     if values.rows:
         answer(markup=True).print(Fitted(values, values.title))
     table = evidence_table(list(bodies.values()))
