@@ -5,14 +5,13 @@ two hosts has them: `with_hosts` adds them behind its `--testbed`.
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from lanlab.cli.signatures import as_command
+from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 
 #: By these an engine for other hosts is found (`lanlab.engine.travelling`), and whether it stays.
@@ -62,9 +61,6 @@ _OPTIONS: dict[str, Any] = {
         ),
     ],
 }
-_DEFAULTS = {"remove_engine": False}
-
-
 #: Option of commands that can spread their work over several hosts.
 _FROM_HOSTS = Annotated[
     list[str] | None,
@@ -88,33 +84,13 @@ def with_many_hosts(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _with(command: Callable[..., None], wanted: dict[str, Any]) -> Callable[..., None]:
-    signature = inspect.signature(command, eval_str=True).parameters
-    given = {
-        name: inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=_DEFAULTS.get(name),
-            annotation=annotation,
-        )
-        for name, annotation in wanted.items()
-    }
-    own = list(signature.values())
-    place = [one.name for one in own].index("testbed") + 1
-    options = [
-        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for one in (*own[:place], *given.values(), *own[place:])
-    ]
-
     def run(**values: Any) -> None:
         hosts = {name: values.pop(name) for name in wanted}
         hosts["from_hosts"] = _listed(hosts.pop("from_host"))
         values["testbed"] = testbed_of(values["testbed"], values.get("link"), **hosts)
         command(**values)
 
-    # What its other options are made of.
-    for key, value in vars(command).items():
-        setattr(run, key, value)
-    return as_command(run, command, options)
+    return with_more(run, command, wanted, behind="testbed")
 
 
 def testbed_of(

@@ -5,7 +5,6 @@ results are also written to. `with_run_hooks` adds them.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -15,7 +14,7 @@ import typer
 
 from lanlab.cli.live_option import LiveOption
 from lanlab.cli.options import path_of
-from lanlab.cli.signatures import as_command
+from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
@@ -195,32 +194,13 @@ def with_run_hooks(
             `--interval` of its own.
     """
     wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
-    signature = inspect.signature(command, eval_str=True).parameters
-    own = [one for name, one in signature.items() if name != "hooks"]
-    made = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=False if name == "live" else None,
-            annotation=annotation,
-        )
-        for name, annotation in wanted.items()
-    ]
-    place = [one.name for one in own].index("as_json")
-    options = [
-        one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for one in (*own[:place], *made, *own[place:])
-    ]
 
     def run(**values: Any) -> None:
         given = {name: values.pop(name) for name in wanted}
         store, is_json = values.get("store"), values["as_json"]
         command(**values, hooks=_hooks(given, live_interval, store, is_json=is_json))
 
-    # What its other options are made of.
-    for key, value in vars(command).items():
-        setattr(run, key, value)
-    return as_command(run, command, options)
+    return with_more(run, command, wanted, behind="verbose", without="hooks")
 
 
 def _hooks(
