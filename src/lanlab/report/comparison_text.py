@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -177,17 +178,32 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
         if one.test is not None:
             ends = f" ({number(one.test.low, 3)} … {number(one.test.high, 3)})"
         return f"{name} {verb} {number(one.effect, 3)}{ends} times {one.base_name}'s{at}"
-    size = f"{number(100 * abs(one.effect - 1), 3)} %"
+    gain = 100 * abs(one.effect - 1)
     if one.test is not None:
         sign = -1 if one.effect < 1 else 1
         low, high = sorted(sign * 100 * (end - 1) for end in (one.test.low, one.test.high))
         ends = f" ({number(low, 3)} … {number(high, 3)} %)"
+        gain = as_known(gain, low, high)
+    size = f"{number(gain, 3)} %"
     if shown.si_unit in _SPEED_UNITS and metric_direction(one.metric) == "more":
         word = "faster" if one.effect >= 1 else "slower"
         return f"{one.other_name} {verb} {size}{ends} {word} than {one.base_name}{at}"
     more, less = ("longer", "shorter") if shown.si_unit in _TIME_UNITS else ("higher", "lower")
     word = more if one.effect >= 1 else less
     return f"{name} {verb} {size}{ends} {word} than {one.base_name}'s{at}"
+
+
+def as_known(value: float, low: float, high: float) -> float:
+    """
+    A value much smaller than its interval, without the digits that this leaves open: to a hundredth
+    of the half width. Any other as it is.
+
+    Examples:
+        >>> as_known(0.00623, -1.04, 1.07), as_known(3.694, 3.31, 4.08)
+        (0.01, 3.694)
+    """
+    half = (high - low) / 2
+    return value if value >= half / 10 else round(value, 2 - math.floor(math.log10(half)))
 
 
 def _ratios(one: Compared) -> tuple[float, ...]:
