@@ -69,11 +69,11 @@ def test_a_default_time_out_follows_the_path_and_one_that_is_given_is_kept_or_re
 
 
 def test_tcp_is_set_up_and_ends_on_a_path_that_is_longer_than_the_idle_time_out() -> None:
-    """Its round trip is 1.2 s; a silence of half a second ends trials on a LAN."""
-    with opened("600ms") as pair:
-        trial = pair.trial("stream", transport="tcp", messages=20, silence_s=0.5)
+    """Its round trip is 0.6 s; a silence of a quarter of a second ends trials on a LAN."""
+    with opened("300ms") as pair:
+        trial = pair.trial("stream", transport="tcp", messages=20, silence_s=0.25)
         assert trial.target["total_bytes"] == 20 * 1408
-        check_echo(pair, 0.6, transport="tcp", requests=1)
+        check_echo(pair, 0.3, transport="tcp", requests=1)
 
 
 def test_waits_are_those_of_a_lan_where_the_path_is_one() -> None:
