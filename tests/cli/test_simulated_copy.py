@@ -77,6 +77,6 @@ def test_stations_read_on_machines_of_their_own_and_others_can_read_their_frames
     dialect = ("--dialect", "core", "--trials", "1", "--pcap", str(pcap))
     said = lanlab("stations", *SITE, *asked, *dialect)
     assert said.code == 0, said.err
-    assert "by SMB 1, PC NETWORK PROGRAM 1.0, no login" in said.out
+    assert "method  SMB 1, PC NETWORK PROGRAM 1.0, no login" in said.out
     assert not dissected(pcap, "-Y", "_ws.malformed")
     assert len(dissected(pcap, "-Y", "smb.cmd == 0x0a && smb.flags.response == 0")) == 3 * 10

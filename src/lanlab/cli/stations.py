@@ -187,7 +187,7 @@ def stations(
     if hosts.rows:
         table_console.print(Fitted(hosts, hosts.title.lower()))
     if words := all_agreed_words(records):
-        console.print(f"by {words}")
+        console.print(f"method  {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
     single.finish(run, records, verbose=verbose)
