@@ -314,6 +314,30 @@ def test_a_machine_is_found_without_the_conditions_of_its_study(
     assert known_machines() == expected
 
 
+@pytest.mark.parametrize("name", ["name_sectors", "change_sectors", "read_ahead_blocks"])
+def test_counts_end_where_those_of_the_engine_do(name: str) -> None:
+    """At 1,024: more is refused before anything is simulated."""
+    assert NUMBERS[name].allows(1024) and not NUMBERS[name].allows(1025)
+
+
+def test_an_engine_is_told_every_number_of_a_machine() -> None:
+    """Also how fast its adapter sends, which only some machines say."""
+    simulation = load_study("manford-kolahi").study.simulation
+    assert simulation is not None
+    for name in {machine for place in simulation.place for machine in place.machines}:
+        machine = known_machine(simulation, name)
+        told = machine.request()
+        ratio = machine.numbers.get("adapter_rate_ratio")
+        assert told["adapter_rate_ratio"] == (1.0 if ratio is None else ratio.value)
+        jitter = machine.numbers.get("jitter_ratio")
+        assert told["jitter_ratio"] == (0.0 if jitter is None else jitter.value)
+        assert told["ring_frames"] == machine.numbers["ring_frames"].value
+        assert told["tcp"]["window_bytes"] == machine.numbers["window_bytes"].value
+        each_ns = told["interrupt"]["each_ns"]
+        assert each_ns == round(1e3 * machine.numbers["interrupt_us"].value)
+    assert any("adapter_rate_ratio" in one.numbers for one in simulation.machine)
+
+
 def test_the_documentation_lists_every_number() -> None:
     """With its range as it is checked."""
     text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()

@@ -182,6 +182,21 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
             store(r#"{"cache_blocks": 2, "write_behind_blocks": 3}"#),
             "`store.write_behind_blocks`: found 3; allowed: 0 to 2",
         ),
+        (
+            machine,
+            store(r#"{"name_sectors": 1025}"#),
+            "`store.name_sectors`: found 1025; allowed: 0 to 1024",
+        ),
+        (
+            machine,
+            store(r#"{"change_sectors": 1025}"#),
+            "`store.change_sectors`: found 1025; allowed: 0 to 1024",
+        ),
+        (
+            machine,
+            store(r#"{"read_ahead_blocks": 1025}"#),
+            "`store.read_ahead_blocks`: found 1025; allowed: 0 to 1024",
+        ),
     ];
     for (path, value, expected) in cases {
         assert_eq!(refused(&[(path, &value)]), expected);
