@@ -134,3 +134,45 @@ impl<N> SimulatedHost<N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(machine: &Machine) -> SimulatedHost<()> {
+        SimulatedHost::new(machine, (), None, Random::new(1, 0))
+    }
+
+    #[test]
+    fn a_ring_and_a_queue_hold_as_many_frames_as_they_say() {
+        let machine =
+            Machine { ring_frames: 3, queue_frames: 2, ..Machine::without_costs("receiver") };
+        let mut host = host(&machine);
+        let arrived: Vec<bool> = (0..5).map(|frame| host.take_into_ring(frame, 100)).collect();
+        assert_eq!(arrived, [true, true, true, false, false]);
+        assert_eq!((host.facts.frames_arrived, host.facts.ring_drops), (5, 2));
+        let queued: Vec<bool> = (0..3).map(|frame| host.take_into_queue(frame, 100)).collect();
+        assert_eq!((queued, host.facts.queue_drops), (vec![true, true, false], 1));
+        // All have left the ring, and there is room for one more in the queue.
+        host.take_from_queue();
+        let again: Vec<bool> = (0..4).map(|frame| host.take_into_ring(frame, 100)).collect();
+        assert_eq!(again, [true, true, true, false]);
+        assert!(host.take_into_queue(0, 100));
+        assert_eq!(host.facts.frames_handled, 1);
+    }
+
+    #[test]
+    fn costs_are_drawn_evenly_from_the_whole_of_their_range() {
+        let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::without_costs("varied") });
+        let drawn: Vec<u64> = (0..4_000).map(|_| host.varied(1_000_000)).collect();
+        assert!(drawn.iter().all(|ns| (700_000..=1_300_000).contains(ns)));
+        // Of as many even draws a twentieth of the range is left out at neither end, and each quarter has its share.
+        for quarter in 0..4 {
+            let from = 700_000 + 150_000 * quarter;
+            let count = drawn.iter().filter(|ns| (from..from + 150_000).contains(*ns)).count();
+            assert!((900..1_100).contains(&count), "{count} of 4000 in quarter {quarter}");
+        }
+        let mut steady = self::host(&Machine::without_costs("steady"));
+        assert_eq!([1, 1_000_000].map(|ns| steady.varied(ns)), [1, 1_000_000]);
+    }
+}

@@ -144,7 +144,7 @@ fn a_gap_is_rejected_once_and_the_frames_are_taken_when_they_come_again() {
     assert_eq!(link.handle_frame(ms(3), &command(&[0x02, 0x00, 2])), Some(&[2][..]));
     // The next gap is rejected anew.
     assert_eq!(give(&mut link, ms(4), &command(&[0x08, 0x00, 7])), [response(&[0x09, 0x04])]);
-    assert_eq!(link.counts().information_discarded, 3);
+    assert_eq!((link.counts().information_discarded, link.counts().rejects_sent), (3, 2));
 }
 
 #[test]
@@ -175,7 +175,46 @@ fn rej_has_frames_sent_again_from_its_number_on_with_a_window_of_one() {
     assert_eq!(give(&mut link, ms(3), &response(&[0x01, 0x04])), [command(&[0x04, 0x00, 2])]);
     give(&mut link, ms(4), &response(&[0x01, 0x06]));
     assert!(link.is_drained());
-    assert_eq!(link.counts().information_sent_again, 2);
+    assert_eq!((link.counts().information_sent_again, link.counts().rejects_received), (2, 1));
+}
+
+#[test]
+fn after_rej_the_window_grows_by_one_for_as_many_frames_as_the_profile_says() {
+    let grows =
+        profile::ALL.map(|one| one.link).into_iter().filter(|one| one.window_growth.value > 0);
+    let most = grows.inspect(|profile| grow(*profile)).map(|one| one.window_growth.value).max();
+    assert!(most >= Some(2), "some profile takes more than one frame");
+}
+
+fn grow(profile: LinkProfile) {
+    let (window, growth) = (profile.window.value, profile.window_growth.value);
+    let mut link = link(profile);
+    link.accept(ms(0), true);
+    sent(&mut link, ms(0));
+    hand_in(&mut link, b"lost");
+    assert_eq!(sent(&mut link, ms(1)).len(), 1);
+    let mut number = 0;
+    let mut on_their_way = give(&mut link, ms(2), &response(&[0x09, 0x00])).len();
+    // All that is on its way is acknowledged each time: after `growth` of them, and no sooner, there is one more.
+    let (mut expected, mut acknowledged) = (1, 0);
+    while expected < usize::from(window) {
+        assert_eq!(on_their_way, expected);
+        number += on_their_way as u8;
+        acknowledged += on_their_way;
+        expected = usize::from(window).min(1 + acknowledged / usize::from(growth));
+        on_their_way = give(&mut link, ms(3), &response(&[0x01, number << 1])).len();
+        // Two frames at most wait for the window.
+        loop {
+            while link.has_room() {
+                hand_in(&mut link, b"more");
+            }
+            match sent(&mut link, ms(3)).len() {
+                0 => break,
+                more => on_their_way += more,
+            }
+        }
+    }
+    assert_eq!(on_their_way, usize::from(window));
 }
 
 #[test]

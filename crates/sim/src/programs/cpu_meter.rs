@@ -37,10 +37,31 @@ impl CpuMeter for HostCpuMeter {
 
     fn end(&mut self) {
         if let (Some(before), Some(host)) = (self.before.take(), &self.host) {
-            let after = host.cpu();
-            let system_ns = |cpu: CpuFacts| cpu.interrupt_ns + cpu.protocol_ns;
-            self.used.user_ns += after.program_ns - before.program_ns;
-            self.used.system_ns += system_ns(after) - system_ns(before);
+            let used = used_between(before, host.cpu());
+            self.used.user_ns += used.user_ns;
+            self.used.system_ns += used.system_ns;
         }
+    }
+}
+
+fn used_between(before: CpuFacts, after: CpuFacts) -> CpuTime {
+    let system_ns = |cpu: CpuFacts| cpu.interrupt_ns + cpu.protocol_ns;
+    CpuTime {
+        user_ns: after.program_ns - before.program_ns,
+        system_ns: system_ns(after) - system_ns(before),
+        ..CpuTime::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupts_and_protocols_are_system_time_together() {
+        let before = CpuFacts { interrupt_ns: 100, protocol_ns: 20, program_ns: 3 };
+        let after = CpuFacts { interrupt_ns: 150, protocol_ns: 90, program_ns: 1_003 };
+        let used = used_between(before, after);
+        assert_eq!((used.user_ns, used.system_ns), (1_000, 120));
     }
 }

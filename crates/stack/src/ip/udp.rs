@@ -101,3 +101,40 @@ impl Socket {
         std::mem::take(&mut self.waits_for_room)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each datagram of 372 octets takes 500 of a buffer.
+    const BYTES: usize = 500 - OVERHEAD_BYTES;
+
+    #[test]
+    fn a_datagram_takes_its_payload_and_128_octets_of_the_receive_buffer() {
+        let from = SocketAddr::from(([192, 0, 2, 1], 7));
+        let mut socket = Socket::new(9, 1_000, 0);
+        assert_eq!(OVERHEAD_BYTES, 128);
+        assert_eq!([(); 3].map(|()| socket.keep(from, &[1; BYTES])), [true, true, false]);
+        assert_eq!(socket.dropped_datagrams, 1);
+        let mut into = vec![];
+        assert_eq!(socket.take(&mut into), Some(Datagram { from, drops: 0 }));
+        assert_eq!(into, [1; BYTES]);
+        assert_eq!([BYTES + 1, BYTES].map(|len| socket.keep(from, &vec![2; len])), [false, true]);
+        // Without any other, one that is longer than the whole buffer fits.
+        while socket.take(&mut into).is_some() {}
+        assert!(socket.keep(from, &[3; 2_000]) && !socket.keep(from, &[]));
+    }
+
+    #[test]
+    fn a_datagram_takes_as_much_of_the_send_buffer() {
+        let mut socket = Socket::new(9, 0, 1_000);
+        assert!(socket.has_room_for(2_000));
+        socket.queued(BYTES);
+        assert_eq!([BYTES, BYTES + 1].map(|bytes| socket.has_room_for(bytes)), [true, false]);
+        socket.queued(BYTES);
+        assert!(!socket.has_room_for(0));
+        socket.waits_for_room = true;
+        assert!(socket.left(BYTES) && socket.has_room_for(BYTES));
+        assert!(!socket.left(BYTES) && socket.has_room_for(2_000));
+    }
+}

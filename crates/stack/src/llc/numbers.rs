@@ -131,3 +131,27 @@ impl SendQueue {
         self.acknowledged == 0 && self.highest == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_cannot_be_acknowledged_before_it_is_sent() {
+        let mut queue = SendQueue::default();
+        for number in 0..5 {
+            queue.push().push(number);
+        }
+        for _ in 0..2 {
+            queue.send_next();
+        }
+        assert_eq!([3, 5, 127].map(|number| queue.acknowledge(number)), [Acknowledged::Never; 3]);
+        assert_eq!((queue.on_their_way(), queue.len()), (2, 5));
+        assert_eq!(queue.acknowledge(1), Acknowledged::Frames(1));
+        assert_eq!(queue.acknowledge(0), Acknowledged::Late);
+        // What was sent before the numbers were gone back to may come as acknowledged still.
+        assert!(queue.go_back());
+        assert_eq!(queue.acknowledge(2), Acknowledged::Frames(1));
+        assert_eq!((queue.on_their_way(), queue.waiting()), (0, 3));
+    }
+}

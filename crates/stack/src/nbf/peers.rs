@@ -87,3 +87,31 @@ impl Peers {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::WINDOWS_NT;
+
+    #[test]
+    fn links_that_all_have_frames_send_in_turns() {
+        let now = Instant::from_nanos(0);
+        let macs = [1, 2, 3].map(|last| Mac([2, 0, 0, 0, 0, last]));
+        let mut peers = Peers::default();
+        for mac in macs {
+            // UA, for what calls, and an answer to each of two polls.
+            let link = &mut peers.get(mac, &WINDOWS_NT.link).unwrap().link;
+            link.accept(now, true);
+            for _ in 0..2 {
+                link.handle_frame(now, &[sap::NETBIOS, sap::NETBIOS, 0x01, 0x01]);
+            }
+        }
+        let mut order = vec![];
+        let mut frame = vec![];
+        while peers.poll_transmit(now, Mac([2, 0, 0, 0, 0, 9]), &mut frame, |_, _| {}) {
+            order.push(frame[5]);
+            frame.clear();
+        }
+        assert_eq!(order, [1, 2, 3, 1, 2, 3, 1, 2, 3]);
+    }
+}

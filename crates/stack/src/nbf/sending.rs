@@ -158,3 +158,47 @@ impl Sending {
         self.resynchronizes = true;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HABITS: Habits = Habits { part_bytes: 100, piggybacks: false, needs_no_ack: false };
+
+    /// The command and the octets of each part.
+    fn parts(message_bytes: usize) -> Vec<(SessionCommand, usize)> {
+        let mut sending = Sending::new(false);
+        sending.push(&vec![7; message_bytes]);
+        let mut correlators = Correlators::default();
+        let mut parts = vec![];
+        while let Some((part, _)) = sending.next_part(HABITS, &mut correlators) {
+            parts.push((part.command, part.data.len()));
+        }
+        parts
+    }
+
+    #[test]
+    fn a_message_that_fits_one_part_is_one() {
+        use SessionCommand::{DataFirstMiddle, DataOnlyLast};
+        for bytes in [0, 1, 99, 100] {
+            assert_eq!(parts(bytes), [(DataOnlyLast, bytes)]);
+        }
+        assert_eq!(parts(101), [(DataFirstMiddle, 100), (DataOnlyLast, 1)]);
+        assert_eq!(parts(200), [(DataFirstMiddle, 100), (DataOnlyLast, 100)]);
+    }
+
+    #[test]
+    fn a_message_is_done_by_its_own_acknowledgement_alone() {
+        let mut sending = Sending::new(false);
+        let mut correlators = Correlators::default();
+        sending.push(b"one");
+        sending.push(b"two");
+        let correlator = sending.next_part(HABITS, &mut correlators).unwrap().0.response_correlator;
+        assert!(!sending.is_ready());
+        for other in [0, correlator - 1, correlator + 1] {
+            assert!(!sending.handle_acknowledgement(other));
+        }
+        assert!(sending.handle_acknowledgement(correlator) && sending.is_ready());
+        assert!(!sending.handle_acknowledgement(correlator), "once");
+    }
+}

@@ -359,3 +359,38 @@ impl Session {
         is_done
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lanlab_wire::nbf::flag::ACK_WITH_DATA_ALLOWED;
+
+    use super::*;
+    use crate::profile::WINDOWS_NT;
+
+    /// Whether the acknowledgement of a message waits for data to go with, as both ends have agreed.
+    fn is_held(piggybacks: bool, data1: u8) -> bool {
+        assert!(WINDOWS_NT.piggyback_wait_ns.value > 0);
+        let now = Instant::from_nanos(0);
+        let names = [1, 2].map(|suffix| Name::new("PEER", suffix).unwrap());
+        let mut session = Session::new(SessionId(1), now, &WINDOWS_NT, names);
+        session.phase = Phase::Open;
+        session.habits.piggybacks = piggybacks;
+        let header = SessionHeader {
+            data1,
+            response_correlator: 5,
+            ..session.header(SessionCommand::DataOnlyLast)
+        };
+        let step = session.handle_frame(now, &WINDOWS_NT, &header, b"message");
+        assert_eq!(step, Step::Message { is_room: false });
+        // Held, or said at once by a frame of its own.
+        assert_eq!(session.receiving.held.is_some(), !session.has_frame());
+        session.receiving.held.is_some()
+    }
+
+    #[test]
+    fn an_acknowledgement_is_held_only_if_it_was_agreed_and_the_message_allows_it() {
+        assert!(is_held(true, ACK_WITH_DATA_ALLOWED));
+        assert!(!is_held(false, ACK_WITH_DATA_ALLOWED));
+        assert!(!is_held(true, 0));
+    }
+}
