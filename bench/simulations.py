@@ -26,7 +26,11 @@ _BENCH = Path(__file__).parent
 #: Scales at which all is simulated that is compared with print, and options of single programs.
 _SCALES = {"schomer-claason": "full"}
 _ENSEMBLES = {"manford-kolahi": ("--metric", "goodput_bps")}
-_SENSITIVITIES = {"manford-kolahi": ("--only", "r.abs."), "poo-tan": ("--only", "x.")}
+_SENSITIVITIES = {
+    "manford-kolahi": ("--only", "r.abs."),
+    "poo-tan": ("--only", "x."),
+    "schomer-claason": ("--only", "t.w2ksp2.tcpip."),
+}
 #: Its costs stand on several machines and are fitted to one value each: no ensemble is drawn.
 _WITHOUT_ENSEMBLE = ("poo-tan",)
 STUDIES = ("milanovic-srbljic", "manford-kolahi", "schomer-claason", "brutman-mtcp", "poo-tan")

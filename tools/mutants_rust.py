@@ -51,7 +51,7 @@ def try_part(
     }
     package = f"lanlab-{PARTS[part].split('/')[1]}"
     base = [program, "mutants", "--dir", tree, "-p", package, "-f", PARTS[part]]
-    if package == "lanlab-workloads":
+    if package in ("lanlab-workloads", "lanlab-sim"):
         base += ["--features", "services"]
     listed = subprocess.run(
         [*base, "--list"], env=environment, capture_output=True, text=True, check=True

@@ -365,14 +365,35 @@ mod tests {
     use lanlab_wire::nbf::flag::ACK_WITH_DATA_ALLOWED;
 
     use super::*;
-    use crate::profile::WINDOWS_NT;
+    use crate::profile::{Known, WINDOWS_NT};
+
+    fn session() -> Session {
+        let names = [1, 2].map(|suffix| Name::new("PEER", suffix).unwrap());
+        Session::new(SessionId(1), Instant::from_nanos(0), &WINDOWS_NT, names)
+    }
+
+    #[test]
+    fn acknowledgements_go_with_data_if_both_ends_say_that_they_understand_it() {
+        let with = WINDOWS_NT;
+        let piggybacks = Known { value: false, ..with.piggybacks };
+        let without = Profile { piggybacks, ..with };
+        assert!(with.piggybacks.value && !without.piggybacks.value);
+        for (profile, data1, is_agreed) in
+            [(with, flag::VERSION_2, true), (with, 0, false), (without, flag::VERSION_2, false)]
+        {
+            let mut session = session();
+            let header = session.header(SessionCommand::SessionInitialize);
+            session.agree(&profile, &SessionHeader { data1, data2: 1_000, ..header });
+            assert_eq!(session.habits.piggybacks, is_agreed);
+            assert_eq!((session.habits.part_bytes, session.phase), (1_000, Phase::Open));
+        }
+    }
 
     /// Whether the acknowledgement of a message waits for data to go with, as both ends have agreed.
     fn is_held(piggybacks: bool, data1: u8) -> bool {
-        assert!(WINDOWS_NT.piggyback_wait_ns.value > 0);
+        const { assert!(WINDOWS_NT.piggyback_wait_ns.value > 0) };
         let now = Instant::from_nanos(0);
-        let names = [1, 2].map(|suffix| Name::new("PEER", suffix).unwrap());
-        let mut session = Session::new(SessionId(1), now, &WINDOWS_NT, names);
+        let mut session = session();
         session.phase = Phase::Open;
         session.habits.piggybacks = piggybacks;
         let header = SessionHeader {

@@ -210,6 +210,24 @@ fn two_sessions_share_one_link_and_end_apart() {
 }
 
 #[test]
+fn sessions_of_one_link_send_in_turns() {
+    let nt = profile::WINDOWS_NT;
+    let (mut segment, first) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
+    segment.run_until(ms(4_100));
+    let second = segment
+        .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
+    segment.run_until(ms(4_200));
+    let long = pattern(0, 40_000);
+    segment.with(0, |now, node, _| {
+        node.send(now, first, &long).unwrap();
+        node.send(now, second, b"short").unwrap();
+    });
+    segment.run_until(ms(9_000));
+    // The short one does not wait for all 28 parts of the long one.
+    assert_eq!(segment.program(1).received, [b"short".to_vec(), long]);
+}
+
+#[test]
 fn an_idle_session_outlives_its_timers() {
     for profile in profile::ALL {
         let (mut segment, id) = pair([profile; 2], [Peer::default(), Peer::default()], 1);
