@@ -218,10 +218,10 @@ fn sessions_of_one_link_send_in_turns() {
         .with(0, |now, node, _| node.open(now, CarrierKind::Nbf, Called::Name(name(1))).unwrap());
     segment.run_until(ms(4_200));
     let long = pattern(0, 40_000);
-    segment.with(0, |now, node, _| {
-        node.send(now, first, &long).unwrap();
-        node.send(now, second, b"short").unwrap();
-    });
+    segment.with(0, |now, node, _| node.send(now, first, &long).unwrap());
+    // Long enough for RECEIVE CONTINUE, which the first part waits for.
+    segment.run_until(ms(4_210));
+    segment.with(0, |now, node, _| node.send(now, second, b"short").unwrap());
     segment.run_until(ms(9_000));
     // The short one does not wait for all 28 parts of the long one.
     assert_eq!(segment.program(1).received, [b"short".to_vec(), long]);
