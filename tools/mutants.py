@@ -81,6 +81,7 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "analysis": (
         [
+            "src/lanlab/analysis/model_error.py",
             "src/lanlab/analysis/simulated.py",
             "src/lanlab/analysis/simulated_run.py",
             "src/lanlab/analysis/peaks.py",
@@ -92,9 +93,11 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
             "src/lanlab/cli/scan.py",
         ],
         [
+            "tests/analysis/test_model_error.py",
             "tests/analysis/test_simulated_*.py",
             "tests/analysis/test_peaks.py",
             "tests/analysis/test_load_increase.py",
+            "tests/report/test_prediction_ranges.py",
             "tests/studies/test_machines.py",
             "tests/cli/test_simulated_commands.py",
             "tests/cli/test_scan.py",

@@ -18,8 +18,13 @@ from lanlab.analysis.model_error import (
     model_error_log,
     widened,
 )
-from lanlab.analysis.simulated import Accuracy, kept_accuracies
-from lanlab.report.accuracy_table import accuracy_count_table, accuracy_table, missed_sentence
+from lanlab.analysis.simulated import Accuracy, freedoms, kept_accuracies
+from lanlab.report.accuracy_table import (
+    accuracy_count_table,
+    accuracy_sentences,
+    accuracy_table,
+    missed_sentence,
+)
 from lanlab.studies import LoadedStudy, load_study
 
 STUDY = load_study("schomer-claason")
@@ -141,3 +146,24 @@ def test_nine_of_ten_printed_values_lie_in_the_interval_by_the_others() -> None:
     checked = [one for name in STUDIES for one in cross_validated(kept_of(load_study(name)))]
     assert len(checked) >= 20
     assert sum(one.is_inside for one in checked) >= 0.9 * len(checked)
+
+
+def test_sentences_and_counts_say_what_a_simulation_is_worth() -> None:
+    """Next to fitted values how many numbers were free; the study's own note is last."""
+    simulation = STUDY.study.simulation
+    assert simulation is not None
+    fitted = [replace(one, standing="fitted") for one in held_out(0.01, 0.2)]
+    counts = accuracy_count_table(fitted, STUDY.study, STUDY.published)
+    (row,) = counts.rows
+    assert [cell.text for cell in row[:5]] == ["fitted", "1", "1", "2", "2"]
+    (freedom,) = freedoms(STUDY.published, simulation)
+    assert f"{freedom.free} free numbers for {freedom.values} values" in row[-1].text
+    assert (counts.name, counts.title) == ("accuracy-counts", "How many are how near")
+    noted = simulation.model_copy(update={"note": "A note of the study."})
+    with_note = STUDY.study.model_copy(update={"simulation": noted})
+    assert accuracy_sentences(fitted, with_note)[-1] == "A note of the study."
+    without = STUDY.study.model_copy(
+        update={"simulation": simulation.model_copy(update={"note": None})}
+    )
+    assert len(accuracy_sentences(fitted, without)) == 1
+    assert accuracy_sentences([], with_note) == []

@@ -184,3 +184,16 @@ def test_every_predicted_value_has_a_baseline(name: str) -> None:
     assert {one.value for one in simulation.baseline} <= predicted
     if name != "brutman-mtcp":
         assert {one.value for one in simulation.baseline} == predicted
+
+
+def test_a_printed_minimum_is_the_least_mean_and_a_maximum_the_greatest() -> None:
+    """Of all sizes, also where the first or the last is neither."""
+    levels: dict[str, Level] = {"transport": "udp", "os": "vista", "ip_version": 6}
+    sizes = {512: 60e6, 128: 25e6, 1408: 84e6, 256: 40e6}
+    cells = [cell(rate, message_size_bytes=size, **levels) for size, rate in sizes.items()]
+    study = load_study("manford-kolahi")
+    found = accuracies(study.published, machines_of("manford-kolahi"), {"goodput_bps": cells})
+    seen = {one.value.id: (one.simulated, one.how) for one in found}
+    assert seen["r.abs.vista.ipv6.min"] == (25e6, "least mean")
+    # The text says of which size the greatest is.
+    assert seen["r.abs.vista.ipv6.max"][0] == 84e6
