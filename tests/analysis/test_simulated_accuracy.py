@@ -192,8 +192,9 @@ def test_a_printed_minimum_is_the_least_mean_and_a_maximum_the_greatest() -> Non
     sizes = {512: 60e6, 128: 25e6, 1408: 84e6, 256: 40e6}
     cells = [cell(rate, message_size_bytes=size, **levels) for size, rate in sizes.items()]
     study = load_study("manford-kolahi")
-    found = accuracies(study.published, machines_of("manford-kolahi"), {"goodput_bps": cells})
+    # The study's own file says at which size each is read off.
+    simulation = machines_of("manford-kolahi").model_copy(update={"reading": ()})
+    found = accuracies(study.published, simulation, {"goodput_bps": cells})
     seen = {one.value.id: (one.simulated, one.how) for one in found}
     assert seen["r.abs.vista.ipv6.min"] == (25e6, "least mean")
-    # The text says of which size the greatest is.
-    assert seen["r.abs.vista.ipv6.max"][0] == 84e6
+    assert seen["r.abs.vista.ipv6.max"] == (84e6, "greatest mean")
