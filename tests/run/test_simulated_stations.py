@@ -169,3 +169,5 @@ def test_stations_wait_and_try_again_as_their_machine_does() -> None:
     impatient = spec_of({"patience_ms": 250, "retries": 4})
     assert (impatient["service"]["timeout_ns"], impatient["retries"]) == (250_000_000, 4)
     assert impatient["until"] == usual["until"]
+    assert "waits_on" not in impatient["service"]
+    assert spec_of({"patience_ms": 250, "waits_on": 1})["service"]["waits_on"] is True

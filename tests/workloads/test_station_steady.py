@@ -48,6 +48,20 @@ def test_only_the_time_in_which_all_stations_work_counts() -> None:
     assert seen.ratio == pytest.approx((seen.end_ns - seen.start_ns) / seen.last_end_ns)
 
 
+def test_warm_up_readings_of_each_station_do_not_count() -> None:
+    rows = one_after_another([50 * MS] * 10 + noisy(MS, 2000), 0, 0)
+    rows += one_after_another(noisy(MS, 2500, 4), 1, 0)
+    seen = steady_part(columns(rows), 2, 10)
+
+    assert seen.found, seen.reason
+    # The slower station needs ten times 50 ms, the other ten of 1 ms.
+    assert seen.active_start_ns == 500 * MS
+    assert 500 * MS <= seen.start_ns < seen.end_ns
+    all_of_it = steady_part(columns(rows), 2, 100_000)
+    assert not all_of_it.found
+    assert all_of_it.reason == "a station was done with 100000 readings when all had ended"
+
+
 def test_slow_beginnings_are_cut_off() -> None:
     seen = steady_part(columns(one_after_another(noisy(10 * MS, 60) + noisy(MS, 3000))), 1)
 

@@ -24,6 +24,11 @@ pub trait Session: Sized {
     /// What the two ends agreed on.
     fn facts(&self) -> Facts;
 
+    /// How many calls were late until now and waited for further; see [`crate::Target::waits_on`].
+    fn late_calls(&self) -> u32 {
+        0
+    }
+
     /// Bytes of the largest file that can be written here, as far as the service says before.
     fn largest_file_bytes(&self) -> u64 {
         u64::MAX

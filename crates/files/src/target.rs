@@ -131,6 +131,7 @@ pub enum TcpProfile {
 }
 
 /// A directory of a file service.
+#[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
@@ -194,6 +195,10 @@ pub struct Target {
     /// An answer must come within this time, nanoseconds.
     #[serde(default = "default_timeout_ns")]
     pub timeout_ns: u64,
+    /// Whether an answer that is late is waited for further, and counted: as by a program of the time that was told
+    /// to retry. On simulated machines, of historic services.
+    #[serde(default)]
+    pub waits_on: bool,
     /// Size of the sending socket buffer; absent: as the system has it.
     #[serde(default)]
     pub send_buffer_bytes: Option<u32>,
@@ -236,6 +241,7 @@ impl Target {
             packet_burst: true,
             trust: Trust::default(),
             timeout_ns: default_timeout_ns(),
+            waits_on: false,
             send_buffer_bytes: None,
             receive_buffer_bytes: None,
             stack: None,

@@ -2,10 +2,11 @@
 //!
 //! Calls of one session belong to one task. Whichever of them is polled moves the messages of all.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ use crate::within::within;
 
 /// Calls under way at once when a whole file is moved. Measured with Samba 4.17 on loopback.
 const DEPTH: u16 = 8;
+/// Times that a late call is waited for further, after which it is given up all the same.
+const MOST_LATE: u32 = 1_000;
 
 /// What was agreed on below the session, where it is carried by TCP.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +47,8 @@ pub struct Redirected<R, P, K> {
     /// Directory to work in, from the root of the share: empty, or ending with `/`.
     base: String,
     patience: Duration,
+    waits_on: bool,
+    late_calls: Cell<u32>,
     agreed: Agreed,
 }
 
@@ -165,12 +170,19 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
             base.push('/');
         }
         let exchange = RefCell::new(exchange);
-        let session = Self { exchange, clock, facts, base, patience, agreed };
+        let (waits_on, late_calls) = (false, Cell::new(0));
+        let session = Self { exchange, clock, facts, base, patience, waits_on, late_calls, agreed };
         if let Some(path) = looked {
             let found = session.ask(Call::CheckDirectory { path: &path }).await;
             found.map_err(during("directory", directory))?;
         }
         Ok(session)
+    }
+
+    /// Wait further for calls that are late, and count each time.
+    #[must_use]
+    pub fn waiting_on(self, waits_on: bool) -> Self {
+        Self { waits_on, ..self }
     }
 
     /// Make a call, and wait for what comes of it.
@@ -181,8 +193,14 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
     }
 
     async fn within_patience<T>(&self, ended: impl Future<Output = Result<T>>) -> Result<T> {
-        let ended = within(&self.clock, self.patience, ended).await;
-        ended.unwrap_or_else(|| Err(Fault::late("call", self.patience)))
+        let mut ended = pin!(ended);
+        for _ in 0..if self.waits_on { MOST_LATE } else { 1 } {
+            if let Some(ended) = within(&self.clock, self.patience, ended.as_mut()).await {
+                return ended;
+            }
+            self.late_calls.set(self.late_calls.get() + 1);
+        }
+        Err(Fault::late("call", self.patience))
     }
 
     /// The same of a call that has nothing to say.
@@ -295,6 +313,10 @@ impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P
             no_delay: self.agreed.no_delay,
             tcp: self.agreed.tcp,
         }
+    }
+
+    fn late_calls(&self) -> u32 {
+        if self.waits_on { self.late_calls.get() } else { 0 }
     }
 
     fn largest_file_bytes(&self) -> u64 {

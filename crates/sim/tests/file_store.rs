@@ -2,6 +2,7 @@
 #![cfg(feature = "services")]
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
@@ -125,6 +126,34 @@ fn writes_are_gathered_until_their_block_is_full() {
         let dirty_blocks = if writes_full { 1 } else { 4 };
         assert_eq!((took_ms, facts.dirty_blocks), (expected_ms, dirty_blocks));
     }
+}
+
+/// Four writes of half a block: each half is read with its block once, and is on the disk when its block leaves.
+#[test]
+fn parts_of_blocks_wait_in_the_cache_and_whole_blocks_do_not() {
+    let halves = |keeps_parts| {
+        let plan = StorePlan { cache_blocks: 1, keeps_parts, ..plan() };
+        let (_, facts) = used(plan, |store| async move {
+            store.lay_out(&BTreeMap::from([(FILE, SIZE)]));
+            for half in 0..4 {
+                store.write(0, FILE, half * BLOCK / 2, BLOCK / 2).await;
+            }
+        });
+        (facts.disk.accesses, facts.dirty_blocks)
+    };
+    // Two blocks are read, and the first is written when the second comes.
+    assert_eq!(halves(true), (3, 1));
+    // At once each half is written by itself: of whole sectors nothing is read before.
+    assert_eq!(halves(false), (4, 0));
+    let dos = StorePlan { cache_blocks: 8, keeps_parts: true, ..plan() };
+    let (_, facts) = used(dos, |store| async move {
+        store.lay_out(&BTreeMap::from([(FILE, SIZE)]));
+        store.write(0, FILE, BLOCK / 2, 2 * BLOCK).await;
+        // One whole, two in part, which are flushed.
+        assert_eq!((store.facts().disk.accesses, store.facts().dirty_blocks), (3, 2));
+        store.flush(0, FILE).await;
+    });
+    assert_eq!((facts.disk.accesses, facts.dirty_blocks), (5, 0));
 }
 
 #[test]

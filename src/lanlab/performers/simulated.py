@@ -108,6 +108,8 @@ def _with_retries(work: dict[str, Any], trial: SimulatedTrial) -> dict[str, Any]
     spec = dict(work["spec"])
     if trial.patience_ns is not None:
         spec["service"] = {**spec["service"], "timeout_ns": trial.patience_ns}
+    if trial.waits_on:
+        spec["service"] = {**spec["service"], "waits_on": True}
     if trial.retries is not None:
         spec["retries"] = trial.retries
     return {**work, "spec": spec}

@@ -28,6 +28,8 @@ class SimulatedTrial:
     #: How its stations wait and try again, in place of what the workload says.
     patience_ns: int | None = None
     retries: int | None = None
+    #: Whether they go on waiting for a call that was late, and count an error each time.
+    waits_on: bool = False
     #: A new file for all its frames.
     pcap: Path | None = None
 

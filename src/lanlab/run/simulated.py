@@ -102,6 +102,7 @@ def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> Simulate
     return SimulatedTrial(
         patience_ns=None if patience is None else round(1e6 * patience.value),
         retries=None if retries is None else int(retries.value),
+        waits_on=bool(of_station["waits_on"].value) if "waits_on" in of_station else False,
         names=[one.id for one in machines],
         machines=[one.request() for one in machines],
         link=link,

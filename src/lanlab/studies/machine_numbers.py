@@ -190,6 +190,10 @@ NUMBERS: Mapping[str, NumberKind] = {
     "retries": _count(
         "As a station: how often it tries again. Default: that of the workload.", "retries", 0, 100
     ),
+    "waits_on": _is(
+        "As a station: 1: a call that is late is waited for further, and counted as an error each "
+        "time. 0: it is given up, and made anew over a new session. Default: 0."
+    ),
     "mss_bytes": NumberKind(
         "Longest TCP segment that it takes. Default: what fits into a frame.",
         "B",
@@ -235,6 +239,10 @@ NUMBERS: Mapping[str, NumberKind] = {
     "write_behind_full": _is(
         "1: a block that waits is written as soon as it is full, and the write that filled it "
         "answered then. Default: 0."
+    ),
+    "write_behind_parts": _is(
+        "1: a block that is written in part waits in the cache until it leaves, as in buffers of "
+        "DOS, where `write_behind_blocks` is 0. Default: 0."
     ),
     "name_sectors": _count(
         "Sectors of directories that are read to find a name. Default: 0.", "sectors", 0, 1024

@@ -269,6 +269,7 @@ def _store(given: Mapping[str, float]) -> dict[str, Any]:
         "write_behind_blocks": number("write_behind_blocks"),
         "write_behind_ns": number("write_behind_ms", 1000, 1e6),
         "writes_full": bool(given.get("write_behind_full", 0)),
+        "keeps_parts": bool(given.get("write_behind_parts", 0)),
         "name_sectors": number("name_sectors"),
         "change_sectors": number("change_sectors"),
         "disk": {

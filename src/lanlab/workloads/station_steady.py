@@ -84,7 +84,7 @@ class Steady:
         return asdict(self)
 
 
-def steady_part(readings: Columns, stations: int) -> Steady:
+def steady_part(readings: Columns, stations: int, warm_up_readings: int = 0) -> Steady:
     """
     The part of a trial that counts.
 
@@ -93,6 +93,8 @@ def steady_part(readings: Columns, stations: int) -> Steady:
             the order of their starts.
         stations: How many there should be. One that has no row was never at work, so that there is
             no time in which all were.
+        warm_up_readings: Readings at the start of each station that do not count: nothing does
+            until each station is through with them.
     """
     if len(readings["start_ns"]) == 0:
         return Steady(False, 0, 0, 0, 0, 0, 0, "no operation was begun")
@@ -110,6 +112,10 @@ def steady_part(readings: Columns, stations: int) -> Steady:
             f"station {earliest} ended before station {latest} began: at no time were all "
             f"{stations} at work"
         )
+    elif warm_up_readings:
+        active_start = max(active_start, _warm_at_ns(readings, warm_up_readings))
+        if active_end <= active_start:
+            reason = f"a station was done with {warm_up_readings} readings when all had ended"
     if reason:
         return Steady(False, first_ns, last_ns, first_ns, first_ns, first_ns, last_ns, reason)
     cut = _cut(readings, active_start, active_end)
@@ -128,6 +134,15 @@ def station_ends(readings: Columns, stations: int) -> tuple[_Numbers, _Numbers]:
     firsts[readings["station"][::-1]] = readings["start_ns"][::-1]
     np.maximum.at(lasts, readings["station"], readings["end_ns"])
     return firsts, lasts
+
+
+def _warm_at_ns(readings: Columns, count: int) -> int:
+    """When each station had ended this many readings, or all that it has, ns."""
+    order = np.argsort(readings["station"], kind="stable")
+    ends, station = readings["end_ns"][order], readings["station"][order]
+    begins = np.flatnonzero(np.diff(station, prepend=-1))
+    lasts = np.append(begins[1:], len(station)) - 1
+    return int(ends[np.minimum(begins + count - 1, lasts)].max())
 
 
 def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> dict[str, list[Any]]:

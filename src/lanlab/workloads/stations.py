@@ -106,6 +106,13 @@ class StationsParameters(ServiceParameters):
         ge=1,
         le=10_000_000,
     )
+    warm_up_readings: int = parameter(
+        0,
+        "Readings at the start of each station that do not count, as while a cache fills.",
+        option=None,
+        ge=0,
+        le=1_000_000,
+    )
     time_s: Seconds | None = parameter(
         None,
         "Begin no operation after this time. Of more than 250,000 readings only every second, "

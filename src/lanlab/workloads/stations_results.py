@@ -33,7 +33,7 @@ def summed(
     from lanlab.workloads.station_sums import station_sums
 
     readings = result["readings"]
-    steady = steady_part(readings, parameters.stations)
+    steady = steady_part(readings, parameters.stations, parameters.warm_up_readings)
     if slices is not None:
         from lanlab.workloads.station_thinned import thinned_sums
 

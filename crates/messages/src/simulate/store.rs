@@ -7,6 +7,7 @@ use super::SimulatedCost;
 
 /// What calls for files take of a machine's processor, its cache and its disk. Bytes of costs are those read
 /// or written.
+#[expect(clippy::struct_excessive_bools, reason = "four habits of a server, in any mix")]
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulatedStore {
@@ -37,6 +38,8 @@ pub struct SimulatedStore {
     pub write_behind_ns: u64,
     /// Whether one that is full is written at once, and the write that filled it answered then.
     pub writes_full: bool,
+    /// Whether a block that is written in part waits in the cache until it leaves, where writes are not behind.
+    pub keeps_parts: bool,
     /// Sectors of directories that are read to find a name, up to 1,024.
     pub name_sectors: u32,
     /// Sectors of directories that are written when one changes, up to 1,024.
@@ -63,6 +66,7 @@ impl Default for SimulatedStore {
             write_behind_blocks: 0,
             write_behind_ns: 1_000_000_000,
             writes_full: false,
+            keeps_parts: false,
             name_sectors: 0,
             change_sectors: 0,
             disk: SimulatedDisk::default(),

@@ -22,6 +22,7 @@ use crate::program::Host;
 use crate::programs::HostNode;
 
 /// What file calls take of a machine's processor, its cache and its disk.
+#[expect(clippy::struct_excessive_bools, reason = "four habits of a server, in any mix")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StorePlan {
     /// Processor time to open or make a file, and to look for a name.
@@ -51,6 +52,9 @@ pub struct StorePlan {
     pub write_behind_ns: u64,
     /// Whether a block that waits is written, and the write that filled it answered, as soon as it is full.
     pub writes_full: bool,
+    /// Whether a block that is written in part, and not behind the client, waits in the cache until it leaves, as in
+    /// buffers of DOS.
+    pub keeps_parts: bool,
     /// Sectors of directories that are read to find a name.
     pub name_sectors: u32,
     /// Sectors of directories and of the map of files that are written when one of them changes.

@@ -26,6 +26,7 @@ pub fn plan() -> StorePlan {
         write_behind_blocks: 0,
         write_behind_ns: 100 * MS,
         writes_full: false,
+        keeps_parts: false,
         name_sectors: 0,
         change_sectors: 0,
         disk: DiskPlan {

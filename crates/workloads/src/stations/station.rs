@@ -162,22 +162,35 @@ impl<C: Connector> Station<C> {
         let number = self.operations;
         self.operations += 1;
         for attempt in 0..=spec.retries {
+            let late_before = self.late_calls();
             let done = self.attempt(context, turn).await;
             let ended = context.clock.now();
+            let late = self.late_calls().saturating_sub(late_before);
             let outcome = self.outcome(context, turn, &done);
-            self.readings += 1;
             let start_ns = context.since_start_ns(began);
-            context.keep(Reading {
+            let reading = Reading {
                 intended_ns: intended.map_or(start_ns, |at| context.since_start_ns(at)),
                 start_ns,
                 end_ns: context.since_start_ns(ended),
                 station: self.number,
                 block: turn.block,
-                bytes: if outcome == Outcome::OK { spec.message_size_bytes } else { 0 },
+                bytes: 0,
                 is_write: turn.is_write,
-                outcome,
+                outcome: Outcome::of(Class::TimedOut),
                 attempt,
                 level: level(number),
+            };
+            // Each time that a call was late is an attempt that failed; the last one is how it ended.
+            let late = late.min(most.saturating_sub(self.readings + 1)).min(u8::MAX.into()) as u8;
+            for late in 0..late {
+                context.keep(Reading { attempt: attempt.saturating_add(late), ..reading });
+            }
+            self.readings += u32::from(late) + 1;
+            context.keep(Reading {
+                bytes: if outcome == Outcome::OK { spec.message_size_bytes } else { 0 },
+                outcome,
+                attempt: attempt.saturating_add(late),
+                ..reading
             });
             let Err(fault) = done else {
                 self.failures = 0;
@@ -205,6 +218,10 @@ impl<C: Connector> Station<C> {
             began = context.clock.now();
         }
         Ok(context.clock.now())
+    }
+
+    fn late_calls(&self) -> u32 {
+        self.session.as_ref().map_or(0, Session::late_calls)
     }
 
     /// What became of an attempt; a block that was read is compared.

@@ -36,6 +36,7 @@ pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
         write_behind_blocks: asked.write_behind_blocks,
         write_behind_ns: asked.write_behind_ns,
         writes_full: asked.writes_full,
+        keeps_parts: asked.keeps_parts,
         name_sectors: asked.name_sectors,
         change_sectors: asked.change_sectors,
         disk: DiskPlan {

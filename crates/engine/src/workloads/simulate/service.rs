@@ -293,7 +293,8 @@ impl Connects for Smb1 {
         let clock = host.clock().clone();
         let patience = Duration::from_nanos(service.timeout_ns);
         let port = (port, Agreed::default());
-        Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "").await
+        let session = Redirected::begin(client, Client::CONNECTED, port, (clock, patience), "");
+        Ok(session.await?.waiting_on(service.waits_on))
     }
 }
 
@@ -325,7 +326,8 @@ impl Connects for Ncp {
         let patience = Duration::from_nanos(service.timeout_ns);
         let port = (port, Agreed::default());
         let connected = ncp::client::Client::CONNECTED;
-        Redirected::begin(client, connected, port, (clock, patience), "").await
+        let session = Redirected::begin(client, connected, port, (clock, patience), "");
+        Ok(session.await?.waiting_on(service.waits_on))
     }
 }
 

@@ -34,7 +34,7 @@ impl Store {
     }
 
     /// Have a block in memory: it is there, or comes, or is read with those that are missing behind it.
-    async fn await_block(&self, client: u32, block: Block, end: u64) {
+    pub(super) async fn await_block(&self, client: u32, block: Block, end: u64) {
         if self.with_cache(client, |cache| cache.takes(block)) {
             self.count(1, 0);
             return;

@@ -23,9 +23,17 @@ impl Store {
         for block in (first..=last).map(|block| (file, block)) {
             let is_known = self.with_cache(client, |cache| cache.holds(block))
                 || !self.0.layout.borrow().has(block);
-            let left = self.with_cache(client, |cache| cache.put(block, is_behind));
+            let begins = block.1 * block_bytes;
+            let is_whole = offset <= begins && begins + block_bytes <= offset + count;
+            let is_kept = !is_behind && plan.keeps_parts && plan.cache_blocks > 0 && !is_whole;
+            if is_kept && !is_known {
+                self.await_block(client, block, block.1 + 1).await;
+            }
+            let waits = is_behind || is_kept;
+            let left = self.with_cache(client, |cache| cache.put(block, waits));
             self.write_out(left).await;
-            if !is_behind {
+            if !waits {
+                self.with_cache(client, |cache| cache.take_dirty_block(block));
                 self.write_through(block, is_known, offset, offset + count).await;
             }
         }

@@ -118,6 +118,34 @@ fn a_server_that_freezes_is_an_error_of_each_station_or_ends_the_trial() {
     );
 }
 
+/// A server that takes 200 ms for each read. Who gives a call up after 150 ms asks for it again over a new session;
+/// who waits on has each answer, late as it is, over the session that there is.
+#[test]
+fn a_station_that_waits_on_counts_late_calls_and_asks_for_nothing_twice() {
+    let slow = r#"{"store": {"read": {"each_ns": 200000000}}}"#;
+    for carrier in [r#""nbf""#, r#""ncp""#] {
+        let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
+        let counted = |waits_on: &str| {
+            let (stationed, _) = simulated(&[
+                (SERVICE, service),
+                (CARRIER, carrier),
+                (SERVER, slow),
+                ("/work/spec/service/timeout_ns", "150000000"),
+                ("/work/spec/service/waits_on", waits_on),
+            ]);
+            let late = stationed.errors.get("timed_out").copied().unwrap_or(0);
+            assert_eq!(late, stationed.errors.values().sum::<u64>(), "{carrier}");
+            (stationed.checked.blocks, late, stationed.reconnects)
+        };
+        let (blocks, late, reconnects) = counted("true");
+        assert!(blocks > 0 && late > 0, "{carrier}: {blocks} {late}");
+        assert_eq!((blocks + late, reconnects), (40, 0), "{carrier}");
+        let (blocks, late, reconnects) = counted("false");
+        assert_eq!((blocks, late), (0, 40), "{carrier}");
+        assert!(reconnects > 0, "{carrier}");
+    }
+}
+
 #[test]
 fn the_same_request_gives_the_same_readings_to_the_nanosecond() {
     let run = || {
