@@ -74,6 +74,7 @@ def test_the_table_has_the_digits_that_the_interval_leaves() -> None:
     more = {key: 7e6}, {key: 3.5001e6}
     ranged = with_ranges([one], own, [more])
     (table,) = prediction_tables(with_intervals(ranged, 0.03), study)
+    assert table.title.endswith("(kB/s)")
     texts = [cell.text for cell in table.rows[0]]
     assert "1,000 (970 … 1,030)" in texts and "500 (485 … 515)" in texts
     (table,) = prediction_tables(with_intervals(ranged, 0.25), study)

@@ -338,6 +338,22 @@ def test_an_engine_is_told_every_number_of_a_machine() -> None:
     assert any("adapter_rate_ratio" in one.numbers for one in simulation.machine)
 
 
+def test_an_engine_is_told_a_store_in_its_own_units() -> None:
+    """Milliseconds, microseconds and nanoseconds for each byte."""
+    numbers = {"write_behind_ms": 250, "disk_turn_ms": 16.7, "disk_overhead_us": 80}
+    numbers |= {"disk_ns_per_byte": 3, "cache_blocks": 9, "name_sectors": 2, "file_open_us": 5}
+    given = {**NEEDED, **{name: {"value": value, **WHY} for name, value in numbers.items()}}
+    machine = {"id": "server", "title": "A server", "numbers": given}
+    known = known_machine(Simulation.model_validate({"machine": [machine]}), "server")
+    assert (known.id, known.title) == ("server", "A server")
+    store = known.request()["store"]
+    assert store["write_behind_ns"] == 250_000_000 and store["open"]["each_ns"] == 5_000
+    assert (store["cache_blocks"], store["name_sectors"]) == (9, 2)
+    disk = store["disk"]
+    assert (disk["turn_ns"], disk["overhead_ns"]) == (16_700_000, 80_000)
+    assert disk["per_byte_ps"] == 3_000
+
+
 def test_the_documentation_lists_every_number() -> None:
     """With its range as it is checked."""
     text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
