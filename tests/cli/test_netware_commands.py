@@ -70,9 +70,9 @@ def test_packet_burst_is_compared_with_one_packet_each_way(lanlab: Lanlab) -> No
     trials = {one["factors"]["packet_burst"]: one for one in json.loads(said.out)["trials"]}
     protocols = [trials[level]["agreed"]["protocol"] for level in ("on", "off")]
     assert protocols[0] == f"{protocols[1]}, packet burst"
-    # On a busy machine an answer may be late, and the request sent again.
+    # On a busy machine an answer may be late: a request is sent again, and may be answered twice.
     answers, requests = trials["off"]["frames_received"], trials["off"]["frames_sent"]
-    assert answers <= requests <= 1.1 * answers
+    assert answers == pytest.approx(requests, rel=0.1)
     # Ten packets of a write are answered by one, and the rest by one each.
     assert trials["on"]["frames_received"] < trials["on"]["frames_sent"] / 2
 
