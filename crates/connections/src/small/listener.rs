@@ -65,7 +65,7 @@ impl Drop for SmallListener {
     fn drop(&mut self) {
         let port = self.port;
         let stop = |state: &mut State| {
-            state.station.interface.stop_listening(lanlab_os::monotonic(), port);
+            state.framed.station.interface.stop_listening(lanlab_os::monotonic(), port);
         };
         self.shared.with(stop);
         self.turn_away();

@@ -9,7 +9,7 @@ use std::task::Poll;
 use lanlab_os as os;
 use lanlab_os::{Interest, LinkDescriptor, RawFrames, RawLink, Wake};
 use lanlab_stack::ip::small::{FIRST_PORT, Facts, PORTS};
-use lanlab_stack::ip::{ConnectionId, Reach, Refusal, Station, StationConfig};
+use lanlab_stack::ip::{ConnectionId, FramedStation, Reach, Refusal, Station, StationConfig};
 use lanlab_wire::ethernet::Mac;
 
 use crate::link_thread::{LINK, LinkThread};
@@ -69,7 +69,8 @@ impl SmallNode {
         let station = Station::new(config, os::monotonic());
         let first_port = (random >> 32) as u16 % PORTS;
         let facts = Facts::new(plan.tcp, plan.memory_bytes);
-        let state = State::new(station, link, facts, plan.connections, first_port);
+        let state =
+            State::new(FramedStation::new(station, facts), link, plan.connections, first_port);
         let shared = Arc::new(Shared::new(state, Wake::new()?));
         // The link is watched through its descriptor.
         let thread = LinkThread::begin("small-stack", &shared, readiness, descriptor)?;
@@ -86,7 +87,7 @@ impl SmallNode {
             let mut state = self.shared.state();
             state.check()?;
             let address = self.address;
-            match state.station.reach() {
+            match state.framed.station.reach() {
                 Reach::Known => Poll::Ready(Ok(())),
                 Reach::Asking => {
                     state.wait(cx);
@@ -115,7 +116,7 @@ impl SmallNode {
             for _ in 0..PORTS {
                 state.next_port = (state.next_port + 1) % PORTS;
                 let port = FIRST_PORT + state.next_port;
-                match state.station.interface.connect(now, port, to) {
+                match state.framed.station.interface.connect(now, port, to) {
                     Err(Refusal::PortInUse(_)) => {}
                     opened => return opened,
                 }
@@ -144,7 +145,7 @@ impl SmallNode {
     pub fn listen(self: &Arc<Self>, port: u16) -> io::Result<SmallListener> {
         let mut state = self.shared.state();
         let wanted = if port > 0 { port..=port } else { FIRST_PORT..=FIRST_PORT + PORTS };
-        let found = wanted.into_iter().find(|&port| state.station.interface.listen(port));
+        let found = wanted.into_iter().find(|&port| state.framed.station.interface.listen(port));
         drop(state);
         match found {
             Some(port) => {
@@ -158,7 +159,7 @@ impl SmallNode {
     pub async fn closed(&self) {
         poll_fn(|cx| {
             let mut state = self.shared.state();
-            if state.broken.is_some() || state.station.interface.live_connections() == 0 {
+            if state.broken.is_some() || state.framed.station.interface.live_connections() == 0 {
                 return Poll::Ready(());
             }
             state.wait(cx);
@@ -170,13 +171,13 @@ impl SmallNode {
     /// Whether the link works, and the address is not another station's.
     pub fn is_usable(&self) -> bool {
         let state = self.shared.state();
-        let is_lost = matches!(state.station.reach(), Reach::Taken(_) | Reach::Unanswered);
+        let is_lost = matches!(state.framed.station.reach(), Reach::Taken(_) | Reach::Unanswered);
         state.broken.is_none() && !is_lost
     }
 
     /// What was counted until now.
     pub fn facts(&self) -> Facts {
-        self.shared.state().facts
+        self.shared.state().framed.facts
     }
 
     /// Its address, with a port.

@@ -6,8 +6,7 @@ use std::net::SocketAddr;
 use std::task::{Context, Waker};
 
 use lanlab_os as os;
-use lanlab_stack::ip::small::{Facts, LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
-use lanlab_stack::ip::{ConnectionId, Event, Reach, Station};
+use lanlab_stack::ip::{ConnectionId, Event, FramedStation, Reach, Station};
 use lanlab_units::Instant;
 
 use crate::link_thread::{self, AtLink};
@@ -28,9 +27,8 @@ pub struct Accepted {
 
 /// A station at its link.
 pub struct State {
-    pub station: Station,
+    pub framed: FramedStation,
     pub link: Box<dyn FrameLink>,
-    pub facts: Facts,
     /// Connections that peers have opened and no program has taken.
     pub accepted: VecDeque<Accepted>,
     /// Why the link is of no use any more.
@@ -41,33 +39,24 @@ pub struct State {
     live_connections: usize,
     /// Programs that wait: all are woken by each event, as there are few.
     waiting: Vec<Waker>,
-    received: Box<[u8; RECEIVED_FRAME_BYTES]>,
-    /// The next frame to send; whether the link had no room for it.
-    sent: Vec<u8>,
-    is_blocked: bool,
 }
 
 impl State {
     pub fn new(
-        station: Station,
+        framed: FramedStation,
         link: Box<dyn FrameLink>,
-        facts: Facts,
         connections: usize,
         next_port: u16,
     ) -> Self {
         Self {
-            station,
+            framed,
             link,
-            facts,
             accepted: VecDeque::with_capacity(connections),
             broken: None,
             next_port,
             reach: Reach::Asking,
             live_connections: 0,
             waiting: Vec::new(),
-            received: Box::new([0; RECEIVED_FRAME_BYTES]),
-            sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
-            is_blocked: false,
         }
     }
 
@@ -79,8 +68,8 @@ impl State {
     /// Give up a connection that no program takes.
     pub fn refuse(&mut self, id: ConnectionId) {
         let now = os::monotonic();
-        self.station.interface.abort(now, id);
-        self.station.interface.leave(now, id);
+        self.framed.station.interface.abort(now, id);
+        self.framed.station.interface.leave(now, id);
     }
 
     pub fn wake_all(&mut self) {
@@ -115,54 +104,43 @@ impl AtLink for State {
     fn drive_by_thread(&mut self) -> bool {
         let mut taken = 0;
         while taken < TURN_FRAMES {
-            match self.link.receive(&mut self.received[..]) {
-                Ok(Some(length)) => {
+            match self.framed.take(os::monotonic(), |into| self.link.receive(into)) {
+                Ok(true) => {
                     taken += 1;
-                    self.facts.received_frames += 1;
-                    if let Some(frame) = self.received.get(..length) {
-                        self.station.handle_frame(os::monotonic(), frame);
-                    }
                     self.flush();
                 }
-                Ok(None) => break,
+                Ok(false) => break,
                 Err(error) => {
                     self.fail(error.kind(), error.to_string());
                     return false;
                 }
             }
         }
-        self.station.handle_timeout(os::monotonic());
+        self.framed.station.handle_timeout(os::monotonic());
         self.flush();
-        self.facts.dropped_frames += self.link.new_drops();
+        self.framed.facts.dropped_frames += self.link.new_drops();
         taken == TURN_FRAMES
     }
 
     fn flush(&mut self) {
         let now = os::monotonic();
-        while self.is_blocked || self.station.poll_transmit(now, &mut self.sent) {
-            match self.link.send(&self.sent) {
-                Ok(true) => self.facts.sent_frames += 1,
-                Ok(false) => {
-                    self.is_blocked = true;
-                    break;
-                }
-                Err(error) => return self.fail(error.kind(), error.to_string()),
-            }
-            self.is_blocked = false;
+        if let Err(error) = self.framed.send(now, |frame| self.link.send(frame)) {
+            return self.fail(error.kind(), error.to_string());
         }
-        let before = std::mem::replace(&mut self.reach, self.station.reach());
+        let station = &mut self.framed.station;
+        let before = std::mem::replace(&mut self.reach, station.reach());
         let mut has_changed = self.reach != before;
-        let live = self.station.interface.live_connections();
+        let live = station.interface.live_connections();
         has_changed |= std::mem::replace(&mut self.live_connections, live) != live;
-        while let Some(event) = self.station.interface.poll_event() {
+        while let Some(event) = station.interface.poll_event() {
             has_changed = true;
             if let Event::Accepted(id, port) = event {
-                let peer = self.station.interface.peer(id);
+                let peer = station.interface.peer(id);
                 self.accepted.push_back(Accepted { id, port, peer });
             }
         }
-        let held_bytes = self.station.held_bytes() + Self::own_bytes(self.accepted.capacity());
-        if let Err(message) = self.facts.holds(held_bytes) {
+        let own_bytes = Self::own_bytes(self.accepted.capacity());
+        if let Err(message) = self.framed.check_memory(own_bytes) {
             return self.fail(ErrorKind::OutOfMemory, message);
         }
         if has_changed {
@@ -171,8 +149,8 @@ impl AtLink for State {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let retry_at = self.is_blocked.then(|| os::monotonic().plus_nanos(RETRY_NS));
-        [self.station.poll_timeout(), retry_at].into_iter().flatten().min()
+        let retry_at = self.framed.is_blocked().then(|| os::monotonic().plus_nanos(RETRY_NS));
+        [self.framed.station.poll_timeout(), retry_at].into_iter().flatten().min()
     }
 
     fn is_broken(&self) -> bool {

@@ -36,7 +36,7 @@ impl SmallStream {
 
     /// Address of this end.
     pub fn local_address(&self) -> SocketAddr {
-        self.shared.state().station.interface.local(self.id)
+        self.shared.state().framed.station.interface.local(self.id)
     }
 
     /// Address of the other end.
@@ -46,17 +46,17 @@ impl SmallStream {
 
     /// What it has counted.
     pub fn facts(&self) -> ConnectionFacts {
-        self.shared.state().station.interface.facts(self.id)
+        self.shared.state().framed.station.interface.facts(self.id)
     }
 
     /// Wait until the connection is open.
     pub(super) fn poll_open(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.shared.state();
         state.check()?;
-        if state.station.interface.is_open(self.id) {
+        if state.framed.station.interface.is_open(self.id) {
             return Poll::Ready(Ok(()));
         }
-        if state.station.interface.is_over(self.id) {
+        if state.framed.station.interface.is_over(self.id) {
             return Poll::Ready(Err(ErrorKind::ConnectionRefused.into()));
         }
         state.wait(cx);
@@ -80,7 +80,7 @@ impl AsyncRead for SmallStream {
                     return Poll::Ready(Ok(()));
                 }
                 let room = buffer.initialize_unfilled_to(wanted);
-                match state.station.interface.receive(now, self.id, room) {
+                match state.framed.station.interface.receive(now, self.id, room) {
                     Received::Bytes(count) => buffer.advance(count),
                     _ if buffer.remaining() < before => return Poll::Ready(Ok(())),
                     Received::End => return Poll::Ready(Ok(())),
@@ -105,7 +105,7 @@ impl AsyncWrite for SmallStream {
     ) -> Poll<io::Result<usize>> {
         self.shared.with(|state| {
             state.check()?;
-            let interface = &mut state.station.interface;
+            let interface = &mut state.framed.station.interface;
             let count = interface.send(os::monotonic(), self.id, data);
             if count > 0 || data.is_empty() {
                 return Poll::Ready(Ok(count));
@@ -125,13 +125,13 @@ impl AsyncWrite for SmallStream {
 
     /// Say that all is written; the peer can still send.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.shared.with(|state| state.station.interface.close(os::monotonic(), self.id));
+        self.shared.with(|state| state.framed.station.interface.close(os::monotonic(), self.id));
         Poll::Ready(Ok(()))
     }
 }
 
 impl Drop for SmallStream {
     fn drop(&mut self) {
-        self.shared.with(|state| state.station.interface.leave(os::monotonic(), self.id));
+        self.shared.with(|state| state.framed.station.interface.leave(os::monotonic(), self.id));
     }
 }

@@ -45,6 +45,7 @@
 mod address;
 mod connection;
 mod device;
+mod framed;
 mod frames;
 mod interface;
 pub mod small;
@@ -53,6 +54,7 @@ mod udp;
 
 pub use address::{Config, Mac, Refusal, TcpProfile};
 pub use connection::{ConnectionFacts, Received};
+pub use framed::FramedStation;
 pub use interface::{ConnectionId, Event, Interface, SocketId};
 pub use station::{Reach, Station, StationConfig};
 pub use udp::{Datagram, OVERHEAD_BYTES};

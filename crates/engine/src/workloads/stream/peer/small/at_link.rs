@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, RawFrames, RawLink, Readiness};
-use lanlab_stack::ip::small::{Facts, LONGEST_FRAME_BYTES, READ_BYTES, RECEIVED_FRAME_BYTES};
-use lanlab_stack::ip::{Reach, Station, StationConfig, TcpProfile};
+use lanlab_stack::ip::small::{Facts, READ_BYTES};
+use lanlab_stack::ip::{FramedStation, Reach, Station, StationConfig, TcpProfile};
 use lanlab_units::Instant;
 
 use super::{LOOK_NS, peer_address};
@@ -20,15 +20,10 @@ const TURN_FRAMES: usize = 64;
 
 /// A station at its link.
 pub struct AtLink {
-    pub station: Station,
+    pub framed: FramedStation,
     pub random: u64,
     link: RawLink,
     readiness: Readiness,
-    received: Vec<u8>,
-    /// The next frame to send; whether the link had no room for it.
-    sent: Vec<u8>,
-    is_waiting: bool,
-    facts: Facts,
 }
 
 impl AtLink {
@@ -65,14 +60,13 @@ impl AtLink {
             seed: random,
         };
         let mut at_link = Self {
-            station: Station::new(config, os::monotonic()),
+            framed: FramedStation::new(
+                Station::new(config, os::monotonic()),
+                Facts::new(tcp, stack.memory_bytes),
+            ),
             random,
             link,
             readiness,
-            received: vec![0; RECEIVED_FRAME_BYTES],
-            sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
-            is_waiting: false,
-            facts: Facts::new(tcp, stack.memory_bytes),
         };
         loop {
             let now = os::monotonic();
@@ -80,7 +74,7 @@ impl AtLink {
                 return Err(Failure::cancelled());
             }
             let has_more = at_link.turn(now)?;
-            match at_link.station.reach() {
+            match at_link.framed.station.reach() {
                 Reach::Known => return Ok(at_link),
                 Reach::Asking if has_more => {}
                 Reach::Asking => at_link.wait(now, now.plus_nanos(LOOK_NS))?,
@@ -112,45 +106,31 @@ impl AtLink {
         };
         let mut taken = 0;
         while taken < TURN_FRAMES
-            && let Some(length) = self.link.receive(&mut self.received).map_err(gone)?
+            && self.framed.take(now, |into| self.link.receive(into)).map_err(gone)?
         {
             taken += 1;
-            self.facts.received_frames += 1;
-            if let Some(frame) = self.received.get(..length) {
-                self.station.handle_frame(now, frame);
-            }
-            self.send(now, gone)?;
+            self.send(now).map_err(gone)?;
         }
-        self.station.handle_timeout(now);
-        self.send(now, gone)?;
-        while self.station.interface.poll_event().is_some() {}
-        let held_bytes = self.station.held_bytes() + size_of::<Self>() - size_of::<Station>();
-        self.facts.holds(held_bytes).map_err(|message| Failure::new("stack.memory", message))?;
+        self.framed.station.handle_timeout(now);
+        self.send(now).map_err(gone)?;
+        while self.framed.station.interface.poll_event().is_some() {}
+        self.framed
+            .check_memory(size_of::<Self>() - size_of::<Station>())
+            .map_err(|message| Failure::new("stack.memory", message))?;
         Ok(taken == TURN_FRAMES)
     }
 
-    fn send(
-        &mut self,
-        now: Instant,
-        gone: impl Fn(std::io::Error) -> Failure,
-    ) -> Result<(), Failure> {
-        while self.is_waiting || self.station.poll_transmit(now, &mut self.sent) {
-            self.is_waiting = !self.link.send(&self.sent).map_err(&gone)?;
-            if self.is_waiting {
-                return Ok(());
-            }
-            self.facts.sent_frames += 1;
-        }
-        Ok(())
+    fn send(&mut self, now: Instant) -> std::io::Result<()> {
+        self.framed.send(now, |frame| self.link.send(frame))
     }
 
     /// Wait for a frame, for a timer of the station, or until `until`, but not longer than a moment.
     pub fn wait(&mut self, now: Instant, until: Instant) -> Result<(), Failure> {
         let mut until = until.min(now.plus_nanos(LOOK_NS));
-        if let Some(at) = self.station.poll_timeout() {
+        if let Some(at) = self.framed.station.poll_timeout() {
             until = until.min(at);
         }
-        if self.is_waiting {
+        if self.framed.is_blocked() {
             until = until.min(now.plus_nanos(LOOK_NS / 100));
         }
         let wait_ns = until.nanos_since(os::monotonic());
@@ -161,12 +141,12 @@ impl AtLink {
 
     /// Size of the buffer of each connection.
     pub fn receive_buffer_bytes(&self) -> usize {
-        self.facts.tcp.receive_buffer_bytes
+        self.framed.facts.tcp.receive_buffer_bytes
     }
 
     /// What was counted.
     pub fn facts(&mut self) -> StackFacts {
-        self.facts.dropped_frames += self.link.new_drops();
-        stack_facts(&self.facts)
+        self.framed.facts.dropped_frames += self.link.new_drops();
+        stack_facts(&self.framed.facts)
     }
 }

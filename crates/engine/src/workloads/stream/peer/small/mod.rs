@@ -118,20 +118,21 @@ fn connect(
     let peer = SocketAddr::new(request.peer.ip(), request.port);
     let first = FIRST_PORT + (at_link.random % u64::from(PORTS)) as u16;
     let now = os::monotonic();
-    let interface = &mut at_link.station.interface;
+    let interface = &mut at_link.framed.station.interface;
     let opened = (0..plan.flows).map(|flow| interface.connect(now, first + flow, peer));
     let connections: Vec<_> = opened
         .collect::<Result<_, _>>()
         .map_err(|refusal| Failure::new("stack.refused", refusal.to_string()))?;
     let deadline = now.plus_nanos(plan.silence_ns);
-    let is_open =
-        |at_link: &AtLink| connections.iter().all(|&id| at_link.station.interface.is_open(id));
+    let is_open = |at_link: &AtLink| {
+        connections.iter().all(|&id| at_link.framed.station.interface.is_open(id))
+    };
     while !is_open(at_link) {
         let now = os::monotonic();
         if running.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        if connections.iter().any(|&id| at_link.station.interface.is_over(id)) {
+        if connections.iter().any(|&id| at_link.framed.station.interface.is_over(id)) {
             return Err(Failure::new("peer.refused", format!("{peer} refuses connections"))
                 .hint("see that its program listens on this port"));
         }
@@ -151,13 +152,14 @@ fn connect(
 
 /// Close what is open, and reset what does not close in time.
 fn finish(at_link: &mut AtLink, connections: &[ConnectionId]) -> Result<Vec<TcpFacts>, Failure> {
-    let counted = connections.iter().map(|&id| tcp_facts(&at_link.station.interface.facts(id)));
+    let counted =
+        connections.iter().map(|&id| tcp_facts(&at_link.framed.station.interface.facts(id)));
     let counted = counted.collect();
     let end = os::monotonic().plus_nanos(CLOSING_NS);
     loop {
         let now = os::monotonic();
         let has_more = at_link.turn(now)?;
-        let interface = &mut at_link.station.interface;
+        let interface = &mut at_link.framed.station.interface;
         for &id in connections {
             // What the peer still sends is of no use.
             while matches!(interface.receive(now, id, &mut [0; READ_BYTES]), Received::Bytes(_)) {}

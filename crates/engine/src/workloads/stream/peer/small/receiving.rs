@@ -40,7 +40,7 @@ pub fn receive(
     // A peer sends from when it is connected.
     for (id, counter, _) in &mut flows {
         let now = os::monotonic();
-        counter.begin(at_link.station.interface.readable_bytes(*id) as u64, now);
+        counter.begin(at_link.framed.station.interface.readable_bytes(*id) as u64, now);
     }
     while !is_cancelled && flows.iter().any(|(_, _, ended_by)| ended_by.is_none()) {
         let mut now = os::monotonic();
@@ -50,7 +50,7 @@ pub fn receive(
                 continue;
             }
             now = os::monotonic();
-            *ended_by = match at_link.station.interface.receive(now, *id, &mut buffer) {
+            *ended_by = match at_link.framed.station.interface.receive(now, *id, &mut buffer) {
                 Read::Bytes(bytes) => {
                     if counter.is_measuring(now) {
                         usage.begin();
@@ -71,7 +71,7 @@ pub fn receive(
             };
             if ended_by.is_some() {
                 // The sender may have no end.
-                at_link.station.interface.abort(now, *id);
+                at_link.framed.station.interface.abort(now, *id);
             }
         }
         at_link.turn(now)?;
@@ -87,7 +87,7 @@ pub fn receive(
     let now = os::monotonic();
     let receive_buffer_bytes = at_link.receive_buffer_bytes() as u64;
     let flows = flows.into_iter().map(|(id, counter, ended_by)| {
-        at_link.station.interface.abort(now, id);
+        at_link.framed.station.interface.abort(now, id);
         Received {
             ended_by: ended_by.unwrap_or(EndedBy::Cancelled),
             total_bytes: counter.total_bytes(),

@@ -118,7 +118,7 @@ pub fn send(
 
 impl Flow<'_> {
     fn turn(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
-        let interface = &mut at_link.station.interface;
+        let interface = &mut at_link.framed.station.interface;
         // What the peer sends back is read, so that it can go on, and discarded.
         loop {
             match interface.receive(now, self.id, &mut [0; READ_BYTES]) {
@@ -159,7 +159,7 @@ impl Flow<'_> {
                 if self.plan.end(now).is_some() {
                     self.counter.end();
                 }
-                at_link.station.interface.close(now, self.id);
+                at_link.framed.station.interface.close(now, self.id);
                 self.last_progress = now;
                 self.phase = Phase::Draining;
                 Turn::Again
@@ -178,7 +178,7 @@ impl Flow<'_> {
         let size = shared.message.len();
         let part = left % size;
         let rest = &shared.message[if part == 0 { 0 } else { size - part }..];
-        let taken = at_link.station.interface.send(now, self.id, rest);
+        let taken = at_link.framed.station.interface.send(now, self.id, rest);
         if taken == 0 {
             self.blocked_since = Some(now);
             return Turn::Blocked;
@@ -194,7 +194,7 @@ impl Flow<'_> {
 
     /// Look at what the peer has acknowledged.
     fn look(&mut self, now: Instant, at_link: &AtLink, shared: &mut Shared) {
-        let facts = at_link.station.interface.facts(self.id);
+        let facts = at_link.framed.station.interface.facts(self.id);
         let acknowledged_bytes = facts.accepted_bytes - facts.unacknowledged_bytes;
         if acknowledged_bytes > self.acknowledged_bytes {
             self.acknowledged_bytes = acknowledged_bytes;
@@ -207,12 +207,12 @@ impl Flow<'_> {
     /// Wait until all is acknowledged.
     fn drain(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
         self.look(now, at_link, shared);
-        let facts = at_link.station.interface.facts(self.id);
+        let facts = at_link.framed.station.interface.facts(self.id);
         if facts.unacknowledged_bytes == 0 {
             self.counter.end();
             return self.over(EndedBy::Finished);
         }
-        if at_link.station.interface.is_over(self.id) {
+        if at_link.framed.station.interface.is_over(self.id) {
             return self.over(EndedBy::PeerClosed);
         }
         Turn::Blocked
@@ -231,7 +231,7 @@ impl Flow<'_> {
         }
         self.look(now, at_link, shared);
         self.counter.end();
-        at_link.station.interface.abort(now, self.id);
+        at_link.framed.station.interface.abort(now, self.id);
         self.over(ended_by)
     }
 

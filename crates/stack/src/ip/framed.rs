@@ -1,0 +1,80 @@
+//! A station, with the frames on their way between it and its link.
+
+use lanlab_units::Instant;
+
+use super::Station;
+use super::small::{Facts, LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
+
+/// A station and its frames, counted. Whose link it is gives and takes them.
+pub struct FramedStation {
+    /// The station.
+    pub station: Station,
+    /// What was counted.
+    pub facts: Facts,
+    received: Box<[u8; RECEIVED_FRAME_BYTES]>,
+    /// The next frame to send; whether the link had no room for it.
+    sent: Vec<u8>,
+    is_blocked: bool,
+}
+
+impl FramedStation {
+    /// With nothing on its way.
+    pub fn new(station: Station, facts: Facts) -> Self {
+        Self {
+            station,
+            facts,
+            received: Box::new([0; RECEIVED_FRAME_BYTES]),
+            sent: Vec::with_capacity(LONGEST_FRAME_BYTES),
+            is_blocked: false,
+        }
+    }
+
+    /// Take in a frame that `receive` gives, by its length. Gives whether there was one.
+    ///
+    /// # Errors
+    /// Those of `receive`.
+    pub fn take<E>(
+        &mut self,
+        now: Instant,
+        receive: impl FnOnce(&mut [u8]) -> Result<Option<usize>, E>,
+    ) -> Result<bool, E> {
+        let Some(length) = receive(&mut self.received[..])? else { return Ok(false) };
+        self.facts.received_frames += 1;
+        if let Some(frame) = self.received.get(..length) {
+            self.station.handle_frame(now, frame);
+        }
+        Ok(true)
+    }
+
+    /// Send what is due by `send`, which says whether the link had room.
+    ///
+    /// # Errors
+    /// Those of `send`.
+    pub fn send<E>(
+        &mut self,
+        now: Instant,
+        mut send: impl FnMut(&[u8]) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        while self.is_blocked || self.station.poll_transmit(now, &mut self.sent) {
+            self.is_blocked = !send(&self.sent)?;
+            if self.is_blocked {
+                break;
+            }
+            self.facts.sent_frames += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether a frame waits for room in the link.
+    pub fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
+    /// See what it holds, with the bytes of the program that drives it.
+    ///
+    /// # Errors
+    /// It is above its bound: a sentence.
+    pub fn check_memory(&mut self, own_bytes: usize) -> Result<(), String> {
+        self.facts.holds(self.station.held_bytes() + own_bytes)
+    }
+}
