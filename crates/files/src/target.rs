@@ -195,7 +195,7 @@ pub struct Target {
     /// An answer must come within this time, nanoseconds.
     #[serde(default = "default_timeout_ns")]
     pub timeout_ns: u64,
-    /// Whether an answer that is late is waited for further, and counted: as by a program of the time that was told
+    /// Whether an answer that is late is waited for further, and counted: as by a program of the time that was set
     /// to retry. On simulated machines, of historic services.
     #[serde(default)]
     pub waits_on: bool,
