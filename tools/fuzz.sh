@@ -4,7 +4,6 @@
 # what was executed; fails if something did not hold, and says which octets show it.
 #
 #   tools/fuzz.sh [SECONDS] [TARGET...]
-#   tools/fuzz.sh --build                  no more than build it
 #   tools/fuzz.sh --list                   the names of the targets
 #
 # All targets are one program, which FUZZ_TARGET tells what to feed (fuzz/fuzz_targets/targets.rs).
@@ -15,7 +14,7 @@ set -euo pipefail
 
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 seconds=${1:-10}
-[[ $seconds == --build || $seconds == --list || $seconds =~ ^[1-9][0-9]*$ ]] || {
+[[ $seconds == --list || $seconds =~ ^[1-9][0-9]*$ ]] || {
     echo "error: SECONDS: found \`$seconds\`; allowed: a whole number from 1" >&2
     exit 2
 }
@@ -45,7 +44,6 @@ toolchain=()
 built=target/fuzz-$sanitizer
 RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --locked \
     --release --manifest-path fuzz/Cargo.toml --target "$host"
-[[ $seconds != --build ]] || exit 0
 readonly program=$built/$host/release/targets
 mapfile -t all < <(FUZZ_TARGET=list "$program")
 if [[ $seconds == --list ]]; then

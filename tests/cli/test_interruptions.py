@@ -155,7 +155,8 @@ def test_a_cleanup_outlasts_ctrl_c(lanlab: Lanlab, folder: Path) -> None:
         time.sleep(1.2)
         command.process.send_signal(signal.SIGINT)
         said = command.end()
-        left = command.left()
+        # It was ended by a signal, which a busy system takes its time for.
+        until(lambda: not command.left(), "the end of the cleanup")
 
-    assert (said.code, left) == (1, [])
+    assert said.code == 1
     assert (folder / "cleanup").read_text() == "begun\n"

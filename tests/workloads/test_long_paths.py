@@ -73,7 +73,7 @@ def test_tcp_is_set_up_and_ends_on_a_path_that_is_longer_than_the_idle_time_out(
     with opened("300ms") as pair:
         trial = pair.trial("stream", transport="tcp", messages=20, silence_s=0.25)
         assert trial.target["total_bytes"] == 20 * 1408
-        check_echo(pair, 0.3, transport="tcp", requests=1)
+        check_echo(pair, 0.3, transport="tcp", requests=3)
 
 
 def test_waits_are_those_of_a_lan_where_the_path_is_one() -> None:

@@ -1,6 +1,7 @@
 //! The largest IP packets that pass between two hosts, there and back, found by datagrams that are not
 //! fragmented: all sizes of a round are sent at once, and each round is of sizes between the largest
-//! that came and the smallest that did not.
+//! that came and the smallest that did not. Last in each goes one that is known to pass, or that every
+//! path carries: until that is answered either host may stand still, and nothing is known of the others.
 //!
 //! # Driving it
 //!
@@ -58,6 +59,9 @@ pub struct PathSearch {
     /// Sizes of this round, and those that are still to be sent.
     tried: Vec<u32>,
     queue: VecDeque<u32>,
+    /// A size that passes, the last of this round and of no other, and whether it was answered.
+    control: u32,
+    is_answered: bool,
     began: Instant,
     /// When all are sent again, once.
     again_at: Option<Instant>,
@@ -76,13 +80,15 @@ impl PathSearch {
             back: unknown,
             tried: Vec::new(),
             queue: VecDeque::new(),
+            control: floor.min(most) + 1,
+            is_answered: false,
             began: now,
             again_at: None,
             round_ends: now,
             deadline: now.plus_nanos(within_ns),
             round_trip_ns: None,
         };
-        search.begin_round(vec![most, floor.min(most)], now);
+        search.begin_round(vec![most], now);
         search
     }
 
@@ -95,8 +101,15 @@ impl PathSearch {
         self.began = now;
         self.again_at = Some(now.plus_nanos(wait_ns / 2));
         self.round_ends = now.plus_nanos(wait_ns);
-        self.queue = sizes.iter().copied().collect();
+        // A late answer to one of an earlier round would say nothing of this one.
+        self.control -= 1;
+        self.is_answered = false;
         self.tried = sizes;
+        self.enqueue();
+    }
+
+    fn enqueue(&mut self) {
+        self.queue = self.tried.iter().copied().chain([self.control]).collect();
     }
 
     /// The size of the packet to send now, if any.
@@ -106,7 +119,8 @@ impl PathSearch {
 
     /// A packet of this size has come to the other host.
     pub fn handle_seen(&mut self, size: u32, now: Instant) {
-        if self.tried.contains(&size) {
+        self.is_answered |= size == self.control;
+        if size == self.control || self.tried.contains(&size) {
             self.there.pass(size);
             let round_trip_ns = now.nanos_since(self.began);
             self.round_trip_ns =
@@ -117,7 +131,7 @@ impl PathSearch {
     /// One of this size has come back.
     pub fn handle_whole(&mut self, size: u32, now: Instant) {
         self.handle_seen(size, now);
-        if self.tried.contains(&size) {
+        if size == self.control || self.tried.contains(&size) {
             self.back.pass(size);
         }
     }
@@ -135,13 +149,13 @@ impl PathSearch {
             self.end_round(now);
         } else if self.again_at.is_some_and(|at| now >= at) {
             self.again_at = None;
-            self.queue = self.tried.iter().copied().collect();
+            self.enqueue();
         }
     }
 
     fn end_round(&mut self, now: Instant) {
-        if self.there.passed == 0 {
-            // No answer so far.
+        let largest = self.tried.last().copied().unwrap_or(0);
+        if !self.is_answered && self.there.passed < largest {
             return self.begin_round(self.tried.clone(), now);
         }
         for size in &self.tried {
@@ -237,32 +251,34 @@ mod tests {
     #[test]
     fn a_round_is_sent_twice_and_its_length_follows_the_round_trip() {
         let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
-        assert_eq!(sent(&mut search), [576, 1500]);
+        assert_eq!(sent(&mut search), [1500, 576]);
         assert_eq!(search.poll_timeout(), at_ms(70));
         search.handle_timeout(at_ms(69));
         assert_eq!(sent(&mut search), [0_u32; 0]);
         search.handle_timeout(at_ms(70));
-        assert_eq!((sent(&mut search), search.poll_timeout()), (vec![576, 1500], at_ms(140)));
+        assert_eq!((sent(&mut search), search.poll_timeout()), (vec![1500, 576], at_ms(140)));
         // No answer: the same again. One of a size that was not sent is none.
         search.handle_seen(1000, at_ms(75));
         search.handle_whole(1000, at_ms(75));
         search.handle_timeout(at_ms(140));
-        assert_eq!((sent(&mut search), search.found()), (vec![576, 1500], None));
+        assert_eq!((sent(&mut search), search.found()), (vec![1500, 575], None));
         // The round trip is the shorter of 10 and 12 ms.
-        search.handle_seen(576, at_ms(150));
-        search.handle_whole(576, at_ms(152));
+        search.handle_seen(576, at_ms(145));
+        search.handle_seen(575, at_ms(150));
+        search.handle_whole(575, at_ms(152));
         search.handle_timeout(at_ms(152));
         assert_eq!(sent(&mut search), [0_u32; 0], "1500 may still come");
         search.handle_timeout(at_ms(280));
-        // Twelve sizes at even distances between 576 and 1500; none can come back that is larger.
-        let sizes = [647, 718, 789, 860, 931, 1002, 1073, 1144, 1215, 1286, 1357, 1428];
+        // Twelve sizes at even distances between 575 and 1500; none can come back that is larger.
+        let sizes = [646, 717, 788, 859, 930, 1001, 1073, 1144, 1215, 1286, 1357, 1428, 574];
         assert_eq!(sent(&mut search), sizes);
         assert_eq!(search.poll_timeout(), at_ms(300));
         let bounds = |least, most| Bounds { least, most };
-        assert_eq!(search.found(), Some((bounds(576, 1499), bounds(576, 1500))));
-        search.handle_whole(1002, at_ms(290));
+        assert_eq!(search.found(), Some((bounds(575, 1499), bounds(575, 1500))));
+        search.handle_whole(1001, at_ms(290));
+        search.handle_whole(574, at_ms(291));
         search.handle_timeout(at_ms(320));
-        assert_eq!(search.found(), Some((bounds(1002, 1072), bounds(1002, 1500))));
+        assert_eq!(search.found(), Some((bounds(1001, 1072), bounds(1001, 1500))));
         assert!(!search.is_done(at_ms(1_999)) && search.is_done(at_ms(2_000)));
     }
 
@@ -324,6 +340,29 @@ mod tests {
         assert!(there.least <= 1400 && 1400 <= there.most && there.most < 1500, "{there:?}");
         assert!(back.least <= 1400 && 1400 <= back.most, "{back:?}");
         assert_eq!(took_ms, 300);
+    }
+
+    #[test]
+    fn a_host_that_stands_still_makes_no_size_too_long() {
+        let bounds = |least, most| Bounds { least, most };
+        let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
+        search.handle_whole(576, at_ms(1));
+        search.handle_timeout(at_ms(140));
+        let found = search.found();
+        assert_eq!(found, Some((bounds(576, 1499), bounds(576, 1500))));
+        let round = sent(&mut search);
+        // Nothing comes within this round's time, nor the next one's; so both are sent once more.
+        for ms in [160, 180] {
+            search.handle_timeout(at_ms(ms));
+            assert_eq!(search.found(), found);
+            assert_eq!(sent(&mut search)[..12], round[..12]);
+        }
+        // What was sent first comes late: the last of this round has still not come.
+        for size in &round {
+            search.handle_whole(*size, at_ms(199));
+        }
+        search.handle_timeout(at_ms(200));
+        assert_eq!(search.found(), Some((bounds(1428, 1499), bounds(1428, 1500))));
     }
 
     #[test]
