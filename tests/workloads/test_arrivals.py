@@ -86,3 +86,11 @@ def test_an_echo_without_a_reply_fails() -> None:
         check_echo(1400, 0.5, {**REQUESTED, "late_replies": 3}, QUIET)
     assert caught.value.hint == "allow more by --timeout"
     check_echo(1400, 1.0, {**REQUESTED, "replies": 1}, QUIET)
+
+
+def test_an_echo_that_sent_no_request_in_its_time_fails() -> None:
+    """Its last one of the warm-up was still waited for: nothing was measured."""
+    none = {**REQUESTED, "requests": 0, "late_replies": 0}
+    with pytest.raises(EngineError, match="no request was sent in the measured time") as caught:
+        check_echo(1400, 1.0, none, QUIET)
+    assert caught.value.code == "echo.nothing_sent"

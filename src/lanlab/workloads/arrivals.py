@@ -83,11 +83,20 @@ def check_echo(
         timeout_s: Within which, if that was asked for; `None`: as the path is long.
 
     Raises:
-        EngineError: None was, and no loss explains it that lanlab's own medium was asked for.
+        EngineError: None was, and no loss explains it that lanlab's own medium was asked for; or
+            none was sent.
     """
     count = requested["requests"]
-    if requested["replies"] > 0 or count == 0:
+    if requested["replies"] > 0:
         return
+    if count == 0:
+        # As when the last one of the warm-up is waited for longer than all the rest takes.
+        raise EngineError(
+            "echo.nothing_sent",
+            "no request was sent in the measured time",
+            hint="measure longer by --time, wait less for a reply by --timeout, or send less often "
+            "by --rate",
+        )
     late = requested["late_replies"]
     if late > 0:
         within = "in time" if timeout_s is None else f"within {timeout_s:g} s"
