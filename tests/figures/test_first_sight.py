@@ -16,9 +16,9 @@ from lanlab.figures.far_limits import without_far_limits
 from lanlab.figures.gather import in_order
 from lanlab.figures.labels import with_distinct_labels
 from lanlab.figures.look_matplotlib import GUIDE_LINE, LIMIT_LINE, legend_names
+from lanlab.figures.number_text import with_interval
 from lanlab.figures.overlaid import overlaid
 from lanlab.figures.registry import build_figure
-from lanlab.figures.wording import with_interval
 from lanlab.studies.model import Figure
 
 SIZE, RATE = Axis("message size", "B"), Axis("goodput", "Mbit/s")

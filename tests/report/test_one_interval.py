@@ -14,8 +14,9 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from lanlab.analysis.findings import judge_run
 from lanlab.analysis.statistics import condition_mean
 from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.number_text import with_interval
 from lanlab.figures.registry import build_figure
-from lanlab.figures.wording import quantity, with_interval
+from lanlab.figures.wording import quantity
 from lanlab.report.above_limit import ABOVE, above_limit_remark
 from lanlab.report.answer import sentences
 from lanlab.report.comparison import between_runs

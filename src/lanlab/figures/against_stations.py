@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.figures.chart import Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart
+from lanlab.figures.number_text import plain
 from lanlab.figures.station_curves import (
     asymptotic_response_s,
     chart_along,
@@ -14,7 +15,7 @@ from lanlab.figures.station_curves import (
     series_along,
 )
 from lanlab.figures.stations_within import response_figure, with_answer
-from lanlab.figures.wording import plain, quantity
+from lanlab.figures.wording import quantity
 
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve

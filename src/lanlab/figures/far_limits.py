@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lanlab.figures.chart import Chart, Limit
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 
 #: A linear axis that reaches this many times as far as what is drawn shows none of its differences.
 _FAR = 8.0

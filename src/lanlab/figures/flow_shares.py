@@ -9,7 +9,8 @@ from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption
-from lanlab.figures.wording import Quantity, condition_text, quantity, with_interval
+from lanlab.figures.number_text import with_interval
+from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.plan import expand
 from lanlab.store import Level, TrialRecord
 from lanlab.workloads.stream_results import flow_goodputs_bps

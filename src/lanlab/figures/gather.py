@@ -7,16 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from lanlab.analysis.published import is_own, points_for
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
+from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
-from lanlab.figures.wording import (
-    BOUNDS,
-    Quantity,
-    condition_text,
-    level_text,
-    link_text,
-    plain,
-    quantity,
-)
+from lanlab.figures.wording import BOUNDS, Quantity, condition_text, level_text, link_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study

@@ -15,7 +15,8 @@ from lanlab.analysis.loss_over_time import (
 from lanlab.analysis.over_time import REVERSE_RECEIVER
 from lanlab.figures.chart import Axis, Cells, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, caption
-from lanlab.figures.wording import condition_text, plain
+from lanlab.figures.number_text import plain
+from lanlab.figures.wording import condition_text
 from lanlab.roles import RECEIVER
 from lanlab.store import Level, TrialRecord
 

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 
 from lanlab.figures.chart import Axis, Chart, Limit, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import printed
+from lanlab.figures.number_text import plain
 from lanlab.figures.published_tables import PublishedFigure
 from lanlab.figures.published_values import levels_text
-from lanlab.figures.wording import Quantity, plain, quantity
+from lanlab.figures.wording import Quantity, quantity
 from lanlab.studies import Published, PublishedValue, Study
 
 _SIZE = "message_size_bytes"

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from lanlab.analysis.published import printed_trials
 from lanlab.analysis.rereading_trials import printed_step
 from lanlab.analysis.summary import standard_deviation
-from lanlab.figures.wording import Quantity, name_of, plain, quantity
+from lanlab.figures.number_text import plain
+from lanlab.figures.wording import Quantity, name_of, quantity
 from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue, Study
 

@@ -9,7 +9,8 @@ from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, caption, points_of
-from lanlab.figures.wording import plain, quantity
+from lanlab.figures.number_text import plain
+from lanlab.figures.wording import quantity
 from lanlab.studies import Study
 
 

@@ -8,7 +8,8 @@ from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.summary import Summary, condition_key
 from lanlab.figures.chart import Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
-from lanlab.figures.wording import plain, quantity
+from lanlab.figures.number_text import plain
+from lanlab.figures.wording import quantity
 from lanlab.studies.scaling import is_numeric
 
 _TEXT = (

@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
-from lanlab.figures.number_text import number as number
-from lanlab.figures.number_text import percent as percent
-from lanlab.figures.number_text import plain as plain
-from lanlab.figures.number_text import with_interval as with_interval
+from lanlab.figures.number_text import number, plain
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES
 from lanlab.store import Level, RunRecord

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lanlab.analysis.summary import Summary
 from lanlab.analysis.wires import wire_of
-from lanlab.figures.wording import condition_text, number, percent, quantity, with_interval
+from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.store import RunRecord
 from lanlab.studies import Study
 

@@ -25,7 +25,8 @@ from lanlab.analysis.simulated import (
     kept_accuracies,
 )
 from lanlab.analysis.simulated_run import run_accuracies
-from lanlab.figures.wording import BOUNDS, level_text, number, percent, quantity
+from lanlab.figures.number_text import number, percent
+from lanlab.figures.wording import BOUNDS, level_text, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study

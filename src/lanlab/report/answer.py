@@ -12,9 +12,10 @@ from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
 from lanlab.analysis.published import points_for, published_numbers
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean, summarise
+from lanlab.figures.number_text import number, percent, plain, with_interval
 from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import condition_text, number, percent, plain, quantity, with_interval
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.accuracy_table import missed_in
 from lanlab.report.analyses import Analyses

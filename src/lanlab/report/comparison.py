@@ -18,7 +18,8 @@ from lanlab.analysis.comparison_runs import (
 from lanlab.analysis.comparison_sides import Run, Side
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.run_spread import Others
-from lanlab.figures.wording import condition_text, level_text, number, quantity
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.comparison_remarks import remarks, run_state
 from lanlab.report.comparison_table import (

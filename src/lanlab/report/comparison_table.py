@@ -12,15 +12,14 @@ from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.analysis.comparison_runs import Unlike
 from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
+from lanlab.figures.number_text import number, with_interval
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
     condition_text,
     level_text,
-    number,
     quantity,
     values_text,
-    with_interval,
 )
 from lanlab.report.comparison_text import effect_text, p_text, verdict_text
 from lanlab.report.metric_table import DISTURBED

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lanlab.analysis.comparison import LEVEL, Compared
-from lanlab.figures.wording import Quantity, condition_text, number, plain, quantity
+from lanlab.figures.number_text import number, plain
+from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.report.modes_text import mode_sentences
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction

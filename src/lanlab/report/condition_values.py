@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.wording import condition_text, quantity, with_interval
+from lanlab.figures.number_text import with_interval
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord

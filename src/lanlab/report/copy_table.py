@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanlab.analysis.attempts import counting
-from lanlab.figures.wording import condition_text, percent, quantity
+from lanlab.figures.number_text import percent
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.plan import expand
 from lanlab.report.copy_text import caches_words, checked_words, moved_words
 from lanlab.report.cost_table import cost_table

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
-from lanlab.figures.wording import condition_text, number, quantity, with_interval
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study

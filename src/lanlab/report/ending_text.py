@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.endings import Ending, endings
-from lanlab.figures.wording import condition_text, percent
+from lanlab.figures.number_text import percent
+from lanlab.figures.wording import condition_text
 from lanlab.plan.stopping import DECIDING_TRIALS
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Study, at_scale

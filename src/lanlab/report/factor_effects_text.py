@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.factor_effects import Case, Effect, FactorEffects, Spread, factor_effects
-from lanlab.figures.wording import (
-    condition_text,
-    level_text,
-    name_of,
-    number,
-    quantity,
-    with_interval,
-)
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import condition_text, level_text, name_of, quantity
 from lanlab.report.ranking_text import joined
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from lanlab.figures.chart import Chart
 from lanlab.figures.drawing import begin
+from lanlab.figures.number_text import number
 from lanlab.figures.render_matplotlib import Drawing, to_drawing, to_files
-from lanlab.figures.wording import number
 from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table
 

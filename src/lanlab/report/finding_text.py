@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.findings.verdicts import Further, Judged, Judgement, Verdicts
-from lanlab.figures.wording import number, percent, plain, quantity
+from lanlab.figures.number_text import number, percent, plain
+from lanlab.figures.wording import quantity
 from lanlab.report.finding_names import readable
 from lanlab.studies import Finding, Study
 

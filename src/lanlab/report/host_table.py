@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.station_hosts import HostShare, host_shares
-from lanlab.figures.wording import percent
+from lanlab.figures.number_text import percent
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_time

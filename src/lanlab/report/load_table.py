@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.load_increase import Increase, LoadResult, load_results
-from lanlab.figures.wording import condition_text, number, percent
+from lanlab.figures.number_text import number, percent
+from lanlab.figures.wording import condition_text
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import TrialRecord
 from lanlab.studies import Study

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words, with_shares
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.wording import condition_text, number, percent, quantity
+from lanlab.figures.number_text import number, percent
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lanlab.analysis.pollution import medium_lateness
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 from lanlab.store import TrialRecord
 from lanlab.units import format_time
 

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, Summary, summarise
+from lanlab.figures.number_text import number, percent, with_interval
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
     condition_text,
     level_text,
-    number,
-    percent,
     quantity,
     values_text,
-    with_interval,
 )
 from lanlab.report.above_limit import ABOVE, is_above
 from lanlab.report.ending_text import HOW_ENDED

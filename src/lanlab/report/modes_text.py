@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.comparison import Compared
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 
 #: With fewer trials a side can be in one mode with all of them, and nothing shows it.
 _FEW = 10

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from lanlab.analysis.summary import summarise
 from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
-from lanlab.figures.wording import condition_text, number
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale
 

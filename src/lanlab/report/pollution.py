@@ -9,7 +9,7 @@ from lanlab.analysis.attempts import left_out
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags, host_remarks, not_judged
 from lanlab.analysis.processor_outliers import processor_outliers
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 from lanlab.report.metric_table import DISTURBED
 from lanlab.store import TrialRecord
 

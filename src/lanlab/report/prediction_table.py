@@ -9,7 +9,8 @@ from dataclasses import replace
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.model_error import widened
 from lanlab.analysis.summary import condition_key, summarise
-from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord

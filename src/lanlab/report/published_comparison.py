@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.wording import as_printed, level_text, quantity, with_interval
+from lanlab.figures.number_text import with_interval
+from lanlab.figures.wording import as_printed, level_text, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, obtained, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale

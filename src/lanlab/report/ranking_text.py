@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from lanlab.analysis.ranking import Ranked, Ranking, rankings
+from lanlab.figures.number_text import number
 from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import condition_text, level_text, number, quantity
+from lanlab.figures.wording import condition_text, level_text, quantity
 from lanlab.services import SERVICES, schemes
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, at_scale

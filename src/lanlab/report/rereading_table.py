@@ -8,8 +8,9 @@ from lanlab.analysis.rereading_doubts import Doubt
 from lanlab.analysis.rereading_order import OrderDrift
 from lanlab.analysis.rereading_pairs import PrintedPair
 from lanlab.analysis.rereading_rates import CheckedRate
+from lanlab.figures.number_text import number
 from lanlab.figures.published_values import level_title
-from lanlab.figures.wording import number, quantity
+from lanlab.figures.wording import quantity
 from lanlab.report.comparison_text import p_text
 from lanlab.report.rereading_text import at_text, printed_text
 from lanlab.report.table import EMPTY, Cell, Column, Table, words

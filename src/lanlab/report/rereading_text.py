@@ -10,8 +10,9 @@ from lanlab.analysis.rereading_doubts import Doubt
 from lanlab.analysis.rereading_order import OrderDrift
 from lanlab.analysis.rereading_pairs import PrintedPair
 from lanlab.analysis.rereading_rates import CheckedRate
+from lanlab.figures.number_text import number, percent, plain
 from lanlab.figures.published_values import clock_step_ns, level_title, levels_text
-from lanlab.figures.wording import Quantity, number, percent, plain, quantity
+from lanlab.figures.wording import Quantity, quantity
 from lanlab.report.comparison_text import p_text
 from lanlab.studies import Level, Published, PublishedValue, Study
 from lanlab.units import format_time

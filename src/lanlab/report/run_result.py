@@ -9,7 +9,8 @@ from typing import Any
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.summary import condition_key
 from lanlab.errors import LabError
-from lanlab.figures.wording import number, quantity
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.store.shape import reading_records
 

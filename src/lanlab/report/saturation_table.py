@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.saturation import GoalFound, Saturation, saturations
-from lanlab.figures.wording import Quantity, number, percent, plain, quantity
+from lanlab.figures.number_text import number, percent, plain
+from lanlab.figures.wording import Quantity, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study

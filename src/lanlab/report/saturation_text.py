@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.capacity import Load
 from lanlab.analysis.saturation import GoalFound, Saturation
-from lanlab.figures.wording import Quantity, number, percent, quantity, with_interval
+from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.wording import Quantity, quantity
 from lanlab.plan import RandomLoss
 from lanlab.report.saturation_table import goal_text, highest
 from lanlab.store import Level

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.published_statements import Statement, statements
-from lanlab.figures.wording import BOUNDS, level_text, number, percent, plain, quantity
+from lanlab.figures.number_text import number, percent, plain
+from lanlab.figures.wording import BOUNDS, level_text, quantity
 from lanlab.report.table import Cell, Column, Table, obtained, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.analysis.summary import Summary, summarise
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 from lanlab.report.table import Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_time

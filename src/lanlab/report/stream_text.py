@@ -11,7 +11,7 @@ from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
 from lanlab.analysis.modes import modes_of
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 from lanlab.report.medium_text import medium_words
 from lanlab.report.one_way import one_way_text
 from lanlab.report.peer_text import peer_lines

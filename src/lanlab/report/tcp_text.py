@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lanlab.figures.wording import number
+from lanlab.figures.number_text import number
 from lanlab.store import TrialRecord
 from lanlab.units import format_size, format_time
 

@@ -9,7 +9,8 @@ from lanlab.analysis.attempts import counting
 from lanlab.analysis.modes import modes_of
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags
-from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study

@@ -12,7 +12,8 @@ from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.summary import interval_of_mean
-from lanlab.figures.wording import number, quantity, with_interval
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import quantity
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition
 from lanlab.report.cost_table import WIRE_FACTORS, WIRE_NAMES, wire_costs

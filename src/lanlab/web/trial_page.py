@@ -10,7 +10,8 @@ from lanlab.analysis.over_time import REVERSE_RECEIVER, Step, steps_of, with_ste
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import warning
 from lanlab.errors import StoreError
-from lanlab.figures.wording import condition_text, number, quantity
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.report.table import Cell, Column, Table, words
 from lanlab.roles import RECEIVER
