@@ -34,9 +34,23 @@ pub trait AtLink: Send {
         self.poll_timeout()
     }
 
-    /// Whether the link is of no use any more.
-    fn is_broken(&self) -> bool;
+    /// What the link failed with: it is of no use any more.
+    fn failure(&self) -> Option<&LinkFailure>;
+
+    /// Name of the link's interface.
+    fn interface(&self) -> &str;
+
+    /// Whether the link can still be used.
+    fn check(&self) -> io::Result<()> {
+        self.failure().map_or(Ok(()), |(kind, message)| {
+            let interface = self.interface();
+            Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
+        })
+    }
 }
+
+/// Kind and words of an error of a link, which each program there is given.
+pub type LinkFailure = (io::ErrorKind, String);
 
 /// What is at a link, and what wakes its thread.
 pub struct Shared<S> {
@@ -133,7 +147,7 @@ fn run<S: AtLink>(shared: &Shared<S>, readiness: &mut Readiness) {
             let sleep_ns = until.nanos_since(now).min(LONGEST_SLEEP_NS);
             let sleeps_until_ns = now.plus_nanos(sleep_ns).as_nanos();
             shared.sleeps_until_ns.store(sleeps_until_ns, Ordering::Relaxed);
-            if shared.is_over.load(Ordering::Acquire) || state.is_broken() {
+            if shared.is_over.load(Ordering::Acquire) || state.failure().is_some() {
                 return;
             }
             (has_more, sleep_ns)

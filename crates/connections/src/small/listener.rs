@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use super::shared::{Accepted, Shared, State};
 use super::stream::SmallStream;
+use crate::link_thread::AtLink;
 
 /// A port that listens; dropped, it does no more, and connections that were not taken are given up.
 #[derive(Debug)]

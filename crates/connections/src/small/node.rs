@@ -12,7 +12,7 @@ use lanlab_stack::ip::small::{FIRST_PORT, Facts, PORTS};
 use lanlab_stack::ip::{ConnectionId, FramedStation, Reach, Refusal, Station, StationConfig};
 use lanlab_wire::ethernet::Mac;
 
-use crate::link_thread::{LINK, LinkThread};
+use crate::link_thread::{AtLink, LINK, LinkThread};
 use crate::wired::FrameLink;
 
 use super::listener::SmallListener;

@@ -1,7 +1,7 @@
 //! A station with its link, as its thread and those with work share it.
 
 use std::collections::VecDeque;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::task::{Context, Waker};
 
@@ -9,7 +9,7 @@ use lanlab_os as os;
 use lanlab_stack::ip::{ConnectionId, Event, FramedStation, Reach, Station};
 use lanlab_units::Instant;
 
-use crate::link_thread::{self, AtLink};
+use crate::link_thread::{self, AtLink, LinkFailure};
 use crate::wired::FrameLink;
 
 /// Most frames that are received before the lock is given away.
@@ -32,7 +32,7 @@ pub struct State {
     /// Connections that peers have opened and no program has taken.
     pub accepted: VecDeque<Accepted>,
     /// Why the link is of no use any more.
-    pub broken: Option<(ErrorKind, String)>,
+    pub broken: Option<LinkFailure>,
     pub next_port: u16,
     /// As it was when they were last woken.
     reach: Reach,
@@ -85,17 +85,6 @@ impl State {
     pub fn wait(&mut self, cx: &Context<'_>) {
         if !self.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
             self.waiting.push(cx.waker().clone());
-        }
-    }
-
-    /// Whether the link can still be used.
-    pub fn check(&self) -> io::Result<()> {
-        match &self.broken {
-            None => Ok(()),
-            Some((kind, message)) => {
-                let interface = self.link.interface();
-                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
-            }
         }
     }
 }
@@ -153,8 +142,12 @@ impl AtLink for State {
         [self.framed.station.poll_timeout(), retry_at].into_iter().flatten().min()
     }
 
-    fn is_broken(&self) -> bool {
-        self.broken.is_some()
+    fn failure(&self) -> Option<&LinkFailure> {
+        self.broken.as_ref()
+    }
+
+    fn interface(&self) -> &str {
+        self.link.interface()
     }
 }
 

@@ -13,6 +13,7 @@ use lanlab_stack::ip::{ConnectionFacts, ConnectionId, Received};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::shared::Shared;
+use crate::link_thread::AtLink;
 
 /// A connection; dropped, it is closed.
 #[derive(Debug)]

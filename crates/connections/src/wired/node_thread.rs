@@ -19,7 +19,7 @@ use super::reader::Reader;
 use super::recording::sink_of;
 use super::shared::Shared;
 use super::state::State;
-use crate::link_thread::LinkThread;
+use crate::link_thread::{AtLink, LinkThread};
 
 /// A node at a link, which ends when the last that uses it is dropped.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{NotSent, SessionId};
 
 use super::shared::Shared;
+use crate::link_thread::AtLink;
 
 /// A session, which is closed when this is dropped.
 #[derive(Debug)]

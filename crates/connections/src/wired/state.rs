@@ -1,6 +1,6 @@
 //! A node with its link, as the thread of the link and those with work share them.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 
@@ -11,7 +11,7 @@ use super::frame_link::FrameLink;
 use super::inboxes::{Inboxes, Then};
 use super::reader::Reader;
 use super::recording::Sink;
-use crate::link_thread::AtLink;
+use crate::link_thread::{AtLink, LinkFailure};
 
 /// Longest frame that is read: longer ones are none of these protocols.
 const LONGEST_FRAME_BYTES: usize = 2048;
@@ -54,7 +54,7 @@ pub struct State {
     pub readiness: Readiness,
     pub ready_waiters: Vec<Waker>,
     /// Why the link is of no use any more.
-    pub broken: Option<(ErrorKind, String)>,
+    pub broken: Option<LinkFailure>,
     pub counts: LinkCounts,
     /// Where frames of both directions are written.
     pub sink: Option<Sink>,
@@ -199,17 +199,6 @@ impl State {
         self.ready_waiters.drain(..).for_each(Waker::wake);
         self.inboxes.wake_all();
     }
-
-    /// Whether the link can still be used.
-    pub fn check(&self) -> io::Result<()> {
-        match &self.broken {
-            None => Ok(()),
-            Some((kind, message)) => {
-                let interface = self.link.interface();
-                Err(io::Error::new(*kind, format!("interface `{interface}`: {message}")))
-            }
-        }
-    }
 }
 
 impl AtLink for State {
@@ -268,7 +257,11 @@ impl AtLink for State {
         [self.node.poll_timeout(), look_at].into_iter().flatten().min()
     }
 
-    fn is_broken(&self) -> bool {
-        self.broken.is_some()
+    fn failure(&self) -> Option<&LinkFailure> {
+        self.broken.as_ref()
+    }
+
+    fn interface(&self) -> &str {
+        self.link.interface()
     }
 }
