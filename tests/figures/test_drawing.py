@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -27,8 +28,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The processes that are started, two in a block."""
     found: list[subprocess.Popen[bytes]] = []
 
-    def start(*of: object, **how: object) -> subprocess.Popen[bytes]:
-        found.append(popen(*of, **how))  # type: ignore[call-overload]
+    def start(*of: Any, **how: Any) -> subprocess.Popen[bytes]:
+        found.append(popen(*of, **how))
         return found[-1]
 
     popen = subprocess.Popen
