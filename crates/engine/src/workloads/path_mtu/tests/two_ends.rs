@@ -85,6 +85,7 @@ fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
         (probed, sent, answered, ended.unwrap())
     });
     assert_eq!((probed.there, probed.back, probed.was_told), (all, all, false));
-    assert!((2..=sent).contains(&answered), "{answered} of {sent}");
+    // The search ends with the answer to the largest packet, maybe before the other one is read.
+    assert!((1..=sent).contains(&answered), "{answered} of {sent}");
     assert_eq!(ended.code, "cancelled");
 }
