@@ -5,16 +5,19 @@ evenly they are served.
     .venv/bin/python bench/iperf3_clients.py --runs 3      # on a quiet machine, 2 minutes
 
 Over loopback, TCP as fast as possible, to the server and from it, in turns. CPU time is that of the
-whole engine, from its start to its end.
+whole engine, from its start to its end, and of both ends together: the kernel books the work of a
+loopback on whichever end happens to run.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +34,8 @@ WAYS = {"to": (), "from": ("-R",)}
 class Served:
     """What some clients at once came to."""
 
-    cpu_ns_per_byte: float
+    server_cpu_ns_per_byte: float
+    both_cpu_ns_per_byte: float
     rate_bps: float
     jain: float
 
@@ -44,6 +48,7 @@ def served(program: str, way: str, clients: int, seconds: int) -> Served:
         RuntimeError: One was not served to its end.
     """
     ended: list[dict[str, Any]] = []
+    before_s = ended_programs_cpu_s()
     wanted = WantedPeers("iperf3", ADDRESS, 0, clients, seconds + WITHIN_S, None)
     with serving_peers(wanted, ended.append) as server:
         argv = [program, "-c", ADDRESS, "-p", str(server.port), "-t", str(seconds), *WAYS[way]]
@@ -54,14 +59,31 @@ def served(program: str, way: str, clients: int, seconds: int) -> Served:
             for one in running:
                 one.kill()
                 one.wait()
+        clients_cpu_ns = 1e9 * (ended_programs_cpu_s() - before_s)
     done = server.done
     key = "received_bytes" if way == "to" else "sent_bytes"
     moved = [client[key] for client in ended if client["error"] is None]
     if done is None or any(codes) or len(moved) != clients:
         raise RuntimeError(f"{len(moved)} of {clients} clients were served; exit codes {codes}")
+    server_cpu_ns = done["engine_cpu_ns"]
     return Served(
-        done["engine_cpu_ns"] / done["moved_bytes"], 8 * sum(moved) / seconds, jain_index(moved)
+        server_cpu_ns / done["moved_bytes"],
+        (server_cpu_ns + clients_cpu_ns) / done["moved_bytes"],
+        8 * sum(moved) / seconds,
+        jain_index(moved),
     )
+
+
+def ended_programs_cpu_s() -> float:
+    """CPU time of the programs that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+COSTS: dict[str, Callable[[list[Served]], float]] = {
+    "the server": lambda runs: statistics.median(run.server_cpu_ns_per_byte for run in runs),
+    "both ends": lambda runs: statistics.median(run.both_cpu_ns_per_byte for run in runs),
+}
 
 
 def main() -> None:
@@ -81,17 +103,17 @@ def main() -> None:
         for _ in range(asked.runs):
             for clients, runs in found.items():
                 runs.append(served(program, way, clients, asked.seconds))
-        costs = {
-            clients: statistics.median(run.cpu_ns_per_byte for run in runs)
-            for clients, runs in found.items()
-        }
         for clients, runs in found.items():
             rate_bps = statistics.median(run.rate_bps for run in runs)
             least = min(run.jain for run in runs)
+            costs = "; ".join(
+                f"CPU of {end} {1000 * cost(found[clients]):6.1f} ps/B, "
+                f"{cost(found[clients]) / cost(found[1]):.2f} times that of one"
+                for end, cost in COSTS.items()
+            )
             print(
                 f"{way:>4} the server  {clients:>3} at once  {rate_bps / 1e9:6.2f} Gbit/s  "
-                f"{1000 * costs[clients]:6.1f} ps/B of CPU, {costs[clients] / costs[1]:.2f} times "
-                f"that of one  Jain's index {least:.3f} at least",
+                f"{costs}  Jain's index {least:.3f} at least",
                 flush=True,
             )
 
