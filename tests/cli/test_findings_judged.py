@@ -109,8 +109,15 @@ def test_a_check_passes_what_is_not_tested_unless_it_is_strict(
     assert (mild.code, strict.code) == (0, 1)
     counts = "(1 holds, 0 do not hold, 0 undecided, 1 not tested)"
     assert mild.out.rstrip().endswith(f"check passed {counts}")
-    assert "still-more  not tested" in mild.out
+    assert "1 not tested by run" in mild.out and ": still-more. " in " ".join(mild.out.split())
+    assert "still-more  not tested" in strict.out
     assert strict.out.rstrip().endswith(f"check failed: still-more {counts}")
+    runs = [f"--run={run['run']}" for run in lanlab("runs", "--json").json()["runs"]]
+    both = lanlab("findings", "rates.toml", *runs).out
+    assert "more" in both and "Twice that rate" not in both
+    assert "1 not tested by these runs: still-more. " in " ".join(both.split())
+    whole = lanlab("findings", "rates.toml", *runs, "-v").out
+    assert "still-more" in whole and "not tested by" not in whole
 
 
 def test_a_check_that_decides_nothing_does_not_pass(lanlab: Lanlab, folder: Path) -> None:
@@ -183,6 +190,19 @@ def test_published_findings_are_judged_by_their_own_numbers(lanlab: Lanlab) -> N
     assert "6 hold, 0 do not hold, 8 undecided, 0 not tested" in lines[-1]
 
 
+def test_what_was_not_tested_is_one_line(lanlab: Lanlab) -> None:
+    """Of Poo & Tan's findings print tests few: the others are counted, and shown if asked for."""
+    said, whole = lanlab("findings", "poo-tan").out, lanlab("findings", "poo-tan", "-v").out
+
+    ids = re.findall(r"^(\w+)  not tested", whole, re.M)
+    assert len(ids) > 10 and "not tested by" not in whole
+    folded = " ".join(said.split())
+    assert f"{len(ids)} not tested by what was published: {', '.join(ids)}." in folded
+    assert not re.search(r"^\w+  not tested", said, re.M)
+    tested = re.findall(r"^\w+  (?!not tested).*$", whole, re.M)
+    assert tested and re.findall(r"^\w+  (?=holds|does|undecided).*$", said, re.M) == tested
+
+
 def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> None:
     write(folder, HOLDS)
     lanlab("run", "small.toml", "--testbed", "loopback")
@@ -239,7 +259,7 @@ _UNREADABLE = re.compile(
 @pytest.mark.parametrize("name", known_studies())
 def test_verdicts_on_print_are_sentences_that_can_be_read(name: str, lanlab: Lanlab) -> None:
     """An interval is named for what it is, a p for what it belongs to."""
-    said = lanlab("findings", name).out
+    said = lanlab("findings", name, "--verbose").out
 
     lines = [line for line in said.splitlines() if line.startswith("    - ")]
     assert not [line for line in lines if _UNREADABLE.search(line)]

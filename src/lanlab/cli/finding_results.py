@@ -83,24 +83,35 @@ def print_checked(
             }
             print_json({**run_as_json(run, trials), "check": checked})
             return _CODES[outcome]
-    print_verdicts(verdicts, Study.model_validate(run.study))
+    # What fails a strict check is shown whole.
+    print_verdicts(verdicts, Study.model_validate(run.study), verbose=check.is_strict)
     because = f": {', '.join(reasons)}" if reasons else ""
     answer().print(f"check {outcome}{because} ({counts(verdicts)})", soft_wrap=True)
     return _CODES[outcome]
 
 
-def print_verdicts(verdicts: Verdicts, study: Study) -> None:
-    """Each finding with its verdict and what that rests on; then how many of each."""
+def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -> None:
+    """Each finding with its verdict and what that rests on; then how many of each.
+
+    Args:
+        verbose: Whether those that were not tested are shown, too, and not only counted.
+    """
+    from lanlab.report.evidence_table import is_tested
     from lanlab.report.finding_text import (
         claim_origin,
         counts_sentence,
         evidence_lines,
+        untested_line,
         verdict_text,
     )
 
     console = answer()
-    for one in verdicts.judgements:
+    shown = [one for one in verdicts.judgements if verbose or is_tested(one)]
+    for one in shown:
         console.print(f"{one.finding.id}  {verdict_text(one)}", style="bold", soft_wrap=True)
         claim = f"    {claim_origin(one.finding)}{one.finding.claim}"
         print_lines("\n".join([claim, *(f"    - {line}" for line in evidence_lines(one, study))]))
+    untested = [one.finding for one in verdicts.judgements if one not in shown]
+    if untested:
+        print_lines(untested_line(untested, verdicts.on))
     print_lines(counts_sentence(verdicts))

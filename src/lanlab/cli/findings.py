@@ -30,6 +30,10 @@ def findings(
         ),
     ] = None,
     store: StoreOption = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Also findings that were not tested, and why."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check the findings of a study, with the numbers of each verdict.
@@ -81,42 +85,66 @@ def findings(
     if len(bodies) > 1:
         if loaded.published.value:
             bodies = {"": judge_published(loaded), **bodies}
-        _print_beside(loaded, bodies, [(one, trials[one.id]) for one in found], as_json)
+        of_runs = [(one, trials[one.id]) for one in found]
+        if as_json:
+            _print_bodies_as_json(loaded, bodies, of_runs)
+        else:
+            _print_bodies(loaded, bodies, of_runs, verbose=verbose)
         return
     ((run_id, verdicts),) = bodies.items()
     if as_json:
         print_json({"study": loaded.study.id, "run": run_id or None, **verdicts_as_data(verdicts)})
         return
-    print_verdicts(verdicts, loaded.study)
+    print_verdicts(verdicts, loaded.study, verbose=verbose)
 
 
-def _print_beside(
+def _print_bodies_as_json(
     loaded: LoadedStudy,
     bodies: dict[str, Verdicts],
     runs: list[tuple[RunRecord, list[TrialRecord]]],
-    as_json: bool,
 ) -> None:
-    """Several bodies of evidence, a column each: what is fastest, its numbers, and the verdicts."""
+    """All judgements of several bodies of evidence, and what is fastest."""
     from lanlab.analysis.findings import verdicts_as_data
-    from lanlab.cli.terminal import answer, print_json, print_lines
-    from lanlab.report.evidence_table import evidence_table, kind_of
+    from lanlab.cli.terminal import print_json
+    from lanlab.report.evidence_table import kind_of
     from lanlab.report.fastest import fastest
-    from lanlab.report.fitted import Fitted
     from lanlab.report.values_table import values_table
 
     values = values_table(loaded.published, runs)
     answers = fastest(loaded, runs) if values.rows else []
-    if as_json:
-        evidence = [
-            {"kind": kind_of(one), "run": name or None, **verdicts_as_data(one)}
-            for name, one in bodies.items()
-        ]
-        asked = {"fastest": [one.to_json() for one in answers], "values": values.to_json()}
-        print_json({"study": loaded.study.id, "evidence": evidence, **(asked if answers else {})})
-        return
-    for one in answers:
+    evidence = [
+        {"kind": kind_of(one), "run": name or None, **verdicts_as_data(one)}
+        for name, one in bodies.items()
+    ]
+    asked = {"fastest": [one.to_json() for one in answers], "values": values.to_json()}
+    print_json({"study": loaded.study.id, "evidence": evidence, **(asked if answers else {})})
+
+
+def _print_bodies(
+    loaded: LoadedStudy,
+    bodies: dict[str, Verdicts],
+    runs: list[tuple[RunRecord, list[TrialRecord]]],
+    *,
+    verbose: bool,
+) -> None:
+    """Several bodies of evidence, a column each: what is fastest, its numbers, and the verdicts."""
+    from lanlab.cli.terminal import answer, print_lines
+    from lanlab.report.evidence_table import evidence_table, findings_in, tested_by_runs
+    from lanlab.report.fastest import fastest
+    from lanlab.report.finding_text import untested_line
+    from lanlab.report.fitted import Fitted
+    from lanlab.report.values_table import values_table
+
+    values = values_table(loaded.published, runs)
+    for one in fastest(loaded, runs) if values.rows else ():
         print_lines(one.text)
     if values.rows:
         answer(markup=True).print(Fitted(values, values.title))
-    table = evidence_table(list(bodies.values()))
-    answer(markup=True).print(Fitted(table, table.title))
+    found = list(bodies.values())
+    shown = findings_in(found) if verbose else tested_by_runs(found)
+    if shown:
+        table = evidence_table(found, shown)
+        answer(markup=True).print(Fitted(table, table.title))
+    untested = [finding for finding in findings_in(found) if finding not in shown]
+    if untested:
+        print_lines(untested_line(untested, "these runs"))

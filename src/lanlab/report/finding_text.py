@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.findings.systems import THIS_SYSTEM
@@ -53,6 +54,17 @@ def counts(verdicts: Verdicts) -> str:
         f"{verdicts.count('not tested')} not tested",
     ]
     return ", ".join(parts)
+
+
+def untested_line(findings: Sequence[Finding], by: str) -> str:
+    """Findings without a verdict in one line.
+
+    Args:
+        by: The evidence, as in `these runs`.
+    """
+    ids = ", ".join(finding.id for finding in findings)
+    how = "`lanlab findings --verbose` shows them, and why."
+    return f"{len(findings)} not tested by {by}: {ids}. {how}"
 
 
 def verdict_text(judgement: Judgement) -> str:
