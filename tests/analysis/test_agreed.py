@@ -12,7 +12,7 @@ from copy_runs import copy_run, copy_study
 from lanlab.analysis.agreed import agreed_words, all_agreed_words
 from lanlab.analysis.comparison_facts import differing_facts
 from lanlab.cli.results import run_as_json
-from lanlab.cli.single import as_json
+from lanlab.cli.single_json import as_json
 from lanlab.report.copy_text import moved_words
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord

@@ -14,7 +14,7 @@ from missing import missing
 
 from lanlab.cli import complete
 from lanlab.cli.drivers import print_drivers
-from lanlab.cli.single import as_json
+from lanlab.cli.single_json import as_json
 from lanlab.store import RunRecord, TrialRecord
 
 RUN = RunRecord(

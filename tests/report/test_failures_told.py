@@ -13,7 +13,7 @@ from synthetic_runs import SyntheticRun, synthetic_run
 
 from lanlab.analysis import summarise
 from lanlab.cli.results import run_as_json
-from lanlab.cli.single import as_json
+from lanlab.cli.single_json import as_json
 from lanlab.figures.registry import build_figure
 from lanlab.plan import PlannedTrial
 from lanlab.report.analyses import Analyses

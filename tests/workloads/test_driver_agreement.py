@@ -17,7 +17,8 @@ from peer_finding import peer_program
 from quiet_machine import figure_test
 
 from lanlab.analysis.summary import interval_of_mean
-from lanlab.cli.single import by_driver, measure
+from lanlab.cli.single import measure
+from lanlab.cli.single_json import by_driver
 from lanlab.errors import UnmetNeed
 from lanlab.store import Level, TrialRecord
 

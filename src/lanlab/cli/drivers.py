@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from lanlab.cli.single import by_driver, mean_metrics
+from lanlab.cli.single_json import by_driver, mean_metrics
 from lanlab.store import RunRecord, TrialRecord
 
 #: Means of counts that differ by less are the same.

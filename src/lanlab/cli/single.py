@@ -5,13 +5,11 @@ any other.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lanlab import captures
 from lanlab.cli.options import path_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks
 from lanlab.errors import UsageError
@@ -292,6 +290,7 @@ def is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) 
     """Print the table of a scan, or the object that was asked for; whether that was the answer."""
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
+    from lanlab.cli.single_json import as_json
     from lanlab.cli.terminal import print_json
 
     if is_scan(run):
@@ -301,81 +300,6 @@ def is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) 
     else:
         return False
     return True
-
-
-def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
-    """
-    One object: the results by their keys in the store, and where they come from. With several
-    trials each number is the mean of those that ended well, and `trials` holds each. With several
-    drivers each has numbers of its own, in `drivers`.
-    """
-    from lanlab.analysis.failures import failures
-    from lanlab.analysis.measured_where import measured_where
-    from lanlab.cli.results import agreed_as_json, commands_as_json, modes_as_json
-    from lanlab.workloads.option_words import by_option
-
-    where = measured_where(run)
-    failed = {failure.trial.number: failure.to_json() for failure in failures(trials)}
-    found = by_driver(trials)
-    means = {name: mean_metrics(of_driver) for name, of_driver in found.items()}
-    parameters = dict(trials[0].parameters)
-    if len(found) > 1:
-        del parameters["driver"]
-    ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
-    # Modes of all that ended well, if they agree: an engine may choose otherwise the next time.
-    modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
-    return {
-        "run": run.id,
-        "testbed": where.testbed,
-        "link": where.link,
-        "workload": trials[0].workload,
-        "options": by_option(trials[0].workload, parameters),
-        # As the store and studies name them: the keys until 0.1.
-        "parameters": parameters,
-        "modes": modes,
-        # Each number is the mean of the first, and lacks the second.
-        "n": sum(trial.status == "done" for trial in trials),
-        "failed_trials": len(failed),
-        **captures.to_json(),
-        **({"tools": means, "drivers": means} if len(found) > 1 else next(iter(means.values()))),
-        "trials": [
-            {
-                "number": trial.number,
-                **(_tool_of(trial) if len(found) > 1 else {}),
-                "status": trial.status,
-                "error": trial.error,
-                "failure": failed.get(trial.number),
-                "pollution": trial.raw.get("pollution"),
-                "modes": modes_as_json(trial),
-                **agreed_as_json(trial),
-                **commands_as_json(trial),
-                **trial.metrics,
-            }
-            for trial in trials
-        ],
-    }
-
-
-def _tool_of(trial: TrialRecord) -> dict[str, Level]:
-    """The program that measured, by the option's name and by the key until 0.1."""
-    return {"tool": trial.parameters["driver"], "driver": trial.parameters["driver"]}
-
-
-def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:
-    """The trials of each driver, in order of execution."""
-    found: dict[str, list[TrialRecord]] = {}
-    for trial in trials:
-        found.setdefault(str(trial.parameters["driver"]), []).append(trial)
-    return found
-
-
-def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
-    """Each metric that all finished trials have, as their mean; of one trial, as it is."""
-    done = [trial.metrics for trial in trials if trial.status == "done"]
-    if len(done) == 1:
-        return dict(done[0])
-    common = [key for key in done[0] if all(key in metrics for metrics in done)] if done else []
-    return {key: math.fsum(metrics[key] for metrics in done) / len(done) for key in common}
 
 
 def finish(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from lanlab.analysis.findings.verdicts import Verdicts, findings_of
-from lanlab.analysis.measured_where import measured_where
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
@@ -39,6 +36,7 @@ from lanlab.report.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published_comparison import published_comparison_table
 from lanlab.report.rereading import Rereading, rereading
+from lanlab.report.run_facts import SINGLE, command_of, facts_of, flat_facts, measured_text
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.single_figures import (
     figures_of,
@@ -50,7 +48,6 @@ from lanlab.report.statement_table import statement_table
 from lanlab.report.table import NO_TABLE, Table
 from lanlab.report.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.store.labels import label_facts
 from lanlab.studies import (
     ExperimentAtScale,
     Published,
@@ -58,13 +55,8 @@ from lanlab.studies import (
     at_scale,
     known_studies,
     load_study,
-    waits_for,
 )
 from lanlab.studies.model import Figure
-
-#: The scale of what commands measure that take no study.
-_SINGLE = "single"
-_SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
@@ -180,8 +172,8 @@ def run_on_page(
         study=study,
         name=name,
         heading=study.title,
-        measured=_measured(run, trials),
-        facts=tuple(_facts(run, trials, study)),
+        measured=measured_text(run, trials),
+        facts=tuple(facts_of(run, trials, study)),
         answer=(),
         remarks=(),
         experiments=tuple(_experiments(run, trials, study, published, name, parts)),
@@ -205,10 +197,10 @@ def run_on_page(
         evidence=NO_TABLE,
         values=NO_TABLE,
         rereading=parts.of("published values read again", reread, Rereading(())),
-        environment=tuple(_flat("", {"testbed": run.testbed, "versions": run.versions})),
-        command=_command(run),
+        environment=tuple(flat_facts("", {"testbed": run.testbed, "versions": run.versions})),
+        command=command_of(run),
         is_built_in=run.study_id in known_studies(),
-        is_single=run.scale == _SINGLE,
+        is_single=run.scale == SINGLE,
     )
     evidence = table("bodies of evidence", lambda: _evidence(found))
     if not answer and not remarks and not parts.failed:
@@ -328,95 +320,3 @@ def _tables(
         loss_table(run, trials, study, experiment.id),
     )
     return [*tables, *(table for table in more if table.rows)]
-
-
-def _measured(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    where = measured_where(run)
-    kind = "Simulated" if where.testbed == _SIMULATED else "Measured"
-    return (
-        f"{kind} {run.started_at[:10]}, {where.testbed} ({where.link}), {len(trials)} trials; run "
-        f"{run.id}"
-    )
-
-
-def _facts(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:
-    source, link = study.source, run.testbed.get("link_facts") or {}
-    facts = []
-    if source is not None:
-        facts.append(("Published as", source.citation))
-        if source.doi:
-            facts.append(("DOI", source.doi))
-    if study.testbed.published:
-        facts.append(("Published testbed", study.testbed.published))
-    asked, topology = str(run.testbed.get("link", "")), str(link.get("topology", ""))
-    where = measured_where(run)
-    joined = asked if f":{topology}" in asked else f"{asked} {topology}".strip()
-    shape = {
-        "tbf": ", shaped by a token bucket at each sender",
-        "medium": ", each frame carried in the time that it takes on a wire",
-    }.get(str(link.get("shape", "none")), "")
-    framing = ", frames sized as on Ethernet" if link.get("framing") == "ethernet" else ""
-    if where.testbed != run.testbed.get("name"):
-        joined = where.link
-    facts.append(("Testbed here", f"{where.testbed}: {joined}{shape}{framing}"))
-    hosts: dict[str, dict[str, Any]] = run.testbed.get("facts", {}).get("hosts") or {}
-    host = next(iter(hosts.values()), {})
-    if host:
-        memory = host.get("memory_bytes")
-        parts = [
-            str(host.get("processor", "unknown processor")),
-            f"{host.get('processors', '?')} processors",
-            f"{memory / 2**30:.1f} GiB" if memory else "",
-            f"{host.get('system', '')} {host.get('kernel', '')}".strip(),
-        ]
-        facts.append(("Hosts here", ", ".join(filter(None, parts))))
-    facts += [("Run", f"{run.id} ({run.status})"), *label_facts(run)]
-    ended = f" to {run.ended_at[11:19]}" if run.ended_at else ""
-    facts.append(("When", f"{run.started_at[:10]}, {run.started_at[11:19]}{ended} UTC"))
-    scale = study.scale.get(run.scale)
-    title = f": {scale.title}" if scale and scale.title else ""
-    failed = sum(trial.status != "done" for trial in trials)
-    facts.append(("Scale", f"{run.scale}{title}"))
-    facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in study.waiting]
-    facts.append(
-        ("Trials", f"{len(trials)}, {failed} of them failed" if failed else str(len(trials)))
-    )
-    facts.append(("Seed", str(run.seed)))
-    facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(run.versions.items()))))
-    return facts
-
-
-def _command(run: RunRecord) -> str:
-    """What to type to repeat a run; empty where the record does not say."""
-    if run.command is not None:
-        words = shlex.split(run.command)
-        # One command runs several studies; each is repeated by itself.
-        if words[1:2] != ["tour"]:
-            has_seed = any(word.partition("=")[0] == "--seed" for word in words)
-            return run.command if has_seed else f"{run.command} --seed {run.seed}"
-    elif run.scale == _SINGLE:
-        return ""
-    options = {
-        "--scale": run.scale,
-        "--testbed": run.testbed.get("name"),
-        "--link": run.testbed.get("link"),
-        "--seed": run.seed,
-    }
-    words = ["lanlab", "run", run.study_id if run.study_id in known_studies() else "STUDY.toml"]
-    for option, value in options.items():
-        if value is not None:
-            words += [option, str(value)]
-    return shlex.join(words)
-
-
-def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
-    """Nested facts as dotted names and texts, all that stands in the record."""
-    if isinstance(value, Mapping):
-        return [
-            pair
-            for key in value
-            for pair in _flat(f"{prefix}.{key}" if prefix else str(key), value[key])
-        ]
-    if isinstance(value, list):
-        return [(prefix, ", ".join(map(str, value)))]
-    return [(prefix, "unknown" if value is None else str(value))]

@@ -1,0 +1,111 @@
+"""How a run was made, as a report says it: where, when, by which hosts and link, and the command
+that repeats it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lanlab.analysis.measured_where import measured_where
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.labels import label_facts
+from lanlab.studies import Study, known_studies, waits_for
+
+#: The scale of what commands measure that take no study.
+SINGLE = "single"
+_SIMULATED = "simulated"
+
+
+def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    """Where, when and how much, in a line."""
+    where = measured_where(run)
+    kind = "Simulated" if where.testbed == _SIMULATED else "Measured"
+    return (
+        f"{kind} {run.started_at[:10]}, {where.testbed} ({where.link}), {len(trials)} trials; run "
+        f"{run.id}"
+    )
+
+
+def facts_of(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:
+    """The publication, hosts, link, time, scale and seed of a run, each with its name."""
+    source, link = study.source, run.testbed.get("link_facts") or {}
+    facts = []
+    if source is not None:
+        facts.append(("Published as", source.citation))
+        if source.doi:
+            facts.append(("DOI", source.doi))
+    if study.testbed.published:
+        facts.append(("Published testbed", study.testbed.published))
+    asked, topology = str(run.testbed.get("link", "")), str(link.get("topology", ""))
+    where = measured_where(run)
+    joined = asked if f":{topology}" in asked else f"{asked} {topology}".strip()
+    shape = {
+        "tbf": ", shaped by a token bucket at each sender",
+        "medium": ", each frame carried in the time that it takes on a wire",
+    }.get(str(link.get("shape", "none")), "")
+    framing = ", frames sized as on Ethernet" if link.get("framing") == "ethernet" else ""
+    if where.testbed != run.testbed.get("name"):
+        joined = where.link
+    facts.append(("Testbed here", f"{where.testbed}: {joined}{shape}{framing}"))
+    hosts: dict[str, dict[str, Any]] = run.testbed.get("facts", {}).get("hosts") or {}
+    host = next(iter(hosts.values()), {})
+    if host:
+        memory = host.get("memory_bytes")
+        parts = [
+            str(host.get("processor", "unknown processor")),
+            f"{host.get('processors', '?')} processors",
+            f"{memory / 2**30:.1f} GiB" if memory else "",
+            f"{host.get('system', '')} {host.get('kernel', '')}".strip(),
+        ]
+        facts.append(("Hosts here", ", ".join(filter(None, parts))))
+    facts += [("Run", f"{run.id} ({run.status})"), *label_facts(run)]
+    ended = f" to {run.ended_at[11:19]}" if run.ended_at else ""
+    facts.append(("When", f"{run.started_at[:10]}, {run.started_at[11:19]}{ended} UTC"))
+    scale = study.scale.get(run.scale)
+    title = f": {scale.title}" if scale and scale.title else ""
+    failed = sum(trial.status != "done" for trial in trials)
+    facts.append(("Scale", f"{run.scale}{title}"))
+    facts += [("Skipped", f"{part.title}: {waits_for([part])}") for part in study.waiting]
+    facts.append(
+        ("Trials", f"{len(trials)}, {failed} of them failed" if failed else str(len(trials)))
+    )
+    facts.append(("Seed", str(run.seed)))
+    facts.append(("Versions", ", ".join(f"{k} {v}" for k, v in sorted(run.versions.items()))))
+    return facts
+
+
+def command_of(run: RunRecord) -> str:
+    """What to type to repeat a run; empty where the record does not say."""
+    if run.command is not None:
+        words = shlex.split(run.command)
+        # One command runs several studies; each is repeated by itself.
+        if words[1:2] != ["tour"]:
+            has_seed = any(word.partition("=")[0] == "--seed" for word in words)
+            return run.command if has_seed else f"{run.command} --seed {run.seed}"
+    elif run.scale == SINGLE:
+        return ""
+    options = {
+        "--scale": run.scale,
+        "--testbed": run.testbed.get("name"),
+        "--link": run.testbed.get("link"),
+        "--seed": run.seed,
+    }
+    words = ["lanlab", "run", run.study_id if run.study_id in known_studies() else "STUDY.toml"]
+    for option, value in options.items():
+        if value is not None:
+            words += [option, str(value)]
+    return shlex.join(words)
+
+
+def flat_facts(prefix: str, value: Any) -> list[tuple[str, str]]:
+    """Nested facts as dotted names and texts, all that stands in the record."""
+    if isinstance(value, Mapping):
+        return [
+            pair
+            for key in value
+            for pair in flat_facts(f"{prefix}.{key}" if prefix else str(key), value[key])
+        ]
+    if isinstance(value, list):
+        return [(prefix, ", ".join(map(str, value)))]
+    return [(prefix, "unknown" if value is None else str(value))]
