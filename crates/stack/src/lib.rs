@@ -4,6 +4,7 @@
 //! the same code runs over any carrier, in real and in virtual time.
 
 pub mod carrier;
+mod counts;
 pub mod direct;
 pub mod file_server;
 pub mod files;

@@ -128,8 +128,8 @@ impl Carrier for Station {
     }
 
     fn counts(&self) -> Vec<Count> {
-        let sessions = self.common.counts.keyed();
-        sessions.into_iter().chain(self.common.interface.counted().keyed()).collect()
+        let sessions = self.common.counts.keyed().into_iter();
+        sessions.chain(self.common.interface.counted().keyed()).collect()
     }
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
