@@ -92,8 +92,10 @@ def test_goodput_of_files_is_drawn_at_their_mean_size() -> None:
 
     (line,) = found.series
     assert [point.x for point in line.points] == [0.8, 4.096]
-    # 1600 octets in 1600 ns, 4096 in 2000 ns: Mbit/s.
-    assert [point.y for point in line.points] == pytest.approx([8000, 16384])
+    # 1600 octets in 1600 ns, 4096 in 2000 ns.
+    assert [point.y for point in line.points] == pytest.approx(
+        [8, 16.384]
+    ) and found.y.unit == "Gbit/s"
     assert len(line.points[0].trials) == 5
     assert "2 files of 800 B on average" in line.points[0].condition
     assert found.x.logarithmic and [limit.name for limit in found.limits] == ["link limit"]

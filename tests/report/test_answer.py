@@ -175,7 +175,7 @@ def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
     shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     said = " ".join(sentences(shaped.run, shaped.trials))
     assert "token bucket" in said
-    assert "0.118 ms for 1408 bytes over IPv4. On a wire, both frames would take 0.234 ms" in said
+    assert "118 µs for 1408 bytes over IPv4. On a wire, both frames would take 234 µs" in said
     wire = synthetic_run("manford-kolahi", link_rate_bps=100_000_000, shape="wire")
     assert "token bucket" not in " ".join(sentences(wire.run, wire.trials))
 

@@ -1,4 +1,4 @@
-"""Times in the unit in which they read best."""
+"""Times and rates in the unit in which they read best."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from lanlab.figures.chart import Chart, Limit, Point, PublishedMark, Series
+from lanlab.figures.wording import readable_unit
 
 
 def in_readable_unit(chart: Chart) -> Chart:
-    """The chart with milliseconds of which all means are below one as microseconds."""
-    if chart.y.unit != "ms" or chart.is_empty:
-        return chart
+    """The chart in the unit in which all its means read best."""
     means = [point.y for one in chart.series for point in one.points]
     means += [mark.y for one in chart.published for mark in one.marks]
-    if max(means) >= 1:
+    unit, size = readable_unit(chart.y.unit, means)
+    if chart.is_empty or unit == chart.y.unit:
         return chart
 
     def shown(value: float) -> float:
-        return 1e3 * value
+        return value / size
 
     return replace(
         chart,
-        y=replace(chart.y, unit="µs"),
+        y=replace(chart.y, unit=unit),
         series=tuple(_series(one, shown) for one in chart.series),
         limits=tuple(_limit(one, shown) for one in chart.limits),
         shapes=tuple(

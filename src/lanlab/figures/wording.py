@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
@@ -45,6 +46,8 @@ _UNITS = {
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
 }
+#: The unit that is a thousandth of one, and the one that is a thousand of it.
+_NEXT_UNITS = {"ms": ("µs", "s"), "Mbit/s": ("kbit/s", "Gbit/s")}
 _SUFFIXES = {
     "_bps": "bit/s",
     "_ns": "ns",
@@ -54,6 +57,25 @@ _SUFFIXES = {
     "_s": "s",
 }
 _ABBREVIATIONS = {"rtt": "round-trip time", "p50": "median", "p99": "99th percentile", "cpu": "CPU"}
+
+
+def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
+    """
+    The unit in which values that stand together read best, and its size in the one that they have.
+
+    Examples:
+        >>> readable_unit("ms", [0.165, 0.9]), readable_unit("ms", [0.165, 1.0])
+        (('µs', 0.001), ('ms', 1.0))
+        >>> readable_unit("Mbit/s", [3414.0, 1200.0]), readable_unit("Mbit/s", [3414.0, 941.0])
+        (('Gbit/s', 1000.0), ('Mbit/s', 1.0))
+    """
+    sizes = [abs(value) for value in values if value]
+    smaller, larger = _NEXT_UNITS.get(unit, ("", ""))
+    if sizes and smaller and max(sizes) < 1:
+        return smaller, 1e-3
+    if sizes and larger and min(sizes) >= 1_000:
+        return larger, 1e3
+    return unit, 1.0
 
 
 @dataclass(frozen=True)
@@ -75,10 +97,16 @@ class Quantity:
         """The ends of an interval in the shown unit; `None` without."""
         return None if low is None or high is None else (self.shown(low), self.shown(high))
 
+    def readable(self, values: Iterable[float | None]) -> Quantity:
+        """The same in the unit in which all these values, which stand together, read best."""
+        unit, size = readable_unit(self.unit, [self.shown(v) for v in values if v is not None])
+        return replace(self, unit=unit, si_per_unit=self.si_per_unit * size)
+
     def text(self, value: float, digits: int = 4) -> str:
         """A measured value with its unit."""
-        number_text = number(self.shown(value), digits)
-        return f"{number_text} {self.unit}" if self.unit else number_text
+        shown = self.readable([value])
+        number_text = number(shown.shown(value), digits)
+        return f"{number_text} {shown.unit}" if shown.unit else number_text
 
 
 def quantity(study: Study | None, key: str) -> Quantity:

@@ -15,7 +15,7 @@ from lanlab.analysis.summary import Summary, interval_of_mean, summarise
 from lanlab.figures.number_text import number, percent, plain, with_interval
 from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.report.above_limit import above_limit_remark
 from lanlab.report.accuracy_table import missed_in
 from lanlab.report.analyses import Analyses
@@ -193,7 +193,7 @@ def _greatest_of(
     if study.is_simulated:
         best = _peak(best, sweep)
     shown = quantity(study, best.metric)
-    text = f"The highest {shown.name} of {named} was {_mean(study, best)}{_share(best)}"
+    text = f"The highest {shown.name} of {named} was {_mean(study, shown, best)}{_share(best)}"
     rate = next(rate for rate in RATES if rate in best.factors)
     top = max(sweep, key=lambda summary: float(summary.factors[rate]))
     ratios = [
@@ -243,20 +243,22 @@ def _ranges(
         groups.setdefault(series, []).append(summary)
     said = []
     for series, group in groups.items():
+        in_unit = shown.readable(summary.mean for summary in group)
         least = min(group, key=lambda summary: summary.mean or 0.0)
         most = max(group, key=lambda summary: summary.mean or 0.0)
         at_that_size = " at that size" if along == "message_size_bytes" else ""
         if least is most:
-            text = f"{name} {series} was {_mean(study, most)}{_share(most)}"
+            text = f"{name} {series} was {_mean(study, in_unit, most)}{_share(most)}"
         elif not presented.has_ranges:
             each = [
-                f"{_mean(study, one)} ({_level(study, one, along)}{_share(one)})" for one in group
+                f"{_mean(study, in_unit, one)} ({_level(study, one, along)}{_share(one)})"
+                for one in group
             ]
             text = f"{name} {series} was {joined(each)}"
         else:
             text = (
-                f"{name} {series} was between {_mean(study, least)} "
-                f"({_level(study, least, along)}) and {_mean(study, most)} "
+                f"{name} {series} was between {_mean(study, in_unit, least)} "
+                f"({_level(study, least, along)}) and {_mean(study, in_unit, most)} "
                 f"({_level(study, most, along)})"
             )
             shares = [s.mean / s.limit for s in group if s.mean is not None and s.limit]
@@ -354,9 +356,8 @@ def _count(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _mean(study: Study, summary: Summary) -> str:
+def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
     assert summary.mean is not None
-    shown = quantity(study, summary.metric)
     ends = shown.interval(summary.ci_low, summary.ci_high)
     text = with_interval(shown.shown(summary.mean), ends, is_simulated=study.is_simulated)
     return f"{text} {shown.unit}".strip()

@@ -104,7 +104,9 @@ def _sample(metric: str, sample: Sample) -> dict[str, Any]:
 
 def _table(study: Study, group: Sequence[Compared]) -> Table:
     first = group[0]
-    shown = quantity(study, first.metric)
+    shown = quantity(study, first.metric).readable(
+        sample.mean for one in group for sample in (one.base, one.other)
+    )
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     others = list(dict.fromkeys(one.other_name for one in group))
     base = first.base_name
@@ -282,7 +284,7 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
     rows = []
     for one in found:
         summary, value = one.ours, one.value
-        shown = quantity(study, summary.metric)
+        shown = quantity(study, summary.metric).readable([summary.mean])
         low, high = one.interval or (None, None)
         whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
         ends = shown.interval(summary.ci_low, summary.ci_high)

@@ -93,7 +93,10 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
         by_experiment.setdefault(one.summaries[0].experiment, []).append(one)
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     for experiment, metrics in by_experiment.items():
-        shown = [quantity(study, one.metric.key) for one in metrics]
+        shown = [
+            quantity(study, one.metric.key).readable(summary.mean for summary in one.summaries)
+            for one in metrics
+        ]
         heads = ["condition", "trials"]
         heads += [f"{s.name} ({s.unit})" if s.unit else s.name for s in shown]
         lines = [

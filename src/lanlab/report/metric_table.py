@@ -39,6 +39,10 @@ def metric_table(
     shown, si = quantity(study, metric), quantity(None, metric)
     factors = list(summaries[0].factors) if summaries else []
     points = [points_for(summary, published) for summary in summaries]
+    # What people read. The unit of CSV does not depend on its values.
+    together = [summary.mean for summary in summaries]
+    together += [point.value.si for row in points for point in row]
+    read, usual = shown.readable(together), si.readable(together)
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
     # The goal is about the first metric of an experiment.
@@ -57,9 +61,9 @@ def metric_table(
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),
         Column(f"95 % high ({unit})"),
-        Column("", f"mean, 95 % interval ({unit})", f"{shown.name} ({unit})"),
-        Column(f"standard deviation ({unit})", f"SD ({unit})"),
-        Column(f"limit ({unit})", f"limit ({unit})"),
+        Column("", f"mean, 95 % interval ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
+        Column(f"standard deviation ({unit})", f"SD ({read.unit or 1})"),
+        Column(f"limit ({unit})", f"limit ({read.unit or 1})"),
         Column("share of limit (ratio)", "of limit", "of limit", rank=4),
         Column("", "published", is_number=False),
         Column("", "measured / published", is_number=False),
@@ -73,7 +77,7 @@ def metric_table(
                 Column(f"measured / published {statistic}, {name or 'the study'} (ratio)"),
             )
         ),
-        Column("", f"mean ({si.unit})" if si.unit != shown.unit else ""),
+        Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
         Column(f"mean ({inner})" if inner != unit else ""),
         Column(f"95 % low ({inner})" if inner != unit else ""),
         Column(f"95 % high ({inner})" if inner != unit else ""),
@@ -99,17 +103,17 @@ def metric_table(
                 Cell(summary.missing, str(summary.missing or "")),
                 Cell(summary.disturbed, str(summary.disturbed or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
-                *(_shown(shown, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
-                Cell(None, _mean_text(shown, summary, study)),
-                _shown(shown, summary.sd, digits=2),
-                _shown(shown, summary.limit),
+                *(_shown(shown, read, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
+                Cell(None, _mean_text(read, summary, study)),
+                _shown(shown, read, summary.sd, digits=2),
+                _shown(shown, read, summary.limit),
                 EMPTY if share is None else Cell(share, _share_text(summary, share)),
                 Cell(None, "\n".join(_published_lines(own))),
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
                 Cell(None, "\n".join(_published_text(point) for point in _means(own))),
                 Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
                 *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
-                Cell(None, _mean_text(si, summary, study)),
+                Cell(None, _mean_text(usual, summary, study)),
                 *(
                     EMPTY if v is None else Cell(v, str(v))
                     for v in (
@@ -128,10 +132,10 @@ def metric_table(
     return obtained(found, is_simulated=study.is_simulated)
 
 
-def _shown(shown: Quantity, value: float | None, digits: int = 4) -> Cell:
+def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int = 4) -> Cell:
     if value is None:
         return EMPTY
-    return Cell(shown.shown(value), number(shown.shown(value), digits))
+    return Cell(shown.shown(value), number(read.shown(value), digits))
 
 
 def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:

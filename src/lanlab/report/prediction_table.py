@@ -179,7 +179,9 @@ def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:
     tables = []
     for experiment in dict.fromkeys(one.experiment for one in found):
         own = [one for one in found if one.experiment == experiment]
-        shown = quantity(study, own[0].metric)
+        shown = quantity(study, own[0].metric).readable(
+            value for one in own for value in (one.before, one.after)
+        )
         head = f"{shown.name} ({shown.unit})" if shown.unit else shown.name
         columns = (
             Column("condition", "condition", "condition", is_number=False),

@@ -57,7 +57,7 @@ def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
     means = sorted(math.fsum(values) / len(values) for values in found.values())
     if not means:
         return ""
-    shown = quantity(None, metric)
+    shown = quantity(None, metric).readable(means)
     if len(means) == 1:
         return f"{shown.name} {shown.text(means[0], _DIGITS)}"
     low, high = (number(shown.shown(mean), _DIGITS) for mean in (means[0], means[-1]))
