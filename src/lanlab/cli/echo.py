@@ -8,6 +8,9 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 
 _SIZE = "128"
+#: Openings of TCP connections per second where no pace is asked for: a closed loop fills the queue of
+#: a server that is slow to accept.
+_OPENINGS_PER_S = "10"
 _FIRST = (
     *("peer", "transport", "message_size_bytes", "time_s", "requests"),
     *("rate_requests_per_s", "outstanding_requests"),
@@ -37,7 +40,9 @@ def echo(
 ) -> None:
     """Send requests that come back and time them.
 
-    Stops after 3 s unless --time or --requests is given.
+    Stops after 3 s unless --time or --requests is given. Connections to a peer tcp:// are opened 10
+    times a second, as more can fill the queue of a slow server; --rate sets another pace, and
+    --outstanding 1 opens each as soon as the one before is open.
 
     An option that takes a value also takes several, as a list (64,512,1408) or a range
     (100..1000/100, or 64..8192/x2 to double): all combinations are measured, in random order.
@@ -59,6 +64,10 @@ def echo(
         if given["message_size_bytes"] == _SIZE and given["peer"].startswith("tcp:"):
             # A connection that is opened carries nothing.
             given["message_size_bytes"] = None
+        paces = given["rate_requests_per_s"], given["outstanding_requests"]
+        opens = any(url.startswith("tcp:") for url in given["peer"].split(","))
+        if opens and paces == (None, None):
+            given["rate_requests_per_s"] = _OPENINGS_PER_S
     if machines is not None and given["rate_requests_per_s"] is None:
         # How many a study's machines keep on their way is for the study's own experiments.
         given["outstanding_requests"] = given["outstanding_requests"] or "1"
