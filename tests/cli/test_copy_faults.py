@@ -53,6 +53,22 @@ def test_what_is_wrong_is_said_with_what_to_do(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
+def test_what_is_trusted_is_for_servers_that_show_who_they_are(
+    lanlab: Lanlab, engine: Engine, root: Path
+) -> None:
+    """Of two servers the one with a certificate is known by it; the other one is named."""
+    with Served(engine, "ftps", root) as (url, trust), Served(engine, "ftp", root) as (plain, _):
+        assert trust is not None
+        said = lanlab("copy", "1x1kB", url, plain, "--trust", trust, "--trials", "1", "--json")
+        assert said.code == 0, said.err
+        none = f"`{plain}` has no certificate or host key"
+        assert f"--trust is for the other servers: {none}\n" in said.err
+        wrong = lanlab("copy", "1x1kB", plain, url, "--trust", "sha256:" + 64 * "0", *ONCE)
+        assert wrong.code == 1 and "by its SHA-256" in wrong.err
+        refused = lanlab("copy", "1x1kB", plain, "--trust", trust)
+        assert refused.code == 2 and f"--trust: {none} to check" in refused.err
+
+
 def test_a_share_that_is_missing(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     """By its name, with what to look at."""
     with Served(engine, "smb", root) as (url, trust):

@@ -205,6 +205,27 @@ def test_a_figure_against_a_factor_without_numbers_is_refused() -> None:
         parse_study(data, "study.toml")
 
 
+def test_what_is_trusted_without_a_server_to_know_by_it_is_refused() -> None:
+    """Of several servers one that shows a certificate or host key is enough."""
+    data = tomllib.loads(STUDY)
+    data["experiment"] = [
+        {
+            "id": "sweep",
+            "title": "Copies",
+            "workload": "copy",
+            "metrics": ["goodput_bps"],
+            "parameters": {"dataset": "1x1kB", "trust": "sha256:" + 64 * "0"},
+            "factors": {"server": ["smb://nas/a", "ftp://nas/b"]},
+        }
+    ]
+    data["scale"]["quick"] = {}
+
+    with pytest.raises(BadStudy, match="no server of this experiment has a certificate or host"):
+        parse_study(data, "study.toml")
+    data["experiment"][0]["factors"]["server"].append("sftp://nas/c")
+    assert parse_study(data, "study.toml").experiment[0].id == "sweep"
+
+
 def test_further_mistakes_are_listed_in_the_hint() -> None:
     data = tomllib.loads(STUDY)
     data["experiment"][0]["metrics"] = ["a", "b", "c", "d", "e", "f", "g"]

@@ -69,7 +69,7 @@ def test_where_there_is_no_login_directory_a_tilde_is_a_name() -> None:
 )
 def test_a_fingerprint_may_be_written_as_other_programs_print_it(text: str) -> None:
     """`ssh-keygen -lf` and `openssl x509 -fingerprint`."""
-    assert trust_of("sftp", text) == {"sha256": HEX}
+    assert trust_of(text) == {"sha256": HEX}
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_fingerprint_may_be_written_as_other_programs_print_it(text: str) -> N
 )
 def test_what_is_no_fingerprint_is_refused_and_is_no_file(text: str) -> None:
     with pytest.raises(UsageError, match="allowed: sha256: and 64 hexadecimal digits") as refused:
-        trust_of("sftp", text)
+        trust_of(text)
     assert "ssh-keygen -lf" in (refused.value.hint or "")
 
 

@@ -14,6 +14,7 @@ from lanlab.cli.service_options import (
     InterfaceOption,
     OfficeNetworkOption,
     PasswordFileOption,
+    check_trust,
 )
 
 
@@ -97,6 +98,7 @@ def copy(
     if is_small and found.is_users_server and given["stack_address"] is None:
         problem = without_address()
         raise UsageError(str(problem), hint=problem.__notes__[0])
+    check_trust(given["trust"], found.servers)
     found.get_password(password_file)
     run, records = single.measure(
         "copy",

@@ -8,8 +8,8 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
 
 _SIZE = "128"
-#: Openings of TCP connections per second where no pace is asked for: a closed loop fills the queue of
-#: a server that is slow to accept.
+#: Openings of TCP connections per second where no pace is asked for: a closed loop fills the queue
+#: of a server that is slow to accept.
 _OPENINGS_PER_S = "10"
 _FIRST = (
     *("peer", "transport", "message_size_bytes", "time_s", "requests"),

@@ -158,10 +158,13 @@ def _scan(
     _check_amount(workload_name, fixed, varied, words, conditions, trials)
     levels: dict[str, dict[Level, None]] = {key: {} for key in varied}
     complete: dict[str, Level] = {}
+    found: dict[str, Level] = {}
     seconds = []
     for chosen in _combinations(varied):
         complete = checked(workload_name, {**fixed, **chosen})
         seconds.append(kind.expected_time_s(kind.Parameters.model_validate(complete)))
+        # What has no effect in one condition, as `trust`, may have in others.
+        found |= complete
         for key in varied:
             levels[key].setdefault(complete[key])
     for key, distinct in levels.items():
@@ -172,7 +175,7 @@ def _scan(
             )
     return Scan(
         workload_name,
-        {key: complete[key] for key in fixed if key in complete},
+        {key: found[key] for key in fixed if key in found},
         {key: tuple(distinct) for key, distinct in levels.items()},
         words,
         conditions,

@@ -1,12 +1,14 @@
-"""Arguments and options that commands of file services share."""
+"""Arguments and options that commands of file services share, and what is checked of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from lanlab.services import FRAME_TITLES
+from lanlab.errors import UsageError
+from lanlab.services import FRAME_TITLES, schemes
 
 TargetArgument = Annotated[
     str | None,
@@ -41,3 +43,32 @@ PasswordFileOption = Annotated[
         "sftp:// then also takes the keys of a running ssh-agent.",
     ),
 ]
+
+
+def check_trust(trust: str | None, servers: Sequence[str]) -> None:
+    """
+    See that there is a server that can be known by what is trusted, and name those that cannot.
+
+    Args:
+        trust: As it was typed.
+        servers: URLs of servers; those that lanlab starts have none.
+
+    Raises:
+        UsageError: None of them has a certificate or host key.
+    """
+    urls = [server for server in servers if "://" in server]
+    if trust is None or not urls:
+        return
+    known = schemes()
+    without = [url for url in urls if not known[url.partition("://")[0].lower()].has_identity]
+    named = " and ".join(f"`{url}`" for url in without)
+    have = "has" if len(without) == 1 else "have"
+    if len(without) == len(urls):
+        raise UsageError(
+            f"--trust: {named} {have} no certificate or host key to check",
+            hint="leave it out, or name a server that has one, as in `sftp://NAS/PATH`",
+        )
+    if without:
+        from lanlab.cli.terminal import say
+
+        say(f"--trust is for the other servers: {named} {have} no certificate or host key")

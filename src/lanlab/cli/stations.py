@@ -16,6 +16,7 @@ from lanlab.cli.service_options import (
     OfficeNetworkOption,
     PasswordFileOption,
     TargetArgument,
+    check_trust,
 )
 from lanlab.errors import UsageError
 
@@ -126,6 +127,7 @@ def stations(
     if is_real:
         place.check_remote(testbed)
     place.check_link(link)
+    check_trust(given["trust"], place.servers)
     place.get_password(password_file)
     given |= {
         **place.parameters,

@@ -277,6 +277,7 @@ def _overlap_problems(scaled: ExperimentAtScale, scale_name: str) -> Iterator[Pr
 def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> Iterator[Problem]:
     seen: set[tuple[Level, ...]] = set()
     reported: set[str] = set()
+    is_trusted = "trust" not in scaled.parameters
     for levels in combinations(scaled.factors):
         for problem in _fit(study, scale_name, scaled, levels):
             if problem.key not in reported:
@@ -298,12 +299,19 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
             continue
         name = scaled.experiment.workload
         values = validated(name, working(name, {**scaled.parameters, **levels}))
+        is_trusted = is_trusted or getattr(values, "trust", None) is not None
         identity = tuple(getattr(values, key, level) for key, level in levels.items())
         if identity in seen:
             key = f"experiment.{scaled.experiment.id}.factors"
             yield Problem(key, f"{_condition(levels)} twice (scale `{scale_name}`)", "once")
             return
         seen.add(identity)
+    if not is_trusted and not reported:
+        yield Problem(
+            _source(study, scale_name, scaled, "trust"),
+            f"{show(scaled.parameters['trust'])} (scale `{scale_name}`)",
+            "none, as no server of this experiment has a certificate or host key",
+        )
 
 
 def _time_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> Iterator[Problem]:

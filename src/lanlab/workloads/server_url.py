@@ -227,7 +227,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
             f"no password for `{url.text}`",
             hint="give it in LANLAB_PASSWORD, or name a file by LANLAB_PASSWORD_FILE",
         )
-    trusted = trust_of(url.service, trust)
+    trusted = trust_of(trust)
     if isinstance(trusted, dict) and "file" in trusted:
         # The engine reads it; here it is judged, before anything is run.
         read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
@@ -251,16 +251,14 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     }
 
 
-def trust_of(service: str, trust: str | None) -> Any:
+def trust_of(trust: str | None) -> Any:
     """How to identify the server, in the form of a request to an engine.
 
     Raises:
-        UsageError: No SHA-256, or a service whose server does not show who it is.
+        UsageError: No SHA-256.
     """
     if trust is None:
         return "system"
-    if not SERVICES[service].has_identity:
-        raise UsageError(f"trust: `{service}` has no certificate or host key to check")
     if trust[: len(_SHA256)].lower() == _SHA256:
         return {"sha256": _digits_of(trust[len(_SHA256) :])}
     return {"file": str(Path(trust).absolute())}

@@ -163,7 +163,10 @@ class ServiceParameters(TrialParameters):
         if server_url.is_url(self.server):
             try:
                 url = server_url.parse_url(self.server)
-                server_url.trust_of(url.service, self.trust)
+                if not SERVICES[url.service].has_identity:
+                    # It is for others of the run's servers; a study without any is refused.
+                    object.__setattr__(self, "trust", None)
+                server_url.trust_of(self.trust)
             except UsageError as error:
                 raise ValueError(error.message) from None
             # Frozen once it is checked; the service is the URL's to say.
