@@ -30,7 +30,7 @@ def test_udp_floods_no_network_that_others_use(
 ) -> None:
     """As fast as possible only on a link that lanlab made, or if asked for."""
 
-    def measure(workload: str, given: dict[str, str | None], **options: object) -> None:
+    def measure(workload: str, given: dict[str, str | None], settings: object) -> None:
         raise UsageError(f"{workload} over {given['transport']}")
 
     monkeypatch.setattr(single, "measure", measure)

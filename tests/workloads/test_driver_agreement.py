@@ -17,6 +17,7 @@ from peer_finding import peer_program
 from quiet_machine import figure_test
 
 from lanlab.analysis.summary import interval_of_mean
+from lanlab.cli.run_settings import RunSettings
 from lanlab.cli.single import measure
 from lanlab.cli.single_json import by_driver
 from lanlab.errors import UnmetNeed
@@ -33,16 +34,9 @@ def measured_by_both(
     workload: str, peer: str, folder: Path, trials: int = TRIALS, **parameters: Level | None
 ) -> list[TrialRecord]:
     """One run with both drivers."""
+    settings = RunSettings("virtual", "10M", store=str(folder / "store.sqlite"), trials=trials)
     try:
-        _, records = measure(
-            workload,
-            {"driver": f"lanlab,{peer}", **parameters},
-            trials=trials,
-            testbed="virtual",
-            link="10M",
-            seed=None,
-            store=str(folder / "store.sqlite"),
-        )
+        _, records = measure(workload, {"driver": f"lanlab,{peer}", **parameters}, settings)
     except UnmetNeed as error:
         missing(error)
     return records

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
+from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import (
     InterfaceOption,
     OfficeNetworkOption,
@@ -18,8 +17,7 @@ from lanlab.cli.service_options import (
 )
 
 
-@with_run_hooks
-@with_hosts
+@with_run_settings(trials=5)
 @parameters_of("copy", first=("service", "server", "parallel_files"), takes_lists=True)
 def copy(
     source: Annotated[
@@ -43,16 +41,7 @@ def copy(
     password_file: PasswordFileOption = None,
     interface: InterfaceOption = None,
     office_network: OfficeNetworkOption = False,
-    trials: options.TrialsOption = 5,
-    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
-    link: options.LinkOption = None,
-    machines: options.MachinesOption = None,
-    pcap: options.PcapOption = None,
-    seed: options.SeedOption = None,
-    store: options.StoreOption = None,
-    verbose: options.VerboseOption = False,
-    as_json: options.JsonOption = False,
-    hooks: RunHooks = NO_HOOKS,
+    settings: RunSettings,
 ) -> None:
     """Time copies of files over file services, and rank the services.
 
@@ -84,41 +73,24 @@ def copy(
     from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.workloads.small_stack import without_address
 
-    if machines is not None and given["service"] is None:
+    if settings.machines is not None and given["service"] is None:
         # Of the services of simulated machines, most of what was published is of this one.
         given["service"] = "smb1"
     found: Endpoints = endpoints(
         source, target or (), given.pop("service"), given.pop("server"), download=download
     )
-    is_real = is_of_real_hosts(testbed)
-    if is_real:
-        found.check_remote(testbed)
-    found.check_link(link)
+    if is_of_real_hosts(settings.testbed):
+        found.check_remote(settings.testbed)
+    found.check_link(settings.link)
     is_small = given["stack"] == "small"
     if is_small and found.is_users_server and given["stack_address"] is None:
         problem = without_address()
         raise UsageError(str(problem), hint=problem.__notes__[0])
     check_trust(given["trust"], found.servers)
     found.get_password(password_file)
-    run, records = single.measure(
-        "copy",
-        {**given, **found.parameters},
-        trials=trials,
-        testbed=found.testbed(
-            testbed,
-            interface,
-            is_office_network=office_network,
-            is_small=is_small,
-        ),
-        link=None if found.is_users_server else link,
-        machines=machines,
-        pcap=pcap,
-        seed=seed,
-        store=store,
-        hooks=hooks,
+    testbed = found.testbed(
+        settings.testbed, interface, is_office_network=office_network, is_small=is_small
     )
-    if single.is_answered(run, records, as_json):
-        single.finish(run, records, verbose=verbose)
-        return
-    single.print_measurement(run, records, verbose=verbose)
-    single.finish(run, records, verbose=verbose)
+    link = None if found.is_users_server else settings.link
+    settings = replace(settings, testbed=testbed, link=link)
+    single.measure_and_answer("copy", {**given, **found.parameters}, settings)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
+from lanlab.cli.run_settings import RunSettings, with_run_settings
 
 _SIZE = "128"
 #: Openings of TCP connections per second where no pace is asked for: a closed loop fills the queue
@@ -17,8 +15,7 @@ _FIRST = (
 )
 
 
-@with_run_hooks
-@with_hosts
+@with_run_settings(trials=1)
 @parameters_of(
     "echo",
     first=(*_FIRST, "timeout_s"),
@@ -27,16 +24,7 @@ _FIRST = (
 )
 def echo(
     given: Given,
-    trials: options.TrialsOption = 1,
-    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
-    link: options.LinkOption = None,
-    machines: options.MachinesOption = None,
-    pcap: options.PcapOption = None,
-    seed: options.SeedOption = None,
-    store: options.StoreOption = None,
-    verbose: options.VerboseOption = False,
-    as_json: options.JsonOption = False,
-    hooks: RunHooks = NO_HOOKS,
+    settings: RunSettings,
 ) -> None:
     """Send requests that come back and time them.
 
@@ -53,14 +41,11 @@ def echo(
     lanlab echo --peer icmp://router --rate 10; lanlab echo --peer tcp://nas:445 --requests 100
     """
     from lanlab.cli import single
-    from lanlab.cli.drivers import print_drivers
-    from lanlab.workloads.drivers.registry import OWN
 
     if given["peer"] is not None:
         from lanlab.cli.peer_options import with_peer
 
-        others = {"--link": link, "--machines": machines, "--pcap": pcap}
-        testbed = with_peer("echo", given, testbed, others)
+        settings = with_peer("echo", given, settings)
         if given["message_size_bytes"] == _SIZE and given["peer"].startswith("tcp:"):
             # A connection that is opened carries nothing.
             given["message_size_bytes"] = None
@@ -68,29 +53,9 @@ def echo(
         opens = any(url.startswith("tcp:") for url in given["peer"].split(","))
         if opens and paces == (None, None):
             given["rate_requests_per_s"] = _OPENINGS_PER_S
-    if machines is not None and given["rate_requests_per_s"] is None:
+    if settings.machines is not None and given["rate_requests_per_s"] is None:
         # How many a study's machines keep on their way is for the study's own experiments.
         given["outstanding_requests"] = given["outstanding_requests"] or "1"
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"
-    run, records = single.measure(
-        "echo",
-        given,
-        trials=trials,
-        testbed=testbed,
-        link=link,
-        machines=machines,
-        pcap=pcap,
-        seed=seed,
-        store=store,
-        hooks=hooks,
-    )
-    if single.is_answered(run, records, as_json):
-        single.finish(run, records, verbose=verbose)
-        return
-    if (given["driver"] or OWN) != OWN:
-        print_drivers(run, records)
-        single.finish(run, records, verbose=verbose)
-        return
-    single.print_measurement(run, records, verbose=verbose)
-    single.finish(run, records, verbose=verbose)
+    single.measure_and_answer("echo", given, settings)

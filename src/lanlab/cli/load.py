@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
+from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
 
 #: What is measured where nothing is asked for.
@@ -16,8 +14,7 @@ _SIZES = "16 KiB over TCP, 1408 over UDP"
 _FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")
 
 
-@with_run_hooks
-@with_hosts
+@with_run_settings(trials=3, simulated=False)
 @parameters_of(
     "load",
     first=(*_FIRST, "message_size_bytes"),
@@ -26,15 +23,7 @@ _FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")
 )
 def load(
     given: Given,
-    trials: options.TrialsOption = 3,
-    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
-    link: options.LinkOption = None,
-    pcap: options.PcapOption = None,
-    seed: options.SeedOption = None,
-    store: options.StoreOption = None,
-    verbose: options.VerboseOption = False,
-    as_json: options.JsonOption = False,
-    hooks: RunHooks = NO_HOOKS,
+    settings: RunSettings,
 ) -> None:
     """Measure latency under load: round trips alone and with streams.
 
@@ -54,19 +43,7 @@ def load(
     given["load"] = _with_echo_alone(given["load"])
     if given["message_size_bytes"] == _SIZES:
         given["message_size_bytes"] = _ONE_FRAME if given["transport"] == "udp" else _BULK
-    run, records = single.measure(
-        "load",
-        given,
-        trials=trials,
-        testbed=testbed,
-        link=link,
-        pcap=pcap,
-        seed=seed,
-        store=store,
-        hooks=hooks,
-    )
-    single.is_answered(run, records, as_json)
-    single.finish(run, records, verbose=verbose)
+    single.measure_and_answer("load", given, settings)
 
 
 def _with_echo_alone(wanted: str) -> str:

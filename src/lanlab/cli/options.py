@@ -100,7 +100,13 @@ MachinesOption = Annotated[
 ]
 TrialsOption = Annotated[
     int,
-    typer.Option("--trials", metavar="NUMBER", min=1, max=10_000, help="Number of trials."),
+    typer.Option(
+        "--trials",
+        metavar="NUMBER",
+        min=1,
+        max=10_000,
+        help="Trials of each condition.",
+    ),
 ]
 VerboseOption = Annotated[
     bool,

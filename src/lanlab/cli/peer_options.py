@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
 from lanlab.cli.options import DEFAULT_TESTBED
 from lanlab.cli.parameter_options import Given
+from lanlab.cli.run_settings import RunSettings
 from lanlab.errors import UsageError
 
 #: This machine, if no other host measures.
 _HERE = "loopback"
 
 
-def with_peer(workload: str, given: Given, testbed: str, others: Mapping[str, str | None]) -> str:
+def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings:
     """
-    The testbed of a measurement with a peer; what its URL says is put into the parameters.
+    The settings of a measurement with a peer, whose testbed is the peer's; what its URL says is put
+    into the parameters.
 
     Args:
         workload: Its name.
         given: The parameters as they were typed, with a peer.
-        testbed: That was asked for.
-        others: Options that cannot be used with a peer, and their values.
+        settings: As they were typed.
 
     Raises:
         UsageError: The URL is none, or something that was asked for has no effect.
@@ -30,7 +31,8 @@ def with_peer(workload: str, given: Given, testbed: str, others: Mapping[str, st
 
     if (workload, given["peer"]) == ("stream", STARTED):
         given["transport"] = given["transport"] or PEERS[workload][STARTED].transports[0]
-        return testbed
+        return settings
+    others = {"--link": settings.link, "--machines": settings.machines, "--pcap": settings.pcap}
     for option, value in others.items():
         if value is not None:
             raise UsageError(
@@ -49,30 +51,31 @@ def with_peer(workload: str, given: Given, testbed: str, others: Mapping[str, st
     versions = {peer.ip_version for peer in peers}
     if given["ip_version"] is None and versions == {6}:
         given["ip_version"] = "6"
+    testbed = settings.testbed
     if not is_of_real_hosts(testbed):
         if testbed not in (DEFAULT_TESTBED, _HERE):
             raise UsageError(
                 f"--testbed {testbed} cannot be used with --peer: it has both ends",
                 hint="leave it out, or measure from another host by --from alice@pc",
             )
-        return _HERE
+        return replace(settings, testbed=_HERE)
     if (listed_hosts(testbed) or [None, ""])[1] is not None:
         raise UsageError(
             "--to cannot be used with --peer, which names the other end",
             hint="leave it out; --from says which host measures",
         )
-    return testbed
+    return settings
 
 
 def at_interface(
-    given: Given, testbed: str, interface: str | None, *, is_office_network: bool
-) -> str:
+    given: Given, settings: RunSettings, interface: str | None, *, is_office_network: bool
+) -> RunSettings:
     """
-    The testbed of a measurement over the small stack, at an interface of this machine.
+    The settings of a measurement over the small stack, at an interface of this machine.
 
     Args:
         given: The parameters as they were typed.
-        testbed: That of a measurement with this peer.
+        settings: Those of a measurement with this peer.
         interface: That leads to the peer.
         is_office_network: Whether it may have the default route.
 
@@ -82,7 +85,7 @@ def at_interface(
     from lanlab.workloads.peers import STARTED
 
     if given["peer"] == STARTED and interface is None and not is_office_network:
-        return testbed
+        return settings
     if given["stack"] != "small":
         if given["stack"] not in (None, "system"):
             raise UsageError(
@@ -93,13 +96,14 @@ def at_interface(
             "--interface and --office-network have no effect here; they are for `--stack small`",
             hint="leave them out, or add as in `--stack small --stack-address 192.168.7.77`",
         )
-    if given["peer"] is None or testbed != _HERE:
+    if given["peer"] is None or settings.testbed != _HERE:
         raise UsageError(
             "--stack small: it measures from this machine, with a program that listens at the "
             "other end",
             hint="name it as in `--peer tcp://192.168.7.9:5001`, without --from and --testbed",
         )
-    return small_interface(interface, is_office_network=is_office_network)
+    testbed = small_interface(interface, is_office_network=is_office_network)
+    return replace(settings, testbed=testbed)
 
 
 def small_interface(interface: str | None, *, is_office_network: bool) -> str:

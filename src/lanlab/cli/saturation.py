@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
+from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
 
 #: What is searched where the link has no speed, bit/s: more than a program sends in messages.
@@ -22,7 +21,7 @@ _BEYOND = 1.2
 _PARAMETERS = ("message_size_bytes", "ip_version", "io", "send_buffer_bytes")
 
 
-@with_hosts
+@with_run_settings(trials=None, simulated=False, live_interval=None)
 @parameters_of(
     "stream",
     only=(*_PARAMETERS, "receive_buffer_bytes", "warmup_s", "silence_s"),
@@ -73,13 +72,7 @@ def saturation(
     ] = 0,
     *,
     given: Given,
-    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
-    link: options.LinkOption = None,
-    pcap: options.PcapOption = None,
-    seed: options.SeedOption = None,
-    store: options.StoreOption = None,
-    verbose: options.VerboseOption = False,
-    as_json: options.JsonOption = False,
+    settings: RunSettings,
 ) -> None:
     """Search for the highest load that loses no more than a goal.
 
@@ -99,7 +92,7 @@ def saturation(
     from lanlab.units import parse_rate_bps
 
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})
-    limit_bps = limit_of("rate_bps", parameters, wire_asked_for(link or "unshaped"))
+    limit_bps = limit_of("rate_bps", parameters, wire_asked_for(settings.link or "unshaped"))
     default_bps = round(_BEYOND * limit_bps) if limit_bps else _HIGHEST_BPS
     high_bps = default_bps if high is None else parse_rate_bps(high)
     low_bps = max(1, round(_LOWEST_RATIO * high_bps)) if low is None else parse_rate_bps(low)
@@ -128,17 +121,12 @@ def saturation(
             "parameters": parameters,
             "search": search,
         },
-        trials=1,
-        testbed=testbed,
-        link=link,
-        pcap=pcap,
-        seed=seed,
-        store=store,
+        settings,
         figure="saturation_curve",
     )
-    print_run(run, records, as_json)
+    print_run(run, records, settings.as_json)
     # In text the answer has it.
-    single.finish(run, records, verbose=verbose, summary=as_json)
+    single.finish(run, records, verbose=settings.verbose, summary=settings.as_json)
 
 
 def _share(option: str, text: str) -> float:

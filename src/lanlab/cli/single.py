@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from lanlab.cli.options import path_of
-from lanlab.cli.run_hooks import NO_HOOKS, RunHooks
+from lanlab.cli.run_settings import RunSettings
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
 
@@ -25,18 +25,31 @@ _HOSTS = 2
 _SIMULATED = "simulated"
 
 
+def measure_and_answer(
+    workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
+) -> None:
+    """
+    Measure, as `measure` does, and print what was found.
+
+    Raises:
+        UsageError: A parameter is not allowed; nothing was run.
+        typer.Exit: A trial failed, and nothing counts in its place.
+    """
+    run, trials = measure(workload_name, parameters, settings)
+    if not _is_answered(run, trials, settings.as_json):
+        from lanlab.workloads.drivers.registry import OWN
+
+        if (parameters.get("driver") or OWN) == OWN:
+            print_measurement(run, trials, verbose=settings.verbose)
+        else:
+            from lanlab.cli.drivers import print_drivers
+
+            print_drivers(run, trials)
+    finish(run, trials, verbose=settings.verbose)
+
+
 def measure(
-    workload_name: str,
-    parameters: Mapping[str, Level | None],
-    *,
-    trials: int,
-    testbed: str,
-    link: str | None,
-    machines: str | None = None,
-    pcap: str | None = None,
-    seed: int | None,
-    store: str | None,
-    hooks: RunHooks = NO_HOOKS,
+    workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run one condition, or all combinations of what parameters with several values name.
@@ -45,28 +58,22 @@ def measure(
         parameters: The workload's; those that are `None` keep their default. Each may be a list or
             a range, as `lanlab.cli.levels` reads it, or a tuple. `driver` may name several, with
             commas: each measures the condition, in blocks of random order.
-        trials: How often, by each driver.
-        machines: On the simulated testbed, that at each end.
-        pcap: A file for the frames on the link.
-        hooks: Commands around the trials, and files for the results.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
     """
     from lanlab.testbeds import Opening
 
-    simulation: dict[str, Any] | None = None
-    if testbed == _SIMULATED or machines is not None:
-        simulation, link = _simulation(workload_name, testbed, machines, link)
+    simulation, link = _simulation(workload_name, settings)
     scan = None
     if any(_may_be_several(key, value) for key, value in parameters.items()):
         from lanlab.cli.scan import scan_of
 
-        scan = scan_of(workload_name, parameters, trials)
+        scan = scan_of(workload_name, parameters, settings.trials)
     if scan is not None:
-        scan.announce(trials)
+        scan.announce(settings.trials)
     # Most of what is imported now is needed only behind it.
-    with Opening(testbed, _HOSTS, link or "unshaped", path_of(pcap)) as opening:
+    with Opening(settings.testbed, _HOSTS, link, path_of(settings.pcap)) as opening:
         if scan is None:
             from lanlab.cli.scan import with_single_levels
 
@@ -74,23 +81,20 @@ def measure(
             experiment = _experiment(workload_name, single)
         else:
             experiment = scan.experiment()
-        if simulation is not None:
-            experiment["on"] = [_SIMULATED]
-        return _measured(
-            experiment, trials, opening, seed, store, simulation=simulation, hooks=hooks
-        )
+        return _measured(experiment, settings, opening, simulation)
 
 
-def _simulation(
-    workload_name: str, testbed: str, machines: str | None, link: str | None
-) -> tuple[dict[str, Any], str]:
-    """The machines at each end, as a study has them, and the link between them."""
+def _simulation(workload_name: str, settings: RunSettings) -> tuple[Mapping[str, Any] | None, str]:
+    """The machines at each end, as a study has them, if they are simulated, and the link."""
+    machines, link = settings.machines, settings.link
+    if settings.testbed != _SIMULATED:
+        if machines is not None:
+            raise UsageError("--machines needs --testbed simulated")
+        return None, link or "unshaped"
     from lanlab.performers.simulated import check_workload
     from lanlab.studies.machine_lookup import known_machines, machines_named
     from lanlab.workloads import workload
 
-    if testbed != _SIMULATED:
-        raise UsageError("--machines needs --testbed simulated")
     check_workload(workload_name)
     if machines is None:
         raise UsageError(
@@ -147,72 +151,47 @@ def shown_metrics(workload_name: str, parameters: Mapping[str, Any]) -> list[str
 
 def measure_study(
     experiment: Mapping[str, Any],
+    settings: RunSettings,
     *,
-    trials: int,
-    testbed: str,
-    link: str | None,
-    pcap: str | None = None,
-    seed: int | None,
-    store: str | None,
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
     exactly: bool = False,
     meanwhile: Callable[[], object] | None = None,
     hosts: int = _HOSTS,
-    machines: str | None = None,
-    hooks: RunHooks = NO_HOOKS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
     Run a study of one experiment.
 
     Args:
         experiment: As a study file has it.
-        trials: Number of trials of each condition.
-        pcap: A file for the frames on the link.
         figure: A figure for its report.
         figures: The same, as a study file has them.
         exactly: Whether neither disturbed trials are repeated nor failed ones tried again.
         meanwhile: Imports what the answer takes, while the testbed is made.
         hosts: Number of hosts of the testbed.
-        machines: On the simulated testbed, that of each role.
-        hooks: Commands around the trials, and files for the results.
     """
     from lanlab.cli.memory import check_for_a_run
     from lanlab.testbeds import Opening
 
-    simulation: dict[str, Any] | None = None
-    if testbed == _SIMULATED or machines is not None:
-        simulation, link = _simulation(experiment["workload"], testbed, machines, link)
-        experiment = {**experiment, "on": [_SIMULATED]}
-    with Opening(testbed, hosts, link or "unshaped", path_of(pcap)) as opening:
+    simulation, link = _simulation(experiment["workload"], settings)
+    with Opening(settings.testbed, hosts, link, path_of(settings.pcap)) as opening:
         if meanwhile is not None:
             check_for_a_run()
             meanwhile()
         return _measured(
-            experiment,
-            trials,
-            opening,
-            seed,
-            store,
-            figure,
-            figures,
-            exactly,
-            simulation=simulation,
-            hooks=hooks,
+            experiment, settings, opening, simulation, figure, figures, exactly=exactly
         )
 
 
 def _measured(
     experiment: Mapping[str, Any],
-    trials: int,
+    settings: RunSettings,
     opening: Opening,
-    seed: int | None,
-    store: str | None,
+    simulation: Mapping[str, Any] | None,
     figure: str | None = None,
     figures: Sequence[Mapping[str, Any]] = (),
+    *,
     exactly: bool = False,
-    simulation: Mapping[str, Any] | None = None,
-    hooks: RunHooks = NO_HOOKS,
 ) -> tuple[RunRecord, list[TrialRecord]]:
     from lanlab.cli.memory import check_for_a_run
     from lanlab.cli.scan import SCAN
@@ -224,12 +203,15 @@ def _measured(
     from lanlab.studies.load import parse_study
     from lanlab.workloads import workload
 
+    hooks = settings.hooks
+    if simulation is not None:
+        experiment = {**experiment, "on": [_SIMULATED]}
     # A single measurement is named for its workload, a scan for both, anything more for itself.
     is_single, is_scan = experiment["id"] == "single", experiment["id"] == SCAN
     name = str(experiment["workload" if is_single else "id"])
     if is_scan:
         name = f"{experiment['workload']}-{name}"
-    policy = {"min": trials, "max": trials}
+    policy = {"min": settings.trials, "max": settings.trials}
     if is_single or is_scan or exactly:
         # Exactly as many trials as asked for: disturbed and failed ones are reported, not repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
@@ -259,7 +241,7 @@ def _measured(
     # Nothing is imported while something is measured, and little behind it.
     if not workload(experiment["workload"]).has_short_series:
         parquet.load()
-    with open_store(store) as records, RunWatch(hooks.live) as watch:
+    with open_store(settings.store) as records, RunWatch(hooks.live) as watch:
         testbed, _, link = opening.wanted
         command = typed_command()
         request = RunRequest(
@@ -267,7 +249,7 @@ def _measured(
             "single",
             testbed,
             link,
-            seed,
+            settings.seed,
             opening,
             command,
             allows_commands=bool(hooks.commands),
@@ -286,7 +268,7 @@ def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: boo
     print_lines("\n".join(measurement_lines(run, trials, verbose=verbose)))
 
 
-def is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
+def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
     """Print the table of a scan, or the object that was asked for; whether that was the answer."""
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan

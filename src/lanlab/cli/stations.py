@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 import typer
 
-from lanlab.cli import options
 from lanlab.cli.host_options import with_many_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
+from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import (
     InterfaceOption,
     OfficeNetworkOption,
@@ -23,8 +23,7 @@ from lanlab.errors import UsageError
 _STATISTICS = ("mean", "p50", "p90", "p99")
 
 
-@partial(with_run_hooks, live_interval="--live-interval")
-@with_many_hosts
+@with_run_settings(trials=3, hosts=with_many_hosts, live_interval="--live-interval")
 @parameters_of(
     "stations", first=("service", "server", "message_size_bytes", "read_ratio"), takes_lists=True
 )
@@ -66,19 +65,7 @@ def stations(
             "Default: 1.",
         ),
     ] = None,
-    trials: Annotated[
-        int,
-        typer.Option("--trials", metavar="NUMBER", min=1, help="Trials per number of stations."),
-    ] = 3,
-    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
-    link: options.LinkOption = None,
-    machines: options.MachinesOption = None,
-    pcap: options.PcapOption = None,
-    seed: options.SeedOption = None,
-    store: options.StoreOption = None,
-    verbose: options.VerboseOption = False,
-    as_json: options.JsonOption = False,
-    hooks: RunHooks = NO_HOOKS,
+    settings: RunSettings,
 ) -> None:
     """Find how many clients a file service can serve.
 
@@ -119,14 +106,13 @@ def stations(
     if read + write + mixed > 1:
         raise UsageError("--read, --write and --read-ratio exclude each other: give one")
     numbers = level_list(stations)
-    if machines is not None and given["service"] is None:
+    if settings.machines is not None and given["service"] is None:
         # Of the services of simulated machines, most of what was published is of this one.
         given["service"] = "smb1"
     place = station_place(target, given.pop("service"), given.pop("server"))
-    is_real = is_of_real_hosts(testbed)
-    if is_real:
-        place.check_remote(testbed)
-    place.check_link(link)
+    if is_of_real_hosts(settings.testbed):
+        place.check_remote(settings.testbed)
+    place.check_link(settings.link)
     check_trust(given["trust"], place.servers)
     place.get_password(password_file)
     given |= {
@@ -134,11 +120,11 @@ def stations(
         "operation": "write" if write else "mix" if mixed else "read",
         "loop": "closed" if given["rate_operations_per_s"] is None else "open",
     }
-    scan = scan_of("stations", {**given, "stations": numbers}, trials)
+    scan = scan_of("stations", {**given, "stations": numbers}, settings.trials)
     if scan is not None and not set(scan.factors) - {"stations"}:
         scan = None
     if scan is not None:
-        scan.announce(trials)
+        scan.announce(settings.trials)
         experiment = scan.experiment()
     else:
         # Each level on its own, so that what is wrong with one is said before anything is run.
@@ -155,32 +141,26 @@ def stations(
             "factors": {"stations": list(numbers)},
         }
     is_drawn_by_stations = "stations" in experiment["factors"]
-    testbed = place.testbed(testbed, interface, is_office_network=office_network)
+    testbed = place.testbed(settings.testbed, interface, is_office_network=office_network)
+    link = None if place.is_users_server else settings.link
     run, records = single.measure_study(
         experiment,
-        trials=trials,
-        testbed=testbed,
-        link=None if place.is_users_server else link,
-        pcap=pcap,
-        seed=seed,
-        store=store,
+        replace(settings, testbed=testbed, link=link),
         figures=station_figures(experiment["id"], limit_s, statistic)
         if is_drawn_by_stations
         else (),
         exactly=True,
-        meanwhile=partial(_load_models, several=trials * len(numbers) > 1),
+        meanwhile=partial(_load_models, several=settings.trials * len(numbers) > 1),
         hosts=host_count(testbed, client_hosts),
-        machines=machines,
-        hooks=hooks,
     )
     if is_scan(run):
-        print_run(run, records, as_json)
-        single.finish(run, records, verbose=verbose)
+        print_run(run, records, settings.as_json)
+        single.finish(run, records, verbose=settings.verbose)
         return
     sentence = answer_sentence(records, limit_s, statistic)
-    if as_json:
+    if settings.as_json:
         print_json({**run_as_json(run, records), "answer": sentence})
-        single.finish(run, records, verbose=verbose)
+        single.finish(run, records, verbose=settings.verbose)
         return
     console, table_console = answer(), answer(markup=True)
     console.print(title_of(run))
@@ -192,7 +172,7 @@ def stations(
         console.print(f"method  {words}")
     console.print(f"saved as {run.id}; `lanlab report {run.id}` draws the figures")
     console.print(sentence)
-    single.finish(run, records, verbose=verbose)
+    single.finish(run, records, verbose=settings.verbose)
 
 
 def _load_models(*, several: bool) -> None:

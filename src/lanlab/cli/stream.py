@@ -6,10 +6,8 @@ from typing import Annotated
 
 import typer
 
-from lanlab.cli import options
-from lanlab.cli.host_options import with_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
-from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
+from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import OfficeNetworkOption
 
 StackInterfaceOption = Annotated[
@@ -27,8 +25,7 @@ _BULK_BYTES = 128 * 1024
 _FIRST = ("peer", "transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
 
-@with_run_hooks
-@with_hosts
+@with_run_settings(trials=1)
 @parameters_of("stream", first=(*_FIRST, "rate_messages_per_s", "flows", "io"), takes_lists=True)
 def stream(
     given: Given,
@@ -41,18 +38,10 @@ def stream(
             help="Sending rate of each flow, as iperf3's -b; --rate is that of all flows together.",
         ),
     ] = None,
-    trials: options.TrialsOption = 1,
-    testbed: options.TestbedOption = options.DEFAULT_TESTBED,
-    link: options.LinkOption = None,
-    machines: options.MachinesOption = None,
     interface: StackInterfaceOption = None,
     office_network: OfficeNetworkOption = False,
-    pcap: options.PcapOption = None,
-    seed: options.SeedOption = None,
-    store: options.StoreOption = None,
-    verbose: options.VerboseOption = False,
-    as_json: options.JsonOption = False,
-    hooks: RunHooks = NO_HOOKS,
+    *,
+    settings: RunSettings,
 ) -> None:
     """Send messages from one host to another and count what arrives.
 
@@ -84,44 +73,25 @@ def stream(
     if given["peer"] is not None:
         from lanlab.cli.peer_options import with_peer
 
-        others = {"--link": link, "--machines": machines, "--pcap": pcap}
-        testbed = with_peer("stream", given, testbed, others)
+        settings = with_peer("stream", given, settings)
     if interface is not None or office_network or given["stack"] not in (None, "system"):
         from lanlab.cli.peer_options import at_interface
 
-        testbed = at_interface(given, testbed, interface, is_office_network=office_network)
+        settings = at_interface(given, settings, interface, is_office_network=office_network)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     is_udp = is_paced or given["io"] is not None
-    if given["transport"] is None and not is_udp and is_of_real_hosts(testbed):
+    if given["transport"] is None and not is_udp and is_of_real_hosts(settings.testbed):
         given["transport"] = "tcp"
-    tool = given["driver"] or OWN
     if given["message_size_bytes"] is None:
         has_amount = given["bytes"] is not None or given["messages"] is not None
         is_bulk = given["transport"] == "tcp" and not has_amount and not is_paced
-        given["message_size_bytes"] = _default_size(is_bulk, testbed, link, tool)
+        given["message_size_bytes"] = _default_size(
+            is_bulk, settings.testbed, settings.link, given["driver"] or OWN
+        )
     if is_endless:
         given["time_s"] = "3"
-    run, records = single.measure(
-        "stream",
-        given,
-        trials=trials,
-        testbed=testbed,
-        link=link,
-        machines=machines,
-        pcap=pcap,
-        seed=seed,
-        store=store,
-        hooks=hooks,
-    )
-    if not single.is_answered(run, records, as_json):
-        if tool != OWN:
-            from lanlab.cli.drivers import print_drivers
-
-            print_drivers(run, records)
-        else:
-            single.print_measurement(run, records, verbose=verbose)
-    single.finish(run, records, verbose=verbose)
+    single.measure_and_answer("stream", given, settings)
 
 
 def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) -> str:
