@@ -1,10 +1,11 @@
 """
 Small faults in the engine, by cargo-mutants: a sample of each part, for `tools/mutants.py`.
 
-They are put into the copy of the sources below `target/mutants`, and tried with the tests beside
-them; decisions with all tests of their crate, and workloads, which need two ends, with some of
-whole engines, and what these miss with Python tests (`tools/mutants_engine.py`). What does not
-compile is no fault, and is left out, as is what `tools/mutants_alike.txt` names.
+They are put into the copy of the sources below `target/mutants`, and tried with the tests next to
+them; parts of `_WITH_ALL_TESTS` with all tests of their crate, most of a sample in one build
+(`tools/mutants_together.py`), and workloads, which need two ends, with some of whole engines, and
+what these miss with Python tests (`tools/mutants_engine.py`). What does not compile is no fault,
+and is left out, as is what `tools/mutants_alike.txt` names.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mutants_engine import Engines
+from mutants_together import Suite, together
 
 VERSION = "27.1.0"
 _ENGINE = "crates/engine/src/"
@@ -34,6 +36,13 @@ PARTS = {
 }
 #: Parts that all tests of their crate try, not only those beside the sources.
 _WITH_ALL_TESTS = ("decisions", "sim", "medium", "stack")
+#: Tests of other crates that are meant for a part: programs on simulated hosts are the engine's.
+_ALSO = {
+    "sim": [
+        Suite("engine", ("--lib",), "workloads::simulate"),
+        Suite("engine", ("--test=simulate",)),
+    ]
+}
 
 
 def try_part(
@@ -51,12 +60,15 @@ def try_part(
     }
     package = f"lanlab-{PARTS[part].split('/')[1]}"
     base = [program, "mutants", "--dir", tree, "-p", package, "-f", PARTS[part]]
+    features: tuple[str, ...] = ()
     if package in ("lanlab-workloads", "lanlab-sim"):
-        base += ["--features", "services"]
+        features = ("--features", "services")
+    base += features
     listed = subprocess.run(
-        [*base, "--list"], env=environment, capture_output=True, text=True, check=True
+        [*base, "--list", "--json"], env=environment, capture_output=True, text=True, check=True
     )
-    listing = listed.stdout.splitlines()
+    found = {str(fault["name"]): fault for fault in json.loads(listed.stdout)}
+    listing = list(found)
     # Of tests that are for some systems alone, cargo-mutants does not know that they are tests.
     every = [
         name for name in listing if only in name and not re.search("(in|replace) tests::", name)
@@ -76,6 +88,13 @@ def try_part(
         (tree / package_root / "lib.rs").touch()
     engines = None
     told: dict[str, list[str]] = {}
+    if part in _WITH_ALL_TESTS:
+        sample = [found[name] for name in chosen]
+        suites = [Suite(package.removeprefix("lanlab-"), features), *_ALSO.get(part, ())]
+        for name, how in together(tree, suites, sample, environment):
+            chosen.remove(name)
+            told.setdefault(how, []).append(name)
+            print(f"{how} {name}", flush=True)
     for name in chosen:
         # By its place in the list: a choice by name lets faults of other kinds through.
         alone = ["--sharding=round-robin", f"--shard={listing.index(name)}/{len(listing)}"]

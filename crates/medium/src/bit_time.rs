@@ -149,6 +149,8 @@ mod tests {
         let (one, four) = (clock.bits(1), clock.bits(5));
         assert_eq!(clock.after(one, clock.between(one, four)), four);
         assert_eq!(clock.between(four, one), Exact::ZERO);
+        // From 666 2/3 to 1,333 1/3 ns.
+        assert_eq!(clock.between(clock.bits(2), clock.bits(4)), clock.bits(2));
     }
 
     #[test]

@@ -134,6 +134,10 @@ proptest! {
         prop_assert_eq!(total.offered_bytes(), wire_bytes - 8 * arrivals.len() as u64);
         let copies: usize = arrivals.iter().map(|arrival| receivers(&plan, arrival).len()).sum();
         prop_assert_eq!(total.offered_copies, copies as u64);
+        let sum = |of: fn(&PortCounts) -> u64| medium.counts().ports.iter().map(of).sum::<u64>();
+        prop_assert_eq!(total.collisions, sum(|port| port.collisions));
+        prop_assert_eq!(total.deferrals, sum(|port| port.deferrals));
+        prop_assert_eq!(total.busy_ns, sum(|port| port.busy_ns));
 
         let mut open: BTreeMap<u32, Vec<Port>> = (0..).zip(&arrivals)
             .map(|(ticket, arrival)| (ticket, receivers(&plan, arrival))).collect();
