@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -91,3 +92,81 @@ def test_loads_are_compared_with_the_echo_of_their_own_condition() -> None:
     assert (up.goodput_bps, down.goodput_bps) == ({"up": 8e6}, {"down": 7e6})
     assert alone.factors == many and alone.median is None
     assert (alone.loss_ratio, alone.loss_alone_ratio) == (0.5, None)
+
+
+def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
+    """Median, 99th percentile and mean, each by its own."""
+    trials = [
+        each
+        for block in (0, 1)
+        for each in (
+            trial(2 * block, block, "none", 1.0),
+            trial(
+                2 * block + 1,
+                block,
+                "down",
+                1.0,
+                metrics={
+                    "rtt_p50_ns": 2e6 + block,
+                    "rtt_p99_ns": 9e6 + block,
+                    "rtt_mean_ns": 4e6 + block,
+                    "goodput_bps": 8e6 - 2e6 * block,
+                    "reverse_goodput_bps": 3e6 + 1e6 * block,
+                },
+            ),
+        )
+    ]
+    (found,) = load_results(trials, "scan")
+
+    assert found.median is not None and found.p99 is not None and found.mean is not None
+    assert (found.experiment, found.load, found.factors) == ("scan", "down", {})
+    means = [one.mean for one in (found.median, found.p99, found.mean)]
+    assert means == pytest.approx([1e6 + 0.5, 8e6 + 0.5, 3e6 + 0.5])
+    expected = mean_interval([8e6, 8e6 + 1])
+    assert (found.p99.low, found.p99.high) == pytest.approx((expected.low, expected.high))
+    assert (found.p99.alone, found.p99.under_load) == pytest.approx((1e6, 9e6 + 0.5))
+    assert found.goodput_bps == pytest.approx({"up": 7e6, "down": 3.5e6})
+    assert found.trials == 2 and found.p99.blocks == 2
+    assert found.to_json()["p99"]["mean"] == pytest.approx(8e6 + 0.5)
+
+
+def test_losses_are_of_all_requests_alone_and_under_load() -> None:
+    """A trial that counted none adds none; without any there is no share."""
+    answered = {"offered_requests": 300, "replies": 270}
+    trials = [
+        trial(0, 0, "none", 1),
+        trial(1, 1, "none", 1, metrics=answered),
+        trial(2, 0, "up", 2, metrics={"replies": 60}),
+        trial(3, 1, "up", 2, metrics={"offered_requests": 100, "replies": 40}),
+        trial(4, 2, "up", 2),
+    ]
+    uncounted = {"rtt_p50_ns": 2e6, "rtt_p99_ns": 2e6, "rtt_mean_ns": 2e6}
+    trials[4] = dataclasses.replace(trials[4], metrics=uncounted)
+    (found,) = load_results(trials, "scan")
+
+    assert found.loss_alone_ratio == pytest.approx(1 - 370 / 400)
+    assert found.loss_ratio == pytest.approx(1 - 100 / 200)
+    (nothing,) = load_results([trials[4]], "scan")
+    assert (nothing.loss_ratio, nothing.loss_alone_ratio) == (None, None)
+    assert nothing.mean is None and nothing.goodput_bps == {}
+    assert nothing.echo_round_trips_per_minute == pytest.approx(60e9 / 2e6)
+    unmeasured = dataclasses.replace(trials[4], metrics={})
+    (unknown,) = load_results([unmeasured], "scan")
+    assert unknown.echo_round_trips_per_minute is None
+
+
+def test_only_loads_of_this_experiment_count_in_the_order_up_down_both() -> None:
+    """Whichever was run first; factors are those beside the load."""
+    trials = [
+        trial(number, 0, load, number + 1.0, factors={"flows": 2, "size": 64})
+        for number, load in enumerate(("both", "none", "down", "up"))
+    ]
+    others = [
+        trial(9, 0, "up", 500, experiment="other"),
+        trial(10, 0, "up", 500, workload="echo"),
+    ]
+    found = load_results([*trials, *others], "scan")
+
+    assert [one.load for one in found] == ["up", "down", "both"]
+    assert all(one.factors == {"flows": 2, "size": 64} and one.trials == 1 for one in found)
+    assert [one.mean.mean for one in found if one.mean is not None] == [2e6, 1e6, -1e6]

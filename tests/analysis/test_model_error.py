@@ -10,6 +10,7 @@ import pytest
 
 from lanlab.analysis.model_error import (
     LEAST_HELD_OUT,
+    HeldOut,
     by_print_alone,
     cross_validated,
     error_logs,
@@ -167,3 +168,70 @@ def test_sentences_and_counts_say_what_a_simulation_is_worth() -> None:
     )
     assert len(accuracy_sentences(fitted, without)) == 1
     assert accuracy_sentences([], with_note) == []
+
+
+def test_each_interval_is_made_by_the_three_others() -> None:
+    """Of the simulation with its own range, and of print alone without one."""
+    found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
+    found[1] = replace(found[1], low=0.9 * found[1].simulated, high=1.2 * found[1].simulated)
+    found[2] = replace(found[2], baseline=2 * found[2].published)
+    for place, one in enumerate(cross_validated(found)):
+        others = [other for other in found if other is not found[place]]
+        own = one.accuracy
+        assert own is found[place]
+        fit = (own.low, own.high) if own.low is not None and own.high is not None else None
+        half_log = half_width_log(error_logs(others))
+        assert (one.low, one.high) == widened(own.simulated, half_log, fit)
+        by_print = half_width_log([math.log(o.published / (o.baseline or 0)) for o in others])
+        assert one.by_print == widened(own.baseline or 0, by_print)
+    inside = [one.is_inside_by_print for one in cross_validated(found)]
+    assert inside == [True, True, False, True]
+
+
+def test_a_printed_value_on_an_end_of_its_interval_is_inside() -> None:
+    one, *_ = held_out(0.1)
+    at = one.published
+    for ends in ((at, 2 * at), (at / 2, at)):
+        assert HeldOut(one, *ends, ends).is_inside and HeldOut(one, *ends, ends).is_inside_by_print
+    for ends in ((1.01 * at, 2 * at), (at / 2, 0.99 * at)):
+        beyond = HeldOut(one, *ends, ends)
+        assert not beyond.is_inside and not beyond.is_inside_by_print
+    assert not HeldOut(one, at, at, None).is_inside_by_print
+
+
+def test_a_range_that_does_not_hold_its_value_makes_nothing_narrower() -> None:
+    """The side on which it does not lie is the model's error alone."""
+    low, high = widened(100.0, 0.3, (110.0, 120.0))
+    assert low == pytest.approx(100 * math.exp(-0.3))
+    assert high == pytest.approx(100 * math.exp(math.hypot(0.3, math.log(1.2))))
+    low, high = widened(100.0, 0.3, (80.0, 90.0))
+    assert low == pytest.approx(100 * math.exp(-math.hypot(0.3, math.log(0.8))))
+    assert high == pytest.approx(100 * math.exp(0.3))
+
+
+def test_shares_below_one_have_an_interval_and_a_printed_zero_has_none() -> None:
+    """How far a value is missed is a ratio: its size is no matter."""
+    found = [replace(one, published=0.5, simulated=0.4) for one in held_out(*[0.1] * 4)]
+    assert model_error_log(found) == pytest.approx(half_width_log([math.log(0.5 / 0.4)] * 4))
+    assert model_error_log([*found, replace(found[0], published=0.0)]) is None
+    (guess,) = by_print_alone([replace(found[0], baseline=0.3, low=0.3, high=0.6)])
+    assert (guess.simulated, guess.low, guess.high) == (0.3, None, None)
+
+
+def test_the_sentence_has_the_numbers_that_the_interval_is_made_of() -> None:
+    """Of four values and of one; without values that could be missed it says so."""
+    found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
+    half = math.exp(half_width_log(error_logs(found)))
+    by_print = math.exp(half_width_log([math.log(1.1)] * 4))
+    inside = sum(one.is_inside for one in cross_validated(found))
+    assert missed_sentence(found) == (
+        "The model missed 4 values of this study that it was not fitted to by up to 30 %: what it "
+        f"gives is right within a factor of {half:.2f} (95 %). Of 4 held-out values {inside} lie "
+        "in the interval that the others give. What print alone makes of them has a factor of "
+        f"{by_print:.2f}, and 4 inside."
+    )
+    assert missed_sentence(found[1:2]) == (
+        "The model missed 1 value of this study that it was not fitted to by up to 20 %. It takes "
+        "4 to say how far it errs, so no interval is given."
+    )
+    assert missed_sentence([]).startswith("No printed value of this study was predicted")

@@ -93,3 +93,53 @@ def test_each_series_has_a_peak_for_each_trial() -> None:
     assert found.sample.blocks == (0, 1, 2)
     assert found.sample.values[0] == pytest.approx(PEAK_BPS, rel=1e-9)
     assert found.sample.values == tuple(sorted(found.sample.values))
+
+
+def test_a_load_of_which_half_a_percent_is_lost_arrived_whole() -> None:
+    """Messages on their way at either end of a trial make up to that; more is beyond saturation."""
+    beyond = [(300.0, 240.0), (400.0, 220.0)]
+    assert peak_of([(200.0, 199.0), *beyond]) == pytest.approx((250, 250))
+    assert peak_of([(200.0, 198.94), *beyond]) is None
+
+
+def test_the_peak_lies_between_the_loads_on_either_side_of_it() -> None:
+    """Not before what arrived whole, but for a hundredth that queues may have held of it."""
+    points = [(100.0, 100.0), (200.0, 200.0), (300.0, 150.0), (400.0, 149.0)]
+    assert peak_of(points) == pytest.approx((198, 198))
+
+
+def test_a_peak_is_not_below_what_a_load_gave() -> None:
+    """Beyond it, or before; a load at which queues held what is beyond is left out."""
+    points = [(100.0, 100.0), (200.0, 200.0), (300.0, 240.0), (400.0, 220.0)]
+    assert peak_of([*points, (500.0, 260.0)]) == pytest.approx((250, 260))
+    rising = [(100.0, 100.0), (300.0, 240.0), (400.0, 260.0)]
+    assert peak_of(rising) == pytest.approx((225, 260))
+
+
+def test_there_is_no_peak_where_throughput_rises_as_the_load_does() -> None:
+    """Or faster: then it is not yet beyond saturation."""
+    for rise in (100.0, 150.0):
+        assert peak_of([(100.0, 100.0), (300.0, 240.0), (400.0, 240.0 + rise)]) is None
+    assert peak_of([(100.0, 100.0), (300.0, 240.0), (400.0, 330.0)]) is not None
+
+
+def test_a_series_has_as_many_peaks_as_its_shortest_condition_has_trials() -> None:
+    """Of three loads or more, in one experiment; what does not go along loads has none."""
+
+    def cell(load: float, trials: int, group: str = "udp", varied: str = "rate_bps") -> Cell:
+        values = tuple(delivered_bps(load) for _ in range(trials))
+        blocks = tuple(range(10, 10 + trials))
+        return Cell({"rate_bps": round(load)}, (varied,), Trials(values, blocks), group=group)
+
+    three = [cell(8_000, 2), cell(32_000, 3), cell(40_000, 4)]
+    (found,) = peaks(three)
+    assert isinstance(found.sample, Trials)
+    assert found.sample.values == pytest.approx([PEAK_BPS] * 2)
+    assert (found.sample.blocks, found.sample.positions) == ((10, 11), (0, 1))
+    assert found.levels == {} and found.varied == () and found.group == "udp"
+    assert peaks(three[:2]) == []
+    assert peaks([*three[:2], cell(40_000, 4, group="tcp")]) == []
+    assert peaks([cell(load, 2, varied="host") for load in GRID]) == []
+    # A trial without one leaves the series without a cell.
+    flat = Cell({"rate_bps": 40_000}, ("rate_bps",), Trials((40_000.0, 1.0), (10, 11)), group="udp")
+    assert peaks([*three[:2], flat]) == []
