@@ -1,0 +1,208 @@
+"""What a scan is before anything is measured: its conditions, its metrics, its time, its limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lanlab.cli.scan import SCAN, Scan, duration, is_scan, scan_of, with_single_levels
+from lanlab.errors import UsageError
+from lanlab.store import RunRecord
+
+#: Of a stream, which then takes two seconds a condition.
+SHORT = {"time_s": "1.5", "warmup_s": "0.5"}
+
+
+def scan(workload: str = "stream", trials: int = 1, **given: Any) -> Scan:
+    found = scan_of(workload, given, trials)
+    assert found is not None
+    return found
+
+
+def refusal(trials: int = 1, **given: Any) -> UsageError:
+    with pytest.raises(UsageError) as refused:
+        scan_of("stream", given, trials)
+    return refused.value
+
+
+def test_options_with_several_values_are_varied_and_the_others_fixed() -> None:
+    """In lanlab's units; what is not given is left to its default."""
+    found = scan(
+        message_size_bytes="64,128", rate_bps="1M..3M/1M", flows=None, transport="udp", **SHORT
+    )
+    assert found.factors == {
+        "message_size_bytes": (64, 128),
+        "rate_bps": (1_000_000, 2_000_000, 3_000_000),
+    }
+    assert found.parameters == {"transport": "udp", "time_s": 1.5, "warmup_s": 0.5}
+    assert (found.workload, found.conditions, found.expected_s) == ("stream", 6, 12.0)
+    assert found.varied == "2 values of --size x 3 values of --rate"
+    assert found.subject == "UDP stream, 1 flow, 1.5 s, by message size and rate"
+    assert found.experiment() == {
+        "id": SCAN,
+        "title": found.subject,
+        "workload": "stream",
+        "metrics": ["goodput_bps", "received_ratio"],
+        "parameters": found.parameters,
+        "factors": {
+            "message_size_bytes": [64, 128],
+            "rate_bps": [1_000_000, 2_000_000, 3_000_000],
+        },
+    }
+
+
+def test_the_time_of_a_scan_is_that_of_all_its_conditions() -> None:
+    """Each by its own parameters."""
+    assert scan(time_s="1,2,4", warmup_s="0").expected_s == 7
+
+
+def test_one_value_of_each_option_is_no_scan() -> None:
+    """Nor are several drivers, which measure the same condition."""
+    assert scan_of("stream", {"message_size_bytes": "64", "rate_bps": None}, 1) is None
+    assert scan_of("stream", {"driver": ("iperf3", "netperf")}, 1) is None
+    assert scan_of("stream", {}, 1) is None
+
+
+def test_targets_of_a_command_are_levels_as_they_are() -> None:
+    """Several values that a command has made, with commas in them or not."""
+    found = scan("copy", server=("ftp://a,b/", "ftp://c/"), service="ftp", dataset="1x1kB")
+    assert found.factors == {"server": ("ftp://a,b/", "ftp://c/")}
+    assert found.varied == "2 targets"
+    assert found.experiment()["metrics"] == ["goodput_bps"]
+
+
+@pytest.mark.parametrize(
+    ("given", "metrics"),
+    [
+        ({"traffic_direction": "both"}, ["goodput_bps", "received_ratio"]),
+        ({"traffic_direction": "forward,both"}, ["goodput_bps", "received_ratio"]),
+        ({"traffic_direction": "forward"}, []),
+        ({"traffic_direction": "forward,reverse"}, []),
+        ({}, []),
+    ],
+)
+def test_a_stream_both_ways_has_the_metrics_of_the_second_one(
+    given: dict[str, str], metrics: list[str]
+) -> None:
+    found = scan(message_size_bytes="64,128", transport="udp", **SHORT, **given)
+    own = ["goodput_bps", "received_ratio"]
+    assert found.experiment()["metrics"] == [*own, *(f"reverse_{key}" for key in metrics)]
+
+
+@pytest.mark.parametrize(
+    ("given", "metrics"),
+    [
+        ({"peer": "tcp://h:1", "transport": "tcp"}, ["acknowledged_bps"]),
+        ({"peer": "iperf3://h", "transport": "udp"}, ["peer_goodput_bps"]),
+        (
+            {"peer": "iperf3://h", "transport": "tcp", "traffic_direction": "reverse"},
+            ["goodput_bps"],
+        ),
+        (
+            {"peer": "iperf3://h", "transport": "tcp", "traffic_direction": "reverse,forward"},
+            ["goodput_bps", "acknowledged_bps"],
+        ),
+    ],
+)
+def test_of_a_peer_what_this_end_could_count_is_the_metric(
+    given: dict[str, str], metrics: list[str]
+) -> None:
+    """Direction by direction; what a peer gets is not known here."""
+    found = scan(message_size_bytes="64,128", time_s="1", **given)
+    assert found.experiment()["metrics"] == metrics
+
+
+def test_several_peers_are_levels() -> None:
+    found = replace(scan(message_size_bytes="64,128", **SHORT), parameters={"transport": "tcp"})
+    varied = replace(found, factors={"peer": ("tcp://a:1", "tcp://b:1")})
+    assert varied.experiment()["metrics"] == ["acknowledged_bps"]
+    own = {"transport": "tcp", "traffic_direction": "reverse"}
+    assert replace(varied, parameters=own).experiment()["metrics"] == ["goodput_bps"]
+
+
+def test_a_value_stands_there_once() -> None:
+    """Also if it is written in two ways."""
+    error = refusal(message_size_bytes="1k,64,1000", **SHORT)
+    assert error.message == "--size: found a value twice; allowed: each value once"
+    assert error.hint == "--trials measures each condition several times"
+
+
+def test_a_scan_has_an_end() -> None:
+    """10,000 conditions, and 100,000 trials; it is refused before any condition is made."""
+    known = {"message_size_bytes": "64,128", **SHORT}
+    assert scan(trials=50_000, **known).conditions == 2
+    error = refusal(trials=50_001, **known)
+    assert error.message == (
+        "found 2 values of --size = 2 conditions x 50,001 trials = 100,002 trials of about 2.25 s: "
+        "2 d 15 h; allowed: at most 10,000 conditions and 100,000 trials"
+    )
+    assert error.hint == "give fewer values, or a larger step"
+    many = refusal(message_size_bytes="64..1063/1", rate_bps="1M..11M/1M", **SHORT)
+    assert many.message.startswith(
+        "found 1,000 values of --size x 11 values of --rate = 11,000 conditions x 1 trial = "
+        "11,000 trials of about 2.25 s: "
+    )
+    far = refusal(message_size_bytes="64,128", rate_bps="1..2000000000000/1", **SHORT)
+    assert "2.0e+12 values of --rate = 4.0e+12 conditions x 1 trial" in far.message
+    most = refusal(message_size_bytes="64", rate_bps="1..999999999999/1", **SHORT)
+    assert "found 999,999,999,999 values of --rate = 999,999,999,999 conditions" in most.message
+
+
+def test_it_says_beforehand_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """One trial is one; each takes a quarter of a second beyond its time."""
+    found = scan(message_size_bytes="64,128", **SHORT)
+    found.announce(1)
+    found.announce(2)
+    assert capsys.readouterr().err.splitlines() == [
+        "scan: 2 values of --size = 2 conditions x 1 trial = 2 trials, about 5 s",
+        "scan: 2 values of --size = 2 conditions x 2 trials = 4 trials, about 9 s",
+    ]
+    replace(found, conditions=1, expected_s=1.0).announce(1)
+    assert "1 condition x 1 trial = 1 trial, about 2 s" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (59.1, "1 min 0 s"),
+        (59, "59 s"),
+        (60, "1 min 0 s"),
+        (3_599, "59 min 59 s"),
+        (3_600, "1 h 0 min"),
+        (3_601, "1 h 1 min"),
+        (86_399, "24 h 0 min"),
+        (86_400, "1 d 0 h"),
+        (90_001, "1 d 2 h"),
+        (86_400 * 1_234, "1,234 d 0 h"),
+        (1e12 - 1, "11,574,074 d 2 h"),
+        (1e12, "1.2e+07 d"),
+    ],
+)
+def test_a_time_has_its_two_largest_units(seconds: float, text: str) -> None:
+    """Rounded up."""
+    assert duration(seconds) == text
+
+
+def test_single_values_are_read_and_drivers_left_as_they_are() -> None:
+    given = {"message_size_bytes": "64", "flows": "2", "driver": ("iperf3",), "rate_bps": None}
+    found = with_single_levels("stream", given)
+    assert found == {
+        "message_size_bytes": "64",
+        "flows": 2,
+        "driver": ("iperf3",),
+        "rate_bps": None,
+    }
+    with pytest.raises(UsageError, match="--flows"):
+        with_single_levels("stream", {"flows": "two"})
+
+
+@pytest.mark.parametrize(
+    ("ids", "is_one"), [([SCAN], True), (["single"], False), ([SCAN, "x"], False), ([], False)]
+)
+def test_a_run_of_a_scan_has_that_experiment_alone(ids: list[str], is_one: bool) -> None:
+    study = {"experiment": [{"id": one} for one in ids]} if ids else {}
+    run = RunRecord("r", "s", study, "full", 1, {}, {}, "done", "", "")
+    assert is_scan(run) is is_one
