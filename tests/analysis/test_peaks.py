@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -143,3 +144,7 @@ def test_a_series_has_as_many_peaks_as_its_shortest_condition_has_trials() -> No
     # A trial without one leaves the series without a cell.
     flat = Cell({"rate_bps": 40_000}, ("rate_bps",), Trials((40_000.0, 1.0), (10, 11)), group="udp")
     assert peaks([*three[:2], flat]) == []
+    # But not the series behind it.
+    later = [replace(one, group="later") for one in three]
+    (found,) = peaks([*three[:2], flat, *later])
+    assert found.group == "later"

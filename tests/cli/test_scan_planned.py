@@ -206,3 +206,11 @@ def test_a_run_of_a_scan_has_that_experiment_alone(ids: list[str], is_one: bool)
     study = {"experiment": [{"id": one} for one in ids]} if ids else {}
     run = RunRecord("r", "s", study, "full", 1, {}, {}, "done", "", "")
     assert is_scan(run) is is_one
+
+
+def test_several_drivers_are_values_of_their_option() -> None:
+    """A command has them as what it has read; they come beside what is varied."""
+    given = {"message_size_bytes": "64,128", "time_s": "2", "warmup_s": "0"}
+    found = scan(driver=("lanlab", "iperf3"), **given)
+    assert found.varied == "2 values of --tool x 2 values of --size"
+    assert found.factors["driver"] == ("lanlab", "iperf3") and found.conditions == 4
