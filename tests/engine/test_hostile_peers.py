@@ -239,30 +239,47 @@ def sending(engine: RawEngine, receiver: HostileReceiver, **spec: object) -> int
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("rate", [{"messages_per_s": 2000.0}, None], ids=["paced", "unpaced"])
-def test_a_stream_stops_within_a_second_of_the_last_word(
-    engine: RawEngine, rate: Line | None
-) -> None:
+def test_a_stream_stops_within_a_second_of_the_last_word(engine: RawEngine) -> None:
     """A dead man's switch, though the silence that ends the trial is longer; and it goes on when
-    the receiver is heard again."""
-    with HostileReceiver(alive=word("alive", 1)) as receiver:
-        request_id = sending(engine, receiver, rate=rate, silence_ns=3_000_000_000)
-        engine.wait(request_id, "progress")
+    the receiver is heard again. All at once: with a rate, without, and requests on schedule."""
+    rates: dict[str, Line | None] = {"paced": {"messages_per_s": 2000.0}, "unpaced": None}
+    with contextlib.ExitStack() as stack:
+        receivers = {
+            name: stack.enter_context(HostileReceiver(alive=word("alive", 1)))
+            for name in (*rates, "requests")
+        }
+        silence = {"silence_ns": 3_000_000_000}
+        asked = {
+            name: sending(engine, receivers[name], rate=rates[name], **silence) for name in rates
+        }
+        spec = {"amount": {"requests": 1_000_000}, "rate_requests_per_s": 2000.0, **silence}
+        asked["requests"], _ = engine.ready(
+            echo_request(receivers["requests"].port, **spec, timeout_ns=100_000_000)
+        )
+        begin(engine, asked["requests"])
+        engine.wait(asked["requests"], "progress")
         time.sleep(0.5)
-        receiver.alive, silent_s = None, time.monotonic()
+        silent_s = time.monotonic()
+        for receiver in receivers.values():
+            receiver.alive = None
         time.sleep(1.9)
-        stopped_s = receiver.last_message_s - silent_s
-        print(f"stream stopped {stopped_s:.3f} s after the last word")
-        assert 0.5 < stopped_s < DEAD_MAN_S + SLACK_S
-        messages = receiver.messages
-        receiver.alive = word("alive", 1)
+        stopped_s = {name: each.last_message_s - silent_s for name, each in receivers.items()}
+        print(f"stopped after the last word, s: {stopped_s}")
+        assert all(0.5 < after_s < DEAD_MAN_S + SLACK_S for after_s in stopped_s.values())
+        messages = {name: receivers[name].messages for name in rates}
+        for name in rates:
+            receivers[name].alive = word("alive", 1)
         time.sleep(0.5)
-        assert receiver.messages > messages
-        receiver.alive = None
-        line = engine.wait(request_id)
-        assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
-        # From 0.9 s to 1.9 s, and from 0.9 s to 3 s.
-        assert 2.5e9 < line["partial"]["paused_ns"] < 3.6e9
+        for name in rates:
+            assert receivers[name].messages > messages[name]
+            receivers[name].alive = None
+        engine.ask({"type": "cancel", "target": asked["requests"]})
+        for name, request_id in asked.items():
+            line = engine.wait(request_id)
+            if name in rates:
+                assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
+                # From 0.9 s to 1.9 s, and from 0.9 s to 3 s.
+                assert 2.5e9 < line["partial"]["paused_ns"] < 3.6e9
 
 
 @pytest.mark.alone
@@ -351,24 +368,6 @@ def test_whatever_a_receiver_says_a_sender_counts_what_it_sent(
     assert result["sent_messages"] == result["offered_messages"] == 300
     assert words["mark"] > 1, "no `marked` of another number is taken for ours"
     assert words["finish"] >= 1
-
-
-@pytest.mark.alone
-def test_requests_stop_within_a_second_of_the_last_word(engine: RawEngine) -> None:
-    """A schedule of an echo is a stream, too."""
-    with HostileReceiver(alive=word("alive", 1)) as receiver:
-        spec = {"amount": {"requests": 1_000_000}, "rate_requests_per_s": 2000.0}
-        request_id, _ = engine.ready(
-            echo_request(receiver.port, **spec, silence_ns=2_500_000_000, timeout_ns=100_000_000)
-        )
-        begin(engine, request_id)
-        engine.wait(request_id, "progress")
-        time.sleep(0.5)
-        receiver.alive, silent_s = None, time.monotonic()
-        time.sleep(1.9)
-        assert 0.5 < receiver.last_message_s - silent_s < DEAD_MAN_S + SLACK_S
-        engine.ask({"type": "cancel", "target": request_id})
-        engine.wait(request_id)
 
 
 @pytest.fixture
