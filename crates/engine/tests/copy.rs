@@ -382,8 +382,8 @@ fn a_copy_ends_when_it_is_cancelled() {
     let (id, _) = engine.ready(&request("copy", &spec));
     let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
     engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 300_000_000}));
-    // Until it has begun to write, as a rule long before.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    // Until it has written.
+    while engine.line()["bytes"].as_u64().is_none_or(|bytes| bytes == 0) {}
     engine.result(&json!({"type": "cancel", "target": id}));
     let error = engine.wait(id);
     assert_eq!(error["code"], "cancelled", "{error}");

@@ -212,23 +212,26 @@ fn a_wrong_password_is_answered_slowly_and_a_right_one_at_once() {
         let (_serving, target) = served(service, &root, &Bounds::default()).await;
         let wrong = Credentials { secret: "guess".to_owned(), ..user() };
         let guess = Target { credentials: Some(wrong), ..target.clone() };
+        let mut quickest_guess = Duration::MAX;
         for _ in 0..2 {
             let start = Instant::now();
             let fault = connect(&guess).await.unwrap_err();
             assert_eq!(fault.class, Class::Login, "{service:?}: {fault}");
             let took = start.elapsed();
             assert!(took >= Duration::from_millis(290), "{service:?}: {took:?}");
+            quickest_guess = quickest_guess.min(took);
         }
-        let fast = async {
-            for _ in 0..20 {
-                let start = Instant::now();
-                connect(&target).await.unwrap();
-                if start.elapsed() < Duration::from_millis(250) {
-                    return;
-                }
-            }
-            panic!("{service:?}: who knows the password waits, too");
+        // On a busy machine both take longer.
+        let is_faster = async || {
+            let start = Instant::now();
+            connect(&target).await.unwrap();
+            start.elapsed() + Duration::from_millis(150) < quickest_guess
         };
-        fast.await;
+        for _ in 0..100 {
+            if is_faster().await {
+                return;
+            }
+        }
+        panic!("{service:?}: who knows the password waits, too");
     });
 }

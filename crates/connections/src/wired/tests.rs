@@ -172,7 +172,8 @@ async fn wait_once(port: &mut WiredPort) {
 async fn give_up(port: &mut WiredPort) {
     let before = port.link_takes();
     wait_once(port).await;
-    assert_eq!(port.link_takes(), before + 1);
+    // Again, where a frame came meanwhile.
+    assert!(port.link_takes() > before);
 }
 
 #[test]

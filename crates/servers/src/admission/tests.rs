@@ -12,6 +12,7 @@ fn within<T>(test: impl Future<Output = T>) -> T {
 fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
     within(async {
         let budget = MemoryBudget::new(10 << 10, Duration::from_millis(100));
+        let start = Instant::now();
         let (idle, busy) =
             (budget.hold(6 << 10).await.unwrap(), budget.hold(4 << 10).await.unwrap());
         let moving = async {
@@ -26,7 +27,6 @@ fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
             drop(idle);
             std::future::pending::<()>().await;
         };
-        let start = Instant::now();
         tokio::select! {
             biased;
             () = moving => {},
@@ -34,7 +34,7 @@ fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
             () = leaving => {},
             () = busy.ended() => panic!("it moved all the time"),
         }
-        assert!(start.elapsed() >= Duration::from_millis(80), "{:?}", start.elapsed());
+        assert!(start.elapsed() >= Duration::from_millis(100), "{:?}", start.elapsed());
         // While no client waits, no connection is ended.
         let idle = budget.hold(6 << 10).await.unwrap();
         tokio::time::timeout(Duration::from_millis(200), idle.ended()).await.unwrap_err();
@@ -84,7 +84,7 @@ fn who_does_not_prove_himself_in_time_is_gone_and_others_stay() {
     });
 }
 
-/// Room for two, each of which has half a second: a thousand would take minutes.
+/// Room for two, each of which has half a second: one after the other they would take 50 s.
 #[test]
 fn however_many_say_nothing_who_speaks_goes_before_them() {
     within(async {
@@ -93,11 +93,8 @@ fn however_many_say_nothing_who_speaks_goes_before_them() {
         for _ in 0..200 {
             silent.push(TcpStream::connect(address).await.unwrap());
         }
-        let start = Instant::now();
         let mut late = TcpStream::connect(address).await.unwrap();
         assert!(proves(&mut late).await);
-        let took = start.elapsed();
-        assert!(took < Duration::from_secs(5), "{took:?}");
     });
 }
 

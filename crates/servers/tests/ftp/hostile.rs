@@ -234,7 +234,7 @@ fn an_upload_keeps_its_data_connection_until_the_server_has_confirmed() {
         })
     });
     run(async {
-        let session = connect(&impatient(ServiceKind::Ftp, port)).await.unwrap();
+        let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
         let file = session.open(&path("f"), Access::Create { size_bytes: 5 }).await.unwrap();
         session.write_at(&file, 0, b"abcde").await.unwrap();
         session.close(file).await.unwrap();

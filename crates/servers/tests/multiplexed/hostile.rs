@@ -144,7 +144,7 @@ pub async fn survives_nonsense(service: ServiceKind) {
         let _ = stream.write_all(&[0x7f, 0xff, 0xff, 0xff]);
         while stream.write_all(&[0; 1 << 12]).is_ok() {}
     });
-    let fault = connect(&brief(port)).await.unwrap_err();
+    let fault = connect(&target(service, port)).await.unwrap_err();
     assert!(matches!(fault.class, Class::Protocol | Class::Reset), "{fault:?}");
 
     for seed in 0..20 {

@@ -298,6 +298,7 @@ mod tests {
     #[test]
     fn a_session_is_agreed_on_with_a_port_that_opens_late() {
         let port = local_port(&bound(0)).unwrap();
+        let began = os::monotonic();
         let acceptor = thread::spawn(move || {
             thread::sleep(5 * TICK);
             let mut accepted = accepted(bound(port), HERE, &running());
@@ -305,7 +306,6 @@ mod tests {
             accepted.answer_again().unwrap();
             accepted
         });
-        let began = os::monotonic();
         let Connected { socket, round_trip_ns } = connected(port, &running()).unwrap();
         let took_ns = os::monotonic().nanos_since(began);
         let accepted = acceptor.join().unwrap();

@@ -10,6 +10,8 @@ use crate::output::Output;
 use crate::workloads::stream::tests::reset;
 
 const SILENCE_NS: u64 = 150_000_000;
+/// Longer than a thread of this test waits for a processor.
+const LONG_SILENCE_NS: u64 = 30_000_000_000;
 
 /// A measurement that has begun: before its start there is no silence.
 fn running() -> Running {
@@ -29,9 +31,14 @@ fn pair() -> (TcpStream, TcpStream) {
     (near, listener.accept().unwrap().0)
 }
 
+/// Wait until what the other end did last is here.
+fn arrived(near: &TcpStream) {
+    assert!((0..1_500).any(|_| near.peek(&mut [0]).is_ok()), "nothing came in 30 s");
+}
+
 fn of_messages(message_bytes: usize, receive: Receive) -> Plan {
     let plan = plan(&tests::spec()).unwrap();
-    Plan { message_bytes, receive, silence_ns: SILENCE_NS, ..plan }
+    Plan { message_bytes, receive, silence_ns: LONG_SILENCE_NS, ..plan }
 }
 
 const WAYS: [Receive; 3] = [Receive::Block, Receive::Poll, Receive::Spin];
@@ -62,14 +69,15 @@ fn a_message_in_pieces_is_read_whole_and_no_further() {
 fn a_reader_says_why_no_message_will_come() {
     for receive in WAYS {
         let plan = of_messages(5, receive);
+        let impatient = Plan { silence_ns: SILENCE_NS, ..of_messages(5, receive) };
         let (near, mut far) = pair();
         let began = os::monotonic();
-        let read = || read_message(&near, &mut [0; 5], &plan, &running()).unwrap();
-        assert_eq!(read(), Some(EndedBy::Silence));
+        let read = |plan| read_message(&near, &mut [0; 5], plan, &running()).unwrap();
+        assert_eq!(read(&impatient), Some(EndedBy::Silence));
         assert!(os::monotonic().nanos_since(began) > SILENCE_NS);
         far.write_all(b"abc").unwrap();
         drop(far);
-        assert_eq!(read(), Some(EndedBy::PeerClosed));
+        assert_eq!(read(&plan), Some(EndedBy::PeerClosed));
         let (near, _far) = pair();
         let cancelled = running();
         cancelled.cancel();
@@ -83,14 +91,16 @@ fn a_writer_says_why_a_message_is_not_taken() {
     let message = vec![7; 16 << 20];
     let (near, far) = pair();
     let began = os::monotonic();
-    let write = |running: &Running| write_message(&near, &message, SILENCE_NS, running).unwrap();
-    assert_eq!(write(&running()), Some(EndedBy::Silence));
+    let write = |silence_ns, running: &Running| {
+        write_message(&near, &message, silence_ns, running).unwrap()
+    };
+    assert_eq!(write(SILENCE_NS, &running()), Some(EndedBy::Silence));
     assert!(os::monotonic().nanos_since(began) > SILENCE_NS);
     let cancelled = running();
     cancelled.cancel();
-    assert_eq!(write(&cancelled), Some(EndedBy::Cancelled));
+    assert_eq!(write(LONG_SILENCE_NS, &cancelled), Some(EndedBy::Cancelled));
     drop(far);
-    assert_eq!(write(&running()), Some(EndedBy::PeerClosed));
+    assert_eq!(write(LONG_SILENCE_NS, &running()), Some(EndedBy::PeerClosed));
 }
 
 #[test]
@@ -110,15 +120,15 @@ fn replies_are_counted_from_their_octets() {
         let is_idle = |heard| matches!(heard, Heard::Idle);
         assert!(is_idle(replies.next().unwrap()));
         far.write_all(b"abcdefg").unwrap();
-        thread::sleep(TICK);
+        arrived(&near);
         assert!(matches!(replies.next().unwrap(), Heard::Reply(0)));
         assert!(is_idle(replies.next().unwrap()));
         assert_eq!(replies.received, 2);
         far.write_all(b"hij").unwrap();
-        thread::sleep(TICK);
+        arrived(&near);
         assert!(matches!(replies.next().unwrap(), Heard::Reply(1)));
         drop(far);
-        thread::sleep(TICK);
+        arrived(&near);
         assert!(matches!(replies.next().unwrap(), Heard::Closed));
     }
 }
@@ -146,7 +156,7 @@ fn replies_of<'a>(plan: &'a Plan, stream: &'a TcpStream) -> StreamReplies<'a> {
 #[test]
 fn a_broken_connection_is_closed() {
     for receive in WAYS {
-        let plan = Plan { silence_ns: 10_000_000_000, ..of_messages(5, receive) };
+        let plan = of_messages(5, receive);
         let (near, far) = pair();
         reset(far);
         let ended = read_message(&near, &mut [0; 5], &plan, &running()).unwrap();
@@ -184,7 +194,7 @@ fn a_large_message_is_written_whole_to_a_slow_reader() {
         thread::sleep(2 * TICK);
         far.read_exact(&mut octets).map(|()| octets).unwrap()
     });
-    let ended = write_message(&near, &message, 10_000_000_000, &running()).unwrap();
+    let ended = write_message(&near, &message, LONG_SILENCE_NS, &running()).unwrap();
     assert_eq!(ended, None);
     drop(near);
     assert!(reader.join().unwrap() == message);

@@ -13,7 +13,7 @@ use lanlab_workloads::stations::readings::{OUTCOMES, READING_BYTES};
 use lanlab_workloads::stations::slices::CELL_BYTES;
 
 use super::hostile_server::{Hostile, Malice, Memory};
-use crate::messages::{Outcome, Stationed, StationsSpec};
+use crate::messages::{Outcome, Stationed, StationsSpec, StationsUntil};
 use crate::output::Output;
 use crate::running::{Measured, Running};
 use crate::workloads::stations::{prepare, trial as whole_trial};
@@ -60,6 +60,7 @@ pub fn trial(name: &str, malice: Malice, spec: StationsSpec) -> Trial {
     trial_until(name, malice, spec, None)
 }
 
+/// The same; cancelled once a number of calls have begun.
 pub fn trial_until(
     name: &str,
     malice: Malice,
@@ -76,6 +77,20 @@ pub fn trial_until(
 /// The same as a driver asks for it, in the service that the specification names.
 pub fn plain_trial(spec: &StationsSpec) -> Trial {
     run(spec, None, Arc::default(), |running| whole_trial::work(spec, running))
+}
+
+/// A trial of a time in which its stations have more than `least` operations, and that time: on a busy machine they
+/// may have no processor for a while.
+pub fn timed_trial(name: &str, spec: &StationsSpec, least: u64) -> (u64, Trial) {
+    for time_ns in [100_000_000, 1_000_000_000, 10_000_000_000, 60_000_000_000] {
+        let until = StationsUntil { time_ns: Some(time_ns), ..StationsUntil::default() };
+        let spec = StationsSpec { until, ..spec.clone() };
+        let trial = trial(&format!("{name} {time_ns}"), Malice::None, spec);
+        if trial.stationed.readings > least {
+            return (time_ns, trial);
+        }
+    }
+    panic!("{least} operations took a minute");
 }
 
 /// Cancel a trial while it connects; gives why it ended.
@@ -114,9 +129,10 @@ fn run(
             // The work does not signal that it is ready to be armed.
             thread::sleep(Duration::from_millis(2));
         }
-        if let Some(after_ms) = cancel {
-            // The trial is under way when it is cancelled.
-            thread::sleep(Duration::from_millis(after_ms));
+        if let Some(calls) = cancel {
+            while memory.calls.load(Ordering::Relaxed) < calls && !working.is_finished() {
+                thread::sleep(Duration::from_millis(2));
+            }
             running.cancel();
         }
         working.join().unwrap()

@@ -9,8 +9,11 @@ use super::super::tests::{assert_watched_until_forgotten, pair, plain, reset, ru
 use super::*;
 use crate::messages::{Amount, ReceiverLoad, StreamSpec, Transport};
 
+/// Longer than a thread of these tests waits for a processor.
+const SILENCE_NS: u64 = 30_000_000_000;
+
 fn of(change: impl Fn(&mut StreamSpec)) -> Plan {
-    let mut spec = plain(Transport::Tcp);
+    let mut spec = StreamSpec { silence_ns: SILENCE_NS, ..plain(Transport::Tcp) };
     change(&mut spec);
     plan(&spec).unwrap()
 }
@@ -96,7 +99,7 @@ fn a_sender_may_be_silent_for_so_long_and_no_longer() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let (start, mut shared) = (os::monotonic(), shared(&plan));
     let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, start);
-    let last = start.plus_nanos(100_000_000);
+    let last = start.plus_nanos(SILENCE_NS);
     assert_eq!(receiver.turn(last, &mut shared).unwrap(), Turn::Blocked);
     assert_eq!(receiver.turn(last.plus_nanos(1), &mut shared).unwrap(), Turn::Over);
     assert_eq!(receiver.ended_by, EndedBy::Silence);

@@ -14,6 +14,8 @@ use super::*;
 use crate::messages::{Amount, ReceiverLoad, StreamSpec, Transport};
 
 const TOKEN: Token = Token([7; 16]);
+/// Longer than a thread of these tests waits for a processor.
+const SILENCE_NS: u64 = 30_000_000_000;
 
 /// Messages of four bytes, which are their numbers.
 fn spec() -> StreamSpec {
@@ -21,6 +23,7 @@ fn spec() -> StreamSpec {
         message_size_bytes: 4,
         amount: Amount::Messages(1_000),
         io: if os::capabilities().batch { Io::Batch } else { Io::Single },
+        silence_ns: SILENCE_NS,
         ..plain(Transport::Udp)
     }
 }
@@ -150,10 +153,9 @@ fn a_flow_looks_every_ten_milliseconds_whether_it_shall_stop() {
     assert_eq!((receiver.is_over, receiver.ended_by), (true, EndedBy::Cancelled));
     let are_told = receiver.incoming.counter.counts.socket_dropped.is_some();
     assert_eq!(are_told, os::capabilities().socket_drop_reports);
-    // The silence is 100 ms.
     let running = super::super::tests::running();
     let (mut receiver, _far) = flow(&plan, &running, now);
-    let last = now.plus_nanos(100_000_000);
+    let last = now.plus_nanos(SILENCE_NS);
     assert_eq!(receiver.turn(last, &mut shared).unwrap(), Turn::Blocked);
     receiver.next_check = last;
     assert_eq!(receiver.turn(last.plus_nanos(1), &mut shared).unwrap(), Turn::Over);

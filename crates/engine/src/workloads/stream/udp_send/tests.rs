@@ -141,6 +141,7 @@ fn a_word_of_the_receiver_ends_a_silence() {
             let kind = Kind::Alive { received_messages: 0 };
             if is_heard {
                 far.send(&Message { token: TOKEN, flow: 0, kind }.emit()).unwrap();
+                os::wait_readable(sender.socket.plain(), Duration::from_secs(30)).unwrap();
             }
             sender.hear(after_ns(3_000_000_000)).unwrap();
             let mut meters = SharedMeters::<ThreadUsage>::new();
