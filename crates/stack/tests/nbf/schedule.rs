@@ -24,6 +24,20 @@ pub struct Tally {
     pub longest_standstill_ms: u64,
 }
 
+impl Tally {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            schedules: self.schedules + other.schedules,
+            complete: self.complete + other.complete,
+            ended: self.ended + other.ended,
+            never_opened: self.never_opened + other.never_opened,
+            messages: self.messages + other.messages,
+            longest_silence_ms: self.longest_silence_ms.max(other.longest_silence_ms),
+            longest_standstill_ms: self.longest_standstill_ms.max(other.longest_standstill_ms),
+        }
+    }
+}
+
 /// A carrier of sessions with messages both ways.
 pub struct Subject {
     pub carrier: CarrierKind,
@@ -136,16 +150,25 @@ pub fn run(seed: u64, subject: &Subject, tally: &mut Tally) {
     assert!(!is_mild || !is_given_up, "seed {seed}: {why:?} under {faults:?}");
 }
 
-/// Many schedules, as many as `SCHEDULES` says, from the seed `SCHEDULE_SEED` on.
+/// Many schedules, as many as `SCHEDULES` says, from the seed `SCHEDULE_SEED` on, by all processors.
 pub fn run_many(subject: &Subject) -> Tally {
     let number = |name: &str, otherwise| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };
     let (first, count) = (number("SCHEDULE_SEED", 10_000), number("SCHEDULES", 100_000));
-    let mut tally = Tally::default();
-    for seed in first..first + count {
-        run(seed, subject, &mut tally);
-    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = |own| {
+        let mut tally = Tally::default();
+        for seed in (first..first + count).skip(own).step_by(threads) {
+            run(seed, subject, &mut tally);
+        }
+        tally
+    };
+    let tally = std::thread::scope(|scope| {
+        let share = &share;
+        let tallies: Vec<_> = (0..threads).map(|own| scope.spawn(move || share(own))).collect();
+        tallies.into_iter().map(|tally| tally.join().unwrap()).reduce(Tally::plus).unwrap()
+    });
     println!("{tally:?}");
     tally
 }
