@@ -6,8 +6,8 @@ What a measurement takes beyond the time that is measured: the whole command, an
 Prints, for `lanlab stream` and `lanlab stations`, seconds of the wall clock beyond time and
 warm-up: the least and the median of several runs, and of the trials of one run of several; beside
 them iperf3, where it is installed; then how long after Return the first live line of a stream is
-there, and what a scan of 10 values with 5 trials of 1 s takes. To be run with nothing else on the
-machine.
+there, what a scan of 10 values with 5 trials of 1 s takes, and what a report of a single trial and
+one of a simulated study take. To be run with nothing else on the machine.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from pathlib import Path
 #: Of a stream, unless it says otherwise.
 WARMUP_S = 0.2
 TRIALS = 5
+#: Whose report is timed.
+STUDY = "manford-kolahi"
 #: Begins with the interval, in seconds.
 LIVE_LINE = re.compile(r"\s*\d+\.\d\d-\d+\.\d\d\s")
 
@@ -57,6 +59,16 @@ def lanlab_scan(*arguments: str, store: Path) -> float:
     command = (program, *arguments, "--json", "--store", str(store))
     subprocess.run(command, check=True, capture_output=True, env=environment())
     return time.monotonic() - began
+
+
+def report(*, store: Path) -> tuple[float, int]:
+    """Wall clock of a report of the last run, and how many figures it has."""
+    program = str(Path(sys.executable).with_name("lanlab"))
+    command = (program, "report", "last", "--json", "--store", str(store), "--out", f"{store}-page")
+    began = time.monotonic()
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment())
+    took_s = time.monotonic() - began
+    return took_s, len({Path(path).stem for path in json.loads(done.stdout)["figures"]})
 
 
 def first_line(*arguments: str, store: Path) -> float:
@@ -112,6 +124,15 @@ def main() -> None:
             row(f"first line of `lanlab {' '.join(stream)}`", lines)
         scan = ("stream", "--size", "100..1000/100", "--rate", "1M", "--time", "1", "--trials", "5")
         row(f"`lanlab {' '.join(scan)}`", [lanlab_scan(*scan, store=store)])
+        runs: tuple[tuple[str, ...], ...] = (
+            ("stream", "--time", "1"),
+            ("run", STUDY, "--testbed", "simulated"),
+        )
+        for run in runs:
+            lanlab_scan(*run, store=store)
+            reports = [report(store=store) for _ in range(7)]
+            figures = reports[0][1]
+            row(f"report of `lanlab {' '.join(run)}`, {figures} figures", [r[0] for r in reports])
     if shutil.which("iperf3"):
         row("iperf3, both ends", [iperf3(asked.seconds) for _ in range(asked.runs)])
 
