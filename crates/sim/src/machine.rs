@@ -195,4 +195,31 @@ mod tests {
             "machine `486`: `protocol.each_ns` is 18446744073709551615, allowed: 0 to 900000000000"
         );
     }
+
+    #[test]
+    fn the_ends_of_what_is_allowed_are_allowed_and_nothing_beyond() {
+        let good = Machine::without_costs("486");
+        let largest = Cost { each_ns: 900_000_000_000, per_byte_ps: 1_000_000_000 };
+        for machine in [
+            Machine { interrupt: largest, send_call: largest, ..good.clone() },
+            Machine { ring_frames: 1, queue_frames: 1_000_000, ..good.clone() },
+            Machine { adapter_rate_ratio: f64::MIN_POSITIVE, ..good.clone() },
+            Machine { jitter_ratio: 1.0, ..good.clone() },
+        ] {
+            assert_eq!(machine.check(), Ok(()));
+        }
+        let longer = Cost { each_ns: largest.each_ns + 1, ..largest };
+        let larger = Cost { per_byte_ps: largest.per_byte_ps + 1, ..largest };
+        for (machine, field) in [
+            (Machine { interrupt: longer, ..good.clone() }, "interrupt.each_ns"),
+            (Machine { send_call: larger, ..good.clone() }, "send_call.per_byte_ps"),
+            (Machine { queue_frames: 1_000_001, ..good.clone() }, "queue_frames"),
+            (Machine { transmit_queue_frames: 0, ..good.clone() }, "transmit_queue_frames"),
+            (Machine { adapter_rate_ratio: 0.0, ..good.clone() }, "adapter_rate_ratio"),
+            (Machine { adapter_rate_ratio: 1.01, ..good.clone() }, "adapter_rate_ratio"),
+            (Machine { jitter_ratio: -0.01, ..good }, "jitter_ratio"),
+        ] {
+            assert_eq!(machine.check().unwrap_err().field, field);
+        }
+    }
 }

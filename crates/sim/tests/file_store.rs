@@ -227,6 +227,19 @@ fn a_part_of_a_block_is_written_in_whole_sectors_and_their_rest_is_read_before()
     assert_eq!(write(true), [3 + 4, 4 + 4]);
 }
 
+/// A file of 100 blocks takes 800 sectors, of which the last are three cylinders behind the first.
+#[test]
+fn a_part_of_a_block_is_written_where_its_block_is() {
+    let disk = DiskPlan { turn_ns: 10 * MS, seek_each_ns: MS, ..plan().disk };
+    let (_, facts) = used(StorePlan { disk, ..plan() }, |store| async move {
+        store.lay_out(&[(FILE, SIZE)].into());
+        for block in [0, 99, 99, 0] {
+            store.write(0, FILE, block * BLOCK + 512, 512).await;
+        }
+    });
+    assert_eq!((facts.disk.accesses, facts.disk.seek_ns), (4, 2 * MS));
+}
+
 /// 10 blocks of 750 bytes, one after the other in a file of 15 sectors, by a system that moves one sector at a time
 /// past buffers too few for the file: each sector is read once in a round, as what is left of it stays for the next
 /// block, and takes a turn of the disk and the places between two sectors, as the next has passed by then.

@@ -5,7 +5,7 @@ mod support;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lanlab_medium::Topology;
+use lanlab_medium::{Plan, Topology};
 use lanlab_sim::{Bounds, Cost, Ended, Key, Machine, Node, World, WorldPlan, mac_of};
 use lanlab_units::Instant;
 
@@ -242,4 +242,21 @@ fn a_world_that_there_cannot_be_is_refused() {
     let bad = Machine { jitter_ratio: 1.5, ..good };
     let text = "machine `pc`: `jitter_ratio` is 1.5, allowed: 0 to 1";
     assert_eq!(build(2, two(&bad)), Some(text.to_owned()));
+}
+
+#[test]
+fn the_memory_of_a_world_is_that_of_all_frames_that_it_can_hold() {
+    let plan = |switch_queue_bytes, delay_ns| {
+        let medium =
+            Plan { switch_queue_bytes, delay_ns, ..medium(Topology::Switch, 2, 10_000_000) };
+        WorldPlan { medium, machines: two(&Machine::without_costs("pc")) }.memory_bytes()
+    };
+    // Of each host: 16 in its ring, 50 in its queue, 32 to be sent, one on its processor, one that the switch
+    // sends and two that begin and end on the wire, of 2 KiB each; and 16 KiB for what it is.
+    let least = 2 * ((16 + 50 + 32 + 1 + 1 + 2) * 2048 + 16_384);
+    assert_eq!(plan(0, 0), least);
+    // 100 of the shortest, 72 bytes each, wait in the switch; 17,361 are on a way of a second.
+    assert_eq!(plan(7_200, 0), least + 2 * 100 * 2048);
+    assert_eq!(plan(0, SECOND_NS), least + 2 * 17_361 * 2048);
+    assert!(plan(u32::MAX, u64::MAX) > 1 << 60);
 }

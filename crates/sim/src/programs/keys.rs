@@ -38,3 +38,25 @@ pub(crate) fn connection_key(connection: ConnectionId) -> Key {
 pub(crate) fn session_key(session: SessionId) -> Key {
     session.0.wrapping_mul(KINDS) + SESSION
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_things_to_wait_for_have_the_same_key() {
+        let of_number = |number: usize| {
+            [
+                datagram_key(SocketId(number)),
+                room_key(SocketId(number)),
+                connection_key(ConnectionId(number)),
+                session_key(SessionId(number as u32)),
+            ]
+        };
+        let keys: Vec<Key> =
+            (0..100).flat_map(of_number).chain([ACCEPTED, NOTIFIED, STATION]).collect();
+        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
+    }
+}

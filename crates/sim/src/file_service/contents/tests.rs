@@ -141,3 +141,15 @@ fn names_are_found_in_any_case_and_refused_as_file_systems_do() {
     let full = write(&mut contents, file, 1 << 20, &[1]);
     assert_eq!(full, refused(FileRefusal::NoSpace));
 }
+
+#[test]
+fn each_file_has_a_number_of_its_own_and_its_size_and_a_directory_has_none() {
+    let mut contents = contents();
+    contents.put_directory(&names("d"));
+    contents.put(&names("d/f"), 700).unwrap();
+    contents.put_bytes(&names("b"), &[1; 30]).unwrap();
+    let number = |path| contents.number_at(&names(path)).unwrap();
+    let files = contents.files();
+    assert_eq!(files, [(number("d/f"), 700), (number("b"), 30)].into());
+    assert_eq!(files.len(), 2);
+}

@@ -1,0 +1,178 @@
+//! Messages between simulated hosts: what ends a session, and what holds its sender back.
+#![cfg(feature = "services")]
+
+use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use lanlab_medium::{LossPlan, Plan, Topology};
+use lanlab_sessions::MessagePort as _;
+use lanlab_sim::file_service::{ByteStream, NETBIOS_PORT, SimulatedPort};
+use lanlab_sim::programs::{HostNode, IpNode, Station, addresses_of};
+use lanlab_sim::{Bounds, Ended, Machine, World, WorldPlan, mac_of};
+use lanlab_stack::ip::TcpProfile;
+use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig};
+use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
+use lanlab_wire::netbios_name::{Name, suffix};
+
+const SECOND_NS: u64 = 1_000_000_000;
+const FAR: Bounds = Bounds { events: 1_000_000, until: Instant::from_nanos(100_000 * SECOND_NS) };
+
+/// A server and a client, each with a station of NBF.
+fn world() -> World<HostNode> {
+    let medium = Plan {
+        topology: Topology::Cable,
+        rate_bps: Some(10_000_000),
+        ports: 2,
+        propagation_ns: 0,
+        delay_ns: 0,
+        loss: LossPlan::Never,
+        switch_queue_bytes: 0,
+    };
+    let tcp = TcpProfile {
+        mss_bytes: None,
+        receive_buffer_bytes: 8192,
+        send_buffer_bytes: 8192,
+        send_rings: TcpProfile::LONG_SEND_RINGS,
+        delayed_ack_ns: None,
+        nagle: true,
+    };
+    let machines = ["server", "client"].map(Machine::without_costs).to_vec();
+    let node = |host, _| {
+        let is_server = host == 0;
+        let (name, kind) =
+            if is_server { ("SERVER", suffix::SERVER) } else { ("PC", suffix::WORKSTATION) };
+        let name = Name::new(name, kind).unwrap();
+        let carriers = CarrierKinds::only(CarrierKind::Nbf);
+        let config = NodeConfig::new(Mac(mac_of(host)), name, WINDOWS_NT, carriers);
+        let station = Some(Station::new(&config, is_server));
+        HostNode { ip: IpNode::new(host, 2, tcp, 1), station }
+    };
+    World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
+}
+
+/// What a client's port, or that of one who `takes_requests`, makes of bytes that come over TCP, before their
+/// sender closes. No message has more than 100 bytes.
+fn received(bytes: &[u8], takes_requests: bool) -> Result<Vec<u8>, ErrorKind> {
+    let world = world();
+    let (server, client) = (world.host(0), world.host(1));
+    server.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
+    let bytes = bytes.to_vec();
+    server.clone().spawn_service("server", async move {
+        let mut stream = ByteStream::accept(&server, NETBIOS_PORT).await;
+        poll_fn(|cx| stream.poll_write(cx, &bytes)).await.unwrap();
+        stream.close();
+        server.clock().sleep_ns(SECOND_NS).await;
+    });
+    let task = client.clone().spawn("client", async move {
+        let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
+        let connect = |node: &mut HostNode, now| node.ip.interface.connect(now, 1025, address);
+        let connection = client.with_node(connect).unwrap();
+        client.clock().sleep_ns(SECOND_NS / 10).await;
+        let mut port = SimulatedPort::of_connection(client, connection, 100, takes_requests);
+        let mut message = Vec::new();
+        let received = poll_fn(|cx| port.poll_receive(cx, &mut message)).await;
+        received.map(|()| message).map_err(|error| error.kind())
+    });
+    assert_eq!(world.run(&FAR), Ended::ProgramsDone);
+    task.take().unwrap()
+}
+
+/// RFC 1002, 4.3.
+#[test]
+fn what_is_no_message_for_this_end_of_a_session_ends_it() {
+    let packet = |kind: u8, payload: &[u8]| [&[kind, 0, 0, payload.len() as u8], payload].concat();
+    let message = packet(0x00, b"abc");
+    let (request, positive) = (packet(0x81, &[b' '; 68]), packet(0x82, &[]));
+    let (negative, keep_alive) = (packet(0x83, &[0x82]), packet(0x85, &[]));
+    let then_message = |first: &[u8]| [first, &message].concat();
+    let taken = Ok(b"abc".to_vec());
+    for takes_requests in [false, true] {
+        let received = |bytes: &[u8]| received(bytes, takes_requests);
+        assert_eq!(received(&message), taken);
+        assert_eq!(received(&then_message(&keep_alive)), taken);
+        assert_eq!(received(&packet(0x00, &[1; 100])), Ok(vec![1; 100]));
+        assert_eq!(received(&packet(0x00, &[1; 101])), Err(ErrorKind::InvalidData));
+        assert_eq!(received(&then_message(&negative)), Err(ErrorKind::InvalidData));
+        assert_eq!(received(&message[..6]), Err(ErrorKind::UnexpectedEof));
+        // A server answers requests, and a client awaits the answer.
+        let [asked, answered] = [&request, &positive].map(|first| received(&then_message(first)));
+        let (good, bad) = if takes_requests { (asked, answered) } else { (answered, asked) };
+        assert_eq!((good, bad), (taken.clone(), Err(ErrorKind::InvalidData)));
+    }
+}
+
+#[test]
+fn a_program_that_takes_no_messages_holds_their_sender_back_and_loses_none() {
+    const MESSAGES: u8 = 100;
+    let world = world();
+    let (server, client) = (world.host(0), world.host(1));
+    client.clone().spawn("client", async move {
+        let step_ns = SECOND_NS / 10;
+        while !client.with_node(|node, _| node.station.as_ref().unwrap().is_ready()) {
+            client.clock().sleep_ns(step_ns).await;
+        }
+        let peer = CarrierKind::Nbf.server("SERVER").unwrap();
+        let session = client
+            .with_node(|node, now| node.station.as_mut().unwrap().open(now, CarrierKind::Nbf, peer))
+            .unwrap();
+        let opened = |node: &mut HostNode, _| node.station.as_ref().unwrap().opened(session);
+        while client.with_node(opened).is_none() {
+            client.clock().sleep_ns(step_ns).await;
+        }
+        for number in 0..MESSAGES {
+            let send = |node: &mut HostNode, now| {
+                node.station.as_mut().unwrap().send(now, session, &[number])
+            };
+            while client.with_node(send).is_err() {
+                client.clock().sleep_ns(step_ns).await;
+            }
+        }
+    });
+    let task = server.clone().spawn("server", async move {
+        let accept = |node: &mut HostNode, _| node.station.as_mut().unwrap().accept();
+        let session = loop {
+            server.clock().sleep_ns(30 * SECOND_NS).await;
+            if let Some((session, _)) = server.with_node(accept) {
+                break session;
+            }
+        };
+        let (mut taken, mut at_once) = (Vec::new(), Vec::new());
+        let mut into = Vec::new();
+        while taken.len() < usize::from(MESSAGES) {
+            let before = taken.len();
+            server.with_node(|node, _| {
+                let station = node.station.as_mut().unwrap();
+                while station.receive(session, &mut into).is_some_and(|one| one.is_ok()) {
+                    taken.extend_from_slice(&into);
+                }
+            });
+            at_once.push(taken.len() - before);
+            server.clock().sleep_ns(30 * SECOND_NS).await;
+        }
+        (taken, at_once)
+    });
+    assert_eq!(world.run(&FAR), Ended::ProgramsDone);
+    let (taken, at_once) = task.take().unwrap();
+    assert_eq!(taken, (0..MESSAGES).collect::<Vec<_>>());
+    assert_eq!(at_once, [16, 16, 16, 16, 16, 16, 4]);
+}
+
+#[test]
+fn a_stream_that_is_dropped_is_over_for_its_peer() {
+    let world = world();
+    let (server, client) = (world.host(0), world.host(1));
+    server.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
+    server.clone().spawn_service("server", async move {
+        drop(ByteStream::accept(&server, NETBIOS_PORT).await);
+    });
+    let task = client.clone().spawn("client", async move {
+        let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
+        let mut stream = ByteStream::connect(&client, address).await.unwrap();
+        poll_fn(|cx| stream.poll_read(cx, &mut [0; 8])).await.unwrap()
+    });
+    assert_eq!(world.run(&FAR), Ended::ProgramsDone);
+    assert_eq!(task.take(), Some(0));
+}
