@@ -12,6 +12,7 @@ from lanlab.analysis.measured_where import measured_where
 from lanlab.figures.gather import caption
 from lanlab.performers.interfaces import measured_interface
 from lanlab.report.comparison_table import runs_table
+from lanlab.report.run_facts import environment_of
 from lanlab.store import RunRecord
 from lanlab.studies import load_study
 from lanlab.testbeds.base import Host
@@ -75,7 +76,8 @@ def test_captions_and_comparisons_say_it_too() -> None:
         *(cell.text for row in runs_table(["a"], [(run, [])], 0).rows for cell in row),
     ]
 
-    assert sum("10.77.0.2" in text for text in said) == 2
+    said += [text for _, text in environment_of(run)]
+    assert sum("10.77.0.2" in text for text in said) == 3
     assert not any("loopback" in text for text in said)
 
 

@@ -59,7 +59,7 @@ def test_lines_of_several_trials_say_of_which_they_are(lanlab: Lanlab) -> None:
     heads = [line for line in said.err.splitlines() if line.startswith("trial ")]
     assert [head.partition(":")[0] for head in heads[:2]] == ["trial 1 of 2", "trial 2 of 2"]
     assert {head.partition(": ")[2] for head in heads[:2]} == {
-        "message_size 100 B", "message_size 200 B",
+        "message size 100 B", "message size 200 B",
     }  # fmt: skip
     assert "trial " not in lanlab("stream", *QUICK, "--rate", "1M", "-i", "0.25").err
 

@@ -147,6 +147,11 @@ def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
     four, six = (text for text in found if text.startswith("The highest"))
     assert "messages with IPv4 was 1,105.3" in four and "83.4 % of the messages" in four
     assert "messages with IPv6 was 368.4" in six and "27.8 % of the messages" in six
+    # What never left did not get lost on the way.
+    sent = {"offered_messages": 1000, "sent_messages": 900}
+    late = [replace(trial, metrics={**trial.metrics, **sent}) for trial in trials]
+    said = next(t for t in sentences(replace(synthetic.run, study=study), late) if "highest" in t)
+    assert said.endswith("83.4 % of the messages offered arrived, and 10.00 % were not sent.")
 
 
 def test_a_transport_that_is_compared_is_named_once() -> None:

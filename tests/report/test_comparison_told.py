@@ -115,6 +115,21 @@ def test_each_outcome_has_its_sentence(found: Compared, said: str, study: Study)
     assert re.fullmatch(said, sentence(study, found)), sentence(study, found)
 
 
+def test_how_a_metric_differs_over_conditions_is_said_before_each(study: Study) -> None:
+    """From the least to the greatest difference, if most conditions differ."""
+    gains = (1.05, 1.12, 1.2)
+    found = [one(TEN, tuple(gain * value for value in TEN)) for gain in gains]
+    even = one(TEN, (100e6, 102e6, 101e6, 103e6))
+
+    counts, over_all, *each = comparison_sentences(study, found)
+    assert over_all == "RUN2 was 5.00 to 20.0 % faster than RUN1 over 3 conditions."
+    less = one(TEN, tuple(0.8 * value for value in TEN))
+    both = comparison_sentences(study, [*found, less])[1]
+    assert both == "RUN2's throughput was 0.800 to 1.20 times RUN1's over 4 conditions."
+    for few in (found[:2], [found[0], even, even]):
+        assert not any("over" in text for text in comparison_sentences(study, few))
+
+
 def test_what_cannot_be_told_of_many_is_said_once(study: Study) -> None:
     undecided = one(TEN, (100e6, 102e6, 101e6, 103e6))
 

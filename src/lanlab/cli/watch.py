@@ -43,13 +43,15 @@ def describe_factors(study: Study, factors: dict[str, Level]) -> str:
 
 
 def _plainly(name: str, level: Level) -> str:
-    """A level that the study has no unit for: `rate 5.00 Mbit/s`."""
+    """A level that the study has no unit for: `rate 5.00 Mbit/s`, `2 stations`."""
+    if name == "stations":
+        return f"{level} station{'' if level == 1 else 's'}"
     if isinstance(level, int | float) and not isinstance(level, bool):
         if name.endswith("_bps"):
-            return f"{name.removesuffix('_bps')} {format_rate(level)}"
+            return f"{name.removesuffix('_bps').replace('_', ' ')} {format_rate(level)}"
         if name.endswith("_bytes"):
-            return f"{name.removesuffix('_bytes')} {level} B"
-    return f"{name} {level}"
+            return f"{name.removesuffix('_bytes').replace('_', ' ')} {level} B"
+    return f"{name.replace('_', ' ')} {level}"
 
 
 def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = False) -> str:

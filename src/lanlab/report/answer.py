@@ -36,6 +36,8 @@ from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 NO_RESULT = "No trial has ended yet, so there is no result."
 #: An interval whose ends differ by more than this factor says nothing.
 _TOO_WIDE = 2.0
+#: A share of the messages below which it is not said that they were not sent.
+_LEAST_UNSENT = 0.005
 #: Sweeps of one experiment that have a sentence each.
 _MOST_SWEEPS = 6
 #: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
@@ -208,8 +210,23 @@ def _greatest_of(
         level = quantity(study, rate)
         at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
         share = percent(sum(ratios) / len(ratios))
-        text += f"; at {at}, the highest sending speed, {share} of the messages arrived"
+        text += (
+            f"; at {at}, the highest sending speed, {share} of the messages {_arrived(top, trials)}"
+        )
     return text + "."
+
+
+def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
+    """What a share that arrived is of, if the sender did not keep up with what was asked of it."""
+    counts = [trial.metrics for trial in counting(trials) if trial.factors == top.factors]
+    offered, sent = (
+        sum(float(one.get(key, 0)) for one in counts)
+        for key in ("offered_messages", "sent_messages")
+    )
+    unsent = 1 - sent / offered if offered and sent else 0.0
+    if unsent < _LEAST_UNSENT:
+        return "arrived"
+    return f"offered arrived, and {percent(unsent)} were not sent"
 
 
 def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:

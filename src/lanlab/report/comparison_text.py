@@ -18,6 +18,8 @@ from lanlab.workloads.metrics import metric_direction
 _AS_FACTOR = 2.0
 #: Most undecided comparisons that have a sentence each.
 _MOST_UNTOLD = 6
+#: Fewest conditions that are summed up before each has its own sentence.
+_LEAST_CONDITIONS = 3
 _TIME_UNITS = ("ns",)
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s")
 _POINTS = "percentage points"
@@ -25,7 +27,8 @@ _POINTS = "percentage points"
 
 def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     """
-    A sentence for each comparison, behind one that counts them.
+    How many comparisons came to what, how each metric differs over all conditions, and a sentence
+    for each comparison.
 
     Args:
         study: Whose units and names are used.
@@ -33,7 +36,7 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     """
     several = len({one.experiment for one in found}) > 1
     titles = {experiment.id: experiment.title for experiment in study.experiment}
-    said = [_counted(found)]
+    said = [_counted(found), *_over_conditions(study, found)]
     untold = [one for one in found if one.verdict == "cannot_tell"]
     for one in found:
         if one.verdict == "cannot_tell" and len(untold) > _MOST_UNTOLD:
@@ -147,6 +150,36 @@ def _counted(found: Sequence[Compared]) -> str:
     return f"{total} of {', '.join(others)} with {', '.join(bases)}: {said}."
 
 
+def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
+    """How far each metric of each side differs, where most of several conditions differ."""
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    several = len({one.experiment for one in found}) > 1
+    groups: dict[tuple[str, str, str, str], list[Compared]] = {}
+    for one in found:
+        if one.effect is not None and one.scale == "log":
+            key = one.experiment, one.metric, one.other_name, one.base_name
+            groups.setdefault(key, []).append(one)
+    said = []
+    for (experiment, metric, other, base), own in groups.items():
+        shown_to = sum(one.verdict in ("differs", "runs_differ") for one in own)
+        if len(own) < _LEAST_CONDITIONS or 2 * shown_to <= len(own):
+            continue
+        shown = quantity(study, metric)
+        effects = sorted(one.effect for one in own if one.effect is not None)
+        low, high = effects[0], effects[-1]
+        opening = f"{titles.get(experiment, experiment)}: " if several else ""
+        if low < 1 < high or not 1 / _AS_FACTOR < low <= high < _AS_FACTOR:
+            size = f"{number(low, 3)} to {number(high, 3)} times {base}'s"
+            text = f"{other}'s {shown.name} was {size}"
+        else:
+            gains = [number(gain, 3) for gain in sorted(100 * abs(e - 1) for e in (low, high))]
+            ends = " to ".join(dict.fromkeys(gains))
+            side, word, than = _direction(shown, own[0], high > 1)
+            text = f"{side} was {ends} % {word} than {than}"
+        said.append(f"{opening}{text} over {len(own)} conditions.")
+    return said
+
+
 def _untold(untold: Sequence[Compared]) -> str:
     """Many undecided comparisons, in one sentence."""
     needed = [one.further.further_trials for one in untold if one.further is not None]
@@ -186,12 +219,16 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
         ends = f" ({number(low, 3)} … {number(high, 3)} %)"
         gain = as_known(gain, low, high)
     size = f"{number(gain, 3)} %"
+    side, word, than = _direction(shown, one, one.effect >= 1)
+    return f"{side} {verb} {size}{ends} {word} than {than}{at}"
+
+
+def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str, str]:
+    """The side that differs, how, and from what."""
     if shown.si_unit in _SPEED_UNITS and metric_direction(one.metric) == "more":
-        word = "faster" if one.effect >= 1 else "slower"
-        return f"{one.other_name} {verb} {size}{ends} {word} than {one.base_name}{at}"
+        return one.other_name, "faster" if is_more else "slower", one.base_name
     more, less = ("longer", "shorter") if shown.si_unit in _TIME_UNITS else ("higher", "lower")
-    word = more if one.effect >= 1 else less
-    return f"{name} {verb} {size}{ends} {word} than {one.base_name}'s{at}"
+    return f"{one.other_name}'s {shown.name}", more if is_more else less, f"{one.base_name}'s"
 
 
 def as_known(value: float, low: float, high: float) -> float:

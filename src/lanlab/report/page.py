@@ -36,7 +36,7 @@ from lanlab.report.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published_comparison import published_comparison_table
 from lanlab.report.rereading import Rereading, rereading
-from lanlab.report.run_facts import SINGLE, command_of, facts_of, flat_facts, measured_text
+from lanlab.report.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.single_figures import (
     figures_of,
@@ -197,7 +197,7 @@ def run_on_page(
         evidence=NO_TABLE,
         values=NO_TABLE,
         rereading=parts.of("published values read again", reread, Rereading(())),
-        environment=tuple(flat_facts("", {"testbed": run.testbed, "versions": run.versions})),
+        environment=environment_of(run),
         command=command_of(run),
         is_built_in=run.study_id in known_studies(),
         is_single=run.scale == SINGLE,

@@ -98,13 +98,21 @@ def command_of(run: RunRecord) -> str:
     return shlex.join(words)
 
 
-def flat_facts(prefix: str, value: Any) -> list[tuple[str, str]]:
+def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
+    """All that the record says of testbed and software, as dotted names and texts."""
+    # Testbed `loopback` is what a server of the user's is reached by, on any host.
+    where = dict(zip(("name", "link"), measured_where(run), strict=True))
+    bed = run.testbed if where["name"] == run.testbed.get("name") else run.testbed | where
+    return tuple(_flat("", {"testbed": bed, "versions": run.versions}))
+
+
+def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
     """Nested facts as dotted names and texts, all that stands in the record."""
     if isinstance(value, Mapping):
         return [
             pair
             for key in value
-            for pair in flat_facts(f"{prefix}.{key}" if prefix else str(key), value[key])
+            for pair in _flat(f"{prefix}.{key}" if prefix else str(key), value[key])
         ]
     if isinstance(value, list):
         return [(prefix, ", ".join(map(str, value)))]
