@@ -137,6 +137,48 @@ def never_reads(connection: socket.socket) -> None:
     gone.poll(8_000)
 
 
+def reads_exactly(connection: socket.socket, octets: int) -> bytes:
+    found = b""
+    while len(found) < octets and (more := connection.recv(octets - len(found))):
+        found += more
+    return found
+
+
+def reads_text(connection: socket.socket) -> bytes:
+    """One of iperf3's protocol."""
+    (length,) = struct.unpack(">I", reads_exactly(connection, 4))
+    return reads_exactly(connection, length)
+
+
+def iperf3(ends: Callable[[socket.socket], object], hello: bytes | None = None) -> Does:
+    """
+    An iperf3 server of one flow.
+
+    Args:
+        ends: What it does with the control connection once messages go.
+        hello: What it answers a flow over UDP with.
+    """
+    is_first = threading.Lock()
+
+    def serve(connection: socket.socket) -> None:
+        reads_exactly(connection, 37)
+        if not is_first.acquire(blocking=False):
+            discard(connection)
+            return
+        connection.sendall(b"\x09")
+        reads_text(connection)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as bound:
+            bound.bind(connection.getsockname())
+            bound.settimeout(10)
+            connection.sendall(b"\x0a")
+            if hello is not None:
+                bound.sendto(hello, bound.recvfrom(99)[1])
+            connection.sendall(b"\x01\x02")
+            ends(connection)
+
+    return serve
+
+
 def says(answers: bytes) -> Does:
     """A program that answers the first octets with these, and without any closes the connection."""
 

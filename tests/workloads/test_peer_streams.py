@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,8 +18,11 @@ from peer_programs import (
     discard,
     echo,
     endless_results,
+    iperf3,
     listening,
     never_reads,
+    reads_exactly,
+    reads_text,
     says,
 )
 from pydantic import ValidationError
@@ -151,6 +155,32 @@ def test_what_is_no_iperf3_server_is_said_so(pair: Pair, does: Any, words: str) 
 
     assert words in error.message
     assert time.monotonic() - began < 30
+
+
+def test_a_server_that_ends_in_mid_test_is_heard_at_once(pair: Pair) -> None:
+    """Not only when its flows have been silent for long."""
+    with listening(iperf3(lambda control: control.sendall(b"\xfe\0\0\0\x1b\0\0\0\0"))) as program:
+        error = failed(pair, program.iperf3, time_s=60, silence_s=60)
+
+    assert "failed with its error 27" in error.message
+    assert "--server-bitrate-limit" in (error.hint or "")
+
+
+def test_an_old_server_is_understood_and_believed(pair: Pair) -> None:
+    """Version 3.1 answers a flow with another number; `null` stands for no number."""
+
+    def none_arrived(control: socket.socket) -> None:
+        assert reads_exactly(control, 1) == b"\x04"
+        control.sendall(b"\x0d")
+        reads_text(control)
+        text = b'{"cpu_util_total":null,"streams":[{"id":1,"bytes":0,"jitter":null,"packets":9.0}]}'
+        control.sendall(struct.pack(">I", len(text)) + text + b"\x0e")
+        reads_exactly(control, 1)
+
+    old = struct.pack("<I", 987_654_321)
+    arrived = pytest.raises(EngineError, match="says that none of the messages arrived")
+    with listening(iperf3(none_arrived, old)) as program, arrived:
+        measured(pair, program.iperf3, **UDP)
 
 
 @contextmanager

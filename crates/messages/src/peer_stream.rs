@@ -131,10 +131,13 @@ pub struct AcknowledgedFlow {
 #[serde(default)]
 pub struct PeerReport {
     /// Its processor time, per cent of one.
+    #[serde(deserialize_with = "amount")]
     pub cpu_util_total: f64,
     /// The part of its program.
+    #[serde(deserialize_with = "amount")]
     pub cpu_util_user: f64,
     /// The part of its system.
+    #[serde(deserialize_with = "amount")]
     pub cpu_util_system: f64,
     /// Whether `retransmits` is known: 1; 0 or -1: it is not.
     #[serde(deserialize_with = "signed")]
@@ -152,6 +155,7 @@ pub struct PeerReport {
 #[serde(default)]
 pub struct PeerReportFlow {
     /// Its number: 1, 3, 4 and so on.
+    #[serde(deserialize_with = "signed")]
     pub id: i64,
     /// Bytes of payload that it received, or sent.
     #[serde(deserialize_with = "whole")]
@@ -160,30 +164,47 @@ pub struct PeerReportFlow {
     #[serde(deserialize_with = "signed")]
     pub retransmits: i64,
     /// Jitter as in RFC 1889, seconds (UDP).
+    #[serde(deserialize_with = "amount")]
     pub jitter: f64,
     /// Datagrams that did not arrive (UDP).
+    #[serde(deserialize_with = "signed")]
     pub errors: i64,
     /// Those before the measured part.
+    #[serde(deserialize_with = "signed")]
     pub omitted_errors: i64,
     /// Datagrams sent or, by their numbers, expected (UDP).
+    #[serde(deserialize_with = "signed")]
     pub packets: i64,
     /// Those before the measured part.
+    #[serde(deserialize_with = "signed")]
     pub omitted_packets: i64,
     /// When it began, seconds.
+    #[serde(deserialize_with = "amount")]
     pub start_time: f64,
     /// When it ended, seconds.
+    #[serde(deserialize_with = "amount")]
     pub end_time: f64,
 }
 
 /// A count in which some versions write -1 as the largest number of 64 bits.
 fn signed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    let number = f64::deserialize(deserializer)?;
+    let number = number(deserializer)?;
     Ok(if number >= i64::MAX as f64 { -1 } else { number as i64 })
 }
 
 /// A count, which libraries for JSON may write as a number with an exponent.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    f64::deserialize(deserializer).map(|number| number as u64)
+    number(deserializer).map(|number| number as u64)
+}
+
+/// A number; of one that is none, as an average of nothing, libraries for JSON write `null`.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// A time or a share, none of which is below 0.
+fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    number(deserializer).map(|number| number.max(0.0))
 }
 
 /// Most flows that a report may have: twice as many as a test has in both directions.

@@ -45,6 +45,10 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
     if (sent := outcome.results.get("sender")) is not None:
         metrics = _sent(parameters, outcome, sent)
         metrics |= _reported_received(flows[: parameters.flows], report)
+        if parameters.transport == "udp" and metrics.get("peer_received_bytes") == 0:
+            raise EngineError(
+                "stream.nothing_arrived", "the peer says that none of the messages arrived"
+            )
     for prefix in ("", REVERSE_PREFIX):
         received = outcome.results.get(f"{prefix}receiver")
         if received is None:

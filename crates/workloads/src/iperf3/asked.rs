@@ -51,7 +51,7 @@ pub struct Refused {
 }
 
 /// Sentences of iperf 3.12 by their numbers, as it prints them.
-mod sentence {
+pub(super) mod sentence {
     pub const TIME: i32 = 5;
     pub const FLOWS: i32 = 6;
     pub const TCP_BYTES: i32 = 7;

@@ -3,6 +3,7 @@
 use lanlab_wire::iperf3::{COOKIE_BYTES, LENGTH_BYTES, State};
 use serde_json::json;
 
+use super::asked::sentence;
 use super::inbox::{Inbox, not_iperf3};
 use crate::messages::{Failure, PeerReport};
 
@@ -90,6 +91,7 @@ enum Phase {
     Parameters,
     Opening,
     Starting,
+    Started,
     Running,
     Results,
     Report,
@@ -151,8 +153,13 @@ impl Client {
 
     /// The server closed the connection.
     pub fn closed(&self) -> Failure {
-        Failure::new("peer.closed", "the iperf3 server closed its control connection")
-            .hint("see what it says at its end")
+        let hint = if self.phase == Phase::Opening {
+            "see what it says at its end; one with --authorized-users-path, or that allows a lower rate \
+             alone, closes so"
+        } else {
+            "see what it says at its end"
+        };
+        Failure::new("peer.closed", "the iperf3 server closed its control connection").hint(hint)
     }
 
     /// What has happened since; `None`: nothing until more comes.
@@ -177,8 +184,11 @@ impl Client {
                 self.phase = Phase::Starting;
                 Ok(Some(Event::OpenFlows))
             }
-            (State::TestStart, Phase::Starting) => self.poll_event(),
-            (State::TestRunning, Phase::Starting) => {
+            (State::TestStart, Phase::Starting) => {
+                self.phase = Phase::Started;
+                self.poll_event()
+            }
+            (State::TestRunning, Phase::Starting | Phase::Started) => {
                 self.phase = Phase::Running;
                 Ok(Some(Event::Running))
             }
@@ -218,11 +228,13 @@ impl Client {
 
 /// What a server said of its failure.
 fn failed((own, system): (i32, i32)) -> Failure {
-    Failure::new(
-        "peer.failed",
-        format!("the iperf3 server failed with its error {own} and the system's {system}"),
-    )
-    .hint("see what it says at its end; older servers do not take every option")
+    let found = format!("the iperf3 server failed with its error {own} and the system's {system}");
+    let hint = if own == sentence::RATE {
+        "it allows less at once, as by its --server-bitrate-limit: name a rate"
+    } else {
+        "see what it says at its end; older servers do not take every option"
+    };
+    Failure::new("peer.failed", found).hint(hint)
 }
 
 /// The number of a flow in reports: 1, 3, 4 and so on.

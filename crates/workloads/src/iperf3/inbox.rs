@@ -48,6 +48,10 @@ impl Inbox {
         let Some(text) = self.octets.get(LENGTH_BYTES..LENGTH_BYTES + length) else {
             return Ok(None);
         };
+        // A list of values would do for a structure.
+        if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
+            return Err(not_iperf3("a text that is not its JSON: no object"));
+        }
         let value = serde_json::from_slice(text)
             .map_err(|error| not_iperf3(format!("a text that is not its JSON: {error}")))?;
         self.octets.drain(..LENGTH_BYTES + length);

@@ -70,7 +70,7 @@ fn a_test_goes_through_its_states_to_the_report_of_the_server() {
     let ours = client.take_output();
     assert_eq!(serde_json::from_slice::<PeerReport>(&ours[4..]).unwrap(), PeerReport::default());
     let theirs =
-        text(r#"{"cpu_util_total":1.5,"streams":[{"id":1,"bytes":1.5e10},{"id":3}],"x":[]}"#);
+        text(r#"{"cpu_util_total":1.5,"cpu_util_user":null,"streams":[{"id":1,"bytes":1.5e10},{"id":3.0,"jitter":null,"packets":2.0}],"x":[]}"#);
     // In pieces.
     for octet in &theirs[..theirs.len() - 1] {
         assert_eq!(said(&mut client, &[*octet]), (None, Vec::new()));
@@ -124,6 +124,12 @@ fn a_server_that_does_not_keep_to_the_protocol_ends_the_test_with_a_sentence() {
     assert!(refused(client(), b"HTTP/1.1 400").contains("does not speak iperf3's protocol"));
     assert!(refused(client(), &[State::DisplayResults as u8]).contains("DisplayResults where"));
     assert!(refused(running(), &[State::TestRunning as u8]).contains("TestRunning where Running"));
+    let mut opened = client();
+    said(&mut opened, &[State::ParameterExchange as u8]);
+    said(&mut opened, &[State::CreateStreams as u8]);
+    // As many as one read brings, and more.
+    let starts = vec![State::TestStart as u8; 1 << 20];
+    assert!(refused(opened, &starts).contains("TestStart where Started was due"));
     assert_eq!(
         refused(client(), &[State::AccessDenied as u8]),
         "peer.busy: the iperf3 server is busy with another client"

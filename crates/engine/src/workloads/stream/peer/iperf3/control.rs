@@ -1,5 +1,6 @@
 //! The control connection of a test, as its client has it.
 
+use std::io;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::iperf3::{Client, Event};
+use lanlab_workloads::path::ROUND_TRIPS_OF_SILENCE;
 
 use crate::messages::{Failure, PeerReport};
 use crate::running::Running;
@@ -19,21 +21,36 @@ const WRITE_WITHIN: Duration = Duration::from_secs(2);
 /// Answers of a server that is not busy take a round trip; one that serves many flows a few.
 const ANSWER_NS: u64 = 10_000_000_000;
 
+/// How long an answer is waited for. The server opens its flows within it: a question, its answer, and over
+/// TCP one of them sent again.
+pub fn answer_ns(round_trip_ns: u64) -> u64 {
+    ANSWER_NS.saturating_add(2 * ROUND_TRIPS_OF_SILENCE * round_trip_ns)
+}
+
 /// A client and its connection.
 pub struct Control<'a> {
     stream: TcpStream,
     client: Client,
+    /// How long an answer is waited for.
+    patience_ns: u64,
+    /// Whether the server has ended the test or its connection, or speaks another protocol.
+    pub has_ended: bool,
     pub running: &'a Running,
 }
 
 impl<'a> Control<'a> {
-    /// Over a connection that is open, whose reads come back after a tick.
-    pub fn new(stream: TcpStream, client: Client, running: &'a Running) -> Result<Self, Failure> {
+    /// Over a connection that is open, whose reads come back after a tick, and the round trip of its path.
+    pub fn new(
+        (stream, round_trip_ns): (TcpStream, u64),
+        client: Client,
+        running: &'a Running,
+    ) -> Result<Self, Failure> {
         stream
             .set_nodelay(true)
             .and_then(|()| stream.set_write_timeout(Some(WRITE_WITHIN)))
             .map_err(|error| Failure::system("socket options", &error))?;
-        Ok(Self { stream, client, running })
+        let patience_ns = answer_ns(round_trip_ns);
+        Ok(Self { stream, client, patience_ns, has_ended: false, running })
     }
 
     /// Wait for an event, which is the next one of a server that keeps to the protocol.
@@ -42,7 +59,7 @@ impl<'a> Control<'a> {
         if event == *expected {
             return Ok(());
         }
-        Err(Failure::new("peer.protocol", format!("found {event:?} where {expected:?} was due")))
+        Err(unexpected(&event, &format!("{expected:?}")))
     }
 
     /// The results of the server, in exchange for ours, and the end of the dialogue. `ours` is asked once
@@ -53,10 +70,41 @@ impl<'a> Control<'a> {
         self.client.give_results(&ours());
         let event = self.next()?;
         let Event::Report(report) = event else {
-            return Err(Failure::new("peer.protocol", format!("found {event:?} for a report")));
+            return Err(unexpected(&event, "a report"));
         };
         self.expect(&Event::Over)?;
         Ok(*report)
+    }
+
+    /// See whether the server has ended the test while messages go: nothing else is said then.
+    pub fn watch(&mut self) -> Result<(), Failure> {
+        let mut buffer = [0; 64];
+        loop {
+            let event = self.client.poll_event();
+            if let Some(event) = self.seen(event)? {
+                return Err(unexpected(&event, "the end of the test"));
+            }
+            match os::receive_now(&self.stream, &mut buffer) {
+                Ok(0) => return self.seen(Err(self.client.closed())),
+                Ok(octets) => self.client.handle(&buffer[..octets]),
+                Err(error) if is_idle(&error) => return Ok(()),
+                Err(error) => return self.seen(Err(self.broken(&error))),
+            }
+        }
+    }
+
+    /// Take an error for the end.
+    fn seen<T>(&mut self, said: Result<T, Failure>) -> Result<T, Failure> {
+        self.has_ended |= said.is_err();
+        said
+    }
+
+    fn broken(&self, error: &io::Error) -> Failure {
+        if is_closed(error) {
+            self.client.closed()
+        } else {
+            Failure::system("control connection", error)
+        }
     }
 
     /// End a test that cannot go on. A server that is gone does not hear it.
@@ -66,21 +114,21 @@ impl<'a> Control<'a> {
     }
 
     fn next(&mut self) -> Result<Event, Failure> {
-        let deadline = os::monotonic().plus_nanos(ANSWER_NS);
+        let deadline = os::monotonic().plus_nanos(self.patience_ns);
         let mut buffer = [0; READ_BYTES];
         loop {
-            let event = self.client.poll_event()?;
+            let event = self.client.poll_event();
+            let event = self.seen(event)?;
             self.flush()?;
             if let Some(event) = event {
                 return Ok(event);
             }
             self.check(deadline)?;
             match self.stream.read(&mut buffer) {
-                Ok(0) => return Err(self.client.closed()),
+                Ok(0) => return self.seen(Err(self.client.closed())),
                 Ok(octets) => self.client.handle(&buffer[..octets]),
                 Err(error) if is_idle(&error) => {}
-                Err(error) if is_closed(&error) => return Err(self.client.closed()),
-                Err(error) => return Err(Failure::system("control connection", &error)),
+                Err(error) => return self.seen(Err(self.broken(&error))),
             }
         }
     }
@@ -92,7 +140,7 @@ impl<'a> Control<'a> {
         if os::monotonic() < deadline {
             return Ok(());
         }
-        let seconds = ANSWER_NS / 1_000_000_000;
+        let seconds = self.patience_ns / 1_000_000_000;
         Err(Failure::new(
             "peer.no_answer",
             format!("the peer answered nothing on its control connection for {seconds} s"),
@@ -102,12 +150,10 @@ impl<'a> Control<'a> {
 
     fn flush(&mut self) -> Result<(), Failure> {
         let octets = self.client.take_output();
-        self.stream.write_all(&octets).map_err(|error| {
-            if is_closed(&error) {
-                self.client.closed()
-            } else {
-                Failure::system("control connection", &error)
-            }
-        })
+        self.stream.write_all(&octets).map_err(|error| self.broken(&error))
     }
+}
+
+fn unexpected(event: &Event, due: &str) -> Failure {
+    Failure::new("peer.protocol", format!("found {event:?} where {due} was due"))
 }

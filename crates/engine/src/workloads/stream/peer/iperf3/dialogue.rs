@@ -67,6 +67,9 @@ where
         let (sent, taken, waited) = (&sent, &taken, &waited_ns);
         let test = Test { plan, start, sends, receives, sent, taken, received, waited };
         let report = test.converse(control);
+        if control.has_ended {
+            control.running.cancel();
+        }
         let closed_by = os::monotonic().plus_nanos(CLOSES_NS);
         while report.is_ok() && test.still_receives() && os::monotonic() < closed_by {
             os::sleep_until(os::monotonic().plus_nanos(LOOK_NS));
@@ -80,6 +83,8 @@ where
         Ok(report) => (Some(report), None),
         Err(failure) => (None, Some(failure)),
     };
+    // What the server says of its end is why the flows end.
+    let said = failure.clone().filter(|_| control.has_ended);
     let mut streamed = PeerStreamed { report, waited_ns, ..PeerStreamed::default() };
     if let Some(sent) = sent {
         failure = by_the_system(sent.failure).or(failure);
@@ -89,7 +94,7 @@ where
         failure = by_the_system(ended).or(failure);
         streamed.received = Some(received);
     }
-    Ok((streamed, failure))
+    Ok((streamed, said.or(failure)))
 }
 
 /// A test under way, as the dialogue sees it.
@@ -118,6 +123,7 @@ impl Test<'_> {
             if control.running.is_cancelled() {
                 return Err(Failure::cancelled());
             }
+            control.watch()?;
             if self.receives && self.taken.get().is_some() {
                 return Err(closed());
             }
@@ -130,7 +136,11 @@ impl Test<'_> {
                 self.waited.set(os::monotonic().nanos_since(all_sent));
                 sent_flows(over, self.plan)
             }
-            Some(Ok(_)) => return Err(closed()),
+            Some(Ok(_)) => {
+                // Why, the server may say.
+                control.watch()?;
+                return Err(closed());
+            }
             Some(Err(failure)) => return Err(failure.clone()),
             None => Vec::new(),
         };

@@ -36,9 +36,10 @@ pub fn run(
 ) -> Result<(PeerStreamed, Option<Failure>), Failure> {
     let ends = (request.bind, socket_address(request.peer, request.port)?);
     let options = SocketOptions::default();
-    let (stream, round_trip_ns) = connect_to_peer(ends, &options, 0, plan.silence_ns)?;
+    let connected = connect_to_peer(ends, &options, 0, plan.silence_ns)?;
+    let round_trip_ns = connected.1;
     let cookie = cookie(random_octets::<{ COOKIE_BYTES - 1 }>()?);
-    let mut control = Control::new(stream, Client::new(test(request, plan), &cookie), running)?;
+    let mut control = Control::new(connected, Client::new(test(request, plan), &cookie), running)?;
     control.expect(&Event::OpenFlows)?;
     running.ready(Vec::new(), Some(round_trip_ns));
     running.wait_for_start(|| Ok(()))?;
@@ -54,6 +55,9 @@ pub fn run(
         control.expect(&Event::Running)?;
         tcp::stream(request, plan, streams, &mut control, begin())?
     };
+    if control.has_ended && failure.is_some() {
+        return Ok((streamed, failure));
+    }
     let ended = |ended_by, direction| failure_of(ended_by, direction, plan.longest_silence_ns());
     let sent = streamed.sent.as_ref().and_then(|s| ended(s.ended_by, PeerDirection::Send));
     let received =

@@ -16,7 +16,7 @@ use crate::messages::{
 };
 use crate::workloads::stream::{Plan, choose_sending, plan};
 
-/// To say what is asked for, and to open the flows.
+/// To say what is asked for, and then to open each flow.
 const OPENS_WITHIN_NS: u64 = 15_000_000_000;
 /// A client ends its test itself; one that does not within this time after its own is ended.
 pub const GRACE_S: u64 = 10;
@@ -143,7 +143,7 @@ impl Visitor {
 
     pub fn ask_to_open(&mut self) -> Result<(), Refused> {
         self.is_asked_to_open = true;
-        self.deadline = os::monotonic().plus_nanos(OPENS_WITHIN_NS);
+        self.goes_on();
         self.line.server.open_flows();
         self.line.flush()
     }
@@ -169,6 +169,7 @@ impl Visitor {
             Refused { failure, number }
         })?;
         test.streams.push(stream);
+        self.goes_on();
         Ok(())
     }
 
@@ -196,7 +197,13 @@ impl Visitor {
     pub fn take_socket(&mut self, socket: DatagramSocket) {
         if let Some(test) = &mut self.test {
             test.sockets.push(socket);
+            self.goes_on();
         }
+    }
+
+    /// It has done a part: on a long path each takes its time.
+    fn goes_on(&mut self) {
+        self.deadline = os::monotonic().plus_nanos(OPENS_WITHIN_NS);
     }
 }
 
