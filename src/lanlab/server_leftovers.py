@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: Warnings and hints, by the directory of the trial: its URL.
-_left: dict[str, tuple[str, str]] = {}
+#: Warnings and hints, by the directory of the trial: its URL; and whether something is left.
+_left: dict[str, tuple[str, str, bool]] = {}
 
 _MOST_NAMES = 3
 
@@ -23,6 +23,7 @@ def note(place: str, left: Mapping[str, Any]) -> None:
         f"the server refused to remove what lanlab wrote: {names_of(left)} stay at "
         f"{place.rpartition('/')[0]}: it said: {left['refusal']}",
         _hint(place),
+        True,
     )
 
 
@@ -35,7 +36,7 @@ def note_unknown(place: str, why: str, *, is_written: bool) -> None:
         is_written: Whether it is known to be there.
     """
     stays = "what lanlab wrote stays" if is_written else "something of lanlab's may be left"
-    _left[place] = (f"{stays} at {place}: it could not be removed: {why}", _hint(place))
+    _left[place] = (f"{stays} at {place}: it could not be removed: {why}", _hint(place), True)
 
 
 def note_unlisted(place: str, why: str) -> None:
@@ -50,6 +51,7 @@ def note_unlisted(place: str, why: str) -> None:
         f"what lanlab wrote at {place} was removed by its names, as the listing there was not "
         f"understood: {why}",
         "what was measured is not affected",
+        False,
     )
 
 
@@ -58,8 +60,9 @@ def forget(place: str) -> None:
     _left.pop(place, None)
 
 
-def take() -> list[tuple[str, str]]:
-    """All that is to be reported, each with a hint; from then on it counts as reported."""
+def take() -> list[tuple[str, str, bool]]:
+    """All that is to be reported, each with a hint, and whether something is left; from then on it
+    counts as reported."""
     left = list(_left.values())
     _left.clear()
     return left

@@ -38,11 +38,32 @@ def test_a_server_of_digest_is_copied_to_and_never_gets_the_password(
     assert list(root.iterdir()) == []
 
 
-def test_a_nonce_that_grows_old_is_replaced(root: Path, lanlab: Lanlab) -> None:
+@pytest.mark.parametrize("says_stale", [True, False])
+def test_a_nonce_that_grows_old_is_replaced(says_stale: bool, root: Path, lanlab: Lanlab) -> None:
     with dav_server(root, "Digest SHA-256") as server:
-        server.nonce_lasts = 25
+        server.nonce_lasts, server.says_stale = 25, says_stale
         done = lanlab(*COPY, server.url)
         assert done.code == 0, done.err
+    assert list(root.iterdir()) == []
+
+
+def test_a_server_that_lets_everybody_look_gets_no_password_that_it_does_not_ask_for(
+    root: Path, lanlab: Lanlab
+) -> None:
+    with dav_server(root, "Digest MD5") as server:
+        server.is_public = True
+        done = lanlab(*COPY, server.url)
+        assert done.code == 0, done.err
+        assert server.seen_passwords == []
+    assert list(root.iterdir()) == []
+
+
+def test_a_file_that_a_busy_server_does_not_take_is_sent_again(root: Path, lanlab: Lanlab) -> None:
+    with dav_server(root, "Basic") as server:
+        server.busy_each = 4
+        done = lanlab(*COPY, server.url, "--json")
+        assert done.code == 0, done.err
+    assert done.json()["metrics"]["retries"] > 0
     assert list(root.iterdir()) == []
 
 

@@ -29,13 +29,24 @@ class DavServer(ThreadingHTTPServer):
         self.root, self.scheme = root, scheme
         #: Where everything is, as a redirection says; `None`: here.
         self.elsewhere: str | None = None
-        #: Requests after which the nonce is old.
+        #: Requests after which the nonce is old, and whether that is said.
         self.nonce_lasts = 10**9
+        self.says_stale = True
+        #: Whether everybody may look.
+        self.is_public = False
+        #: Of so many files one is refused at first.
+        self.busy_each = 10**9
+        self._puts = 0
         self.answered = 0
         #: Nonces of both ends with their counts, which come once.
         self.turns: set[tuple[str, str, str]] = set()
         #: Passwords that were sent as they are.
         self.seen_passwords: list[str] = []
+
+    def is_busy(self) -> bool:
+        """Whether it takes no file now."""
+        self._puts += 1
+        return self._puts % self.busy_each == 0
 
     @property
     def nonce(self) -> str:
@@ -113,6 +124,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         is_let_in, is_stale = self._is_let_in()
+        looks = self.command == "PROPFIND" and "Authorization" not in self.headers
+        is_let_in |= self.server.is_public and looks
+        is_stale &= self.server.says_stale
         if self.server.elsewhere is not None:
             self._answer(301, Location=self.server.elsewhere)
         elif is_let_in:
@@ -130,6 +144,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.command == "MKCOL":
             place.mkdir()
             self._answer(201)
+        elif self.command == "PUT" and self.server.is_busy():
+            self._answer(503)
         elif self.command == "PUT":
             place.write_bytes(body)
             self._answer(201)

@@ -87,8 +87,11 @@ pub async fn connect(target: &Target) -> Result<Session> {
         if answer.status() == StatusCode::UNAUTHORIZED {
             session.authorization = session.way_in(&what, answer, who, basic).await?;
             answer = session.propfind(&what, &session.base, "0").await?;
+        } else if answer.status() == StatusCode::MULTI_STATUS {
+            answer.whole(&session.http, &what, LISTING_BYTES).await?;
+            session.authorization = session.later_way_in(who, basic).await?;
+            answer = session.propfind(&what, &session.base, "0").await?;
         } else {
-            // It may ask for it later only.
             session.authorization = basic;
         }
     }
@@ -136,6 +139,22 @@ impl Session {
                 Err(Fault::new(Class::Login, message).hint("have the server take one of these"))
             }
         }
+    }
+
+    /// How the password is to be proved to a server that lets everybody look: what it says to a request that
+    /// would write, and changes nothing, as the directory is there (RFC 4918, section 9.3.1).
+    async fn later_way_in(
+        &self,
+        who: &Credentials,
+        basic: Authorization,
+    ) -> Result<Authorization> {
+        let what = format!("MKCOL {}", self.base);
+        let answer = self.ask(&what, method("MKCOL"), &self.base).await?;
+        if answer.status() == StatusCode::UNAUTHORIZED {
+            return self.way_in(&what, answer, who, basic).await;
+        }
+        answer.reason(&self.http, &what).await?;
+        Ok(basic)
     }
 
     fn request(&self, method: Method, uri: &str) -> Result<Builder> {
@@ -211,6 +230,10 @@ impl Session {
         };
         match elsewhere {
             Some(hint) => fault.hint(hint),
+            // A page of the place.
+            None if status == StatusCode::OK => {
+                fault.hint("it has no WebDAV there: give the path where it has")
+            }
             None => fault,
         }
     }
@@ -275,6 +298,9 @@ fn shown(place: &str) -> String {
     let place: String = place.chars().filter(|one| !one.is_control()).take(300).collect();
     if place.starts_with("https:") {
         return format!("it is at `{place}`: ask there, over TLS, by `webdavs://`");
+    }
+    if place.contains('?') {
+        return format!("it sends to `{place}`, as browsers are: give the path where it has WebDAV");
     }
     if place.starts_with('/') {
         return format!("it is at `{place}` of the same server: give that as the path of the URL");

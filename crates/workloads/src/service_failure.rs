@@ -40,7 +40,7 @@ fn usual_hint(class: Class) -> Option<&'static str> {
         }
         Class::Reset => "see whether the server is overloaded or was ended",
         Class::Certificate => "name whom to trust, as in `--trust sha256:…` or `--trust FILE`",
-        Class::Denied => "see whether the user may write there",
+        Class::Denied => "see what the user may do there",
         Class::NoSpace => "make room at the server, or copy less",
         Class::Name => "rename the file, or use a service that can hold its name",
         _ => return None,
@@ -67,7 +67,7 @@ mod tests {
             (Class::Certificate, "certificate", "`--trust FILE`"),
             (Class::Missing, "missing", ""),
             (Class::Exists, "exists", ""),
-            (Class::Denied, "denied", "may write there"),
+            (Class::Denied, "denied", "what the user may do there"),
             (Class::NoSpace, "no_space", "make room"),
             (Class::Name, "name", "rename the file"),
             (Class::Unsupported, "unsupported", ""),

@@ -81,9 +81,9 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
         _say(f"error: {lacking}", hint)
         code = code or 1
     # The last that is said, also after an error.
-    for warning, hint in server_leftovers.take():
+    for warning, hint, is_left in server_leftovers.take():
         _say(f"warning: {warning}", hint)
-        code = code or 1
+        code = code or int(is_left)
     # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
     # late to ask.
     problem = flushed(sys.stdout)

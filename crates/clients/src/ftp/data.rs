@@ -1,6 +1,6 @@
 //! Data connections: one for each file or listing that is moved.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -56,8 +56,9 @@ impl<N: Network> DataConnections<N> {
         what: &str,
         mut answer: Reply,
     ) -> Result<SocketAddr> {
-        let unknown = matches!(answer.code, 500..=502 | 504 | 522);
-        if unknown && self.server.is_ipv4() && self.command() == "EPSV" {
+        // Whatever it says against the newer one: the older does without what that may have lacked.
+        let is_refused = (400..600).contains(&answer.code) && answer.code != 421;
+        if is_refused && self.server.is_ipv4() && self.command() == "EPSV" {
             self.extended.store(false, Ordering::Relaxed);
             answer = control.ask(what, "PASV").await?;
         }
@@ -68,23 +69,16 @@ impl<N: Network> DataConnections<N> {
             let fault = answer.fault(&format!("{what}: {}", self.command()), Class::Protocol);
             Fault { class: Class::Protocol, ..fault }
         };
-        if self.command() == "EPSV" {
-            let port = reply::epsv_port(answer.words()).ok_or_else(odd)?;
-            let mut peer = self.server;
-            peer.set_port(port);
-            return Ok(peer);
-        }
-        let (address, port) = reply::pasv_address(answer.words()).ok_or_else(odd)?;
-        let address = IpAddr::from(address);
-        if address != self.server.ip() {
-            // RFC 2577 section 3: or a server could have us connect anywhere.
-            let server = self.server.ip();
-            let message =
-                format!("{what}: PASV names {address}; allowed: the server's own, {server}");
-            return Err(Fault::new(Class::Protocol, message)
-                .hint("set the address that the server gives behind its NAT, or its EPSV"));
-        }
-        Ok(SocketAddr::new(address, port))
+        // An address that PASV names is passed over: behind NAT it is one of the server's own network, or none
+        // at all (0.0.0.0), and a server could have us connect anywhere (RFC 2577, section 3).
+        let port = if self.command() == "EPSV" {
+            reply::epsv_port(answer.words())
+        } else {
+            reply::pasv_port(answer.words())
+        };
+        let mut peer = self.server;
+        peer.set_port(port.ok_or_else(odd)?);
+        Ok(peer)
     }
 
     /// Have the command `what` fill or empty a data connection to where the server listens. TLS is

@@ -122,6 +122,7 @@ async fn log_in(control: &mut Control<impl Network>, user: &str, secret: &str) -
         let words = reply.words().to_lowercase();
         match reply.code {
             421 => full(fault),
+            530 if ["too many", "maximum"].iter().any(|word| words.contains(word)) => full(fault),
             500..=599 if ["tls", "ssl", "encrypt"].iter().any(|word| words.contains(word)) => {
                 Fault { class: Class::Login, ..fault }
                     .hint("this server takes logins over TLS alone: use ftps://")
@@ -159,14 +160,21 @@ async fn abilities(control: &mut Control<impl Network>) -> Result<Abilities> {
     Ok(abilities)
 }
 
-/// Where it is: within quotation marks, one of them in the name doubled (RFC 959 appendix II).
+/// Where it is: within quotation marks, one of them in the name doubled (RFC 959 appendix II). Some servers
+/// forget the marks.
 async fn working_directory(control: &mut Control<impl Network>) -> Result<String> {
     let reply = control.demand("PWD", "PWD", Class::Protocol).await?;
-    let name = quoted(reply.words()).ok_or_else(|| {
+    let name = quoted(reply.words()).or_else(|| unquoted(reply.words())).ok_or_else(|| {
         let fault = reply.fault("PWD", Class::Protocol);
         Fault { class: Class::Protocol, ..fault }
     })?;
     Ok(name)
+}
+
+/// A path from the root that stands first, up to a blank.
+fn unquoted(words: &str) -> Option<String> {
+    let name = words.split(' ').next()?;
+    (name.starts_with('/') && !name.contains(['"', '\t'])).then(|| name.to_owned())
 }
 
 /// The first name within quotation marks.
@@ -192,7 +200,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_working_directory_is_within_quotation_marks() {
+    fn the_working_directory_is_within_quotation_marks_or_a_path_from_the_root() {
+        assert_eq!(unquoted("/pub is where you are").as_deref(), Some("/pub"));
+        assert_eq!([unquoted("is /pub"), unquoted("/\"x"), unquoted("")], [None, None, None]);
         assert_eq!(quoted(r#""/a b" is where you are"#).as_deref(), Some("/a b"));
         assert_eq!(quoted(r#""/a ""b""" here"#).as_deref(), Some(r#"/a "b""#));
         for bad in ["", "/a", "\"/a", "\"\"", "\"\" x"] {

@@ -273,10 +273,11 @@ impl<N: Network> files::Session for Session<N> {
             let command =
                 path.map_or_else(|| "MLSD".to_owned(), |path| Self::command("MLSD", path));
             match self.read_listing(&mut control, &command).await {
-                // Who names MLST need not have MLSD.
+                // Who names MLST need not have MLSD. Its other refusals LIST repeats, if they are true.
                 Err(fault) if fault.class == Class::Unsupported => {
                     self.has_mlsd.store(false, Ordering::Relaxed);
                 }
+                Err(fault) if !fault.class.is_passing() => {}
                 text => return listing::mlsd(&text?),
             }
         }
@@ -289,7 +290,11 @@ impl<N: Network> files::Session for Session<N> {
         if path.is_some() {
             self.go_back(&mut control).await?;
         }
-        listing::list(&text?)
+        match text {
+            // What some say of a directory that is there and empty.
+            Err(fault) if fault.message.to_lowercase().contains("no files") => Ok(Vec::new()),
+            text => listing::list(&text?),
+        }
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
@@ -302,8 +307,8 @@ impl<N: Network> files::Session for Session<N> {
 
     async fn end(self) -> Result<()> {
         let mut control = self.control.into_inner();
-        control.demand("QUIT", "QUIT", Class::Protocol).await?;
-        // The server may have closed before this end does.
+        // All has been confirmed before: a server may answer as it likes, or close at once.
+        let _ = control.ask("QUIT", "QUIT").await;
         let _ = control.shutdown().await;
         Ok(())
     }

@@ -69,10 +69,9 @@ fn places(words: &str) {
     if let Some(port) = reply::epsv_port(words) {
         assert_eq!(reply::epsv_port(&format!("Come in (|||{port}|)")), Some(port));
     }
-    if let Some((address, port)) = reply::pasv_address(words) {
-        let [a, b, c, d] = address;
-        let again = format!("Come in ({a},{b},{c},{d},{},{})", port >> 8, port & 0xff);
-        assert_eq!(reply::pasv_address(&again), Some((address, port)));
+    if let Some(port) = reply::pasv_port(words) {
+        let again = format!("Come in (10,0,0,7,{},{})", port >> 8, port & 0xff);
+        assert_eq!(reply::pasv_port(&again), Some(port));
     }
     if let Some(name) = quoted(words) {
         assert!(!name.contains(char::is_control), "it goes into a command");

@@ -200,6 +200,8 @@ pub fn refusal(what: &str, status: StatusCode) -> Fault {
         412 => Class::Exists,
         413 | 507 => Class::NoSpace,
         414 => Class::Name,
+        // RFC 6585, section 4; RFC 9110, section 15.6.4: later it may do it.
+        429 | 503 => Class::Refused,
         _ => Class::Protocol,
     };
     let fault = Fault::new(class, format!("{what}: the server answers {status}"));
@@ -208,6 +210,7 @@ pub fn refusal(what: &str, status: StatusCode) -> Fault {
             fault.hint("it is elsewhere; give the address that the server answers at")
         }
         413 => fault.hint("the server takes no file of this size"),
+        429 | 503 => fault.hint("it takes no more now: try later, or copy fewer files at a time"),
         _ => fault,
     }
 }

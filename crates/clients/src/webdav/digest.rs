@@ -172,8 +172,7 @@ impl Digest {
             _ => return None,
         };
         let quality = challenge.parameter("qop");
-        let mut offered = quality.unwrap_or_default().split(',').map(str::trim);
-        let has_quality = offered.any(|one| one.eq_ignore_ascii_case("auth"));
+        let has_quality = quality.is_some_and(takes_auth);
         // Of the body as well: it would have to be read before its head goes out.
         if quality.is_some() && !has_quality {
             return None;
@@ -196,14 +195,18 @@ impl Digest {
         })
     }
 
-    /// Go on with a newer nonce, if the server only asks for that (`stale`, RFC 7616, section 3.3).
+    /// Go on with a newer nonce, if the server only asks for that: it says so (`stale`, RFC 7616, section
+    /// 3.3), or has taken the one before.
     pub fn renew(&self, challenges: &[Challenge]) -> bool {
         let newer = challenges.iter().find(|one| {
             one.is("Digest")
                 && one.parameter("algorithm") == self.algorithm_name.as_deref()
                 && one.parameter("realm") == Some(self.realm.as_str())
         });
-        let newer = newer.filter(|_| is_stale(challenges)).and_then(Turn::of);
+        let newer = newer.and_then(Turn::of).filter(|newer| {
+            let before = self.turn.borrow();
+            is_stale(challenges) || before.count > 1 && before.nonce != newer.nonce
+        });
         let is_newer = newer.is_some();
         if let Some(newer) = newer {
             self.turn.replace(newer);
@@ -289,6 +292,11 @@ fn is_stale(challenges: &[Challenge]) -> bool {
     stale.any(|stale| stale.eq_ignore_ascii_case("true"))
 }
 
+/// Whether a proof of the request alone will do (`qop`).
+fn takes_auth(quality: &str) -> bool {
+    quality.split(',').any(|one| one.trim().eq_ignore_ascii_case("auth"))
+}
+
 /// Whether the Basic scheme is among the challenges.
 pub fn takes_basic(challenges: &[Challenge]) -> bool {
     challenges.iter().any(|one| one.is("Basic"))
@@ -298,11 +306,15 @@ pub fn takes_basic(challenges: &[Challenge]) -> bool {
 pub fn names(challenges: &[Challenge]) -> String {
     let mut names: Vec<String> = Vec::new();
     for one in challenges {
-        let algorithm = one.parameter("algorithm").filter(|_| one.is("Digest"));
-        let name = match algorithm {
-            Some(algorithm) => format!("`{} {algorithm}`", one.scheme),
-            None => format!("`{}`", one.scheme),
-        };
+        let mut name = one.scheme.clone();
+        if one.is("Digest") {
+            let of_the_body = one.parameter("qop").filter(|quality| !takes_auth(quality));
+            for part in one.parameter("algorithm").into_iter().chain(of_the_body) {
+                // Writing to a string does not fail.
+                let _ = write!(name, " {part}");
+            }
+        }
+        let name = format!("`{name}`");
         if !names.contains(&name) {
             names.push(name);
         }
@@ -377,7 +389,7 @@ mod tests {
             ]
             .into_iter(),
         );
-        assert_eq!(names(&found), "`Negotiate`, `NTLM`, `Basic`, `Digest`");
+        assert_eq!(names(&found), "`Negotiate`, `NTLM`, `Basic`, `Digest auth-int`");
         assert_eq!(found[2].parameter("REALM"), Some("a, \"b\""));
         assert_eq!(found[3].parameter("nonce"), Some("x,y"));
         assert!(takes_basic(&found) && is_stale(&found));
@@ -387,9 +399,12 @@ mod tests {
         assert!(digest.renew(&fresh) && !digest.renew(&found[..3]));
         let text = digest.authorization("GET", "/").unwrap();
         assert!(text.to_str().unwrap().contains("nonce=\"new\""));
-        // One that is not stale is a refusal.
+        // One that is not stale is a refusal, unless the server has taken the nonce before.
         let other = challenges(["Digest realm=r, nonce=other"].into_iter());
         assert!(!digest.renew(&other));
+        digest.authorization("GET", "/").unwrap();
+        assert!(!digest.renew(&challenges(["Digest realm=r, nonce=new"].into_iter())));
+        assert!(digest.renew(&other) && !digest.renew(&fresh[..0]));
         // The body would have to be known before its head.
         assert!(Digest::of(&found, &who("u", "p"), "own").is_none());
         assert_eq!(challenges(["", ", ,"].into_iter()), []);

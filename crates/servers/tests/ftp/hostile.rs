@@ -173,18 +173,54 @@ fn an_answer_that_does_not_come_is_not_waited_for_and_not_confused_with_another(
 }
 
 #[test]
-fn a_server_may_not_send_the_client_elsewhere() {
-    let port = scripted(|line, _| match line {
-        "EPSV" => Some("500 what?".to_owned()),
-        "PASV" => Some("227 go (10,1,2,3,0,22)".to_owned()),
+fn the_client_stays_at_the_server_whatever_address_is_named_and_however_epsv_is_refused() {
+    for (refusal, named) in [("500 what?", "10,1,2,3"), ("425 no", "0,0,0,0"), ("550 no", "9,9,9,9")] {
+        let port = scripted(move |line, data| match line {
+            "EPSV" => Some(refusal.to_owned()),
+            "PASV" => {
+                let [high, low] = data.local_addr().unwrap().port().to_be_bytes();
+                Some(format!("227 go ({named},{high},{low})"))
+            }
+            "MLSD" => {
+                let data = data.try_clone().unwrap();
+                thread::spawn(move || data.accept().unwrap().0.write_all(b"type=file;size=1; a\r\n"));
+                Some("150 it comes\r\n226 done".to_owned())
+            }
+            _ => None,
+        });
+        run(async {
+            let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
+            assert_eq!(session.list(None).await.unwrap().len(), 1, "{refusal}");
+        });
+    }
+}
+
+#[test]
+fn what_is_no_part_of_a_file_fails_nothing() {
+    // MLSD is refused, LIST says in its way that there is nothing, and QUIT has no answer.
+    let port = scripted(|line, _| match line.split(' ').next() {
+        Some("MLSD") => Some("550 not here".to_owned()),
+        Some("LIST") => Some("450 No files found".to_owned()),
+        Some("PWD") => Some("257 /pub is where you are".to_owned()),
+        Some("QUIT") => Some("hang up".to_owned()),
         _ => None,
     });
     run(async {
         let session = connect(&target(ServiceKind::Ftp, port)).await.unwrap();
-        let fault = session.list(None).await.unwrap_err();
-        assert_eq!(fault.class, Class::Protocol);
-        assert!(fault.message.contains("10.1.2.3"), "{fault}");
+        assert_eq!(session.list(None).await.unwrap(), []);
+        session.end().await.unwrap();
     });
+}
+
+#[test]
+fn a_server_that_is_full_is_asked_again_whatever_code_it_has_for_that() {
+    for said in ["421 later", "530 Sorry, the maximum number of clients (3) are already connected."] {
+        let fault = fault_of_connect(move |line, _| {
+            line.starts_with("USER").then(|| said.to_owned())
+        });
+        assert_eq!(fault.class, Class::Refused, "{said}");
+        assert!(fault.hint.unwrap().contains("fewer files"));
+    }
 }
 
 #[test]
