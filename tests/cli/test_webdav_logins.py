@@ -61,9 +61,9 @@ def test_a_server_that_lets_everybody_look_gets_no_password_that_it_does_not_ask
 def test_a_file_that_a_busy_server_does_not_take_is_sent_again(root: Path, lanlab: Lanlab) -> None:
     with dav_server(root, "Basic") as server:
         server.busy_each = 4
-        done = lanlab(*COPY, server.url, "--json")
+        done = lanlab(*COPY, server.url)
         assert done.code == 0, done.err
-    assert done.json()["metrics"]["retries"] > 0
+    assert " refused)" in done.out
     assert list(root.iterdir()) == []
 
 

@@ -143,11 +143,7 @@ impl Session {
 
     /// How the password is to be proved to a server that lets everybody look: what it says to a request that
     /// would write, and changes nothing, as the directory is there (RFC 4918, section 9.3.1).
-    async fn later_way_in(
-        &self,
-        who: &Credentials,
-        basic: Authorization,
-    ) -> Result<Authorization> {
+    async fn later_way_in(&self, who: &Credentials, basic: Authorization) -> Result<Authorization> {
         let what = format!("MKCOL {}", self.base);
         let answer = self.ask(&what, method("MKCOL"), &self.base).await?;
         if answer.status() == StatusCode::UNAUTHORIZED {
@@ -300,7 +296,9 @@ fn shown(place: &str) -> String {
         return format!("it is at `{place}`: ask there, over TLS, by `webdavs://`");
     }
     if place.contains('?') {
-        return format!("it sends to `{place}`, as browsers are: give the path where it has WebDAV");
+        return format!(
+            "it sends to `{place}`, as browsers are: give the path where it has WebDAV"
+        );
     }
     if place.starts_with('/') {
         return format!("it is at `{place}` of the same server: give that as the path of the URL");

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from lanlab.workloads.stream import StreamParameters
 
 
+#: A server is asked for this time beyond that of the test, which this end ends. Some report what
+#: they were asked for in place of what it took.
+_BEYOND_S = 30
+
+
 def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics:
     """
     A trial's results.
@@ -44,7 +49,7 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
     metrics: Metrics = {}
     if (sent := outcome.results.get("sender")) is not None:
         metrics = _sent(parameters, outcome, sent)
-        metrics |= _reported_received(flows[: parameters.flows], report)
+        metrics |= _reported_received(parameters, flows[: parameters.flows], report)
         if parameters.transport == "udp" and metrics.get("peer_received_bytes") == 0:
             raise EngineError(
                 "stream.nothing_arrived", "the peer says that none of the messages arrived"
@@ -87,7 +92,9 @@ def _received(
 
 
 def _reported_received(
-    flows: Sequence[Mapping[str, Any]], report: Mapping[str, Any] | None
+    parameters: StreamParameters,
+    flows: Sequence[Mapping[str, Any]],
+    report: Mapping[str, Any] | None,
 ) -> Metrics:
     """What the peer says that it received, warm-up included. Its time goes on while this end waits
     until all is read: in its rate that is left out."""
@@ -101,6 +108,9 @@ def _reported_received(
         metrics["peer_jitter_ns"] = round(1e9 * max(flow["jitter"] for flow in flows))
     lasted_s = max(flow["end_time"] - flow["start_time"] for flow in flows)
     lasted_s -= report.get("waited_ns", 0) / 1e9
+    asked_s = None if parameters.time_s is None else parameters.warmup_s + parameters.time_s
+    if asked_s is not None and lasted_s > asked_s + _BEYOND_S / 2:
+        lasted_s = asked_s
     if lasted_s > 0:
         metrics["peer_goodput_bps"] = 8 * metrics["peer_received_bytes"] / lasted_s
     return metrics

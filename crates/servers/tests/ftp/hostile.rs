@@ -174,7 +174,9 @@ fn an_answer_that_does_not_come_is_not_waited_for_and_not_confused_with_another(
 
 #[test]
 fn the_client_stays_at_the_server_whatever_address_is_named_and_however_epsv_is_refused() {
-    for (refusal, named) in [("500 what?", "10,1,2,3"), ("425 no", "0,0,0,0"), ("550 no", "9,9,9,9")] {
+    for (refusal, named) in
+        [("500 what?", "10,1,2,3"), ("425 no", "0,0,0,0"), ("550 no", "9,9,9,9")]
+    {
         let port = scripted(move |line, data| match line {
             "EPSV" => Some(refusal.to_owned()),
             "PASV" => {
@@ -183,7 +185,9 @@ fn the_client_stays_at_the_server_whatever_address_is_named_and_however_epsv_is_
             }
             "MLSD" => {
                 let data = data.try_clone().unwrap();
-                thread::spawn(move || data.accept().unwrap().0.write_all(b"type=file;size=1; a\r\n"));
+                thread::spawn(move || {
+                    data.accept().unwrap().0.write_all(b"type=file;size=1; a\r\n")
+                });
                 Some("150 it comes\r\n226 done".to_owned())
             }
             _ => None,
@@ -214,10 +218,10 @@ fn what_is_no_part_of_a_file_fails_nothing() {
 
 #[test]
 fn a_server_that_is_full_is_asked_again_whatever_code_it_has_for_that() {
-    for said in ["421 later", "530 Sorry, the maximum number of clients (3) are already connected."] {
-        let fault = fault_of_connect(move |line, _| {
-            line.starts_with("USER").then(|| said.to_owned())
-        });
+    for said in ["421 later", "530 Sorry, the maximum number of clients (3) are already connected."]
+    {
+        let fault =
+            fault_of_connect(move |line, _| line.starts_with("USER").then(|| said.to_owned()));
         assert_eq!(fault.class, Class::Refused, "{said}");
         assert!(fault.hint.unwrap().contains("fewer files"));
     }

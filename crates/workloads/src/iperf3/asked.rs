@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Test;
+use super::{Test, sentence};
 use crate::messages::Failure;
 
 /// As stock servers have them.
@@ -48,21 +48,6 @@ pub struct Refused {
     pub failure: Failure,
     /// Its number for [`lanlab_wire::iperf3::State::ServerError`].
     pub number: i32,
-}
-
-/// Sentences of iperf 3.12 by their numbers, as it prints them.
-pub(super) mod sentence {
-    pub const TIME: i32 = 5;
-    pub const FLOWS: i32 = 6;
-    pub const TCP_BYTES: i32 = 7;
-    pub const BUFFER: i32 = 8;
-    pub const OMIT: i32 = 12;
-    pub const NOT_IMPLEMENTED: i32 = 13;
-    pub const UDP_BYTES: i32 = 20;
-    pub const TYPE_OF_SERVICE: i32 = 21;
-    pub const RATE: i32 = 27;
-    pub const PARAMETERS: i32 = 114;
-    pub const CONGESTION: i32 = 134;
 }
 
 impl Asked {

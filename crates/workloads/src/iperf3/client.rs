@@ -3,8 +3,8 @@
 use lanlab_wire::iperf3::{COOKIE_BYTES, LENGTH_BYTES, State};
 use serde_json::json;
 
-use super::asked::sentence;
 use super::inbox::{Inbox, not_iperf3};
+use super::sentence;
 use crate::messages::{Failure, PeerReport};
 
 /// What a client asks a server for.

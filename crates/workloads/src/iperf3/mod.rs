@@ -3,6 +3,7 @@
 mod asked;
 mod client;
 mod inbox;
+mod sentence;
 mod server;
 
 pub use asked::{Asked, Bounds, Refused};

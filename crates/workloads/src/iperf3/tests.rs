@@ -69,8 +69,9 @@ fn a_test_goes_through_its_states_to_the_report_of_the_server() {
     client.give_results(&PeerReport::default());
     let ours = client.take_output();
     assert_eq!(serde_json::from_slice::<PeerReport>(&ours[4..]).unwrap(), PeerReport::default());
-    let theirs =
-        text(r#"{"cpu_util_total":1.5,"cpu_util_user":null,"streams":[{"id":1,"bytes":1.5e10},{"id":3.0,"jitter":null,"packets":2.0}],"x":[]}"#);
+    let theirs = text(
+        r#"{"cpu_util_total":1.5,"cpu_util_user":null,"streams":[{"id":1,"bytes":1.5e10},{"id":3.0,"jitter":null,"packets":2.0}],"x":[]}"#,
+    );
     // In pieces.
     for octet in &theirs[..theirs.len() - 1] {
         assert_eq!(said(&mut client, &[*octet]), (None, Vec::new()));
