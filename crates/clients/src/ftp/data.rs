@@ -56,7 +56,7 @@ impl<N: Network> DataConnections<N> {
         what: &str,
         mut answer: Reply,
     ) -> Result<SocketAddr> {
-        // Whatever it says against the newer one: the older does without what that may have lacked.
+        // Each refusal of the newer one: the older does without what that may have lacked.
         let is_refused = (400..600).contains(&answer.code) && answer.code != 421;
         if is_refused && self.server.is_ipv4() && self.command() == "EPSV" {
             self.extended.store(false, Ordering::Relaxed);
