@@ -16,6 +16,7 @@ from lanlab.analysis.published_statements import statements
 from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.analysis.summary import summarise
 from lanlab.figures.registry import build_figure
+from lanlab.report.accuracy_table import accuracy_table
 from lanlab.report.answer import sentences
 from lanlab.report.metric_table import metric_table
 from lanlab.store import TrialRecord
@@ -112,6 +113,11 @@ def test_a_printed_number_has_one_counterpart(simulated: PlannedRun) -> None:
     assert stated == {key: judged[key] for key in stated}
     # 1152 bytes, as the text says, where larger messages reach more here.
     assert stated["r.abs.xp.ipv4.max"] == pytest.approx(1e6 * (20 + 1152 / 25 - 4 + 1152 / 200))
+    accurate = run_accuracies(simulated.run, simulated.trials, simulated.published)
+    study = load_study("manford-kolahi").study
+    rows = {row[0].text: row[1].text for row in accuracy_table(accurate, study).rows}
+    assert rows["r.abs.xp.ipv4.max"].endswith(", 1,152 B")
+    assert not rows["r.abs.xp.ipv6.max"].endswith(" B")
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,8 @@ def test_where_there_is_no_store_the_message_says_how_to_get_one(
     assert (said.code, said.out) == (1, "")
     assert said.err == (
         "error: lanlab-results/store.sqlite: there is no store\n"
-        "hint: make one with `lanlab run STUDY`, or name another with --store\n"
+        "hint: measure first, as by `lanlab stream` or `lanlab run STUDY`, or name another "
+        "by --store\n"
     )
     assert not (folder / "lanlab-results").exists()
 

@@ -321,7 +321,9 @@ def directory_of(what: str, place: str) -> Path:
     found = _directory(what, place)
     if found is None:
         raise UsageError(
-            f"{what}: `{place}`: no such directory", hint="make it, or give a URL as sftp://HOST/"
+            f"{what}: `{place}`: no such directory",
+            # What is served lies on this host.
+            hint="make it" if what == "DIRECTORY" else "make it, or give a URL as sftp://HOST/",
         )
     return found
 

@@ -28,7 +28,7 @@ from lanlab.analysis.simulated_run import run_accuracies
 from lanlab.figures.number_text import number, percent
 from lanlab.figures.wording import BOUNDS, level_text, quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table, words
-from lanlab.store import RunRecord, TrialRecord
+from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
 TITLE = "Simulated and published values"
@@ -69,7 +69,10 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("how", "read off as", "", is_number=False),
     )
     checked = {one.accuracy.value.id: one for one in cross_validated(held_out_values(found))}
-    return Table("accuracy", TITLE, columns, tuple(_row(one, study, checked) for one in found))
+    # Where a text says at which condition a greatest value was, it is read off there.
+    at = {one.repeats: one.value.condition for one in found if one.repeats is not None}
+    rows = tuple(_row(one, study, checked, at.get(one.value.id, {})) for one in found)
+    return Table("accuracy", TITLE, columns, rows)
 
 
 def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Published) -> Table:
@@ -191,9 +194,11 @@ def _freedom(one: Freedom) -> str:
     )
 
 
-def _row(one: Accuracy, study: Study, checked: Mapping[str, HeldOut]) -> tuple[Cell, ...]:
+def _row(
+    one: Accuracy, study: Study, checked: Mapping[str, HeldOut], at: Mapping[str, Level]
+) -> tuple[Cell, ...]:
     value = one.value
-    condition = dict(value.condition)
+    condition = {**value.condition, **at}
     pair = [condition.pop(key, None) for key in ("numerator", "denominator")]
     about = [" to ".join(map(str, pair))] if all(pair) else []
     about += [level_text(study, key, level) for key, level in condition.items()]

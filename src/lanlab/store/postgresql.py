@@ -145,7 +145,8 @@ class PostgresqlDatabase(Database):
                 if version is None:
                     raise StoreError(
                         f"{self._target}: there is no store",
-                        hint="make one with `lanlab run STUDY`, or name another with --store",
+                        hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name "
+                        "another by --store",
                     )
                 if version < SCHEMA_VERSION:
                     self._migrate(session)

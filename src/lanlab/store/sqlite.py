@@ -152,7 +152,8 @@ class SqliteDatabase(Database):
             if not check_header(self.path):
                 raise StoreError(
                     f"{self.path}: there is no store",
-                    hint="make one with `lanlab run STUDY`, or name another with --store",
+                    hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name "
+                    "another by --store",
                 )
             try:
                 self._connection = self._connect("mode=rw")

@@ -115,6 +115,8 @@ def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
         schemes = " or ".join(f"{name}://" for name in protocols)
         schemes += f", or `{STARTED}`" if protocols is PROTOCOLS else ""
         example = next(iter(protocols.values())).example
+        if "tcp" in protocols and re.fullmatch(r"[\w.-]+:[0-9]+", url.strip(), re.ASCII):
+            example = f"tcp://{url.strip()}"
         raise _problem(f"found `{url}`; allowed: a URL with {schemes}", example)
     host = match["literal"] or match["name"]
     port = int(match["port"]) if match["port"] else known.port
