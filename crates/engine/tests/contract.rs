@@ -26,7 +26,7 @@ fn stream_spec(transport: &str) -> Value {
         "socket": {"nodelay": true, "dscp": 10},
         "warmup_ns": 20_000_000,
         "interval_ns": 10_000_000,
-        "silence_ns": 2_000_000_000_u64,
+        "silence_ns": 30_000_000_000_u64,
     })
 }
 
@@ -35,9 +35,9 @@ fn echo_spec(transport: &str) -> Value {
         "transport": transport,
         "message_size_bytes": 64,
         "amount": {"requests": 20},
-        "timeout_ns": 1_000_000_000_u64,
+        "timeout_ns": 10_000_000_000_u64,
         "warmup_ns": 0,
-        "silence_ns": 3_000_000_000_u64,
+        "silence_ns": 30_000_000_000_u64,
     })
 }
 
@@ -52,12 +52,7 @@ fn with(kind: &str, spec: &Value, keys: Value) -> Value {
 fn run(ends: [(&mut Engine, u64); 2]) -> (Value, Value) {
     let [target, source] = ends;
     for (engine, id) in [(&mut *target.0, target.1), (&mut *source.0, source.1)] {
-        // On its own clock: not every system has one that processes share.
-        let now_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
-        let at_ns = now_ns + 200_000_000;
-        let armed = engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns}));
-        assert_eq!(armed["kind"], "armed");
-        assert!(armed["margin_ns"].as_u64().unwrap() <= 200_000_000);
+        engine.begin(id);
     }
     let source_line = source.0.wait(source.1);
     let target_line = target.0.wait(target.1);
@@ -107,10 +102,10 @@ fn a_stream_goes_from_one_engine_to_another() {
             (&received["ended_by"], &sent["ended_by"]),
             (&json!("finished"), &json!("finished"))
         );
-        // After up to 40 messages of warm-up, fewer if this machine was late.
+        // After up to 40 messages of warm-up, fewer or none if this machine was late.
         assert_eq!(sent["sent_messages"], 50);
         let total = sent["total_messages"].as_u64().unwrap();
-        assert!((51..=90).contains(&total), "{total}");
+        assert!((50..=90).contains(&total), "{total}");
         assert_eq!(received["total_bytes"], total * 500);
         assert_eq!(sent["flows"].as_array().unwrap().len(), 2);
         if transport == "udp" {

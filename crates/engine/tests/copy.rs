@@ -45,8 +45,7 @@ fn request(kind: &str, spec: &Value) -> Value {
 /// Copy, once it is prepared; the line that it ends with.
 fn copy(engine: &mut Engine, spec: &Value) -> Value {
     let (id, _) = engine.ready(&request("copy", spec));
-    let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
-    engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 300_000_000}));
+    engine.begin(id);
     engine.wait(id)
 }
 
@@ -318,8 +317,7 @@ fn a_file_that_changes_is_named() {
     engine.result(&request("copy_prepare", &spec));
     let (id, _) = engine.ready(&request("copy", &spec));
     fs::write(here.path().join("growing"), "g and more").unwrap();
-    let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
-    engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 300_000_000}));
+    engine.begin(id);
     let error = engine.wait(id);
     assert_eq!(error["code"], "copy.changed", "{error}");
     assert!(error["message"].as_str().unwrap().contains("growing"), "{error}");
@@ -380,8 +378,7 @@ fn a_copy_ends_when_it_is_cancelled() {
     spec["parallel_files"] = json!(1);
     engine.result(&request("copy_prepare", &spec));
     let (id, _) = engine.ready(&request("copy", &spec));
-    let at_ns = engine.result(&json!({"type": "ping"}))["monotonic_ns"].as_u64().unwrap();
-    engine.result(&json!({"type": "arm", "target": id, "at_ns": at_ns + 300_000_000}));
+    engine.begin(id);
     // Until it has written.
     while engine.line()["bytes"].as_u64().is_none_or(|bytes| bytes == 0) {}
     engine.result(&json!({"type": "cancel", "target": id}));
