@@ -172,7 +172,9 @@ macro_rules! services_over_frames {
                 cable.run(conforms(ServiceKind::$service, wired));
                 let (carried, lost) = cable.counts();
                 let lost_ratio = lost as f64 / (carried + lost) as f64;
-                assert!(carried > 1000 && (lost_ratio - $lost_ratio).abs() < 0.02, "{lost_ratio}");
+                println!("{carried} carried, {lost} lost");
+                // Of NCP there are fewer the sooner a thread has done what the server asks it for.
+                assert!(carried > 500 && (lost_ratio - $lost_ratio).abs() < 0.02, "{carried} {lost}");
             }
         )+
     };

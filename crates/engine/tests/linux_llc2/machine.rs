@@ -95,7 +95,7 @@ impl Machine {
             drops: Box::new(|_, _| false),
             _folder: folder,
         };
-        let is_ready = machine.run(60, |machine| machine.console().contains("guest: ready"));
+        let is_ready = machine.run(300, |machine| machine.console().contains("guest: ready"));
         assert!(is_ready, "no guest: {}", machine.console());
         Some(machine)
     }

@@ -58,7 +58,8 @@ pub fn target(service: ServiceKind, port: u16) -> Target {
         port: Some(port),
         share: Some(share.to_owned()),
         credentials: Some(user()),
-        timeout_ns: 10_000_000_000,
+        // Encryption that is not optimised, and a processor that others have, too.
+        timeout_ns: 60_000_000_000,
         ..Target::new(service)
     }
 }
