@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 #: Templates, style and script of all pages.
 ASSETS = Path(__file__).parent / "assets"
@@ -74,13 +75,22 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environ
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update({"unbroken": _unbroken, **filters})
+    made.filters.update({"unbroken": _unbroken, "with_ids": _with_ids, **filters})
     return made
 
 
 def _unbroken(text: str) -> str:
     """Text in which no line ends between a number and its unit or interval."""
-    return re.sub(r"(?<=\d) (?=%|±|…|[kM]?B\b|[kMG]bit|ms\b)|(?<=[±…]) (?=\d)", "\u00a0", text)
+    return re.sub(
+        r"(?<=\d) (?=%|±|…|[kM]?B\b|[kMG]?bit|[mµn]?s\b)|(?<=[±…]) (?=\d)", "\u00a0", text
+    )
+
+
+def _with_ids(text: str) -> Markup:
+    """A heading in which ids of runs are small and in one line."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"\(run (\S+)\)", r'(run <span class="id">\1</span>)', str(escape(text))))
 
 
 #: What a drawing is coloured with, and what the page calls it, so that it follows the dark mode.
