@@ -119,17 +119,18 @@ fn a_program_that_takes_no_messages_holds_their_sender_back_and_loses_none() {
             .with_node(|node, now| node.station.as_mut().unwrap().open(now, CarrierKind::Nbf, peer))
             .unwrap();
         let opened = |node: &mut HostNode, _| node.station.as_ref().unwrap().opened(session);
-        while client.with_node(opened).is_none() {
-            client.clock().sleep_ns(step_ns).await;
-        }
-        for number in 0..MESSAGES {
-            let send = |node: &mut HostNode, now| {
-                node.station.as_mut().unwrap().send(now, session, &[number])
-            };
-            while client.with_node(send).is_err() {
-                client.clock().sleep_ns(step_ns).await;
+        let facts = loop {
+            if let Some(opened) = client.with_node(opened) {
+                break opened.unwrap();
             }
+            client.clock().sleep_ns(step_ns).await;
+        };
+        let mut port = SimulatedPort::of_session(client.clone(), session, facts);
+        for number in 0..MESSAGES {
+            poll_fn(|cx| port.poll_send(cx, [&[number], &[]])).await.unwrap();
         }
+        // The session ends with the port.
+        client.clock().sleep_ns(1_000 * SECOND_NS).await;
     });
     let task = server.clone().spawn("server", async move {
         let accept = |node: &mut HostNode, _| node.station.as_mut().unwrap().accept();
