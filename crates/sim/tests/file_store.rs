@@ -227,6 +227,29 @@ fn a_part_of_a_block_is_written_in_whole_sectors_and_their_rest_is_read_before()
     assert_eq!(write(true), [3 + 4, 4 + 4]);
 }
 
+/// 1, 2 and 4 ms of the processor to open, to close and for any other call; 3 sectors to find a name, 5 to change one.
+#[test]
+fn a_call_takes_its_own_time_and_the_sectors_of_its_names() {
+    let ms = |ms: u64| Cost { each_ns: ms * MS, per_byte_ps: 0 };
+    let plan = StorePlan {
+        open: ms(1),
+        close: ms(2),
+        other: ms(4),
+        name_sectors: 3,
+        change_sectors: 5,
+        ..plan()
+    };
+    let took = |(took_ms, facts): (f64, StoreFacts)| (took_ms, facts.disk.accesses);
+    assert_eq!(took(used(plan, |store| async move { store.look().await })), (4.0 + 3.0, 3));
+    assert_eq!(took(used(plan, |store| async move { store.change().await })), (4.0 + 5.0, 5));
+    for (is_change, change) in [(false, 0), (true, 5)] {
+        let opened = used(plan, move |store| async move { store.open(is_change).await });
+        assert_eq!(took(opened), (1.0 + 3.0 + change as f64, 3 + change));
+        let closed = used(plan, move |store| async move { store.close(is_change).await });
+        assert_eq!(took(closed), (2.0 + change as f64, change));
+    }
+}
+
 /// A file of 100 blocks takes 800 sectors, of which the last are three cylinders behind the first.
 #[test]
 fn a_part_of_a_block_is_written_where_its_block_is() {

@@ -5,6 +5,7 @@ mod buffers;
 mod locks;
 mod multiplexed;
 mod raw;
+mod raw_data;
 mod removals;
 mod renames;
 mod sharing;
