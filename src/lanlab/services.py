@@ -29,6 +29,8 @@ class Carrier:
     service: str | None = "smb1"
     #: The dialects that its stations have, where that is not all.
     dialects: tuple[str, ...] = ()
+    #: Octets of messages in its fullest frame, and of the packet that holds them; `None` of IP.
+    fullest_frame: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,16 +63,28 @@ def profiles_over(carrier: str) -> Mapping[str, SystemProfile]:
 #: By name.
 CARRIERS: Mapping[str, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip", service=None),
-    "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac"),
-    "ipx": Carrier("IPX", "NWLink without NetBIOS", "ipx", has_signatures_and_raw=False),
-    "nbipx": Carrier("NetBIOS over IPX", "NWLink between Windows NT and NT", "ipx"),
-    "ncp": Carrier("IPX", "NetWare's core protocol", "ipx", service="ncp"),
+    # Headers of LLC and NetBIOS have 18 octets, of IPX 30, of NetBIOS in it 18, of NetWare 8.
+    "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac", fullest_frame=(1482, 1500)),
+    "ipx": Carrier(
+        "IPX",
+        "NWLink without NetBIOS",
+        "ipx",
+        has_signatures_and_raw=False,
+        fullest_frame=(1470, 1500),
+    ),
+    "nbipx": Carrier(
+        "NetBIOS over IPX", "NWLink between Windows NT and NT", "ipx", fullest_frame=(1452, 1500)
+    ),
+    "ncp": Carrier(
+        "IPX", "NetWare's core protocol", "ipx", service="ncp", fullest_frame=(1462, 1500)
+    ),
     "spp": Carrier(
         "XNS",
         "3Com's 3+, its names modelled",
         "mac",
         has_signatures_and_raw=False,
         dialects=("core",),
+        fullest_frame=(534, 576),
     ),
 }
 #: The carrier of every service, unless another one is asked for.

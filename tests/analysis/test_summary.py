@@ -161,13 +161,19 @@ def test_limits_are_of_what_a_link_carries_only() -> None:
     assert limit_of("rtt_mean_ns", udp, Wire(10e6)) is None
 
 
-def test_a_copy_without_ip_has_no_limit_of_tcp() -> None:
-    """Neither has one that was recorded with a version of IP, as copies over NetBEUI once were."""
+def test_a_copy_without_ip_has_the_limit_of_its_own_frames() -> None:
+    """Also one that was recorded with a version of IP, as copies over NetBEUI once were.
+
+    1482 octets of messages are in the 1538 that a frame takes on the wire, of XNS 534 in 614.
+    """
     over: dict[str, Level] = {"service": "smb1", "ip_version": 4}
 
     assert limit_of("goodput_bps", over, Wire(10e6)) == tcp_limit_bps(10e6, 4)
-    assert limit_of("goodput_bps", {"service": "smb1+nbf"}, Wire(10e6)) is None
-    assert limit_of("goodput_bps", {**over, "service": "smb1+nbf"}, Wire(10e6)) is None
+    assert limit_of("goodput_bps", {"service": "smb1+nbf"}, Wire(10e6)) == 10e6 * 1482 / 1538
+    assert (
+        limit_of("goodput_bps", {**over, "service": "smb1+nbf"}, Wire(10e6)) == 10e6 * 1482 / 1538
+    )
+    assert limit_of("goodput_bps", {"service": "smb1+spp"}, Wire(2e6)) == 2e6 * 534 / 614
 
 
 def test_the_limit_in_messages_a_second_is_that_of_the_octets_that_a_message_takes() -> None:

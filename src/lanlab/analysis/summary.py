@@ -13,10 +13,11 @@ from dataclasses import replace
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.failures import missing_places
+from lanlab.analysis.limits import wire_bytes
 from lanlab.analysis.wires import Wire, wire_at
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
-from lanlab.services import SERVICES
+from lanlab.services import CARRIERS, SERVICES
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
@@ -191,9 +192,10 @@ def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> fl
         # A user's server is none of the hosts.
         return None
     service = SERVICES.get(str(parameters.get("service")))
-    if service is not None and not service.is_over_ip:
-        # Other headers than those of TCP take their part of its frames.
-        return None
+    frame = None if service is None else CARRIERS[service.carrier].fullest_frame
+    if frame is not None:
+        data_bytes, packet_bytes = frame
+        return link.rate_bps * data_bytes / wire_bytes(packet_bytes)
     transport = str(parameters.get("transport", "tcp"))
     size = int(parameters["message_size_bytes"]) if transport == "udp" else None
     return link.goodput_limit_bps(transport, int(parameters.get("ip_version", 4)), size)
