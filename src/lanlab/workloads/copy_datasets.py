@@ -105,6 +105,13 @@ def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...
                 f"{what}: found sizes from {least} to {most}; allowed: least first",
                 hint="write it as in `198x10kB..40MB=472MB`",
             )
+        count, total = group["count"] or 0, group["total_bytes"]
+        if total is not None and not count * least <= total <= count * most:
+            raise UsageError(
+                f"{what}: found {total} bytes in {count} files from {least} to {most} bytes; "
+                f"allowed: {count * least} to {count * most} bytes",
+                hint="write it as in `198x10kB..40MB=472MB`",
+            )
     return found
 
 
