@@ -257,6 +257,7 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
         ("tcp://nas:0", "found port 0"),
         ("tcp://nas:65536", "found port 65536"),
         ("tcp://me@nas:9", "allowed: a URL"),
+        ("iperf3://[fe80::1]", "allowed: one with its interface"),
         (f"tcp://{'a' * 300}:9", "a name of 300 characters"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from lanlab.addresses import bare, is_of_one_link
 from lanlab.cli.terminal import print_lines, say
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
@@ -113,7 +114,9 @@ def serve_peers(
         with serving_peers(wanted, on_client) as running:
             if not as_json:
                 limit = "no rate limit" if rate_bps is None else f"{format_rate(rate_bps)} each way"
-                example = served.example.format(address=address, port=running.port)
+                # Of its own zones a client has others.
+                there = f"{bare(address)}%ETH" if is_of_one_link(address) else address
+                example = served.example.format(address=there, port=running.port)
                 ends = "end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s"
                 print_lines(f"serving     {served.title}, {clients} at once")
                 print_lines(f"address     {address} port {running.port} ({served.transports})")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lanlab.addresses import is_of_one_link, zone_of
 from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE
 from lanlab.workloads.small_stack import check_small_stack, without_address
@@ -127,7 +128,13 @@ def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
         raise _problem(f"found {found} in `{url}`; allowed: 1 to {_MAX_PORT}", known.example)
     if len(host) > _LONGEST_NAME:
         raise _problem(f"found a name of {len(host)} characters", known.example)
-    return Peer(match["protocol"], host.replace("%25", "%"), port or 0)
+    host = host.replace("%25", "%")
+    if is_of_one_link(host) and not zone_of(host):
+        raise _problem(
+            f"found `{host}`, an address of each link; allowed: one with its interface",
+            f"{match['protocol']}://[{host}%eth0]" + (f":{port}" if port else ""),
+        )
+    return Peer(match["protocol"], host, port or 0)
 
 
 def _problem(text: str, example: str) -> ValueError:
