@@ -24,6 +24,9 @@ use crate::workloads::stream::Plan;
 /// of it: a server that takes it twice counts the second as a message.
 const ANSWER_NS: u64 = 5_000_000_000;
 const QUESTIONS: u64 = 2;
+/// Until one that was refused, so that nothing has taken it, is sent again. riperf3 0.8.0 opens its port anew for
+/// each flow.
+const REFUSED_NS: u64 = 20_000_000;
 
 /// Whether numbers have 64 bits, as the client asks for.
 const IS_WIDE: bool = true;
@@ -65,15 +68,8 @@ fn open_one(
     let plain = socket.plain();
     plain.connect(peer).map_err(failed)?;
     for _ in 0..QUESTIONS {
-        // A server that opens its port anew for each flow may refuse one for a moment.
-        match plain.send(&HELLO) {
-            Err(error) if error.kind() != ErrorKind::ConnectionRefused => {
-                return Err(failed(error));
-            }
-            _ => {}
-        }
         let deadline = os::monotonic().plus_nanos(patience_ns / QUESTIONS);
-        if is_answered(plain, deadline).map_err(failed)? {
+        if is_taken(plain, deadline).map_err(failed)? {
             socket.enable_local_drop_reports().map_err(failed)?;
             return Ok(socket);
         }
@@ -81,6 +77,22 @@ fn open_one(
     let found = format!("UDP port {} of {}: no answer", peer.port(), peer.ip());
     Err(Failure::new("peer.no_answer", found)
         .hint("see whether a firewall lets UDP pass to that port"))
+}
+
+/// Ask for a flow until the server answers or the deadline has come; gives whether it did.
+fn is_taken(socket: &UdpSocket, deadline: Instant) -> io::Result<bool> {
+    loop {
+        let asked = socket.send(&HELLO).and_then(|_| is_answered(socket, deadline));
+        match asked {
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                os::sleep_until(os::monotonic().plus_nanos(REFUSED_NS));
+                if os::monotonic() >= deadline {
+                    return Ok(false);
+                }
+            }
+            asked => return asked,
+        }
+    }
 }
 
 /// Whether the server answers before the deadline. Versions and processors differ in what they answer: that
@@ -96,7 +108,7 @@ fn is_answered(socket: &UdpSocket, deadline: Instant) -> io::Result<bool> {
         match socket.recv(&mut answer) {
             Ok(HELLO_BYTES) => return Ok(true),
             Ok(_) => {}
-            Err(error) if is_idle(&error) || error.kind() == ErrorKind::ConnectionRefused => {}
+            Err(error) if is_idle(&error) => {}
             Err(error) => return Err(error),
         }
     }
