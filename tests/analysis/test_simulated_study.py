@@ -11,9 +11,13 @@ from lanlab.analysis.comparison_published import compare_with_published
 from lanlab.analysis.findings import judge_run
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import as_number
-from lanlab.analysis.published import points_for
+from lanlab.analysis.published import amount_of, points_for
 from lanlab.analysis.published_statements import statements
-from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.analysis.simulated_run import (
+    fitted_conditions,
+    run_accuracies,
+    simulated_cells,
+)
 from lanlab.analysis.summary import summarise
 from lanlab.figures.registry import build_figure
 from lanlab.report.accuracy_table import accuracy_table
@@ -172,3 +176,39 @@ def _livelocked(trial: TrialRecord) -> dict[str, float | int]:
         return dict(trial.metrics)
     peak = 620 * 8000.0
     return {**trial.metrics, "goodput_bps": min(float(load), peak - (float(load) - peak) / 2)}
+
+
+def test_only_what_was_simulated_is_held_against_print_as_a_simulation(
+    simulated: PlannedRun,
+) -> None:
+    """Nothing of real hosts, of a study without machines, or of one that printed nothing."""
+    assert run_accuracies(simulated.run, simulated.trials, simulated.published)
+    real = planned_run("manford-kolahi", "quick", 100_000_000, where="real")
+    assert run_accuracies(real.run, real.trials, real.published) == []
+    nothing = simulated.published.model_copy(update={"value": ()})
+    assert run_accuracies(simulated.run, simulated.trials, nothing) == []
+    without = {key: own for key, own in simulated.run.study.items() if key != "simulation"}
+    bare = replace(simulated.run, study=without)
+    assert fitted_conditions(RunEvidence.of(bare, simulated.trials), real.published) == frozenset()
+    fitted = fitted_conditions(RunEvidence.of(simulated.run, simulated.trials), real.published)
+    assert any("vista" in name for name in fitted)
+
+
+def test_copies_of_another_amount_are_no_counterparts() -> None:
+    """Costs of files and of bytes make no constant rate; a hundredth more or less is the same."""
+    found = planned_run("schomer-claason", "full", 100_000_000, where="simulated")
+    cells = RunEvidence.of(found.run, found.trials).cells("copied_bytes")
+    amounts = {amount_of(found.published, cell.levels) for cell in cells}
+
+    def counterparts(ratio: float) -> list[str]:
+        moved = [
+            replace(one, metrics={**one.metrics, "copied_bytes": ratio * amount})
+            for one in found.trials
+            for amount in amounts
+            if amount and abs(one.metrics["copied_bytes"] / amount - 1) < 0.1
+        ]
+        cells = simulated_cells(RunEvidence.of(found.run, moved), found.published)
+        return [cell.name for cell in cells["elapsed_ns"]]
+
+    assert counterparts(1.0) and counterparts(1.0) == counterparts(1.009) == counterparts(0.991)
+    assert counterparts(1.02) == counterparts(0.98) == []

@@ -146,6 +146,8 @@ def test_a_scan_has_an_end() -> None:
     )
     far = refusal(message_size_bytes="64,128", rate_bps="1..2000000000000/1", **SHORT)
     assert "2.0e+12 values of --rate = 4.0e+12 conditions x 1 trial" in far.message
+    round_ = refusal(message_size_bytes="64", rate_bps="1..1000000000000/1", **SHORT)
+    assert "found 1.0e+12 values of --rate = 1.0e+12 conditions" in round_.message
     most = refusal(message_size_bytes="64", rate_bps="1..999999999999/1", **SHORT)
     assert "found 999,999,999,999 values of --rate = 999,999,999,999 conditions" in most.message
 
