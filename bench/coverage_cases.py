@@ -63,17 +63,46 @@ def _normal_rate_held(random: Random) -> bool:
     return seen is not None and seen.low <= 10 <= seen.high
 
 
-def _hanging_rate_held(correlation: float, n: int) -> Callable[[Random], bool]:
+def _hanging(random: Random, correlation: float, n: int) -> list[float]:
     """Trials each of which carries on a share of the one before, as under load that lasts."""
+    own = random.normal(0, 1, n)
+    logs = [own[0]]
+    for each in own[1:]:
+        logs.append(correlation * logs[-1] + math.sqrt(1 - correlation**2) * each)
+    return [math.exp(0.05 * log) for log in logs]
+
+
+def _hanging_rate_held(correlation: float, n: int) -> Callable[[Random], bool]:
     truth = math.exp(0.05**2 / 2)
 
     def happens(random: Random) -> bool:
-        own = random.normal(0, 1, n)
-        logs = [own[0]]
-        for each in own[1:]:
-            logs.append(correlation * logs[-1] + math.sqrt(1 - correlation**2) * each)
-        seen = condition_mean("goodput_bps", [math.exp(0.05 * log) for log in logs])
+        seen = condition_mean("goodput_bps", _hanging(random, correlation, n))
         return seen is not None and seen.low <= truth <= seen.high
+
+    return happens
+
+
+def _hanging_ratio_held(correlation: float, n: int) -> Callable[[Random], bool]:
+    def happens(random: Random) -> bool:
+        a, b = (_hanging(random, correlation, n) for _ in range(2))
+        seen = welch(a, b, scale="log", in_order=True)
+        return seen.low <= 1 <= seen.high
+
+    return happens
+
+
+def _hanging_blocks_held(correlation: float) -> Callable[[Random], bool]:
+    """Two of six conditions, in 12 blocks in random order."""
+
+    def happens(random: Random) -> bool:
+        trials = _hanging(random, correlation, 72)
+        sides: tuple[dict[int, float], dict[int, float]] = ({}, {})
+        for block in range(12):
+            order = random.permutation(6)
+            for side, place in zip(sides, order, strict=False):
+                side[block] = trials[6 * block + int(place)]
+        seen = paired_by_block(*sides)
+        return seen.low <= 1 <= seen.high
 
     return happens
 
@@ -281,11 +310,30 @@ CASES = (
             f"rate or time, {n} trials that hang together by {correlation:g}",
             _hanging_rate_held(correlation, n),
             0.925,
-            0.975,
+            0.98,
             3_000,
         )
         for n in (12, 20, 40)
         for correlation in (0.0, 0.3, 0.6)
+    ),
+    *(
+        Case(
+            HELD,
+            f"ratio of single runs, {n} trials each, by {correlation:g}",
+            _hanging_ratio_held(correlation, n),
+            0.935,
+            0.98,
+            3_000,
+        )
+        for n in (12, 40)
+        for correlation in (0.0, 0.3, 0.6)
+    ),
+    Case(
+        HELD,
+        "by block, 12 blocks of trials that hang together by 0.6",
+        _hanging_blocks_held(0.6),
+        0.935,
+        0.965,
     ),
     Case(HELD, "rate, 5 trials, tail below a limit", _capped_rate_held, 0.9, 0.94, 3_000),
     Case(HELD, "share lost, 5 trials, about 1 %", _loss_held, 0.91, 0.95, 3_000),

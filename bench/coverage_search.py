@@ -3,6 +3,7 @@ Simulate the search for saturation and print the table of docs/statistics.md: ho
 and the interval hold the capacity, and what the search says.
 
     .venv/bin/python bench/coverage_search.py 500
+    .venv/bin/python bench/coverage_search.py 500 1 3   # every third row from the second on
 
 Seeds are fixed: it prints the same each time. `tests/analysis/test_capacity.py` holds some of it.
 """
@@ -22,6 +23,10 @@ from lanlab.plan.search_reading import SearchReading
 
 #: Standard deviations of the capacity from trial to trial, as shares.
 SPREADS = (0.0, 0.005, 0.02, 0.05)
+#: Of the capacities of trials that follow one another.
+CORRELATIONS = (0.0, 0.3, 0.6)
+#: Shares of the messages.
+RANDOM_LOSSES = (0.0, 1e-3)
 WIDTH_RATIO = 0.01
 
 
@@ -35,6 +40,8 @@ class Device:
     burst: int = 1
     #: Messages of a full-length trial at the capacity.
     messages: int = 20_000
+    #: Of the capacity of each trial with that of the one before, as under load that lasts.
+    correlation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,8 +90,12 @@ def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.
         whole=True,
     )  # fmt: skip
     state, trials = SearchState(rule), 0
+    # Independent ones are drawn as ever.
+    off = chance.normal() if device.correlation else 0.0
+    own = math.sqrt(1 - device.correlation**2)
     while (step := state.next_step()) is not None:
-        able = truth * math.exp(chance.normal(0, device.spread))
+        off = device.correlation * off + own * chance.normal()
+        able = truth * math.exp(device.spread * off)
         offered = device.messages * step.time_s / rule.full_time_s * step.level / truth
         lost = round(offered * max(0.0, 1 - able / step.level))
         expected = (offered - lost) * device.random_loss
@@ -98,16 +109,22 @@ def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.
 
 def main() -> int:
     """Print the table."""
-    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    print(
-        "| varies by | random loss | bounds hold it | interval holds it | half width | goals' "
-        "intervals hold | says `not steady` | gradual loss | `random loss` for a goal of 0 | "
-        "loss held | trials, median (most) |\n" + "|---" * 11 + "|"
-    )
-    for random_loss in (0.0, 2e-4, 1e-3):
-        for spread in SPREADS:
-            device = Device(spread, random_loss)
-            print(_row(device, [searched(device, seed) for seed in range(draws)]), flush=True)
+    asked = sys.argv[1:]
+    draws = int(asked[0]) if asked else 500
+    heads = (
+        "varies by", "correlation", "random loss", "bounds hold it", "interval holds it",
+        "half width", "goals' intervals hold", "says `not steady`", "gradual loss",
+        "`random loss` for a goal of 0", "loss held", "trials, median (most)",
+    )  # fmt: skip
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    devices = [Device(0.0, loss) for loss in RANDOM_LOSSES] + [
+        Device(spread, loss, correlation=correlation)
+        for loss in RANDOM_LOSSES
+        for correlation in CORRELATIONS
+        for spread in SPREADS[1:]
+    ]
+    for device in devices[int(asked[1]) :: int(asked[2])] if len(asked) > 2 else devices:
+        print(_row(device, [searched(device, seed) for seed in range(draws)]), flush=True)
     return 0
 
 
@@ -124,6 +141,7 @@ def _row(device: Device, ends: Sequence[Searched]) -> str:
     held = [loss.low <= device.random_loss <= loss.high for loss in seen if loss is not None]
     cells = (
         f"{100 * device.spread:g} %",
+        f"{device.correlation:g}",
         f"{100 * device.random_loss:g} %",
         share([end.bounds_held for end in ends]),
         share([end.interval_held for end in ends]),

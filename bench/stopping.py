@@ -55,6 +55,19 @@ TWO_MODES = Shape(
 )
 
 
+def hanging(correlation: float) -> Shape:
+    """Lognormal trials, each of which is like the one before."""
+
+    def draw(random: np.random.Generator, spread: float, count: int) -> np.ndarray:
+        off = random.normal(0, 1, count)
+        own = math.sqrt(1 - correlation**2)
+        for place in range(1, count):
+            off[place] = correlation * off[place - 1] + own * off[place]
+        return np.exp(spread * off)
+
+    return Shape(f"correlation {correlation:g}", draw, LOGNORMAL.mean)
+
+
 @dataclass(frozen=True)
 class Ended:
     """How many conditions came out how."""
@@ -134,7 +147,8 @@ def main() -> int:
     parser.add_argument("--deciding", type=int, help="first trials, which decide the number")
     parser.add_argument("--least", type=int, default=3, help="trials of a condition at least")
     parser.add_argument("--most", type=int, default=MOST, help="trials of a condition at most")
-    shapes = {shape.name: shape for shape in (LOGNORMAL, NORMAL, TWO_MODES)}
+    known = (LOGNORMAL, NORMAL, TWO_MODES, hanging(0.3), hanging(0.6))
+    shapes = {shape.name: shape for shape in known}
     parser.add_argument("--shape", choices=shapes, help="of the trials; default: one after another")
     parser.add_argument("--look-from", type=int, help="look after each trial from this one on")
     asked = parser.parse_args()

@@ -100,6 +100,16 @@ def test_random_loss_is_told_from_saturation(searches: int, spread: float) -> No
     assert not {"random_loss"} & {*said(ends(Device(spread), searches), 0)}
 
 
+@pytest.mark.parametrize("searches", [10, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("correlation", [0.3, 0.6])
+def test_the_interval_holds_a_capacity_that_drifts(correlation: float, searches: int) -> None:
+    """Each trial has that of the one before, in part: taken as independent, four in five did."""
+    found = ends(Device(0.02, correlation=correlation), searches)
+
+    assert at_least(0.9, [end.interval_held for end in found])
+    assert at_least(0.9, [all(end.goals_held) for end in found])
+
+
 @pytest.mark.parametrize("searches", SEARCHES)
 def test_a_goal_that_random_loss_may_just_meet_is_not_said_to_be_found(searches: int) -> None:
     found = ends(Device(0.0, 1e-3), searches)

@@ -58,6 +58,19 @@ def test_rates_are_compared_as_ratios_by_welchs_test() -> None:
     assert found.effect == pytest.approx(math.exp(sum(logs[0]) / 4 - sum(logs[1]) / 4))
 
 
+def test_trials_of_single_runs_that_are_like_the_one_before_show_less() -> None:
+    """Each run slows down once: that a run was slower as a whole is no sooner seen. Runs of a side
+    are no trials, and are compared as they are."""
+    base = a_sample(*(100.0 + place % 3 - 4 * (place > 5) for place in range(12)))
+    other = a_sample(*(102.5 + place % 3 - 4 * (place > 6) for place in range(12)))
+    single, mixed = (sides(base, other, basis=basis).test for basis in ("single", "mixed"))
+
+    assert single is not None and mixed is not None
+    assert single.p_two_sided > 0.3 and mixed.p_two_sided < 0.05
+    few = [a_sample(*one.values[:11]) for one in (base, other)]
+    assert sides(*few, basis="single").test == sides(*few).test
+
+
 def test_shares_are_compared_as_differences() -> None:
     found = sides(a_sample(0.99, 0.98, 0.985), a_sample(0.95, 0.94, 0.96), "received_ratio")
 

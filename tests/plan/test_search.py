@@ -216,6 +216,16 @@ def test_short_trials_search_and_full_length_ones_confirm() -> None:
     assert times == sorted(times, key=lambda step: step[1])
 
 
+def test_full_length_trials_are_in_the_order_in_which_they_were_run() -> None:
+    """Those of the curve and of the staircase, too: what lasts over several of them shows there."""
+    rule = replace(RULE, curve=4, curve_trials=2)
+    result, steps = searched(rule, link(10e6))
+
+    full = [step.level for step in steps if step.time_s == rule.full_time_s]
+    assert [one.load for one in result.full_length] == full
+    assert full != sorted(full) and {"curve", "confirm"} <= {step.purpose for step in steps}
+
+
 def test_every_lower_bound_has_full_length_trials_of_its_own() -> None:
     result, steps = searched(RULE, link(10e6))
     confirmed = [step.level for step in steps if step.purpose == "confirm"]

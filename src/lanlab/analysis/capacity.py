@@ -6,7 +6,8 @@ carries a share is lost at random. Of a load beyond its capacity just that arriv
 trial shows the capacity, and one that is not says that it is higher. A loss below half a width
 counts as random loss. Where trials contradict the model (what arrives grows with the load, or
 a goal is missed far below the capacity), loss rises gradually: then a goal has a threshold of its
-own, of which a trial says only whether it is higher or lower.
+own, of which a trial says only whether it is higher or lower. Where the capacity of a trial is like
+that of the one before, as under load that lasts, the interval is longer.
 """
 
 from __future__ import annotations
@@ -151,10 +152,11 @@ def _trials(
     from lanlab.analysis.statistics.threshold import ThresholdTrials
 
     exact, loads, above = [], [], []
+    when: tuple[list[int], list[int]] = ([], [])
     kept = 1 - (loss.ratio if loss is not None else 0.0)
     if kept <= 0:
         return ThresholdTrials((), (), ())
-    for load, tried in full:
+    for place, (load, tried) in enumerate(full):
         chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
         at_most = max(least_ratio, chance)
         if at_most >= 1:
@@ -163,15 +165,21 @@ def _trials(
         if tried.loss_ratio <= at_most:
             # Wherever the capacity lies between, so that what is said does not depend on it.
             above.append(math.log(load * (1 - at_most) / kept))
+            when[1].append(place)
         elif tried.loss_ratio < _FAR_BEYOND:
             exact.append(math.log(load * (1 - tried.loss_ratio) / kept))
+            when[0].append(place)
             loads.append(math.log(load))
-    return ThresholdTrials(exact, above, (), loads)
+    return ThresholdTrials(exact, above, (), loads, (*when[0], *when[1]))
 
 
 def _either_side(full: Sequence[Observation], loss_ratio: float) -> ThresholdTrials:
     from lanlab.analysis.statistics.threshold import ThresholdTrials
 
-    above = [math.log(one.load) for one in full if one.tried.loss_ratio <= loss_ratio]
-    below = [math.log(one.load) for one in full if one.tried.loss_ratio > loss_ratio]
-    return ThresholdTrials((), above, below)
+    above = [place for place, one in enumerate(full) if one.tried.loss_ratio <= loss_ratio]
+    below = [place for place, one in enumerate(full) if one.tried.loss_ratio > loss_ratio]
+    return ThresholdTrials(
+        above=[math.log(full[place].load) for place in above],
+        below=[math.log(full[place].load) for place in below],
+        order=(*above, *below),
+    )

@@ -221,7 +221,8 @@ def compared(
                 )
                 test = by_spread([mean], [against], spread, scale=scale)
             else:
-                test = welch(other.tested, base.tested, scale=scale)
+                # Runs one after another share less than trials do.
+                test = welch(other.tested, base.tested, scale=scale, in_order=basis == "single")
         except LabError as error:
             why = error.message
     effect = test.effect if test is not None else _plain_effect(base, other, scale)

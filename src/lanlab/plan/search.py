@@ -82,7 +82,8 @@ class SearchState:
         #: Where to look for each goal first: what the phase before has found.
         self._anchors: tuple[float | None, ...] = (None,) * len(rule.loss_goals)
         self._curve: deque[float] = deque()
-        self._drawn: list[Observation] = []
+        #: All trials with their loads, as they were run.
+        self._in_order: list[Observation] = []
         self._loss = random_loss(())
         self._staircase = Staircase(0.0, (), 0, 0, 0.0)
         self._is_reopened = False
@@ -107,8 +108,8 @@ class SearchState:
             return None
         limit = max(self._tried) if self._top < self.rule.high else None
         enough_s = self.rule.full_time_s * (1 - 1e-9)
-        full = [o for o in self._observed() if o.tried.time_s >= enough_s]
-        return SearchResult(self._goal_results(), limit, self._loss, (*full, *self._drawn))
+        full = tuple(one for one in self._in_order if one.tried.time_s >= enough_s)
+        return SearchResult(self._goal_results(), limit, self._loss, full)
 
     def record(self, seen: SearchReading | None, *, is_lasting: bool = False) -> None:
         """
@@ -136,12 +137,12 @@ class SearchState:
         one = Observation(step.level * seen.offered_ratio, _tried(step, seen))
         if step.purpose == "curve":
             self._curve.popleft()
-            self._drawn.append(one)
         elif self._phase == "around":
             self._staircase.recorded.append(one)
         else:
             self._counts[step.purpose] += 1
-            self._take_in(step, seen)
+            one = Observation(self._take_in(step, seen), one.tried)
+        self._in_order.append(one)
         self._loss = random_loss(self._observed())
         self._next = self._choose()
 
@@ -165,7 +166,8 @@ class SearchState:
         short = 1 + deciding * (1 + goals) - self._counts["search"]
         return StepsLeft(max(1, short), full + curve)
 
-    def _take_in(self, step: SearchStep, seen: SearchReading) -> None:
+    def _take_in(self, step: SearchStep, seen: SearchReading) -> float:
+        """The load that the trial counts for."""
         rule, load = self.rule, step.level
         if seen.offered_ratio < 1 - rule.width_ratio / 2:
             load = self._rounded(step.level * seen.offered_ratio)
@@ -182,6 +184,7 @@ class SearchState:
         if self._anchors[0] is None:
             arrived = self._rounded(load * (1 - max(0.0, seen.loss_ratio)))
             self._anchors = (arrived,) * len(rule.loss_goals)
+        return load
 
     def _choose(self) -> SearchStep | None:
         if self._fell_short is not None and self._next is not None:

@@ -104,7 +104,7 @@ class SearchResult:
     sender_limit: float | None = None
     #: What is lost of loads far below saturation.
     random_loss: RandomLoss | None = field(default=None, compare=False, repr=False)
-    #: All full-length trials, those of the curve too.
+    #: All full-length trials as they were run, those of the curve too.
     full_length: tuple[Observation, ...] = field(default=(), compare=False, repr=False)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from lanlab.analysis.statistics.neighbours import OF_SEARCH, widening
 from lanlab.analysis.statistics.threshold import ThresholdTrials, follows_load, threshold
 
 RESOLUTION = 1e-4
@@ -127,6 +128,44 @@ def test_too_little_says_nothing(seen: ThresholdTrials) -> None:
 def test_two_trials_are_enough_and_one_on_either_side() -> None:
     assert threshold(ThresholdTrials([4.6, 4.7]), resolution=RESOLUTION) is not None
     assert threshold(ThresholdTrials((), [4.6], [4.7]), resolution=RESOLUTION) is not None
+
+
+#: Ten trials, the first half above the others.
+DRIFTING = [4.64, 4.66, 4.63, 4.65, 4.64, 4.6, 4.59, 4.61, 4.6, 4.58]
+
+
+def half_width(seen: ThresholdTrials) -> float:
+    """Of the interval, as a logarithm."""
+    found = threshold(seen, resolution=RESOLUTION)
+    assert found is not None and found.low is not None and found.high is not None
+    return math.log(found.high / found.low) / 2
+
+
+def test_an_interval_is_longer_where_each_trial_is_like_the_one_before() -> None:
+    """By as much as that of a mean; in another order, or an unknown one, it is as it was."""
+    plain = half_width(ThresholdTrials(DRIFTING))
+    longer = half_width(ThresholdTrials(DRIFTING, order=range(10)))
+    assert longer / plain == pytest.approx(widening(DRIFTING, 0.95, OF_SEARCH), rel=0.05)
+    assert longer > 2.5 * plain
+    turns = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+    assert half_width(ThresholdTrials(DRIFTING, order=turns)) == pytest.approx(plain)
+    few = DRIFTING[3:6]
+    assert half_width(ThresholdTrials(few, order=range(3))) == half_width(ThresholdTrials(few))
+
+
+def test_trials_that_only_say_higher_or_lower_are_part_of_the_order() -> None:
+    """As what is expected of such; far on the side where the threshold lies one says nothing."""
+    above = ThresholdTrials(DRIFTING, [4.65, 4.66], order=(*range(10), 1, 2))
+    assert half_width(above) > 2 * half_width(ThresholdTrials(DRIFTING, [4.65, 4.66]))
+    # Where the others are low, it looks less like a drift.
+    late = ThresholdTrials(DRIFTING, [4.65, 4.66], order=(*range(10), 7, 8))
+    assert half_width(late) < 0.8 * half_width(above)
+    below = ThresholdTrials(DRIFTING, (), [4.58, 4.59], (), (*range(10), 7, 8))
+    assert half_width(below) > 2 * half_width(ThresholdTrials(DRIFTING, (), [4.58, 4.59]))
+    for far in (ThresholdTrials(DRIFTING, [4.0], order=(*range(10), 4)),
+                ThresholdTrials(DRIFTING, (), [5.0], (), (*range(10), 4))):  # fmt: skip
+        alone = half_width(ThresholdTrials(DRIFTING, order=range(10)))
+        assert half_width(far) == pytest.approx(alone, rel=0.05)
 
 
 @pytest.mark.parametrize(("slope", "follows"), [(0.0, False), (0.5, True), (0.75, True), (1, True)])

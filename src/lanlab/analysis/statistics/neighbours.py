@@ -3,9 +3,10 @@ How much longer an interval of a mean is where trials are like the one before, a
 lasts over several of them.
 
 The correlation of neighbours is not known but estimated, from as few trials as there are. So it is
-taken higher than it is seen by 0.7 / sqrt(n), and what it leaves of the trials decides Student's t:
-then intervals hold the mean in 93 to 97 of 100 cases, for correlations from 0 to 0.6 and 12 trials
-or more (`bench/coverage.py`). With fewer trials nothing can be seen, and nothing is done.
+taken higher than it is seen by 1.15 / sqrt(n), and the mean and the spread of trials with that
+correlation decide how long the interval is. Then intervals hold the mean in 93 to 97 of 100 cases,
+for correlations from 0 to 0.6 and 12 trials or more (`bench/coverage.py`). With fewer trials of a
+condition nothing can be seen, and nothing is done.
 """
 
 from __future__ import annotations
@@ -13,15 +14,42 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from lanlab.analysis.statistics.intervals import t_quantile
 
 #: With fewer trials a correlation of neighbours is hardly ever seen.
 LEAST_TRIALS = 12
-#: What is added to an estimate, for one trial, so that it is not too low too often.
-_ADDED = 0.7
-#: No more is believed: the trials would be worth less than two of them.
-_MOST = 0.9
+#: No more is taken: an interval is then about four times as long.
+_MOST = 0.8
+
+
+class Rule(NamedTuple):
+    """How a correlation that is seen is taken; the numbers were found by simulation."""
+
+    #: Fewer trials are taken as independent.
+    least: int
+    #: By how much more, for one trial, it is taken than it is seen.
+    added: float
+    #: Whether trials are taken as independent where neighbours are not alike: with few trials that
+    #: shows little.
+    trusts_none: bool
+
+
+OF_MEAN = Rule(LEAST_TRIALS, 1.15, trusts_none=True)
+#: Of each of two groups that are compared: both are seldom taken too low together.
+OF_TWO = Rule(LEAST_TRIALS, 0.3, trusts_none=True)
+#: Of the trials of a search, which are few, and some of which say little.
+OF_SEARCH = Rule(4, 0.8, trusts_none=False)
+
+
+class Dependence(NamedTuple):
+    """What a correlation of neighbours does to the mean and the spread of trials."""
+
+    #: By what the standard error of the mean is multiplied.
+    errors: float
+    #: Degrees of freedom of the spread.
+    degrees: float
 
 
 def lag_one(values: Sequence[float]) -> float | None:
@@ -43,37 +71,65 @@ def lag_one(values: Sequence[float]) -> float | None:
     return math.fsum(a * b for a, b in itertools.pairwise(off)) / spread
 
 
-def widening(values: Sequence[float], confidence: float) -> float:
+def dependence(values: Sequence[float], rule: Rule = OF_MEAN) -> Dependence:
+    """
+    The same of these trials, by the correlation that is seen.
+
+    Args:
+        values: On the scale on which they are compared, in the order in which they were measured.
+        rule: How the correlation is taken.
+
+    Source:
+        The bias of the estimate: M. G. Kendall, "Note on bias in the estimation of
+        autocorrelation", Biometrika 41, 1954. The variance of a mean: G. V. Bayley, J. M.
+        Hammersley, "The 'effective' number of independent observations in an autocorrelated time
+        series", Journal of the Royal Statistical Society, Supplement 8, 1946. The degrees of
+        freedom of a sum of squares: G. E. P. Box, "Some theorems on quadratic forms", Annals of
+        Mathematical Statistics 25, 1954.
+    """
+    n = len(values)
+    seen = lag_one(values) if n >= rule.least else None
+    if seen is None or (seen <= 0 and rule.trusts_none):
+        return Dependence(1.0, n - 1.0)
+    likely = (seen + 1 / n) / (1 - 3 / n) + rule.added / math.sqrt(n)
+    return of_correlation(n, min(max(0.0, likely), _MOST))
+
+
+def of_correlation(n: int, correlation: float) -> Dependence:
+    """Of so many trials, at least 2, each of which is like the one before by a correlation from 0
+    to below 1: of `k` places further by its power `k`."""
+    # Sums of the rows of the matrix of correlations, and of the squares of all that is in it.
+    rows = [
+        (1 + correlation - correlation ** (place + 1) - correlation ** (n - place))
+        / (1 - correlation)
+        for place in range(n)
+    ]
+    squares = n + 2 * math.fsum((n - k) * correlation ** (2 * k) for k in range(1, n))
+    inflation = math.fsum(rows) / n
+    left = n - inflation
+    around = squares - 2 * math.fsum(row**2 for row in rows) / n + inflation**2
+    return Dependence(math.sqrt(inflation * (n - 1) / left), max(1.0, left**2 / around))
+
+
+def widening(values: Sequence[float], confidence: float, rule: Rule = OF_MEAN) -> float:
     """
     By what an interval of their mean, made for independent trials, is multiplied.
 
     Args:
-        values: On the scale on which the interval is made, in the order in which they were
-            measured.
+        values, rule: As of `dependence`.
         confidence: Of the interval.
 
     Returns:
-        1 for fewer than `LEAST_TRIALS`, and where neighbours are not alike; else more.
-
-    Source:
-        The bias of the estimate: M. G. Kendall, "Note on bias in the estimation of
-        autocorrelation", Biometrika 41, 1954. The variance of a mean, and what it leaves of n:
-        G. V. Bayley, J. M. Hammersley, "The 'effective' number of independent observations in an
-        autocorrelated time series", Journal of the Royal Statistical Society, Supplement 8, 1946.
+        1 where they are taken as independent; else more.
 
     Examples:
         >>> widening([1, 2, 1, 2] * 5, 0.95)
         1.0
         >>> round(widening([1, 2, 2, 1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 1], 0.95), 2)
-        1.69
+        1.83
     """
-    n = len(values)
-    seen = lag_one(values) if n >= LEAST_TRIALS else None
-    if seen is None or seen <= 0:
+    found = dependence(values, rule)
+    if found.errors == 1.0:
         return 1.0
-    likely = (seen + 1 / n) / (1 - 3 / n) + _ADDED / math.sqrt(n)
-    correlation = min(likely, _MOST)
-    inflation = 1 + 2 * math.fsum((1 - k / n) * correlation**k for k in range(1, n))
-    errors = math.sqrt(inflation * (n - 1) / (n - inflation))
-    worth = max(2.0, n / inflation)
-    return errors * t_quantile(worth, confidence) / t_quantile(n, confidence)
+    wider = t_quantile(found.degrees + 1, confidence) / t_quantile(len(values), confidence)
+    return found.errors * wider

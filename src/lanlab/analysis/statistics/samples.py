@@ -80,13 +80,13 @@ class Moments:
         return unscaled(self.mean, self.scale)
 
 
-def satterthwaite(parts: Iterable[tuple[float, int]]) -> float:
+def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
     """
     Degrees of freedom of a sum of independent means (Satterthwaite 1946, Welch 1947).
 
     Args:
         parts: Of each mean its part of the sum's variance, in the square of its unit, not all 0;
-            and how many values it is of, from 2 on.
+            and how many independent values it is of, from 2 on.
     """
     known = list(parts)
     variance = math.fsum(part for part, _ in known)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import log_ndtr, stdtrit
 
+from lanlab.analysis.statistics.neighbours import OF_SEARCH, widening
 from lanlab.analysis.statistics.samples import Floats
 from lanlab.frozen import dataclass
 
@@ -25,6 +26,8 @@ _PLACES = 81
 #: tell of the spread. Found by simulation.
 _DEGREES_EITHER_SIDE = 3
 _HALVINGS = 30
+#: A trial that is as many standard deviations on the side on which the threshold lies says nothing.
+_TELLS_NOTHING = -2.0
 #: How much better a threshold that follows the load has to fit, in twice the logarithm of the
 #: likelihood: with few trials chance alone does that in one of some hundreds.
 _FOLLOWS = 16.0
@@ -55,6 +58,9 @@ class ThresholdTrials:
     below: Sequence[float] = ()
     #: Loads of the exact ones.
     loads: Sequence[float] = ()
+    #: When each was measured, those of `exact` first, then of `above` and of `below`; none: they
+    #: are taken as independent.
+    order: Sequence[int] = ()
 
 
 def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
@@ -62,7 +68,8 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     The median threshold by maximum likelihood, lognormal from trial to trial, with a profile
     likelihood interval.
 
-    The bound of the profile is that which gives Student's interval where all trials are exact.
+    The bound of the profile is that which gives Student's interval where all trials are exact; with
+    their order it is made longer where each is like the one before.
 
     Args:
         seen: What the trials say; at least two exact ones, or one on either side.
@@ -88,7 +95,10 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     most, spread = profile(middle)
     degrees = n - 1 if n > 1 else _DEGREES_EITHER_SIDE
     count = degrees + 1
-    t = float(stdtrit(degrees, 0.975))
+    # The likelihood's own is too small, as a sum of squares over n is.
+    unbiased = spread * math.sqrt(count / degrees)
+    longer = widening(_distances(seen, middle, unbiased), 0.95, OF_SEARCH)
+    t = longer * float(stdtrit(degrees, 0.975))
     allowed = count * math.log1p(t**2 / degrees) / 2
 
     def end(direction: int) -> float | None:
@@ -102,9 +112,24 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
             inside, outside = (at, outside) if profile(at)[0] > most - allowed else (inside, at)
         return math.exp(outside + direction * resolution)
 
-    # The likelihood's own is too small, as a sum of squares over n is.
-    unbiased = spread * math.sqrt(count / degrees)
     return Threshold(math.exp(middle), end(-1), end(1), unbiased, n)
+
+
+def _distances(seen: ThresholdTrials, middle: float, spread: float) -> list[float]:
+    """How far the threshold of each trial is from the median, in the order in which they were
+    measured: of one that is only known to be higher or lower what is expected of such; those that
+    tell nothing are left out."""
+    if not seen.order:
+        return []
+    known: list[float | None] = [value - middle for value in seen.exact]
+    for side, values in ((1, seen.above), (-1, seen.below)):
+        for value in values:
+            z = side * (value - middle) / spread
+            # The mean of a normal distribution beyond z.
+            beyond = math.exp(-(z**2) / 2 - float(log_ndtr(-z))) / math.sqrt(2 * math.pi)
+            known.append(side * spread * beyond if z > _TELLS_NOTHING else None)
+    placed = sorted(zip(seen.order, known, strict=True), key=lambda one: one[0])
+    return [off for _, off in placed if off is not None]
 
 
 def follows_load(seen: ThresholdTrials, *, resolution: float) -> bool:

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import gammaln, stdtr, stdtrit
 
+from lanlab.analysis.statistics.neighbours import OF_TWO, Dependence, dependence
 from lanlab.analysis.statistics.samples import (
     Moments,
     PrintedMean,
@@ -100,6 +101,7 @@ def welch(
     scale: Scale = "linear",
     confidence: float = 0.95,
     resolution: float = 0.0,
+    in_order: bool = False,
 ) -> Comparison:
     """
     Two independent groups of trials that may spread differently: Welch's t test.
@@ -110,6 +112,8 @@ def welch(
         scale: `log` compares as a ratio.
         confidence: Confidence of the interval.
         resolution: The step in which the values were read, see `samples.moments`.
+        in_order: Whether each group is in the order in which it was measured. Then a group of 12 or
+            more whose trials are like the one before is worth as much less (`neighbours`).
 
     Raises:
         UnfitValues: Fewer than 2, not finite, or not above zero on a log scale.
@@ -130,6 +134,12 @@ def welch(
         moments("a", a, scale=scale, resolution=resolution),
         moments("b", b, scale=scale, resolution=resolution),
         confidence,
+        [
+            dependence([math.log(one) for one in own] if scale == "log" else own, OF_TWO)
+            for own in (a, b)
+        ]
+        if in_order
+        else None,
     )
 
 
@@ -280,15 +290,23 @@ def unbiased_g(standardised: float, df: float) -> float | None:
     return standardised * correction
 
 
-def _unpaired(a: Moments, b: Moments, confidence: float) -> Comparison:
+def _unpaired(
+    a: Moments, b: Moments, confidence: float, known: Sequence[Dependence] | None = None
+) -> Comparison:
     check_share("confidence", confidence)
-    variance = a.mean_variance + b.mean_variance
+    by_order = known or [Dependence(1.0, one.n - 1.0) for one in (a, b)]
+    variances = [
+        one.mean_variance * own.errors**2 for one, own in zip((a, b), by_order, strict=True)
+    ]
+    variance = sum(variances)
     if variance == 0:
         raise NoSpread(
             f"a, b: all values of a are equal, and all of b ({a.centre:g} and {b.centre:g})",
             hint="give the resolution of the metric",
         )
-    df = satterthwaite([(a.mean_variance, a.n), (b.mean_variance, b.n)])
+    df = satterthwaite(
+        [(part, own.degrees + 1) for part, own in zip(variances, by_order, strict=True)]
+    )
     pooled = pooled_sd(a, b)
     return _comparison(
         a,

@@ -1,0 +1,100 @@
+"""Trials of which each is like the one before: how much less they are worth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from lanlab.analysis.statistics import welch
+from lanlab.analysis.statistics.neighbours import (
+    LEAST_TRIALS,
+    OF_SEARCH,
+    OF_TWO,
+    Dependence,
+    dependence,
+    lag_one,
+    of_correlation,
+    widening,
+)
+
+#: Slow, then quick.
+DRIFTING = [10.0, 10.2, 10.1, 10.3, 10.2, 10.1, 11.0, 11.2, 11.1, 11.0, 11.2, 11.3]
+STEADY = [10.0, 10.3, 10.1, 10.4, 10.0, 10.2, 10.0, 10.4, 10.1, 10.3, 10.0, 10.2]
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("n", [2, 5, 12, 40])
+def test_errors_and_degrees_of_freedom_are_those_of_the_matrix_of_correlations(
+    n: int, correlation: float
+) -> None:
+    """With R these and M what takes the mean away: a mean has 1'R1 / nn of the variance, and the
+    squares that are left the square of tr MR, over tr MRMR, degrees of freedom."""
+    places = np.arange(n)
+    matrix = correlation ** np.abs(places[:, None] - places)
+    around = (np.eye(n) - 1 / n) @ matrix
+    spread = np.trace(around) / (n - 1)
+    found = of_correlation(n, correlation)
+    assert found.errors == pytest.approx(math.sqrt(matrix.sum() / n / spread))
+    degrees = np.trace(around) ** 2 / np.trace(around @ around)
+    assert found.degrees == pytest.approx(max(1.0, degrees))
+
+
+def test_a_correlation_is_taken_higher_than_it_is_seen() -> None:
+    """By its bias, and by 1.15 over the root of the number of trials, 0.8 at most; of two groups
+    that are compared by 0.3."""
+    random = np.random.default_rng(3)
+    for values in (list(random.normal(0, 1, 400).cumsum()[::20]), DRIFTING):
+        assert dependence(values) == of_correlation(len(values), 0.8)
+    own = list(random.normal(0, 1, 400))
+    hanging = [a + 0.3 * b for a, b in zip(own[1:], own, strict=False)]
+    seen = lag_one(hanging)
+    assert seen is not None and 0.2 < seen < 0.4
+    n = len(hanging)
+    likely = (seen + 1 / n) / (1 - 3 / n) + 1.15 / math.sqrt(n)
+    assert dependence(hanging) == of_correlation(n, likely)
+    assert dependence(hanging, OF_TWO) == of_correlation(n, likely - 0.85 / math.sqrt(n))
+
+
+def test_few_trials_and_those_that_turn_are_taken_as_independent() -> None:
+    assert dependence(DRIFTING[1:]) == Dependence(1.0, 10.0)
+    assert widening(DRIFTING[1:], 0.95) == widening(STEADY, 0.95) == 1.0
+    assert len(DRIFTING) == LEAST_TRIALS and dependence(STEADY) == Dependence(1.0, 11.0)
+    assert dependence(DRIFTING[1:], OF_SEARCH).errors > 2
+    assert dependence(DRIFTING[:3], OF_SEARCH) == Dependence(1.0, 2.0)
+    # Few whose neighbours are hardly unlike may be of a kind whose neighbours are alike.
+    own = [1.0, 1.1, 2.0, 1.4, 1.5, 1.2, 1.1, 2.0]
+    seen = lag_one(own)
+    assert seen is not None and -0.3 < seen < 0
+    likely = (seen + 1 / 8) / (1 - 3 / 8) + 0.8 / math.sqrt(8)
+    assert dependence(own, OF_SEARCH) == of_correlation(8, likely)
+    assert dependence([1.0, 2.0] * 4, OF_SEARCH) == of_correlation(8, 0.0)
+
+
+def test_an_interval_is_longer_by_its_errors_and_its_degrees_of_freedom() -> None:
+    found = dependence(DRIFTING)
+    wider = stats.t.ppf(0.975, found.degrees) / stats.t.ppf(0.975, 11)
+    assert widening(DRIFTING, 0.95) == pytest.approx(found.errors * wider)
+    assert 3.5 < widening(DRIFTING, 0.95) < 4.5
+
+
+def test_a_comparison_in_order_takes_each_group_by_its_own() -> None:
+    """As a ratio by the logarithms; without the order nothing changes."""
+    seen = welch(DRIFTING, STEADY, scale="log", in_order=True)
+    plain = welch(DRIFTING, STEADY, scale="log")
+    own = dependence([math.log(value) for value in DRIFTING], OF_TWO)
+    parts = [plain.sd_a**2 / 12 * own.errors**2, plain.sd_b**2 / 12]
+    df = sum(parts) ** 2 / (parts[0] ** 2 / own.degrees + parts[1] ** 2 / 11)
+    assert seen.standard_error == pytest.approx(math.sqrt(sum(parts)))
+    assert seen.df == pytest.approx(df)
+    assert (seen.effect, seen.sd_a) == (plain.effect, plain.sd_a)
+    assert plain.differs and not seen.differs
+    linear = welch(DRIFTING, STEADY, in_order=True)
+    errors = dependence(DRIFTING, OF_TWO).errors
+    plain = welch(DRIFTING, STEADY)
+    wanted = math.sqrt(plain.sd_a**2 / 12 * errors**2 + plain.sd_b**2 / 12)
+    assert linear.standard_error == pytest.approx(wanted)
+    few = welch(DRIFTING[:11], STEADY[:11], in_order=True)
+    assert few == welch(DRIFTING[:11], STEADY[:11])
