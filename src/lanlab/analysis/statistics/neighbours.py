@@ -96,7 +96,7 @@ def dependence(values: Sequence[float], rule: Rule = OF_MEAN) -> Dependence:
 
 
 def of_correlation(n: int, correlation: float) -> Dependence:
-    """Of so many trials, at least 2, each of which is like the one before by a correlation from 0
+    """Of `n` trials, at least 2, each of which is like the one before by a correlation from 0
     to below 1: of `k` places further by its power `k`."""
     # Sums of the rows of the matrix of correlations, and of the squares of all that is in it.
     rows = [
