@@ -63,7 +63,7 @@ def _normal_rate_held(random: Random) -> bool:
     return seen is not None and seen.low <= 10 <= seen.high
 
 
-def _hanging(random: Random, correlation: float, n: int) -> list[float]:
+def _alike(random: Random, correlation: float, n: int) -> list[float]:
     """Trials each of which carries on a share of the one before, as under load that lasts."""
     own = random.normal(0, 1, n)
     logs = [own[0]]
@@ -72,30 +72,30 @@ def _hanging(random: Random, correlation: float, n: int) -> list[float]:
     return [math.exp(0.05 * log) for log in logs]
 
 
-def _hanging_rate_held(correlation: float, n: int) -> Callable[[Random], bool]:
+def mean_of_alike_held(correlation: float, n: int) -> Callable[[Random], bool]:
     truth = math.exp(0.05**2 / 2)
 
     def happens(random: Random) -> bool:
-        seen = condition_mean("goodput_bps", _hanging(random, correlation, n))
+        seen = condition_mean("goodput_bps", _alike(random, correlation, n))
         return seen is not None and seen.low <= truth <= seen.high
 
     return happens
 
 
-def _hanging_ratio_held(correlation: float, n: int) -> Callable[[Random], bool]:
+def ratio_of_alike_held(correlation: float, n: int) -> Callable[[Random], bool]:
     def happens(random: Random) -> bool:
-        a, b = (_hanging(random, correlation, n) for _ in range(2))
+        a, b = (_alike(random, correlation, n) for _ in range(2))
         seen = welch(a, b, scale="log", in_order=True)
         return seen.low <= 1 <= seen.high
 
     return happens
 
 
-def _hanging_blocks_held(correlation: float) -> Callable[[Random], bool]:
+def _blocks_of_alike_held(correlation: float) -> Callable[[Random], bool]:
     """Two of six conditions, in 12 blocks in random order."""
 
     def happens(random: Random) -> bool:
-        trials = _hanging(random, correlation, 72)
+        trials = _alike(random, correlation, 72)
         sides: tuple[dict[int, float], dict[int, float]] = ({}, {})
         for block in range(12):
             order = random.permutation(6)
@@ -307,8 +307,8 @@ CASES = (
     *(
         Case(
             HELD,
-            f"rate or time, {n} trials that hang together by {correlation:g}",
-            _hanging_rate_held(correlation, n),
+            f"rate or time, {n} trials, neighbours correlated by {correlation:g}",
+            mean_of_alike_held(correlation, n),
             0.925,
             0.98,
             3_000,
@@ -319,8 +319,8 @@ CASES = (
     *(
         Case(
             HELD,
-            f"ratio of single runs, {n} trials each, by {correlation:g}",
-            _hanging_ratio_held(correlation, n),
+            f"ratio of single runs, {n} trials each, the same by {correlation:g}",
+            ratio_of_alike_held(correlation, n),
             0.935,
             0.98,
             3_000,
@@ -330,8 +330,8 @@ CASES = (
     ),
     Case(
         HELD,
-        "by block, 12 blocks of trials that hang together by 0.6",
-        _hanging_blocks_held(0.6),
+        "by block, 12 blocks, neighbours correlated by 0.6",
+        _blocks_of_alike_held(0.6),
         0.935,
         0.965,
     ),
