@@ -21,8 +21,21 @@ fn a_file_that_no_other_may_write_is_not_cut_by_who_asks_for_its_attributes_alon
     }
     let opened = raw.nt_open("file", disposition::OPEN, access::READ_ATTRIBUTES, 0);
     assert!(opened.is_ok(), "it uses nothing of the file: {opened:?}");
-    let opened = raw.nt_open("file", disposition::OPEN, access::READ_DATA, 0);
-    assert_eq!(opened, Err(error::SHARING_VIOLATION.name));
+    for uses in [
+        access::READ_DATA,
+        access::GENERIC_READ,
+        access::GENERIC_EXECUTE,
+        access::EXECUTE,
+        access::WRITE_DATA,
+        access::APPEND_DATA,
+        access::GENERIC_WRITE,
+        access::DELETE,
+        access::GENERIC_ALL,
+        access::MAXIMUM_ALLOWED,
+    ] {
+        let opened = raw.nt_open("file", disposition::OPEN, uses, 0);
+        assert_eq!(opened, Err(error::SHARING_VIOLATION.name), "{uses:#x}");
+    }
 }
 
 #[test]

@@ -161,6 +161,20 @@ fn a_part_that_comes_again_is_acknowledged_and_taken_once_and_one_that_leaves_so
     assert_eq!((server.received.len(), server.ended.len()), (2, 0));
 }
 
+/// Of the next packet with one: so the other end sees whether it lacks any.
+#[test]
+fn an_acknowledgement_has_the_number_of_what_comes_next() {
+    let mut server = Server::new();
+    let ours = server.session();
+    server.node.send(server.now, server.sessions[0], &[1; 10]).unwrap();
+    let data = server.sent()[0];
+    server.hear(CLIENT, part(ours, 1, 10), &[2; 10]);
+    server.pass(300);
+    let sent = server.sent();
+    let acknowledgement = sent.iter().find(|one| one.control & control::SYSTEM != 0).unwrap();
+    assert_eq!(acknowledgement.sequence, data.sequence + 1);
+}
+
 #[test]
 fn a_session_of_another_station_or_of_none_is_not_answered() {
     let mut server = Server::new();
