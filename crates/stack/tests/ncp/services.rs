@@ -6,7 +6,11 @@ use lanlab_stack::ncp::client::{Client, User};
 use lanlab_stack::ncp::profile::{self, NETWARE_3};
 use lanlab_stack::redirector::{Access, Call, Done, Listed, Reason, Redirector, Refusal};
 use lanlab_wire::ipx::framing;
+use lanlab_wire::ncp::completion;
+use lanlab_wire::ncp::directories::{Handle, Volume};
+use lanlab_wire::ncp::function;
 
+use crate::hostile::Bench;
 use crate::pair::{Pair, Setting, pattern};
 use crate::tshark::fields;
 
@@ -206,4 +210,18 @@ fn a_request_ends_at_a_multiple_of_the_buffer() {
     }
     let call = Call::Write { file, offset: 1_000, parts: [&[1; 20], &[2; 20]] };
     assert_eq!(pair.ask(call).0, Ok(Done::Written(24)));
+}
+
+#[test]
+fn a_volume_says_its_name_and_what_room_it_has() {
+    let mut bench = Bench::logged_in();
+    let handle = Handle { handle: 1 };
+    let (ended, data) = bench.ask(function::VOLUME_OF_HANDLE, |out| handle.emit(out));
+    let volume = Volume::parse(&data).unwrap();
+    assert_eq!((ended, &volume.name[..4]), (completion::OK, &b"SYS\0"[..]));
+    for (all, free) in
+        [(volume.blocks, volume.free_blocks), (volume.directory_slots, volume.free_directory_slots)]
+    {
+        assert!(0 < free && free <= all, "{volume:?}");
+    }
 }
