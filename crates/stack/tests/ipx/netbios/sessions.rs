@@ -77,6 +77,9 @@ fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
     assert_eq!(segment.program(0).unacknowledged, 1);
     // The answer of the call, and ten acknowledgements.
     assert_eq!(segment.counted(1, "supervisory_sent"), 11);
+    // The last one is acknowledged, and nothing else is due.
+    segment.run_until(ms(4_500));
+    assert_eq!(segment.counted(1, "supervisory_sent"), 12);
     // A stack that does not let them wait for data.
     let (mut segment, _) =
         pair([WINDOWS_NT, profile::DOS], [Peer::sending([pattern(0, 10)]), Peer::default()]);
