@@ -150,7 +150,8 @@ class NotedEngines:
 
     def pids(self) -> list[int]:
         """Of all that were started, in order: host0 and host1 first."""
-        return [int(line) for line in self._pids.read_text().split()]
+        # Both start at once, and either may write first; the system gives its ids in turn.
+        return sorted(int(line) for line in self._pids.read_text().split())
 
     def kill(self, index: int) -> None:
         """Kill one, as the system does when memory is short."""
