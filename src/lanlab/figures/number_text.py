@@ -17,11 +17,14 @@ def number(value: float, digits: int = 4) -> str:
     Examples:
         >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)
         ('1,093', '0.2381', '98.96', '98.00', '12,346', '0')
+        >>> number(1.4e-14), number(2.5)
+        ('0', '2.500')
     """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    return f"{value:,.{min(decimals, 9)}f}".replace("-", _MINUS)
+    text = f"{value:,.{min(decimals, 9)}f}"
+    return text.replace("-", _MINUS) if text.strip("-0.") else "0"
 
 
 def plain(value: float) -> str:

@@ -51,6 +51,8 @@ def metric_table(
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
+        # First of all, as a phone shows few columns.
+        Column("", f"mean, 95 % interval ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
         Column("n", "n"),
         # On the terminal only where some are missing.
         Column("", "", "n", rank=2),
@@ -61,7 +63,6 @@ def metric_table(
         Column(f"mean ({unit})"),
         Column(f"95 % low ({unit})"),
         Column(f"95 % high ({unit})"),
-        Column("", f"mean, 95 % interval ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
         Column(f"standard deviation ({unit})", f"SD ({read.unit or 1})"),
         Column(f"limit ({unit})", f"limit ({read.unit or 1})"),
         Column("share of limit (ratio)", "of limit", "of limit", rank=4),
@@ -97,6 +98,7 @@ def metric_table(
                     for factor, level in summary.factors.items()
                 ),
                 Cell(None, condition_text(study, summary.factors)),
+                Cell(None, _mean_text(read, summary, study)),
                 Cell(summary.n, summary.n_text),
                 Cell(None, summary.n_text if is_lacking else ""),
                 Cell(summary.failed, str(summary.failed or "")),
@@ -104,7 +106,6 @@ def metric_table(
                 Cell(summary.disturbed, str(summary.disturbed or "")),
                 Cell(summary.left_out, str(summary.left_out or "")),
                 *(_shown(shown, read, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
-                Cell(None, _mean_text(read, summary, study)),
                 _shown(shown, read, summary.sd, digits=2),
                 _shown(shown, read, summary.limit),
                 EMPTY if share is None else Cell(share, _share_text(summary, share)),
