@@ -188,7 +188,7 @@ impl Client {
             agreed.set_data_bytes(longest);
         } else {
             let response = tree_connect_andx::Response::parse(block).map_err(malformed)?;
-            if !response.service.is_ascii("A:") {
+            if !is_of_files(&response.service) {
                 let found = response.service.decode(self.plan.code_page);
                 let message = format!("a share of `{found}`; allowed: files (`A:`)");
                 return Err(Refusal::new(Reason::Missing, message));
@@ -224,5 +224,23 @@ impl Client {
         });
         self.end(Self::CONNECTED, Ok(Done::Nothing));
         Ok(())
+    }
+}
+
+/// Whether a share is of files, which is what was asked for: it is none of the other kinds ([MS-CIFS] section
+/// 2.2.4.55.1). impacket 0.13 calls one of files `SHARE`.
+fn is_of_files(service: &Text<'_>) -> bool {
+    !["LPT1:", "COMM", "IPC"].iter().any(|other| service.is_ascii(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_of_files_unless_it_is_of_another_kind() {
+        let kinds = ["A:", "SHARE", "LPT1:", "ipc", "COMM"];
+        let found = kinds.map(|kind| is_of_files(&Text::Oem(kind.as_bytes())));
+        assert_eq!(found, [true, true, false, false, false]);
     }
 }
