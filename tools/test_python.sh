@@ -13,8 +13,8 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 readonly long=--long=${LANLAB_LONG:-none}
 readonly measuring='figures or alone'
-# Three for a processor: most of what these tests take is waiting, for servers, clocks and processes.
-workers=$(.venv/bin/python -c 'import os; print(3 * min(6, os.cpu_count() or 1))')
+# Two for a processor: most of what these tests take is waiting, for servers, clocks and processes.
+workers=$(.venv/bin/python -c 'import os; print(2 * min(6, os.cpu_count() or 1))')
 # A file is one worker's. Those that take longest come first, so that none is begun near the end.
 mapfile -t slow < <(awk '$1 !~ /^#/ && NF { print $2 }' tests/slow_files.txt)
 
