@@ -7,8 +7,9 @@ use lanlab_servers::{Offer, serve};
 
 const KIND: ServiceKind = ServiceKind::S3;
 
-fn greeting() -> Vec<u8> {
-    answer("200 OK", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")
+fn greeting() -> Vec<Vec<u8>> {
+    let list = "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>";
+    vec![answer("200 OK", list)]
 }
 
 #[tokio::test]

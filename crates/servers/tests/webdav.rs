@@ -11,8 +11,10 @@ use lanlab_files::{Access, Class, Credentials, ServiceKind, Session, Target};
 
 const KIND: ServiceKind = ServiceKind::Webdav;
 
-fn greeting() -> Vec<u8> {
-    answer("207 Multi-Status", "<multistatus xmlns='DAV:'/>")
+/// Everybody may look, and nobody is asked for a password, not even who would write.
+fn greeting() -> Vec<Vec<u8>> {
+    let seen = answer("207 Multi-Status", "<multistatus xmlns='DAV:'/>");
+    vec![seen.clone(), answer("405 Method Not Allowed", ""), seen]
 }
 
 #[tokio::test]
@@ -102,7 +104,7 @@ async fn what_a_server_says_of_the_beginning_is_told_apart() {
     let cases = [
         ("401 Unauthorized", Class::Login),
         ("404 Not Found", Class::Missing),
-        ("503 Service Unavailable", Class::Protocol),
+        ("503 Service Unavailable", Class::Refused),
         ("302 Found", Class::Protocol),
     ];
     for (status, class) in cases {

@@ -93,13 +93,13 @@ pub fn answer(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Connect to a scripted peer of which the first answer is `greeting`; the rest is `answers`.
+/// Connect to a scripted peer whose first answers are `greeting`; the rest is `answers`.
 pub async fn to_scripted(
     service: ServiceKind,
-    greeting: Vec<u8>,
+    greeting: Vec<Vec<u8>>,
     answers: Vec<(Vec<u8>, Then)>,
 ) -> AnySession {
-    let mut script = vec![(greeting, Then::GoOn)];
+    let mut script: Vec<_> = greeting.into_iter().map(|answer| (answer, Then::GoOn)).collect();
     script.extend(answers);
     let (port, _) = scripted(script).await;
     let mut target = target(service, port);
@@ -109,7 +109,7 @@ pub async fn to_scripted(
 
 /// What every service over HTTP must make of a peer that does not keep to it while a file is read.
 #[allow(clippy::too_many_lines, reason = "most of them are one table")]
-pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+pub async fn reading_from_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<Vec<u8>>) {
     let chunked = |body: &str| {
         format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}").into_bytes()
     };
@@ -219,7 +219,7 @@ fn said(length: usize, sent: usize) -> Vec<u8> {
 }
 
 /// A reader that knows the length, takes as much, and closes.
-async fn closing_after_the_last_byte(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+async fn closing_after_the_last_byte(service: ServiceKind, greeting: fn() -> Vec<Vec<u8>>) {
     let no = answer("500 No", "");
     for (what, rest) in [("one byte too many", &b"x"[..]), ("a refusal", &no), ("nothing", b"")] {
         let script = vec![([&said(1000, 1000), rest].concat(), Then::GoOn)];
@@ -234,7 +234,7 @@ async fn closing_after_the_last_byte(service: ServiceKind, greeting: fn() -> Vec
 }
 
 /// The same, of an answer in chunks: what follows the last byte ends it, goes on, or is none.
-async fn closing_after_a_whole_chunk(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+async fn closing_after_a_whole_chunk(service: ServiceKind, greeting: fn() -> Vec<Vec<u8>>) {
     let chunk = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n".to_vec();
     let refusal = answer("500 No", "");
     for (what, rest, then, wanted) in [
@@ -255,7 +255,7 @@ async fn closing_after_a_whole_chunk(service: ServiceKind, greeting: fn() -> Vec
 }
 
 /// An answer of another range than was asked for.
-async fn reading_another_range(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+async fn reading_another_range(service: ServiceKind, greeting: fn() -> Vec<Vec<u8>>) {
     let lies = ["bytes 0-9/5000", "bytes 700-1699/5000", "bytes 700-", "none"];
     for lie in lies {
         let head = format!(
@@ -274,13 +274,15 @@ const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// A file of a few octets goes out in one piece with the head of its request, and answers before the
 /// answer change nothing.
-pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() -> Vec<Vec<u8>>) {
     let listener = TcpListener::bind((LOOPBACK, 0)).await.unwrap();
     let target = target(service, listener.local_addr().unwrap().port());
     let peer = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        assert!(request_head(&mut stream).await);
-        stream.write_all(&greeting()).await.unwrap();
+        for answer in greeting() {
+            assert!(request_head(&mut stream).await);
+            stream.write_all(&answer).await.unwrap();
+        }
         let mut segments = Vec::new();
         for length in [6000, 0] {
             let mut segment = vec![0; 1 << 16];
@@ -308,7 +310,7 @@ pub async fn a_short_file_is_one_segment(service: ServiceKind, greeting: fn() ->
 }
 
 /// What it must make of one that does not keep to it while a file is written.
-pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<u8>) {
+pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Vec<Vec<u8>>) {
     let data = Arc::new(content(16 << 20, 1));
     let cases = [
         ("interim answers only", Vec::new(), Then::Repeat(INTERIM), Class::Protocol),
