@@ -281,6 +281,31 @@ def test_the_way_to_the_rest_of_the_network_is_refused_unless_asked_for(
     assert allowed.returncode == 0, allowed.stderr
 
 
+def test_an_interface_that_sends_no_full_frames_is_refused_by_what_sends(
+    pair: tuple[Namespace, Namespace],
+) -> None:
+    here = pair[0].command_prefix
+    subprocess.run(
+        [*here, "ip", "link", "set", "dev", "left", "mtu", "1400"], check=True, timeout=20
+    )
+    for argv, code in (
+        (["copy", "1x1kB", "smb1+nbf://PC/DATA"], 2),
+        (["serve", "--service", "smb1+nbf", "."], 2),
+        (["listen", "--time", "10ms"], 0),
+    ):
+        run = subprocess.run(
+            [*here, *COMMAND, *argv, "--interface", "left"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert run.returncode == code, run.stderr
+        if code:
+            assert "has an MTU of 1400; allowed: 1500 or more" in run.stderr
+            assert "ip link set dev left mtu 1500" in run.stderr
+
+
 def test_without_the_right_it_says_what_to_do(pair: tuple[Namespace, Namespace]) -> None:
     drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--reuid=65534", "--clear-groups"]
     if subprocess.run([*drop, "true"], capture_output=True, check=False).returncode != 0:

@@ -75,7 +75,7 @@ def listen(
     longest_s = parse_time_s(time)
     if not 0.001 <= longest_s <= _LONGEST_S:
         raise UsageError(f"--time: found `{time}`; allowed: 1 ms to 1 day")
-    check_interface(interface, is_office_network=office_network)
+    check_interface(interface, is_office_network=office_network, sends=False)
     file = None if pcap is None else check_pcap(Path(pcap))
     heard = heard_on(interface, longest_s, frames, file)
     if as_json:

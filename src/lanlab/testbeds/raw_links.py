@@ -23,8 +23,11 @@ from lanlab.frozen import dataclass
 _ROUTES = Path("/proc/net/route")
 _IPV6_ROUTES = Path("/proc/net/ipv6_route")
 _SETTINGS = Path("/proc/sys/net/ipv4/conf")
-#: `SIOCGIFFLAGS`, `SIOCGIFHWADDR`, `include/uapi/linux/sockios.h`; `IFNAMSIZ` and `IFF_UP`.
-_GET_FLAGS, _GET_ADDRESS, _NAME_BYTES, _UP = 0x8913, 0x8927, 16, 1
+#: `SIOCGIFFLAGS`, `SIOCGIFHWADDR`, `SIOCGIFMTU`, `include/uapi/linux/sockios.h`; `IFNAMSIZ` and
+#: `IFF_UP`.
+_GET_FLAGS, _GET_ADDRESS, _GET_MTU, _NAME_BYTES, _UP = 0x8913, 0x8927, 0x8921, 16, 1
+#: What a frame carries at most (IEEE 802.3): the protocols over frames fill them.
+_FULL_FRAME_BYTES = 1500
 #: `ARPHRD_ETHER`, `include/uapi/linux/if_arp.h`.
 _ETHERNET = 1
 #: How often the engine hears that it is still wanted, seconds.
@@ -82,16 +85,18 @@ def forwards(interface: str) -> bool:
     return False
 
 
-def check_interface(interface: str, *, is_office_network: bool) -> None:
+def check_interface(interface: str, *, is_office_network: bool, sends: bool = True) -> None:
     """
     See that an interface may be used for whole frames.
 
     Args:
         is_office_network: Whether it may be the one that leads to the rest of the world.
+        sends: Whether frames are sent, not only received.
 
     Raises:
         UnmetNeed: This system has no such sockets.
-        UsageError: There is no such interface, or it has the default route.
+        UsageError: There is no such interface, it has the default route, or it sends no full
+            frames.
     """
     if sys.platform != "linux":
         raise UnmetNeed("raw Ethernet frames need Linux")
@@ -106,6 +111,13 @@ def check_interface(interface: str, *, is_office_network: bool) -> None:
             f"--interface: `{interface}` has the default route, so that it is the way to the rest "
             "of the network",
             hint="name another interface, or add --office-network if you may do this there",
+        )
+    (mtu_bytes,) = struct.unpack_from("i", _ask(interface, _GET_MTU), _NAME_BYTES)
+    if sends and mtu_bytes < _FULL_FRAME_BYTES:
+        raise UsageError(
+            f"--interface: `{interface}` has an MTU of {mtu_bytes}; allowed: "
+            f"{_FULL_FRAME_BYTES} or more, as frames are filled",
+            hint=f"raise it: `ip link set dev {interface} mtu {_FULL_FRAME_BYTES}`",
         )
 
 

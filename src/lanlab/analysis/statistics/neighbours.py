@@ -5,8 +5,8 @@ lasts over several of them.
 The correlation of neighbours is not known but estimated, from as few trials as there are. So it is
 taken higher than it is seen by 1.15 / sqrt(n), and the mean and the spread of trials with that
 correlation decide how long the interval is. Then intervals hold the mean in 93 to 97 of 100 cases,
-for correlations from 0 to 0.6 and 12 trials or more (`bench/coverage.py`). With fewer trials of a
-condition nothing can be seen, and nothing is done.
+for correlations from 0 to 0.6 and 12 trials or more (`bench/alike_trials.py`). With fewer trials of
+a condition nothing can be seen, and nothing is done.
 """
 
 from __future__ import annotations
