@@ -11,7 +11,7 @@ use lanlab_files::{Access, Class, Credentials, ServiceKind, Session, Target};
 
 const KIND: ServiceKind = ServiceKind::Webdav;
 
-/// Everybody may look, and nobody is asked for a password, not even who would write.
+/// A server that asks no client for a password, not even one that would write.
 fn greeting() -> Vec<Vec<u8>> {
     let seen = answer("207 Multi-Status", "<multistatus xmlns='DAV:'/>");
     vec![seen.clone(), answer("405 Method Not Allowed", ""), seen]
