@@ -30,7 +30,7 @@ def test_openings_of_connections_do_not_fill_a_servers_queue(
 ) -> None:
     """Ten a second, unless another rate or a closed loop is asked for."""
 
-    def measure(workload: str, given: dict[str, str | None], **options: object) -> None:
+    def measure(workload: str, given: dict[str, str | None], settings: object) -> None:
         raise UsageError(f"{given['rate_requests_per_s']} {given['outstanding_requests']}")
 
     monkeypatch.setattr(single, "measure", measure)
