@@ -52,8 +52,8 @@ def over_a_medium(late: int, **lateness: int) -> dict[str, Any]:
 ECHO = {"requester": SOURCE, "responder": TARGET}
 
 
-def of_echo(raw: dict[str, Any], rtt_p50_ns: float = 1_000_000) -> Judgement:
-    return judge(raw, {"rtt_p50_ns": rtt_p50_ns}, ECHO)
+def of_echo(raw: dict[str, Any], rtt_p50_ns: float = 1_000_000, **others: float) -> Judgement:
+    return judge(raw, {"rtt_p50_ns": rtt_p50_ns, **others}, ECHO)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +105,9 @@ def test_a_pause_of_the_medium_disturbs_round_trips_by_its_share_of_the_time(key
     assert codes(of_echo(paused)) == ["medium_shift"]
     assert codes(of(paused)) == []
     assert codes(of_echo(over_a_medium(1, **{key: 20_000_000}))) == []
+    # No longer than the longest round trip shows: it may have come before the first.
+    assert codes(of_echo(paused, rtt_max_ns=21_000_001)) == ["medium_shift"]
+    assert codes(of_echo(paused, rtt_max_ns=21_000_000)) == []
 
 
 def test_what_a_late_medium_did_is_said_in_words() -> None:

@@ -192,13 +192,17 @@ def _shift_of_round_trips(
 ) -> tuple[float, float]:
     """By what share the medium made round trips longer, and by what it may.
 
-    The median by two median frames, the mean by the longest time that frames waited.
+    The median by two median frames, the mean by the longest time that frames waited, as far as a
+    round trip shows it: others may have waited before or after, or where none was under way.
     """
-    # A frame that was handed over late waited in a round trip as one that was taken late.
-    waited = max(lateness["longest_gap_ns"], lateness["longest_ns"]) / elapsed_ns
     late_ns, median_ns = 2 * lateness["p50_ns"], metrics.get("rtt_p50_ns", 0)
+    # A frame that was handed over late waited in a round trip as one that was taken late.
+    waited_ns = max(lateness["longest_gap_ns"], lateness["longest_ns"])
+    if "rtt_max_ns" in metrics:
+        waited_ns = min(waited_ns, metrics["rtt_max_ns"] - median_ns)
     is_later = late_ns > USUAL_LATENESS_NS and median_ns > 0
-    return max(waited, late_ns / median_ns if is_later else 0.0), ALLOWED_ROUND_TRIP_SHIFT
+    shift = max(waited_ns / elapsed_ns, late_ns / median_ns if is_later else 0.0)
+    return shift, ALLOWED_ROUND_TRIP_SHIFT
 
 
 @dataclass(frozen=True)
