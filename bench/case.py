@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,6 +26,16 @@ def chance_bounds(low: float, high: float, draws: int) -> tuple[float, float]:
         float(binom.ppf(_TAIL, draws, low)) / draws,
         float(binom.isf(_TAIL, draws, high)) / draws,
     )
+
+
+def correlated(random: Random, correlation: float, count: int) -> np.ndarray:
+    """Standard normal numbers each of which carries on a share of the one before, as what trials
+    meet under load that lasts."""
+    off = random.normal(0, 1, count)
+    own = math.sqrt(1 - correlation**2)
+    for place in range(1, count):
+        off[place] = correlation * off[place - 1] + own * off[place]
+    return off
 
 
 @dataclass(frozen=True)

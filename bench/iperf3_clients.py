@@ -6,7 +6,7 @@ evenly they are served.
 
 Over loopback, TCP as fast as possible, to the server and from it, in turns. CPU time is that of the
 whole engine, from its start to its end, and of both ends together: the kernel books the work of a
-loopback on whichever end happens to run.
+loopback on either end.
 """
 
 from __future__ import annotations

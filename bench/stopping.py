@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from case import correlated
 
 from lanlab.analysis.statistics import condition_mean
 from lanlab.plan import stopping
@@ -59,11 +60,7 @@ def hanging(correlation: float) -> Shape:
     """Lognormal trials, each of which is like the one before."""
 
     def draw(random: np.random.Generator, spread: float, count: int) -> np.ndarray:
-        off = random.normal(0, 1, count)
-        own = math.sqrt(1 - correlation**2)
-        for place in range(1, count):
-            off[place] = correlation * off[place - 1] + own * off[place]
-        return np.exp(spread * off)
+        return np.exp(spread * correlated(random, correlation, count))
 
     return Shape(f"correlation {correlation:g}", draw, LOGNORMAL.mean)
 

@@ -194,7 +194,7 @@ class Engines:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            is_over = _outlasts(process, MOST_S)
+            is_over = outlasts(process, MOST_S)
         told: dict[str, tuple[str, float]] = {}
         for line in report.read_text().splitlines():
             test, outcome, took = json.loads(line)
@@ -205,7 +205,7 @@ class Engines:
         return told, is_over
 
 
-def _outlasts(process: subprocess.Popen[bytes], most_s: float) -> bool:
+def outlasts(process: subprocess.Popen[bytes], most_s: float) -> bool:
     """Whether a process takes longer, and is ended. Time in which we stand still is not counted."""
     for _ in range(int(most_s * 2)):
         try:

@@ -87,13 +87,13 @@ def try_part(
     for package_root in sorted({"/".join(files.split("/")[:3]) for files in PARTS.values()}):
         (tree / package_root / "lib.rs").touch()
     engines = None
-    told: dict[str, list[str]] = {}
+    outcomes: dict[str, list[str]] = {}
     if part in _WITH_ALL_TESTS:
         sample = [found[name] for name in chosen]
         suites = [Suite(package.removeprefix("lanlab-"), features), *_ALSO.get(part, ())]
         for name, how in together(tree, suites, sample, environment):
             chosen.remove(name)
-            told.setdefault(how, []).append(name)
+            outcomes.setdefault(how, []).append(name)
             print(f"{how} {name}", flush=True)
     for name in chosen:
         # By its place in the list: a choice by name lets faults of other kinds through.
@@ -108,9 +108,9 @@ def try_part(
         if part == "workloads" and how == "missed":
             engines = engines or Engines(work, tree, environment)
             how, by = engines.judge(mutant, diff)
-        told.setdefault(how, []).append(name)
+        outcomes.setdefault(how, []).append(name)
         print(f"{how} {name}{by and f', by {by}'}", flush=True)
-    counts = {how: len(names) for how, names in told.items()}
+    counts = {how: len(names) for how, names in outcomes.items()}
     by_python = counts.get("caught by Python", 0)
     caught = counts.get("caught", 0) + by_python
     tried = caught + counts.get("missed", 0)
@@ -121,14 +121,14 @@ def try_part(
         "compile to the same",
         flush=True,
     )
-    return "missed" in told
+    return "missed" in outcomes
 
 
 def _is_alike(tree: Path, name: str, alike: set[str]) -> bool:
     """Whether a fault, `PATH:LINE:COLUMN: TEXT`, is named by path and text, or with its line."""
     path, line, _, text = name.split(":", 3)
-    told = f"{path}:{text}"
-    return told in alike or f"{told} in `{_line(tree / path, int(line))}`" in alike
+    outcomes = f"{path}:{text}"
+    return outcomes in alike or f"{outcomes} in `{_line(tree / path, int(line))}`" in alike
 
 
 def _line(path: Path, number: int) -> str:

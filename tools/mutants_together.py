@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mutants_engine import _outlasts
+from mutants_engine import outlasts
 
 #: Number of the fault that runs; none if it is missing.
 _VARIABLE = "LANLAB_FAULT"
@@ -252,7 +252,7 @@ def _passes(
         start_new_session=True,
         preexec_fn=_limit_memory,
     )
-    if _outlasts(process, most_s) or process.returncode != 0:
+    if outlasts(process, most_s) or process.returncode != 0:
         return None
     return time.monotonic() - begin
 

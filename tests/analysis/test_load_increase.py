@@ -156,7 +156,7 @@ def test_losses_are_of_all_requests_alone_and_under_load() -> None:
 
 
 def test_only_loads_of_this_experiment_count_in_the_order_up_down_both() -> None:
-    """Whichever was run first; factors are those beside the load."""
+    """In any order of running; factors are those other than the load."""
     trials = [
         trial(number, 0, load, number + 1.0, factors={"flows": 2, "size": 64})
         for number, load in enumerate(("both", "none", "down", "up"))

@@ -223,7 +223,8 @@ def test_what_a_number_was_to_the_machines_of_its_conditions() -> None:
 
 def times_and_rates(*rates: tuple[float, float, float, float]) -> list[Accuracy]:
     """A condition for each: printed time, simulated time, printed rate, simulated rate."""
-    values, cells = [], {"elapsed_ns": [], "goodput_bps": []}  # type: ignore[var-annotated]
+    values: list[PublishedValue] = []
+    cells: dict[str, list[SimulatedCell]] = {"elapsed_ns": [], "goodput_bps": []}
     for place, (time, time_here, rate, rate_here) in enumerate(rates):
         values.append(value(f"t{place}", time, metric="elapsed_ns", case=place))
         values.append(value(f"r{place}", rate, case=place))

@@ -34,7 +34,7 @@ class DavServer(ThreadingHTTPServer):
         self.says_stale = True
         #: Whether everybody may look.
         self.is_public = False
-        #: Of so many files one is refused at first.
+        #: Of this number of files one is refused at first.
         self.busy_each = 10**9
         self._puts = 0
         self.answered = 0

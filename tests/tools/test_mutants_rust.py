@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
-from mutants_engine import _TESTS, _outlasts
+from mutants_engine import _TESTS, outlasts
 from mutants_rust import _is_alike
 from mutants_together import with_faults
 
@@ -34,7 +34,7 @@ def test_a_process_is_ended_after_its_time(sleep_s: int, is_over: bool) -> None:
     """With all that it has started."""
     command = [sys.executable, "-c", f"import time; time.sleep({sleep_s})"]
     process = subprocess.Popen(command, start_new_session=True)
-    assert _outlasts(process, 2.0 if is_over else 20.0) == is_over
+    assert outlasts(process, 2.0 if is_over else 20.0) == is_over
     assert (process.returncode == 0) != is_over
 
 

@@ -5,52 +5,35 @@ use std::future::poll_fn;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
-use lanlab_medium::{LossPlan, Plan, Topology};
 use lanlab_sessions::MessagePort as _;
 use lanlab_sim::file_service::{ByteStream, NETBIOS_PORT, SimulatedPort};
-use lanlab_sim::programs::{HostNode, IpNode, Station, addresses_of};
-use lanlab_sim::{Bounds, Ended, Machine, World, WorldPlan, mac_of};
-use lanlab_stack::ip::TcpProfile;
+use lanlab_sim::programs::{HostNode, Station, addresses_of};
+use lanlab_sim::{Bounds, Ended, World, mac_of};
 use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 
+#[path = "support/two_machines.rs"]
+mod two_machines;
+
+use two_machines::two_machines;
+
 const SECOND_NS: u64 = 1_000_000_000;
 const FAR: Bounds = Bounds { events: 1_000_000, until: Instant::from_nanos(100_000 * SECOND_NS) };
 
 /// A server and a client, each with a station of NBF.
 fn world() -> World<HostNode> {
-    let medium = Plan {
-        topology: Topology::Cable,
-        rate_bps: Some(10_000_000),
-        ports: 2,
-        propagation_ns: 0,
-        delay_ns: 0,
-        loss: LossPlan::Never,
-        switch_queue_bytes: 0,
-    };
-    let tcp = TcpProfile {
-        mss_bytes: None,
-        receive_buffer_bytes: 8192,
-        send_buffer_bytes: 8192,
-        send_rings: TcpProfile::LONG_SEND_RINGS,
-        delayed_ack_ns: None,
-        nagle: true,
-    };
-    let machines = ["server", "client"].map(Machine::without_costs).to_vec();
-    let node = |host, _| {
+    two_machines(|host, ip| {
         let is_server = host == 0;
         let (name, kind) =
             if is_server { ("SERVER", suffix::SERVER) } else { ("PC", suffix::WORKSTATION) };
         let name = Name::new(name, kind).unwrap();
         let carriers = CarrierKinds::only(CarrierKind::Nbf);
         let config = NodeConfig::new(Mac(mac_of(host)), name, WINDOWS_NT, carriers);
-        let station = Some(Station::new(&config, is_server));
-        HostNode { ip: IpNode::new(host, 2, tcp, 1), station }
-    };
-    World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
+        HostNode { ip, station: Some(Station::new(&config, is_server)) }
+    })
 }
 
 /// What a client's port, or that of one who `takes_requests`, makes of bytes that come over TCP, before their

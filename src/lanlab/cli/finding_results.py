@@ -107,11 +107,11 @@ def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -
 
     console = answer()
     shown = [one for one in verdicts.judgements if verbose or is_tested(one)]
+    untested = [one for one in verdicts.judgements if not (verbose or is_tested(one))]
     for one in shown:
         console.print(f"{one.finding.id}  {verdict_text(one)}", style="bold", soft_wrap=True)
         claim = f"    {claim_origin(one.finding)}{one.finding.claim}"
         print_lines("\n".join([claim, *(f"    - {line}" for line in evidence_lines(one, study))]))
-    untested = [one.finding for one in verdicts.judgements if one not in shown]
     if untested:
-        print_lines(untested_line(untested, verdicts.on))
+        print_lines(untested_line([one.finding for one in untested], verdicts.on))
     print_lines(counts_sentence(verdicts))

@@ -90,7 +90,7 @@ def _with(command: Callable[..., None], wanted: dict[str, Any]) -> Callable[...,
         values["testbed"] = testbed_of(values["testbed"], values.get("link"), **hosts)
         command(**values)
 
-    return with_more(run, command, wanted, behind="testbed")
+    return with_more(run, command, wanted, at="testbed")
 
 
 def testbed_of(

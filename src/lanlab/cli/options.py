@@ -100,13 +100,7 @@ MachinesOption = Annotated[
 ]
 TrialsOption = Annotated[
     int,
-    typer.Option(
-        "--trials",
-        metavar="NUMBER",
-        min=1,
-        max=10_000,
-        help="Trials of each condition.",
-    ),
+    typer.Option("--trials", metavar="NUMBER", min=1, max=10_000, help="Trials of each condition."),
 ]
 VerboseOption = Annotated[
     bool,

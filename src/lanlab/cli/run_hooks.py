@@ -200,7 +200,7 @@ def with_run_hooks(
         store, is_json = values.get("store"), values["as_json"]
         command(**values, hooks=_hooks(given, live_interval, store, is_json=is_json))
 
-    return with_more(run, command, wanted, behind="verbose", without="hooks")
+    return with_more(run, command, wanted, at="verbose")
 
 
 def _hooks(

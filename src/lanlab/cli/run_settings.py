@@ -5,14 +5,13 @@ has them as its argument `settings`, by `with_run_settings`.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from lanlab.cli import options
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.run_hooks import NO_HOOKS, RunHooks, with_run_hooks
-from lanlab.cli.signatures import as_command
+from lanlab.cli.signatures import with_more
 from lanlab.frozen import dataclass
 
 
@@ -37,16 +36,16 @@ class RunSettings:
 
 
 #: In the order of `--help`.
-_OPTIONS: Mapping[str, tuple[Any, Any]] = {
-    "trials": (options.TrialsOption, None),
-    "testbed": (options.TestbedOption, options.DEFAULT_TESTBED),
-    "link": (options.LinkOption, None),
-    "machines": (options.MachinesOption, None),
-    "pcap": (options.PcapOption, None),
-    "seed": (options.SeedOption, None),
-    "store": (options.StoreOption, None),
-    "verbose": (options.VerboseOption, False),
-    "as_json": (options.JsonOption, False),
+_OPTIONS: Mapping[str, Any] = {
+    "trials": options.TrialsOption,
+    "testbed": options.TestbedOption,
+    "link": options.LinkOption,
+    "machines": options.MachinesOption,
+    "pcap": options.PcapOption,
+    "seed": options.SeedOption,
+    "store": options.StoreOption,
+    "verbose": options.VerboseOption,
+    "as_json": options.JsonOption,
 }
 
 Command = Callable[..., None]
@@ -71,35 +70,18 @@ def with_run_settings(
     """
     left_out = {"trials"} if trials is None else set()
     left_out |= set() if simulated else {"machines"}
+    wanted = {name: option for name, option in _OPTIONS.items() if name not in left_out}
+    defaults = {"trials": trials, "testbed": options.DEFAULT_TESTBED}
 
     def made(command: Command) -> Command:
-        with_all = hosts(_with(command, trials, left_out))
+        def run(*, hooks: RunHooks = NO_HOOKS, **values: Any) -> None:
+            common = {name: values.pop(name) for name in wanted}
+            command(**values, settings=RunSettings(**common, hooks=hooks))
+
+        with_all = with_more(
+            run, command, wanted, at="settings", are_argument=True, defaults=defaults
+        )
+        with_all = hosts(with_all)
         return with_all if live_interval is None else with_run_hooks(with_all, live_interval)
 
     return made
-
-
-def _with(command: Command, trials: int | None, left_out: set[str]) -> Command:
-    own = dict(inspect.signature(command, eval_str=True).parameters)
-    place = list(own).index("settings")
-    del own["settings"]
-    made = {
-        name: inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=trials if name == "trials" else default,
-            annotation=annotation,
-        )
-        for name, (annotation, default) in _OPTIONS.items()
-        if name not in left_out
-    }
-
-    def run(*, hooks: RunHooks = NO_HOOKS, **values: Any) -> None:
-        common = {name: values.pop(name) for name in made}
-        command(**values, settings=RunSettings(**common, hooks=hooks))
-
-    # What its other options are made of.
-    for key, value in vars(command).items():
-        setattr(run, key, value)
-    others = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own.values()]
-    return as_command(run, command, [*others[:place], *made.values(), *others[place:]])

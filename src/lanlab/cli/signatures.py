@@ -23,34 +23,36 @@ def with_more(
     command: Callable[..., None],
     wanted: Mapping[str, Any],
     *,
-    behind: str,
-    without: str = "",
+    at: str,
+    are_argument: bool = False,
+    defaults: Mapping[str, Any] | None = None,
 ) -> Callable[..., None]:
     """
     `run` as `command` with more options.
 
     Args:
         wanted: What they are, by name; one that is not given is `None`, or of a flag false.
-        behind: The option of the command that they stand behind.
-        without: The argument of the command that `run` makes of them.
+        at: The option of the command that they stand behind.
+        are_argument: Whether `at` is the argument that `run` makes of them, in place of which they
+            stand.
+        defaults: What others are that are not given.
     """
     own = {
         name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for name, one in inspect.signature(command, eval_str=True).parameters.items()
-        if name != without
     }
     made = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=False if get_args(annotation)[0] is bool else None,
+            default=(defaults or {}).get(name, False if get_args(annotation)[0] is bool else None),
             annotation=annotation,
         )
         for name, annotation in wanted.items()
     ]
-    place = list(own).index(behind) + 1
     # What its other options are made of.
     for key, value in vars(command).items():
         setattr(run, key, value)
-    options = list(own.values())
-    return as_command(run, command, [*options[:place], *made, *options[place:]])
+    options, place = list(own.values()), list(own).index(at)
+    before = options[: place if are_argument else place + 1]
+    return as_command(run, command, [*before, *made, *options[place + 1 :]])

@@ -378,6 +378,15 @@ class DatabaseStore:
         self.close()
 
 
+def no_store(place: object) -> StoreError:
+    """What is said where nothing has been kept yet."""
+    return StoreError(
+        f"{place}: there is no store",
+        hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name another by "
+        "--store",
+    )
+
+
 def already_there(run_id: str, number: int) -> StoreError:
     """The error of a trial number that is used twice."""
     return StoreError(f"run `{run_id}` has a trial {number} already; nothing is overwritten")

@@ -24,7 +24,7 @@ from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
-from lanlab.store.database import Database, DatabaseStore, Placed
+from lanlab.store.database import Database, DatabaseStore, Placed, no_store
 from lanlab.store.encoding import utc_now
 from lanlab.store.postgresql_schema import MIGRATIONS
 from lanlab.store.postgresql_session import PostgresqlSession, check_driver
@@ -143,11 +143,7 @@ class PostgresqlDatabase(Database):
             try:
                 version = self._version(session)
                 if version is None:
-                    raise StoreError(
-                        f"{self._target}: there is no store",
-                        hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name "
-                        "another by --store",
-                    )
+                    raise no_store(self._target)
                 if version < SCHEMA_VERSION:
                     self._migrate(session)
             except BaseException:

@@ -27,6 +27,7 @@ from lanlab.store.database import (
     MissingRow,
     Placed,
     already_there,
+    no_store,
 )
 from lanlab.store.encoding import utc_now
 from lanlab.store.place import refuse_network_share
@@ -150,11 +151,7 @@ class SqliteDatabase(Database):
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             if not check_header(self.path):
-                raise StoreError(
-                    f"{self.path}: there is no store",
-                    hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name "
-                    "another by --store",
-                )
+                raise no_store(self.path)
             try:
                 self._connection = self._connect("mode=rw")
             except (sqlite3.OperationalError, lease.NoLockFile):

@@ -1,10 +1,13 @@
 //! A machine with a store, for tests of what files cost.
 
-use lanlab_medium::{LossPlan, Plan, Topology};
 use lanlab_sim::file_service::{DiskPlan, Order, StorePlan};
-use lanlab_sim::programs::{HostNode, IpNode};
-use lanlab_sim::{Cost, Machine, World, WorldPlan};
-use lanlab_stack::ip::TcpProfile;
+use lanlab_sim::programs::HostNode;
+use lanlab_sim::{Cost, World};
+
+#[path = "two_machines.rs"]
+mod two_machines;
+
+use two_machines::two_machines;
 
 pub const MS: u64 = 1_000_000;
 pub const BLOCK: u64 = 4096;
@@ -47,24 +50,5 @@ pub fn plan() -> StorePlan {
 
 /// Two machines, of which the first one has the store.
 pub fn world() -> World<HostNode> {
-    let medium = Plan {
-        topology: Topology::Cable,
-        rate_bps: Some(10_000_000),
-        ports: 2,
-        propagation_ns: 0,
-        delay_ns: 0,
-        loss: LossPlan::Never,
-        switch_queue_bytes: 0,
-    };
-    let tcp = TcpProfile {
-        mss_bytes: None,
-        receive_buffer_bytes: 8192,
-        send_buffer_bytes: 8192,
-        send_rings: TcpProfile::LONG_SEND_RINGS,
-        delayed_ack_ns: None,
-        nagle: true,
-    };
-    let machines = ["server", "client"].map(Machine::without_costs).to_vec();
-    let node = |host, _| HostNode::of_ip(IpNode::new(host, 2, tcp, 1));
-    World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
+    two_machines(|_, ip| HostNode::of_ip(ip))
 }

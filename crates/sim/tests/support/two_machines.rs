@@ -1,0 +1,30 @@
+//! A server and a client on a cable of 10 Mbit/s, for tests of what they store and say.
+
+use lanlab_medium::{LossPlan, Plan, Topology};
+use lanlab_sim::programs::{HostNode, IpNode};
+use lanlab_sim::{HostId, Machine, World, WorldPlan};
+use lanlab_stack::ip::TcpProfile;
+
+/// The world of both, without costs; each has what `node` makes of its number and its IP.
+pub fn two_machines(node: impl Fn(HostId, IpNode) -> HostNode) -> World<HostNode> {
+    let medium = Plan {
+        topology: Topology::Cable,
+        rate_bps: Some(10_000_000),
+        ports: 2,
+        propagation_ns: 0,
+        delay_ns: 0,
+        loss: LossPlan::Never,
+        switch_queue_bytes: 0,
+    };
+    let tcp = TcpProfile {
+        mss_bytes: None,
+        receive_buffer_bytes: 8192,
+        send_buffer_bytes: 8192,
+        send_rings: TcpProfile::LONG_SEND_RINGS,
+        delayed_ack_ns: None,
+        nagle: true,
+    };
+    let machines = ["server", "client"].map(Machine::without_costs).to_vec();
+    let of_host = |host, _| node(host, IpNode::new(host, 2, tcp, 1));
+    World::new(&WorldPlan { medium, machines }, 1, of_host).unwrap()
+}
