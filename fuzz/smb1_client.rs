@@ -7,12 +7,16 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::redirector::{Access, Call, CallId, Done, FileId, Redirector};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan, User};
+use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::{Header, LEN};
 use lanlab_wire::smb1::status::Status;
 use lanlab_wire::smb1::strings::CodePage;
 
 /// Messages that a client sends at most for each that it gets and each call.
 const MOST_MESSAGES: usize = 2;
+
+/// What is written; a raw write sends it as a message of its own, without a header.
+const DATA: [&[u8]; 2] = [b"a", b"bc"];
 
 /// A client that gets these answers.
 pub fn smb1_client(octets: &[u8]) {
@@ -30,6 +34,8 @@ pub fn smb1_client(octets: &[u8]) {
 struct Harness {
     client: Client,
     sent: Vec<Vec<u8>>,
+    /// Header of the request that was answered last.
+    answered: Option<Header>,
     calls: Vec<CallId>,
     ended: Vec<CallId>,
     gave: usize,
@@ -57,7 +63,7 @@ impl Harness {
             },
         });
         let (sent, calls, ended) = (Vec::new(), vec![Client::CONNECTED], Vec::new());
-        let mut harness = Self { client, sent, calls, ended, gave: 0 };
+        let mut harness = Self { client, sent, answered: None, calls, ended, gave: 0 };
         harness.drain();
         harness
     }
@@ -68,6 +74,7 @@ impl Harness {
         let request = if self.sent.is_empty() { Vec::new() } else { self.sent.remove(which) };
         let mut message = match Header::parse(&request) {
             Ok(header) => {
+                self.answered = Some(header);
                 let status = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
                 let status = Status::from_wire(status.to_le_bytes(), header.flags2);
                 header.response(status).emit().to_vec()
@@ -88,6 +95,12 @@ impl Harness {
     fn drain(&mut self) {
         let mut message = Vec::new();
         while self.client.poll_message(&mut message) {
+            if message == DATA.concat() {
+                // It is answered as the request before it.
+                let before = self.answered.expect("an answer that lets the data go");
+                let header = Header { command: command::WRITE_COMPLETE, ..before };
+                message = header.emit().to_vec();
+            }
             assert!(Header::parse(&message).is_ok());
             self.sent.push(message.clone());
         }
@@ -115,7 +128,7 @@ impl Harness {
             Call::Open { path, access: Access::Read },
             Call::Open { path, access: Access::Create },
             Call::Read { file, offset: 5, count: 50_000 },
-            Call::Write { file, offset: 9, parts: [b"a", b"bc"] },
+            Call::Write { file, offset: 9, parts: DATA },
             Call::List { path: "dir" },
             Call::Flush { file },
             Call::MakeDirectory { path },

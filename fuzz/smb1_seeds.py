@@ -40,6 +40,9 @@ def smb1_sessions() -> dict[str, bytes]:
 
     nothing = b"\0\xff" + bytes(4) + b"\3\0" + bytes(3)
 
+    may_write = b"\0\xff" + bytes(4) + b"\5\0" + b"\1\xff\xff\0\0"
+    wrote = b"\0\xff" + bytes(4) + b"\5\0" + b"\1\3\0\0\0"
+
     def session(dialect: int, words: int, *commands: int) -> bytes:
         # The first answer must be of the dialect: its number of words tells it, its index is zero.
         first = next(one for one in answers[0x72] if one[8] == words)
@@ -54,6 +57,7 @@ def smb1_sessions() -> dict[str, bytes]:
         "guest": session(0x80, 17, 0x73, 0x75, 0x2E, 0x2B, 0x04, 0x74),
         "lan-manager-1": session(2, 13, 0x73, 0x75, 0x2D, 0x2D, 0x2E, 0x2F, 0x81),
         "lan-manager-2": session(3, 13, 0x73, 0x75, 0x2D, 0x2D, 0x2E, 0x2F, 0x32),
+        "raw": session(0x40, 17, 0x73, 0x75, 0xA2, 0xA2, 0x1A) + may_write + wrote,
         "core": b"\1\0\xff"
         + bytes(4)
         + b"\5\0\1\0\0\0\0"
