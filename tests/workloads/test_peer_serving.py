@@ -224,6 +224,28 @@ def test_a_client_that_dies_in_mid_test_ends_its_test_alone(
     server.wait_for_error(words)
 
 
+def test_what_comes_at_the_very_start_is_counted(server: Server) -> None:
+    connection, cookie = server.connect()
+    with connection:
+        connection.sendall(asking(time=0, num=1_000))
+        assert exactly(connection, 2) == b"\x09\x0a"
+        with socket.create_connection((server.address, server.port), WITHIN_S) as flow:
+            flow.sendall(cookie.encode() + b"\0" + bytes(1_000))
+            assert exactly(connection, 2) == b"\x01\x02"
+            connection.sendall(b"\x04")
+            assert exactly(connection, 1) == b"\x0d"
+            connection.sendall(report(1_000))
+    assert server.client(cookie)["received_bytes"] == 1_000
+
+
+def report(sent_bytes: int) -> bytes:
+    """What a client with one flow says it has sent."""
+    flow = {"id": 1, "bytes": sent_bytes, "retransmits": 0, "jitter": 0, "errors": 0, "packets": 0}
+    text = {"cpu_util_total": 0, "cpu_util_user": 0, "cpu_util_system": 0, "streams": [flow]}
+    octets = json.dumps(text | {"sender_has_retransmits": 0}).encode()
+    return struct.pack(">I", len(octets)) + octets
+
+
 def forged(server: Server, count: int) -> int:
     """Open flows from an address without a client, and out of turn; gives the answers."""
     connection, _ = server.connect()

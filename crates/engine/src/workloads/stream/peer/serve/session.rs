@@ -117,8 +117,12 @@ impl Session {
         let watched = Watched::of(receiving.1.len());
         let moving = &*self.moving;
         self.line.server.start();
+        // A client may send as soon as it has the word, before this end has written the time down.
+        let earliest = os::monotonic();
         self.line.flush()?;
         let start = os::monotonic().plus_nanos(START_NS);
+        let receives = asked.test.directions.1;
+        let measured_from = if receives { earliest } else { start };
         moving.is_going.store(true, Ordering::Release);
         let most_s = asked.omit_s + asked.test.time_s + GRACE_S;
         let deadline = start.plus_nanos(most_s * SECOND_NS);
@@ -130,8 +134,9 @@ impl Session {
                 .then(|| scope.spawn(move || send(of, streams, &sockets, moving, start)));
             let (streams, sockets) = receiving;
             let watched = &watched;
-            let taking = (asked.test.directions.1)
-                .then(|| scope.spawn(move || take(of, streams, &sockets, watched, moving, start)));
+            let taking = receives.then(|| {
+                scope.spawn(move || take(of, streams, &sockets, watched, moving, earliest))
+            });
             let ended = wait_for_end(line, server, deadline, most_s);
             let ended_at = os::monotonic();
             moving.is_going.store(false, Ordering::Release);
@@ -157,7 +162,7 @@ impl Session {
         let failed = |failure| Refused { failure, number: FAILED };
         let sent: Option<Over> = sent.transpose().map_err(failed)?;
         let taken = taken.transpose().map_err(failed)?.map(|(received, _)| received);
-        client.elapsed_ns = ended_at.nanos_since(start).saturating_sub(plan.warmup_ns);
+        client.elapsed_ns = ended_at.nanos_since(measured_from).saturating_sub(plan.warmup_ns);
         let counted = Counted { asked, elapsed_ns: client.elapsed_ns, sent, taken, watched };
         let ours = report(&counted, &acknowledged);
         let (taken_flows, sent_flows) = ours.streams.split_at(counted.received_flows());
