@@ -121,8 +121,8 @@ impl Session {
         let earliest = os::monotonic();
         self.line.flush()?;
         let start = os::monotonic().plus_nanos(START_NS);
-        let receives = asked.test.directions.1;
-        let measured_from = if receives { earliest } else { start };
+        let from_client = asked.test.directions.1;
+        let measured_from = if from_client { earliest } else { start };
         moving.is_going.store(true, Ordering::Release);
         let most_s = asked.omit_s + asked.test.time_s + GRACE_S;
         let deadline = start.plus_nanos(most_s * SECOND_NS);
@@ -134,7 +134,7 @@ impl Session {
                 .then(|| scope.spawn(move || send(of, streams, &sockets, moving, start)));
             let (streams, sockets) = receiving;
             let watched = &watched;
-            let taking = receives.then(|| {
+            let taking = from_client.then(|| {
                 scope.spawn(move || take(of, streams, &sockets, watched, moving, earliest))
             });
             let ended = wait_for_end(line, server, deadline, most_s);
