@@ -15,7 +15,7 @@ from lanlab.figures.distributions import panels
 from lanlab.figures.far_limits import without_far_limits
 from lanlab.figures.gather import in_order
 from lanlab.figures.labels import with_distinct_labels
-from lanlab.figures.look_matplotlib import GUIDE_LINE, LIMIT_LINE, legend_names
+from lanlab.figures.look_matplotlib import GUIDE_LINES, LIMIT_LINE, legend_names
 from lanlab.figures.number_text import with_interval
 from lanlab.figures.overlaid import overlaid
 from lanlab.figures.registry import build_figure
@@ -138,6 +138,8 @@ def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
             Limit("link", ((1, 9), (2, 9))),
             Limit("other", ((1, 8), (2, 8))),
             Limit("guide", ((1, 1), (2, 1)), kind="guide"),
+            Limit("another guide", ((1, 2), (2, 2)), kind="guide"),
+            Limit("guide", ((1, 3), (2, 3)), kind="guide"),
         ),
         published=(PublishedSeries("printed", (PublishedMark(None, 5, "5"),)),),
     )
@@ -151,7 +153,8 @@ def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
         texts = [text.get_text() for text in axes.texts]
     assert {dashes[f"series-{n}-line"] for n in range(4)} == {"-"}
     assert patterns["limit-0-line"] == patterns["limit-1-line"] == LIMIT_LINE
-    assert patterns["limit-2-line"] == GUIDE_LINE
+    assert patterns["limit-2-line"] == patterns["limit-4-line"] == GUIDE_LINES[0]
+    assert patterns["limit-3-line"] == GUIDE_LINES[1]
     assert "printed" in texts and not any("printed" in name for name in legend)
     assert legend == legend_names(chart)
 

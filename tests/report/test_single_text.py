@@ -168,7 +168,7 @@ def test_over_tcp_bytes_segments_round_trip_and_window_are_named(template: Synth
         flows=2,
         congestion_control="cubic,reno",
     )
-    assert "writes of 500 B, reads of up to 65536 B" in lines["modes"]
+    assert "writes of 500 B, reads of up to 65,536 B" in lines["modes"]
     assert lines["segments"] == "48 sent, 6 retransmitted (12.5 %), 12,500 B in each"
     assert lines["round trip"] == (
         "200 µs to 300 µs at the end, shortest 43.0 µs (the sender's kernel)"

@@ -54,9 +54,9 @@ class Modes:
             plural = "s" if self.burst_messages != 1 else ""
             parts.append(f"at most {self.burst_messages} message{plural} at once")
         if self.write_bytes is not None:
-            parts.append(f"writes of {self.write_bytes} B")
+            parts.append(f"writes of {self.write_bytes:,} B")
         if self.read_bytes is not None:
-            parts.append(f"reads of up to {self.read_bytes} B")
+            parts.append(f"reads of up to {self.read_bytes:,} B")
         if self.timestamps is not None:
             parts.append(f"times by the {self.timestamps}")
         if self.sender_threads is not None and self.receiver_threads is not None:

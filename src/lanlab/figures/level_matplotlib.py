@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from lanlab.figures.chart import PublishedMark, PublishedSeries
-from lanlab.figures.look_matplotlib import INK
+from lanlab.figures.look_matplotlib import INK, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +41,8 @@ def draw_level(
         fontsize=6.5,
         color=INK,
         gid=f"published-{index}-{number}-name",
+        # It can be read above a line, and what it lies on is seen.
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0, "alpha": 0.6},
         zorder=5,
     )
     return line

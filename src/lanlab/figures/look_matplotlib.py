@@ -23,12 +23,14 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
 #: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
 FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
+#: Behind names that lie on lines.
+PAPER = "#fefefe"
 #: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
 HATCH = "#1b1f25"
 MARKERS = ("o", "s", "^", "v")
 #: Each dash means one thing: what cannot be passed, and what only helps the eye.
 LIMIT_LINE: tuple[int, tuple[float, ...]] = (0, (7, 2, 1.5, 2))
-GUIDE_LINE: tuple[int, tuple[float, ...]] = (0, (1, 2))
+GUIDE_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (1, 2)), (0, (1, 5)), (0, (1, 1)))
 #: Of lines without markers.
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")

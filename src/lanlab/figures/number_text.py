@@ -28,13 +28,15 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain(value: float) -> str:
-    """A chosen number for people: as short as it can be written.
+    """A chosen number for people: as short as it can be written, to six digits where it is no whole
+    number, as loads of a search are.
 
     Examples:
-        >>> plain(35.7), plain(1000.0), plain(128), plain(0.5), plain(0)
-        ('35.7', '1,000', '128', '0.5', '0')
+        >>> plain(35.7), plain(1000.0), plain(128), plain(0.5), plain(0), plain(1093.059875)
+        ('35.7', '1,000', '128', '0.5', '0', '1,093.06')
     """
-    text = f"{value:,.6f}".rstrip("0").rstrip(".")
+    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    text = f"{value:,.{min(6, max(1, 6 - whole))}f}".rstrip("0").rstrip(".")
     return text.replace("-", _MINUS)
 
 

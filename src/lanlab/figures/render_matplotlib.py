@@ -12,7 +12,7 @@ from lanlab.figures.look_matplotlib import (
     COLOURS,
     FILLS,
     GRID,
-    GUIDE_LINE,
+    GUIDE_LINES,
     HATCHES,
     INK,
     LIMIT_LINE,
@@ -129,11 +129,13 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     for index, series in enumerate(chart.series):
         draw = {"bars": _draw_bars, "stack": _draw_stack}.get(series.kind, _draw_points)
         entries.append((f"series-{index}", series.name, draw(axes, chart, index)))
+    guides = [limit.name for limit in chart.limits if limit.kind == "guide"]
     for index, limit in enumerate(chart.limits):
         style: dict[str, Any]
         if limit.kind == "guide":
             colour = MUTED if limit.series is None else colour_of(limit.series)
-            style = {"color": colour, "linestyle": GUIDE_LINE, "linewidth": 1.0}
+            dashes = GUIDE_LINES[guides.index(limit.name) % len(GUIDE_LINES)]
+            style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
         else:
             colour = INK if limit.series is None else colour_of(limit.series)
             style = {"color": colour, "linestyle": LIMIT_LINE, "linewidth": 1.0}

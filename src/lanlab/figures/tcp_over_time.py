@@ -91,7 +91,10 @@ def _view(data: FigureData, name: str) -> Chart:
     else:
         said += "."
     whose = "the sender of the first direction" if back else "the sender"
-    said += f" Shaded: what limited {whose}, where it was not the network or its congestion window."
+    if bands:
+        said += (
+            f" Shaded: what limited {whose}, where it was not the network or its congestion window."
+        )
     return Chart(
         title=data.figure.title,
         x=Axis("time since the start", "s"),

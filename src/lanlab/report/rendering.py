@@ -95,6 +95,7 @@ def _with_ids(text: str) -> Markup:
 
 #: What a drawing is coloured with, and what the page calls it, so that it follows the dark mode.
 _THEME = {
+    "#fefefe": "var(--page)",
     "#1b1f24": "var(--ink)",
     "#5b6470": "var(--muted)",
     "#dfe3e8": "var(--grid)",

@@ -109,22 +109,37 @@ impl Case {
     }
 }
 
+/// What a few milliseconds show: two digits, thousands apart.
+fn rounded(messages_per_s: f64) -> String {
+    let unit = 10_f64.powf(messages_per_s.max(1.0).log10().floor() - 1.0).max(1.0);
+    let digits = format!("{:.0}", (messages_per_s / unit).round() * unit);
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// The fastest way; of those as fast the cheapest; with a rate the plain way if it has room to spare.
 /// Ways are numbers of `found.candidates`.
 fn decide(found: Found, messages_per_s: Option<f64>, plain: usize) -> (usize, Choice) {
     let ways = &found.candidates;
-    let rate_of = |way: usize| format!("{} {:.0}", ways[way].name, ways[way].messages_per_s);
+    let rate_of = |way: usize| format!("{} {}", ways[way].name, rounded(ways[way].messages_per_s));
     let has_room = |rate: &f64| ways[plain].messages_per_s >= ROOM_TO_SPARE * rate;
     let (chosen, mut reason) = if let Some(rate) = messages_per_s.filter(has_room) {
         let Candidate { name, messages_per_s, .. } = &ways[plain];
-        let carried = format!("{name} carries {messages_per_s:.0} messages/s over loopback here");
+        let most = rounded(*messages_per_s);
+        let carried = format!("{name} carries {most} messages/s over loopback here");
         (plain, format!("{carried}, and {rate:.0} are asked for"))
     } else if let Some(best) = best_of(ways.iter().enumerate()) {
         let others = (0..ways.len()).filter(|way| *way != best).map(rate_of);
         let Candidate { name, messages_per_s, cpu_ns_per_message } = &ways[best];
         let reason = format!(
-            "{name} carries {messages_per_s:.0} messages/s over loopback here at {:.2} \u{b5}s of \
-             processor each; {}",
+            "{name} carries {} messages/s over loopback here at {:.2} \u{b5}s of processor each; {}",
+            rounded(*messages_per_s),
             cpu_ns_per_message / 1000.0,
             others.collect::<Vec<_>>().join(", ")
         );

@@ -61,8 +61,17 @@ fn the_fastest_way_is_taken_and_said() {
     ];
     let (chosen, choice) = decide(found(ways), None, 0);
     assert_eq!((chosen, choice.tried_at_s), (1, Some(1_700_000_000)));
-    assert!(choice.reason.contains("poll carries 310000 messages/s"), "{}", choice.reason);
-    assert!(choice.reason.contains("block 200000, spin 250000"), "{}", choice.reason);
+    assert!(choice.reason.contains("poll carries 310,000 messages/s"), "{}", choice.reason);
+    assert!(choice.reason.contains("block 200,000, spin 250,000"), "{}", choice.reason);
+}
+
+#[test]
+fn a_rate_has_two_digits_and_thousands_apart() {
+    let rates =
+        [(0.0, "0"), (7.4, "7"), (99.6, "100"), (1_349.0, "1,300"), (1_625_625.0, "1,600,000")];
+    for (rate, text) in rates {
+        assert_eq!(rounded(rate), text);
+    }
 }
 
 #[test]
