@@ -52,14 +52,14 @@ impl BitClock {
     /// The clock of a medium of `rate_bps`; without a rate, everything takes no time.
     pub(crate) fn new(rate_bps: Option<u64>) -> Self {
         match rate_bps {
-            Some(rate_bps) if rate_bps > 0 => {
+            Some(rate_bps) => {
                 let divisor = greatest_common_divisor(rate_bps, NANOSECONDS_PER_SECOND);
                 Self {
                     numerator_ns: NANOSECONDS_PER_SECOND / divisor,
                     denominator: rate_bps / divisor,
                 }
             }
-            _ => Self { numerator_ns: 0, denominator: 1 },
+            None => Self { numerator_ns: 0, denominator: 1 },
         }
     }
 
@@ -151,6 +151,7 @@ mod tests {
         assert_eq!(clock.between(four, one), Exact::ZERO);
         // From 666 2/3 to 1,333 1/3 ns.
         assert_eq!(clock.between(clock.bits(2), clock.bits(4)), clock.bits(2));
+        assert_eq!(clock.between(clock.bits(1), clock.bits(4)), clock.bits(3));
     }
 
     #[test]

@@ -293,23 +293,19 @@ impl Bus {
 
     /// Keep the state of `port`: it has a frame.
     fn keep(&mut self, port: Port) {
-        if self.station(port).is_kept {
-            return;
-        }
+        let Err(place) = self.kept.binary_search(&port) else { return };
         let listener = &self.stations[self.stations.len() - 1];
         let heard = (listener.heard, listener.deference);
         self.station(port).take_over(heard);
-        let place = self.kept.partition_point(|other| *other < port);
         self.kept.insert(place, port);
     }
 
     /// Keep no longer the state of stations that have the listener's.
     fn forget_silent_stations(&mut self, at: Exact) {
-        let Some((listener, stations)) = self.stations.split_last_mut() else { return };
+        let Some((listener, stations)) = self.stations.split_last() else { return };
         self.kept.retain(|port| {
-            let Some(station) = stations.get_mut(usize::from(*port)) else { return true };
-            station.is_kept = !station.is_as(listener, at);
-            station.is_kept
+            let station = stations.get(usize::from(*port));
+            station.is_none_or(|station| !station.is_as(listener, at))
         });
     }
 

@@ -30,7 +30,6 @@ impl LossProcess {
         let kind = match plan.loss {
             LossPlan::Never => Kind::Never,
             LossPlan::Random { ratio } => Kind::Random { ratio },
-            LossPlan::Bursts { ratio, .. } if ratio <= 0.0 => Kind::Never,
             LossPlan::Bursts { ratio, .. } if ratio >= 1.0 => Kind::Random { ratio },
             LossPlan::Bursts { ratio, mean_length_frames } => {
                 // The stay in the bad state is geometric with mean 1 / bad_to_good, and the share of

@@ -77,11 +77,12 @@ mod tests {
     #[test]
     fn steps_come_by_time_then_by_rank_then_in_the_order_in_which_they_were_added() {
         let mut schedule = Schedule::new();
-        for (at, rank, step) in [(5, 1, 'c'), (3, 1, 'b'), (5, 1, 'd'), (3, 0, 'a')] {
+        let later = ('d'..='m').map(|step| (5, 1, step));
+        for (at, rank, step) in [(5, 1, 'c'), (3, 1, 'b'), (3, 0, 'a')].into_iter().chain(later) {
             schedule.add_ranked(Exact::from_nanos(at), rank, step);
         }
         assert_eq!(schedule.next_at(), Some(Exact::from_nanos(3)));
         let steps: String = std::iter::from_fn(|| schedule.pop()).map(|(_, step)| step).collect();
-        assert_eq!(steps, "abcd");
+        assert_eq!(steps, "abcdefghijklm");
     }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use lanlab_medium::{Event, Loss, Medium, PortCounts, Topology};
+use lanlab_medium::{Counts, Destination, Event, Loss, Medium, Offer, PortCounts, Topology};
 use support::{at, frame, plan, run_to_end};
 
 #[test]
@@ -45,8 +45,12 @@ fn a_frame_is_given_up_after_sixteen_attempts_and_all_its_copies_count() {
     // Sixty saturated stations: some frame collides sixteen times soon.
     let ports = 60;
     let mut medium = Medium::new(&plan(Topology::Bus, ports, 25_600), 1).unwrap();
+    let to_all = |port: u16| {
+        let (ticket, destination) = (port.into(), Destination::All);
+        Offer { ticket, wire_bytes: 1526, destination }
+    };
     for port in 0..ports {
-        medium.offer(at(0), port, frame(u32::from(port), 1526, (port + 1) % ports));
+        medium.offer(at(0), port, to_all(port));
     }
     let given_up = loop {
         let due = medium.poll_timeout().expect("stations that always have a frame");
@@ -59,7 +63,7 @@ fn a_frame_is_given_up_after_sixteen_attempts_and_all_its_copies_count() {
                     lost = Some(ticket as usize);
                 }
                 Event::Free(port) if lost.is_none() => {
-                    medium.offer(event_at, port, frame(port.into(), 1526, (port + 1) % ports));
+                    medium.offer(event_at, port, to_all(port));
                 }
                 _ => {}
             }
@@ -69,9 +73,30 @@ fn a_frame_is_given_up_after_sixteen_attempts_and_all_its_copies_count() {
         }
     };
     let PortCounts { lost_excessive_collisions, collisions, .. } = medium.counts().ports[given_up];
-    assert_eq!(lost_excessive_collisions, 1);
+    assert_eq!(lost_excessive_collisions, u64::from(ports) - 1);
     assert!(collisions >= 16, "{collisions}");
     assert!(medium.is_free(given_up as u16));
+}
+
+#[test]
+fn the_counts_of_all_ports_are_added_each_for_itself() {
+    let counted = |step: u64| PortCounts {
+        offered_frames: step,
+        offered_wire_bytes: 100 * step,
+        offered_copies: 50 * step,
+        delivered_copies: 30 * step,
+        delivered_wire_bytes: 3_000 * step,
+        lost_chance: 2 * step,
+        lost_excessive_collisions: 3 * step,
+        lost_switch_queue: 4 * step,
+        collisions: 5 * step,
+        deferrals: 6 * step,
+        busy_ns: 7 * step,
+    };
+    let counts = Counts { ports: [1, 10, 100].map(counted).to_vec(), busy_ns: 0, collisions: 0 };
+    assert_eq!(counts.total(), counted(111));
+    // 50 copies less 30, 2, 3 and 4; 100 bytes without a preamble of 8.
+    assert_eq!((counted(2).copies_in_flight(), counted(2).offered_bytes()), (2 * 11, 2 * 92));
 }
 
 #[test]

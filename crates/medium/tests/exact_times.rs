@@ -152,9 +152,53 @@ fn a_full_output_of_a_switch_drops_the_copy_and_says_so() {
 }
 
 #[test]
+fn room_that_a_frame_has_left_in_a_switch_is_there_for_the_next() {
+    let plan = Plan { switch_queue_bytes: SHORTEST + 12, ..plan(Topology::Switch, 3, 0) };
+    let mut medium = Medium::new(&plan, 1).unwrap();
+    for round in 0..4 {
+        let now = at(round * 1_000_000);
+        medium.offer(now, 0, frame(0, SHORTEST, 2));
+        medium.offer(now, 1, frame(1, SHORTEST, 2));
+        run_to_end(&mut medium);
+    }
+    let total = medium.counts().total();
+    assert_eq!((total.delivered_copies, total.lost_switch_queue), (8, 0));
+}
+
+/// Two ports begin at once and collide once: who draws no slot sends, and the other after it.
+#[test]
+fn a_bus_asks_for_no_time_at_which_nothing_happens() {
+    let woken = (0..).find_map(|seed| {
+        let mut medium = Medium::new(&plan(Topology::Bus, 2, 2_500), seed).unwrap();
+        for port in [0, 1] {
+            medium.offer(at(0), port, frame(port.into(), 1526, 1 - port));
+        }
+        let mut woken = Vec::new();
+        while let Some(due) = medium.poll_timeout() {
+            woken.push(due.as_nanos());
+            medium.handle_timeout(due);
+        }
+        (medium.counts().collisions == 1).then_some(woken)
+    });
+    // Each carrier is heard 2.5 µs later. 64 bits of preamble, 32 of jam; a slot of 512, and a gap of 96.
+    let jam_end = 6_400 + 3_200;
+    let first = jam_end + 2_500 + 9_600;
+    let first_end = first + 1_220_800;
+    let second = first_end + 2_500 + 9_600;
+    let second_end = second + 1_220_800;
+    let expected = [
+        [2_500, jam_end, jam_end + 2_500],
+        [first, first + 2_500, jam_end + 51_200],
+        [first_end, first_end + 2_500, second],
+        [second + 2_500, second_end, second_end + 2_500],
+    ];
+    assert_eq!(woken, Some(expected.concat()));
+}
+
+#[test]
 fn a_frame_for_an_address_that_nobody_has_takes_its_time_and_reaches_nobody() {
     for topology in [Topology::Cable, Topology::Switch, Topology::Bus] {
-        for unused in [0, 300] {
+        for unused in [0, 2, 300] {
             let mut medium = Medium::new(&plan(topology, 2, 0), 1).unwrap();
             medium.offer(at(0), 0, frame(5, SHORTEST, unused));
             let events = run_to_end(&mut medium);

@@ -119,6 +119,28 @@ fn losses_are_named_by_their_place() {
     assert_eq!((report.lost_chance_frames, report.delivered_frames), (0, total.delivered_copies));
 }
 
+/// Saturated ports of a cable: a frame of 64 bytes takes 57.6 µs, and with its gap 67.2 µs.
+#[test]
+fn what_happens_at_the_ends_of_a_measurement_is_within_it() {
+    let (frame_ns, next_ns) = (57_600, 67_200);
+    for (loss, lost) in [(LossPlan::Never, 0), (LossPlan::Random { ratio: 1.0 }, 10)] {
+        let plan = LoadPlan {
+            arrivals: Arrivals::Saturated,
+            frames: vec![FrameShare { frame_bytes: 64, weight: 1.0 }],
+            warmup_ns: frame_ns + 5 * next_ns,
+            ..load(Plan { loss, ..cable() }, 1.0, 1)
+        };
+        let mut load = Load::new(plan, 1).unwrap();
+        load.run_until(at(frame_ns + 9 * next_ns));
+        let report = load.report();
+        // The sixth to the tenth frame of both.
+        assert_eq!((report.delivered_frames, report.lost_chance_frames), (10 - lost, lost));
+        load.run_until(at(frame_ns + 10 * next_ns - 1));
+        assert_eq!(load.report().delivered_frames, 10 - lost);
+        assert_eq!(load.report().measured_ns, 5 * next_ns - 1);
+    }
+}
+
 #[test]
 fn a_load_that_cannot_be_is_refused_with_what_is_allowed() {
     let good = load(cable(), 0.5, 1);

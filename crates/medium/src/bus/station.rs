@@ -18,8 +18,6 @@ pub(super) struct Station {
     pub(super) generation: u32,
     /// Its own carriers that have not yet ended at the others.
     pub(super) own_carriers: u16,
-    /// Whether the bus keeps this state; else it is that of the listener.
-    pub(super) is_kept: bool,
 }
 
 /// State of the station's frame.
@@ -56,7 +54,6 @@ impl Station {
             random,
             generation: 0,
             own_carriers: 0,
-            is_kept: false,
         }
     }
 
@@ -96,6 +93,5 @@ impl Station {
     /// Take over what the listener has heard.
     pub(super) fn take_over(&mut self, listener: (u16, Deference)) {
         (self.heard, self.deference) = listener;
-        self.is_kept = true;
     }
 }

@@ -105,6 +105,7 @@ fn the_bus_is_the_standards_processes_bit_by_bit() {
         (15, 256, 0),
         (15, 256, 20_000),
         (60, 64, 3_000),
+        (60, 256, 400),
     ]
     .into_iter()
     .enumerate()
