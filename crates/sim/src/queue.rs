@@ -67,3 +67,20 @@ impl PartialEq for Entry {
 }
 
 impl Eq for Entry {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_comes_first_and_of_the_same_time_the_one_added_first() {
+        let mut queue = EventQueue::default();
+        let times = [5, 3, 5, 5, 3, 5, 5, 5, 3];
+        for (host, at) in (0..).zip(times) {
+            queue.add(Instant::from_nanos(at), host, What::AdapterReady);
+        }
+        assert_eq!(queue.next_at(), Some(Instant::from_nanos(3)));
+        let hosts: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, host, _)| host).collect();
+        assert_eq!(hosts, [1, 4, 8, 0, 2, 3, 5, 6, 7]);
+    }
+}

@@ -1,13 +1,14 @@
 //! What files cost on a simulated machine: hits, misses, reading ahead, writing behind, and one at a time.
 #![cfg(feature = "services")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
-use lanlab_sim::file_service::{DiskPlan, Store, StoreFacts, StorePlan};
+use lanlab_sim::file_service::{Contents, DiskPlan, ServedFiles, Store, StoreFacts, StorePlan};
 use lanlab_sim::{Bounds, Cost, Ended};
+use lanlab_stack::files::{FileAnswer, FileCall, Handle, Presence};
 use lanlab_units::Instant;
 
 #[path = "support/stores.rs"]
@@ -80,6 +81,55 @@ fn what_is_read_ahead_comes_while_the_client_does_something_else() {
     assert_eq!(facts.misses, 1);
 }
 
+/// Four blocks ahead of the one that is read, in a file of twelve whose last is cut: of each access the first block is
+/// waited for, and those behind it come at the same time.
+#[test]
+fn blocks_are_read_ahead_when_half_of_those_ahead_are_used_up_and_none_behind_the_end() {
+    let ahead = StorePlan { cache_blocks: 32, read_ahead_blocks: 4, ..plan() };
+    let (_, facts) = used(ahead, |store| async move {
+        let mut ended_ms = Vec::new();
+        for block in 0..12 {
+            store.read(0, FILE, 12 * BLOCK - 100, block * BLOCK, BLOCK - 100).await;
+            ended_ms.push(store.host().now().as_nanos() / MS);
+        }
+        // 0 to 4 are read for 0, 5 to 7 when 3 is there, 8 to 10 when 6 is, and 11 when 10 is.
+        assert_eq!(ended_ms, [1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4]);
+    });
+    let StoreFacts { disk, hits, misses, .. } = facts;
+    assert_eq!((disk.accesses, disk.sectors, hits, misses), (4, 12 * 8, 11, 1));
+    // What is there is not read once more: 2 to 6, then 0 and 1.
+    let (_, facts) = used(ahead, |store| async move {
+        for block in [2, 0] {
+            store.read(0, FILE, SIZE, block * BLOCK, BLOCK).await;
+        }
+    });
+    assert_eq!((facts.disk.accesses, facts.disk.sectors, facts.misses), (2, 7 * 8, 2));
+}
+
+/// A disk of one head and 100 sectors a turn of 10 ms, whose arm takes 1 ms.
+#[test]
+fn names_lie_on_the_first_track_and_files_behind_it() {
+    let disk =
+        DiskPlan { heads: 1, turn_ns: 10 * MS, seek_each_ns: MS, overhead_ns: 0, ..plan().disk };
+    let plan = StorePlan { name_sectors: 102, change_sectors: 2, disk, ..plan() };
+    let (_, facts) = used(plan, |store| async move {
+        let mut ended_us = Vec::new();
+        let now_us = || store.host().now().as_nanos() / 1_000;
+        store.look().await;
+        ended_us.push(now_us());
+        store.read(0, FILE, SIZE, 0, BLOCK).await;
+        ended_us.push(now_us());
+        store.change().await;
+        ended_us.push(now_us());
+        store.read(0, FILE, SIZE, BLOCK, BLOCK).await;
+        ended_us.push(now_us());
+        // The whole track and two of its sectors again; the first eight of the next; two; eight behind the eight.
+        assert_eq!(ended_us, [10_200, 20_800, 30_200, 41_600]);
+    });
+    assert_eq!((facts.disk.accesses, facts.disk.sectors), (102 + 1 + 2 + 1, 102 + 8 + 2 + 8));
+    assert_eq!(facts.disk.seek_ns, 3 * MS);
+}
+
 #[test]
 fn a_write_is_answered_from_the_disk_or_before() {
     let writing = |store: Store| async move {
@@ -111,6 +161,37 @@ fn no_more_waits_than_may() {
         }
     });
     assert!(took_ms > 0.0 && facts.disk.accesses >= 4, "{took_ms} {facts:?}");
+}
+
+/// Each of five blocks is a millisecond's access, as none lies next to another.
+#[test]
+fn more_than_half_of_what_may_wait_is_written_at_once_and_less_after_its_time() {
+    let behind = StorePlan { cache_blocks: 64, write_behind_blocks: 8, ..plan() };
+    let (_, facts) = used(behind, |store| async move {
+        let clock = store.host().clock().clone();
+        for block in [0, 2, 4, 6] {
+            store.write(0, FILE, block * BLOCK, BLOCK).await;
+        }
+        clock.sleep_until(Instant::from_nanos(50 * MS)).await;
+        assert_eq!(store.facts().disk.accesses, 0);
+        store.write(0, FILE, 8 * BLOCK, BLOCK).await;
+        clock.sleep_until(Instant::from_nanos(52 * MS + MS / 2)).await;
+        assert_eq!((store.facts().disk.accesses, store.facts().dirty_blocks), (3, 2));
+        clock.sleep_until(Instant::from_nanos(56 * MS)).await;
+    });
+    assert_eq!((facts.disk.accesses, facts.dirty_blocks), (5, 0));
+}
+
+#[test]
+fn an_access_writes_sixteen_blocks_at_most() {
+    for (blocks, accesses) in [(16, 1), (17, 2)] {
+        let behind = StorePlan { cache_blocks: 64, write_behind_blocks: 64, ..plan() };
+        let (_, facts) = used(behind, move |store| async move {
+            store.write(0, FILE, 0, blocks * BLOCK).await;
+            store.host().clock().sleep_until(Instant::from_nanos(150 * MS)).await;
+        });
+        assert_eq!((facts.disk.accesses, facts.disk.sectors), (accesses, blocks * 8));
+    }
 }
 
 /// Eight writes to a block: seven are gathered, and the one that fills it waits for the disk.
@@ -325,4 +406,137 @@ fn a_server_that_overlaps_works_for_one_while_the_disk_does_for_the_other() {
         });
         assert_eq!(took_ms.round() as u64, expected_ms, "overlaps: {overlaps}");
     }
+}
+
+/// The answer is on its way when the processor, which has 5 ms to do, has nothing else left.
+#[test]
+fn who_does_one_thing_at_a_time_begins_the_next_when_the_answer_is_on_its_way() {
+    let (took_ms, _) = used(StorePlan { overlaps: false, ..plan() }, |store| async move {
+        let host = store.host().clone();
+        let turn = store.turn().await;
+        let worker = host.clone();
+        host.spawn("work", async move { worker.compute(5 * MS).await });
+        store.answered(turn);
+        store.turn().await;
+    });
+    assert_eq!((took_ms * 1e6).round() as u64, 5 * MS + 1);
+}
+
+#[test]
+fn a_store_that_there_cannot_be_is_refused() {
+    let world = world();
+    let refused = |plan| Store::new(world.host(0), plan).err().map(|bad| bad.to_string());
+    for (block_bytes, found) in [(512, None), (0, Some(0)), (256, Some(256)), (513, Some(513))] {
+        let text = |found| format!("`block_bytes`: found {found}; allowed: whole sectors of 512");
+        assert_eq!(refused(StorePlan { block_bytes, ..plan() }), found.map(text));
+    }
+    let disk = DiskPlan { heads: 0, ..plan().disk };
+    let text = "`heads`: found 0; allowed: 1 to 65536";
+    assert_eq!(refused(StorePlan { disk, ..plan() }), Some(text.to_owned()));
+}
+
+/// 1 ms to open, 2 to close, 8 to read, 16 to write and 4 for all else; 3 sectors to find a name and 5 to change one, of
+/// which each takes 1 ms, as does a block.
+#[test]
+fn a_served_call_costs_what_it_is() {
+    let ms = |ms: u64| Cost { each_ns: ms * MS, per_byte_ps: 0 };
+    let plan = StorePlan {
+        open: ms(1),
+        close: ms(2),
+        read: ms(8),
+        write: ms(16),
+        other: ms(4),
+        name_sectors: 3,
+        change_sectors: 5,
+        ..plan()
+    };
+    let mut contents = Contents::new(1 << 20, Rc::new(|_| None));
+    let path = |name: &str| vec![name.to_owned()];
+    contents.put_bytes(&path("old"), &[1; 100]).unwrap();
+    let contents = Rc::new(RefCell::new(contents));
+    used(plan, move |store| async move {
+        let mut files = ServedFiles::new(contents, store.clone(), 1);
+        let open = |name: &str, presence, truncate| FileCall::Open {
+            path: path(name),
+            read: true,
+            write: true,
+            presence,
+            truncate,
+        };
+        let read = |handle| FileCall::Read { handle, offset: 50, count: 100 };
+        let write = |handle| FileCall::Write { handle, offset: 0, data: 0..4096 };
+        let close = |handle| FileCall::Close { handle };
+        // Handles are numbered with the files.
+        let [old, new, emptied, none] = [2, 4, 5, 99].map(Handle);
+        let (look, change) = (4 + 3, 4 + 5);
+        let list = FileCall::List { path: vec![], after: String::new(), most: 9 };
+        let change_old =
+            FileCall::Change { path: path("old"), modified_s: Some(1), is_read_only: None };
+        for (call, took_ms) in [
+            (FileCall::Look { path: path("old") }, look),
+            (list, look),
+            (FileCall::Space, look),
+            (open("old", Presence::Old, false), 1 + 3),
+            (open("new", Presence::New, false), 1 + 3 + 5),
+            (open("old", Presence::Old, true), 1 + 3 + 5),
+            // It is empty now, and nothing is read.
+            (read(old), 8),
+            (write(new), 16 + 1),
+            (read(new), 8 + 1),
+            (FileCall::Flush { handle: new }, 4),
+            (close(new), 2 + 5),
+            (close(old), 2),
+            (FileCall::SetSize { handle: emptied, size_bytes: 9 }, change),
+            (change_old, change),
+            (FileCall::Rename { from: path("old"), to: path("older") }, change),
+            (FileCall::MakeDirectory { path: path("d") }, change),
+            (FileCall::RemoveDirectory { path: path("d") }, change),
+            (FileCall::Remove { path: path("new") }, change),
+        ] {
+            let began = store.host().now();
+            let answer = files.call(call.clone(), &mut vec![7; 4096]).await;
+            assert!(!matches!(answer, FileAnswer::Refused(_)), "{call:?}: {answer:?}");
+            let took_ns = store.host().now().nanos_since(began);
+            assert_eq!(took_ns, took_ms * MS, "{call:?}");
+        }
+        // To refuse a call takes the look for its name.
+        for call in [
+            FileCall::Look { path: path("missing") },
+            open("missing", Presence::Old, false),
+            read(none),
+            write(none),
+            FileCall::Remove { path: path("missing") },
+            FileCall::MakeDirectory { path: path("older") },
+        ] {
+            let began = store.host().now();
+            let answer = files.call(call.clone(), &mut vec![7; 4096]).await;
+            assert!(matches!(answer, FileAnswer::Refused(_)), "{call:?}: {answer:?}");
+            assert_eq!(store.host().now().nanos_since(began), look * MS, "{call:?}");
+        }
+    });
+}
+
+/// What waits to be written of a file that a client removes is never written.
+#[test]
+fn a_file_that_is_removed_by_a_call_leaves_the_cache() {
+    let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
+    let contents = Rc::new(RefCell::new(Contents::new(1 << 20, Rc::new(|_| None))));
+    let (_, facts) = used(behind, |store| async move {
+        let mut files = ServedFiles::new(contents, store.clone(), 1);
+        let path = vec!["file".to_owned()];
+        let open = FileCall::Open {
+            path: path.clone(),
+            read: true,
+            write: true,
+            presence: Presence::New,
+            truncate: false,
+        };
+        let opened = files.call(open, &mut vec![]).await;
+        let FileAnswer::Opened { handle, .. } = opened else { panic!("{opened:?}") };
+        let write = FileCall::Write { handle, offset: 0, data: 0..4096 };
+        files.call(write, &mut vec![7; 4096]).await;
+        assert_eq!(store.facts().dirty_blocks, 1);
+        files.call(FileCall::Remove { path }, &mut vec![]).await;
+    });
+    assert_eq!((facts.dirty_blocks, facts.disk.sectors), (0, 0));
 }

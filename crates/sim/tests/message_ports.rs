@@ -6,9 +6,9 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 
 use lanlab_sessions::MessagePort as _;
-use lanlab_sim::file_service::{ByteStream, NETBIOS_PORT, SimulatedPort};
+use lanlab_sim::file_service::{ByteStream, Carriage, NETBIOS_PORT, SimulatedPort, connect};
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
-use lanlab_sim::{Bounds, Ended, World, mac_of};
+use lanlab_sim::{Bounds, Cost, Ended, Machine, World, mac_of};
 use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
@@ -25,7 +25,11 @@ const FAR: Bounds = Bounds { events: 1_000_000, until: Instant::from_nanos(100_0
 
 /// A server and a client, each with a station of NBF.
 fn world() -> World<HostNode> {
-    two_machines(|host, ip| {
+    world_of(&Machine::without_costs("pc"))
+}
+
+fn world_of(machine: &Machine) -> World<HostNode> {
+    two_machines(machine, |host, ip| {
         let is_server = host == 0;
         let (name, kind) =
             if is_server { ("SERVER", suffix::SERVER) } else { ("PC", suffix::WORKSTATION) };
@@ -159,4 +163,89 @@ fn a_stream_that_is_dropped_is_over_for_its_peer() {
     });
     assert_eq!(world.run(&FAR), Ended::ProgramsDone);
     assert_eq!(task.take(), Some(0));
+}
+
+/// 1 ms and 1 µs a byte to send, twice as much to receive.
+fn costly() -> Machine {
+    Machine {
+        send_call: Cost { each_ns: 1_000_000, per_byte_ps: 1_000_000 },
+        receive_call: Cost { each_ns: 2_000_000, per_byte_ps: 2_000_000 },
+        ..Machine::without_costs("costly")
+    }
+}
+
+/// RFC 1002, 4.3: a request of 72 bytes, and 4 before each message. The port's calls cost what its messages have, those
+/// of a stream what goes over it.
+#[test]
+fn over_tcp_calls_cost_their_bytes_and_a_port_that_is_dropped_is_the_end() {
+    let world = world_of(&costly());
+    let (server, client) = (world.host(0), world.host(1));
+    server.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
+    let task = server.clone().spawn("server", async move {
+        let mut stream = ByteStream::accept(&server, NETBIOS_PORT).await;
+        server.clock().sleep_ns(SECOND_NS).await;
+        let mut came = [0; 1_000];
+        let count = poll_fn(|cx| stream.poll_read(cx, &mut came)).await.unwrap();
+        let message = [&[0, 0, 0, 100][..], &[1; 30], &[2; 70]].concat();
+        assert_eq!((count, &came[72..count]), (176, &message[..]));
+        let answer = b"\x82\0\0\0\0\0\0\x03abc";
+        assert_eq!(poll_fn(|cx| stream.poll_write(cx, answer)).await.unwrap(), answer.len());
+        assert_eq!(poll_fn(|cx| stream.poll_read(cx, &mut came)).await.unwrap(), 0);
+        server.cpu().program_ns
+    });
+    let other = client.clone().spawn("client", async move {
+        let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
+        let mut port = connect(&client, Carriage::Tcp, "SERVER", address).await.unwrap();
+        poll_fn(|cx| port.poll_send(cx, [&[1; 30], &[2; 70]])).await.unwrap();
+        let mut message = vec![7; 9];
+        poll_fn(|cx| port.poll_receive(cx, &mut message)).await.unwrap();
+        assert_eq!(message, b"abc");
+        drop(port);
+        client.clock().sleep_ns(10 * SECOND_NS).await;
+        client.cpu().program_ns
+    });
+    assert_eq!(world.run(&FAR), Ended::ProgramsDone);
+    assert_eq!(task.take(), Some(2_352_000 + 1_011_000));
+    assert_eq!(other.take(), Some(1_100_000 + 2_006_000));
+}
+
+#[test]
+fn over_frames_calls_cost_their_bytes_and_a_port_that_is_dropped_is_the_end() {
+    let world = world_of(&costly());
+    let (server, client) = (world.host(0), world.host(1));
+    let task = server.clone().spawn("server", async move {
+        let accept = |node: &mut HostNode, _| node.station.as_mut().unwrap().accept();
+        let (session, facts) = loop {
+            if let Some(accepted) = server.with_node(accept) {
+                break accepted;
+            }
+            server.clock().sleep_ns(SECOND_NS).await;
+        };
+        let mut port = SimulatedPort::of_session(server.clone(), session, facts);
+        let mut message = Vec::new();
+        poll_fn(|cx| port.poll_receive(cx, &mut message)).await.unwrap();
+        assert_eq!(message, [[1; 30].as_slice(), &[2; 70]].concat());
+        let cpu_ns = server.cpu().program_ns;
+        let ended = poll_fn(|cx| port.poll_receive(cx, &mut message)).await.unwrap_err();
+        assert_eq!(ended.kind(), ErrorKind::UnexpectedEof);
+        let not_sent = poll_fn(|cx| port.poll_send(cx, [&[1], &[]])).await.unwrap_err();
+        assert_eq!(not_sent.kind(), ErrorKind::NotConnected);
+        cpu_ns
+    });
+    let other = client.clone().spawn("client", async move {
+        let carriage = Carriage::Frames(CarrierKind::Nbf);
+        let address = SocketAddr::new(addresses_of(0)[0], NETBIOS_PORT);
+        let mut port = connect(&client, carriage, "SERVER", address).await.unwrap();
+        poll_fn(|cx| port.poll_send(cx, [&[1; 30], &[2; 70]])).await.unwrap();
+        let cpu_ns = client.cpu().program_ns;
+        client.clock().sleep_ns(10 * SECOND_NS).await;
+        let longer = vec![0; port.facts().longest_message as usize + 1];
+        let not_sent = poll_fn(|cx| port.poll_send(cx, [&longer, &[]])).await.unwrap_err();
+        assert_eq!(not_sent.kind(), ErrorKind::InvalidInput);
+        drop(port);
+        client.clock().sleep_ns(10 * SECOND_NS).await;
+        cpu_ns
+    });
+    assert_eq!(world.run(&FAR), Ended::ProgramsDone);
+    assert_eq!((task.take(), other.take()), (Some(2_200_000), Some(1_100_000)));
 }

@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lanlab_medium::{Plan, Topology};
-use lanlab_sim::{Bounds, Cost, Ended, Key, Machine, Node, World, WorldPlan, mac_of};
+use lanlab_sim::{
+    Bounds, Cost, CpuFacts, Ended, HostFacts, Key, Machine, Node, World, WorldPlan, mac_of,
+};
 use lanlab_units::Instant;
 
 use support::{BOUNDS, MILLISECOND_NS, SECOND_NS, medium, receive, send, world};
@@ -259,4 +261,55 @@ fn the_memory_of_a_world_is_that_of_all_frames_that_it_can_hold() {
     assert_eq!(plan(7_200, 0), least + 2 * 100 * 2048);
     assert_eq!(plan(0, SECOND_NS), least + 2 * 17_361 * 2048);
     assert!(plan(u32::MAX, u64::MAX) > 1 << 60);
+}
+
+/// Of 20 ms of work 10 are done when the host stops for 5.
+#[test]
+fn a_host_that_stops_goes_on_where_it_was_and_its_stop_is_no_work() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let host = world.host(0);
+    host.freeze(10 * MILLISECOND_NS, 5 * MILLISECOND_NS);
+    let ended = host.clone().spawn("work", async move {
+        host.compute(20 * MILLISECOND_NS).await;
+        host.now().as_nanos()
+    });
+    let counted = |ended: &Ended, stands_ms: u64, worked_ms: u64, until_ms: u64| {
+        let until = Instant::from_nanos(until_ms * MILLISECOND_NS);
+        assert_eq!(world.run(&Bounds { until, ..BOUNDS }), *ended);
+        let HostFacts { cpu, frozen_ns, .. } = world.facts().hosts.swap_remove(0);
+        let program_ns = worked_ms * MILLISECOND_NS;
+        let expected = CpuFacts { interrupt_ns: 0, protocol_ns: 0, program_ns };
+        assert_eq!((cpu, frozen_ns), (expected, stands_ms * MILLISECOND_NS));
+    };
+    counted(&Ended::Time, 0, 9, 9);
+    counted(&Ended::Time, 2, 10, 12);
+    counted(&Ended::Time, 5, 11, 16);
+    counted(&Ended::ProgramsDone, 5, 20, 99);
+    assert_eq!(ended.take(), Some(25 * MILLISECOND_NS));
+}
+
+#[test]
+fn work_that_is_not_waited_for_goes_on_and_the_next_comes_after_it() {
+    let world =
+        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let host = world.host(0);
+    let ended = host.clone().spawn("work", async move {
+        let mut ended_ms = Vec::new();
+        for _ in 0..3 {
+            let mut given_up = Box::pin(host.compute(10 * MILLISECOND_NS));
+            let once = std::future::poll_fn(|context| {
+                assert!(given_up.as_mut().poll(context).is_pending());
+                std::task::Poll::Ready(())
+            });
+            once.await;
+            drop(given_up);
+            host.compute(5 * MILLISECOND_NS).await;
+            ended_ms.push(host.now().as_nanos() / MILLISECOND_NS);
+        }
+        ended_ms
+    });
+    assert_eq!(world.run(&BOUNDS), Ended::ProgramsDone);
+    assert_eq!(ended.take(), Some(vec![15, 30, 45]));
+    assert_eq!(world.facts().hosts[0].cpu.program_ns, 45 * MILLISECOND_NS);
 }

@@ -104,3 +104,18 @@ pub fn tcp_facts(counted: &ConnectionFacts) -> TcpFacts {
         send_buffer_limited_ns: 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_for_its_acknowledgement_is_not_acknowledged() {
+        let counted = ConnectionFacts {
+            accepted_bytes: 700,
+            unacknowledged_bytes: 200,
+            ..Default::default()
+        };
+        assert_eq!(tcp_facts(&counted).acknowledged_bytes, 500);
+    }
+}

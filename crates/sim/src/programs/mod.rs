@@ -13,6 +13,8 @@ pub(crate) mod keys;
 mod node;
 mod station;
 pub mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use connection::tcp_facts;
 pub use cpu_meter::HostCpuMeter;

@@ -2,7 +2,7 @@
 
 use lanlab_sim::file_service::{DiskPlan, Order, StorePlan};
 use lanlab_sim::programs::HostNode;
-use lanlab_sim::{Cost, World};
+use lanlab_sim::{Cost, Machine, World};
 
 #[path = "two_machines.rs"]
 mod two_machines;
@@ -50,5 +50,5 @@ pub fn plan() -> StorePlan {
 
 /// Two machines, of which the first one has the store.
 pub fn world() -> World<HostNode> {
-    two_machines(|_, ip| HostNode::of_ip(ip))
+    two_machines(&Machine::without_costs("pc"), |_, ip| HostNode::of_ip(ip))
 }

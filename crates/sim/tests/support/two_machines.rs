@@ -5,8 +5,11 @@ use lanlab_sim::programs::{HostNode, IpNode};
 use lanlab_sim::{HostId, Machine, World, WorldPlan};
 use lanlab_stack::ip::TcpProfile;
 
-/// The world of both, without costs; each has what `node` makes of its number and its IP.
-pub fn two_machines(node: impl Fn(HostId, IpNode) -> HostNode) -> World<HostNode> {
+/// The world of both, which cost what this machine does; each has what `node` makes of its number and its IP.
+pub fn two_machines(
+    machine: &Machine,
+    node: impl Fn(HostId, IpNode) -> HostNode,
+) -> World<HostNode> {
     let medium = Plan {
         topology: Topology::Cable,
         rate_bps: Some(10_000_000),
@@ -24,7 +27,8 @@ pub fn two_machines(node: impl Fn(HostId, IpNode) -> HostNode) -> World<HostNode
         delayed_ack_ns: None,
         nagle: true,
     };
-    let machines = ["server", "client"].map(Machine::without_costs).to_vec();
+    let machines =
+        ["server", "client"].map(|name| Machine { name: name.into(), ..machine.clone() });
     let of_host = |host, _| node(host, IpNode::new(host, 2, tcp, 1));
-    World::new(&WorldPlan { medium, machines }, 1, of_host).unwrap()
+    World::new(&WorldPlan { medium, machines: machines.to_vec() }, 1, of_host).unwrap()
 }

@@ -153,3 +153,111 @@ fn each_file_has_a_number_of_its_own_and_its_size_and_a_directory_has_none() {
     assert_eq!(files, [(number("d/f"), 700), (number("b"), 30)].into());
     assert_eq!(files.len(), 2);
 }
+
+#[test]
+fn the_room_that_is_free_is_what_files_have_left() {
+    let mut contents = contents();
+    let free = |contents: &mut Contents, used: u64| {
+        let total_bytes = 1 << 20;
+        let space = FileAnswer::Space { total_bytes, free_bytes: total_bytes - used };
+        assert_eq!(contents.carry_out(FileCall::Space, &mut Vec::new()), space);
+    };
+    contents.put(&names("d/f"), 700).unwrap();
+    contents.put_bytes(&names("b"), &[1; 30]).unwrap();
+    free(&mut contents, 730);
+    assert_eq!(contents.put(&names("big"), 1 << 20), Err(FileRefusal::NoSpace));
+    assert_eq!(contents.put_bytes(&names("big"), &[0; 1 << 20]), Err(FileRefusal::NoSpace));
+    let file = handle(&opened(&mut contents, "b", Presence::Old));
+    write(&mut contents, file, 20, &[2; 30]);
+    free(&mut contents, 750);
+    let mut size = |size_bytes| {
+        let call = FileCall::SetSize { handle: file, size_bytes };
+        assert_eq!(contents.carry_out(call, &mut Vec::new()), FileAnswer::Done);
+        free(&mut contents, 700 + size_bytes);
+    };
+    size(10);
+    size(90);
+    let path = names("d/f");
+    let (presence, truncate) = (Presence::Any, true);
+    let open = FileCall::Open { path, read: true, write: true, presence, truncate };
+    let opened = contents.carry_out(open, &mut Vec::new());
+    let FileAnswer::Opened { is_new: false, ref found, .. } = opened else { panic!("{opened:?}") };
+    assert_eq!(found.size_bytes, 0);
+    free(&mut contents, 90);
+    contents.carry_out(FileCall::Remove { path: names("b") }, &mut Vec::new());
+    free(&mut contents, 0);
+}
+
+#[test]
+fn a_directory_is_listed_in_parts_without_what_lies_in_those_below() {
+    let mut contents = contents();
+    for path in ["d/b", "d/a/x", "d/c", "d/a/y", "e", "d/B2"] {
+        contents.put_bytes(&names(path), &[1; 3]).unwrap();
+    }
+    let mut list = |path: &str, after: &str, most| {
+        let path = if path.is_empty() { Vec::new() } else { names(path) };
+        let call = FileCall::List { path, after: after.to_owned(), most };
+        let FileAnswer::Listed(found) = contents.carry_out(call, &mut Vec::new()) else { panic!() };
+        found.into_iter().map(|found| found.name).collect::<Vec<_>>()
+    };
+    assert_eq!(list("", "", 9), ["d", "e"]);
+    assert_eq!(list("D", "", 9), ["B2", "a", "b", "c"]);
+    assert_eq!(list("d", "", 2), ["B2", "a"]);
+    assert_eq!(list("d", "a", 2), ["b", "c"]);
+    assert_eq!(list("d/a", "", 9), ["x", "y"]);
+    assert!(list("d", "c", 9).is_empty());
+}
+
+#[test]
+fn what_is_renamed_takes_along_what_lies_in_it_and_what_is_open_of_it() {
+    let mut contents = contents();
+    for path in ["d/x", "d/s/y", "e"] {
+        contents.put_bytes(&names(path), path.as_bytes()).unwrap();
+    }
+    let file = handle(&opened(&mut contents, "d/s/y", Presence::Old));
+    let other = handle(&opened(&mut contents, "e", Presence::Old));
+    let rename = |contents: &mut Contents, from: &str, to: &str| {
+        let call = FileCall::Rename { from: names(from), to: names(to) };
+        contents.carry_out(call, &mut Vec::new())
+    };
+    let refused = FileAnswer::Refused;
+    assert_eq!(rename(&mut contents, "none", "n"), refused(FileRefusal::Missing));
+    assert_eq!(rename(&mut contents, "e", "D"), refused(FileRefusal::Exists));
+    assert_eq!(rename(&mut contents, "e", "f/e"), refused(FileRefusal::NoPath));
+    assert_eq!(rename(&mut contents, "d", "New"), FileAnswer::Done);
+    // Its own name in other letters is free.
+    assert_eq!(rename(&mut contents, "e", "E"), FileAnswer::Done);
+    assert_eq!(read(&mut contents, file, 0, 9), b"d/s/y");
+    assert_eq!((contents.size_bytes(file), contents.open_files()), (Some(5), 2));
+    assert_eq!(contents.number(other), contents.number_at(&names("e")));
+    assert_eq!(contents.number_at(&names("d/x")), None);
+    let look = |contents: &mut Contents, path: &str| {
+        let call = FileCall::Look { path: names(path) };
+        let FileAnswer::Found(found) = contents.carry_out(call, &mut Vec::new()) else { panic!() };
+        (found.name, found.size_bytes, found.is_directory)
+    };
+    assert_eq!(look(&mut contents, "new"), ("New".into(), 0, true));
+    assert_eq!(look(&mut contents, "new/S/Y"), ("y".into(), 5, false));
+    assert_eq!(look(&mut contents, "e"), ("E".into(), 1, false));
+    let close = FileCall::Close { handle: file };
+    assert_eq!(contents.carry_out(close, &mut Vec::new()), FileAnswer::Done);
+    assert_eq!((contents.open_files(), contents.number(file)), (1, None));
+    let flush = FileCall::Flush { handle: file };
+    assert_eq!(contents.carry_out(flush, &mut Vec::new()), refused(FileRefusal::Failed));
+}
+
+#[test]
+fn what_is_changed_of_a_file_is_found_and_the_rest_stays() {
+    let mut contents = contents();
+    contents.put_bytes(&names("b"), &[1; 3]).unwrap();
+    let mut seen = |modified_s, is_read_only| {
+        let call = FileCall::Change { path: names("b"), modified_s, is_read_only };
+        assert_eq!(contents.carry_out(call, &mut Vec::new()), FileAnswer::Done);
+        let look = FileCall::Look { path: names("b") };
+        let FileAnswer::Found(found) = contents.carry_out(look, &mut Vec::new()) else { panic!() };
+        (found.modified_s, found.is_read_only)
+    };
+    assert_eq!(seen(Some(77), None), (77, false));
+    assert_eq!(seen(None, Some(true)), (77, true));
+    assert_eq!(seen(Some(78), None), (78, true));
+}

@@ -59,6 +59,11 @@ fn assert_near(found: f64, expected: f64, ratio: f64) {
 }
 
 #[test]
+fn a_disk_has_the_bytes_of_all_its_sectors() {
+    assert_eq!((plan().sectors(), plan().bytes()), (41_820, 21_411_840));
+}
+
+#[test]
 fn random_accesses_take_the_mean_seek_and_half_a_turn() {
     let plan = plan();
     let mut random = Random::new(1, 0);
