@@ -166,7 +166,7 @@ fn the_room_that_is_free_is_what_files_have_left() {
     contents.put_bytes(&names("b"), &[1; 30]).unwrap();
     free(&mut contents, 730);
     assert_eq!(contents.put(&names("big"), 1 << 20), Err(FileRefusal::NoSpace));
-    assert_eq!(contents.put_bytes(&names("big"), &[0; 1 << 20]), Err(FileRefusal::NoSpace));
+    assert_eq!(contents.put_bytes(&names("big"), &vec![0; 1 << 20]), Err(FileRefusal::NoSpace));
     let file = handle(&opened(&mut contents, "b", Presence::Old));
     write(&mut contents, file, 20, &[2; 30]);
     free(&mut contents, 750);
