@@ -127,3 +127,79 @@ impl Facts {
         Err(format!("the small stack holds {held_bytes} bytes, above its {}", self.memory_bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_station_has_what_is_asked_for_and_the_usual_otherwise() {
+        let usual = TcpProfile::small(&Asked::default()).unwrap();
+        let expected = TcpProfile {
+            mss_bytes: None,
+            receive_buffer_bytes: 8_192,
+            send_buffer_bytes: 8_192,
+            send_rings: 2,
+            delayed_ack_ns: Some(200_000_000),
+            nagle: true,
+        };
+        assert_eq!(usual, expected);
+        let asked = Asked {
+            receive_buffer_bytes: Some(1_460),
+            send_buffer_bytes: Some(65_535),
+            mss_bytes: Some(536),
+            delayed_ack_ns: Some(0),
+            no_delay: true,
+        };
+        let expected = TcpProfile {
+            mss_bytes: Some(536),
+            receive_buffer_bytes: 1_460,
+            send_buffer_bytes: 65_535,
+            delayed_ack_ns: None,
+            nagle: false,
+            ..usual
+        };
+        assert_eq!(TcpProfile::small(&asked), Ok(expected));
+        let delayed = Asked { delayed_ack_ns: Some(1), ..asked };
+        assert_eq!(TcpProfile::small(&delayed).unwrap().delayed_ack_ns, Some(1));
+    }
+
+    #[test]
+    fn what_a_small_station_cannot_have_is_named_with_its_range() {
+        let asked = Asked::default();
+        for (asked, key, found, allowed) in [
+            (
+                Asked { receive_buffer_bytes: Some(1_459), ..asked },
+                "receive_buffer_bytes",
+                1_459,
+                1_460..=65_535,
+            ),
+            (
+                Asked { send_buffer_bytes: Some(65_536), ..asked },
+                "send_buffer_bytes",
+                65_536,
+                1_460..=65_535,
+            ),
+            (Asked { mss_bytes: Some(1_461), ..asked }, "mss_bytes", 1_461, 536..=1_460),
+            (
+                Asked { delayed_ack_ns: Some(499_000_001), ..asked },
+                "delayed_ack_ns",
+                499_000_001,
+                0..=499_000_000,
+            ),
+        ] {
+            assert_eq!(TcpProfile::small(&asked), Err(BadValue { key, found, allowed }));
+        }
+    }
+
+    #[test]
+    fn the_most_that_was_held_is_kept_and_more_than_the_bound_is_an_error() {
+        let tcp = TcpProfile::small(&Asked::default()).unwrap();
+        let mut facts = Facts::new(tcp, 1_000);
+        for (held, most) in [(900, 900), (1_000, 1_000), (10, 1_000)] {
+            assert_eq!((facts.holds(held), facts.held_bytes), (Ok(()), most));
+        }
+        let error = "the small stack holds 1001 bytes, above its 1000".to_owned();
+        assert_eq!((facts.holds(1_001), facts.held_bytes), (Err(error), 1_001));
+    }
+}

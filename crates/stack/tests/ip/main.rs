@@ -1,5 +1,6 @@
 //! Both ends of UDP and TCP over a cable of the offline medium.
 
+mod asking;
 mod half_open;
 mod limited;
 mod pair;

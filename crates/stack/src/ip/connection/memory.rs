@@ -51,3 +51,60 @@ impl Connection {
         self.unshown_bytes = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use lanlab_units::Instant;
+
+    use super::*;
+
+    const PROFILE: TcpProfile = TcpProfile {
+        mss_bytes: Some(1_000),
+        receive_buffer_bytes: 3_000,
+        send_buffer_bytes: 2_600,
+        send_rings: 2,
+        delayed_ack_ns: None,
+        nagle: true,
+    };
+    const OWN: usize = size_of::<Connection>() + size_of::<SocketStorage<'static>>();
+    const LIST_ENTRY: usize = size_of::<Vec<u8>>();
+
+    fn connection() -> Connection {
+        let [local, peer] = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 7)));
+        Connection::new(Instant::ZERO, local, peer, [2, 0, 0, 0, 0, 2], &PROFILE, 1)
+    }
+
+    #[test]
+    fn a_connection_holds_its_buffers_and_its_frames_until_it_is_released() {
+        let mut connection = connection();
+        // 5,200 bytes to send are six whole segments.
+        let rings = 3_000 + 6_000;
+        assert_eq!(connection.held_bytes(), OWN + rings);
+        // A frame to send, one that has come, two that are done with, and what is kept.
+        connection.device.sent = Vec::with_capacity(3);
+        connection.device.sent.push(Vec::with_capacity(700));
+        connection.device.received = Some(Vec::with_capacity(80));
+        connection.device.unused = Vec::with_capacity(5);
+        connection.device.unused.extend([Vec::with_capacity(60), Vec::with_capacity(40)]);
+        let frames = 8 * LIST_ENTRY + 700 + 80 + 60 + 40;
+        assert_eq!(connection.held_bytes(), OWN + rings + frames);
+        connection.kept = Some(VecDeque::with_capacity(900));
+        connection.looked_at = Vec::with_capacity(500);
+        assert_eq!(connection.held_bytes(), OWN + rings + frames + 900 + 500);
+        connection.release();
+        assert_eq!(connection.held_bytes(), OWN + 3 * LIST_ENTRY + 700 + 80);
+    }
+
+    #[test]
+    fn its_bound_has_what_was_received_twice_what_is_to_be_sent_and_five_frames() {
+        let most = |profile| Connection::most_bytes(&profile, 100) - OWN;
+        let frames = 5 * (LIST_ENTRY + 14 + 1_500);
+        assert_eq!(most(PROFILE), 2 * 3_000 + 1_500 + 100 + 2 * 2_600 + 1_000 + frames);
+        let long = TcpProfile { mss_bytes: None, ..PROFILE };
+        assert_eq!(most(long), most(PROFILE) + 500);
+        assert_eq!(ring_bytes(&PROFILE, 1_000), 6_000);
+        assert_eq!(ring_bytes(&PROFILE, 1_300), 5_200, "as it is");
+    }
+}

@@ -75,3 +75,83 @@ impl Interface {
             + connections * Connection::most_bytes(profile, read_bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, VecDeque};
+
+    use super::super::super::Config;
+    use super::*;
+
+    const PROFILE: TcpProfile = TcpProfile {
+        mss_bytes: None,
+        receive_buffer_bytes: 3_000,
+        send_buffer_bytes: 2_000,
+        send_rings: 2,
+        delayed_ack_ns: None,
+        nagle: true,
+    };
+    const LIST_ENTRY: usize = size_of::<Vec<u8>>();
+
+    #[test]
+    fn a_tree_has_nodes_of_11_entries_and_uses_5_of_each_at_least() {
+        let bytes = [0, 1, 4, 5, 9, 10].map(tree_bytes::<u64>);
+        let node = 11 * 8 + 128;
+        assert_eq!(bytes, [0, node, node, 2 * node, 2 * node, 3 * node]);
+        assert_eq!([0, 1, 4, 5, 8, 9].map(grown), [4, 4, 4, 8, 8, 16]);
+        // One for the ends, the timeouts, those without a program and the ports; one for neighbours.
+        let ends = size_of::<((u16, SocketAddr), usize)>();
+        let entries = ends + size_of::<(Instant, usize)>() + size_of::<usize>() + 2;
+        assert_eq!(trees_bytes(3, 0), 4 * 128 + 11 * entries);
+        assert_eq!(trees_bytes(0, 7), 2 * (128 + 11 * (17 + 6)));
+        assert_eq!(trees_bytes(3, 7), trees_bytes(3, 0) + trees_bytes(0, 7));
+    }
+
+    #[test]
+    fn an_interface_holds_its_lists_and_what_is_in_them() {
+        let address = |last: u8| IpAddr::from([10, 0, 0, last]);
+        let neighbours: BTreeMap<IpAddr, Mac> =
+            (2..9).map(|last| (address(last), [2; 6])).collect();
+        let mut interface = Interface::new(Config {
+            mac: [2, 0, 0, 0, 0, 1],
+            addresses: vec![address(1)],
+            neighbours,
+            tcp: PROFILE,
+            seed: 1,
+        });
+        let own = size_of::<Interface>() + trees_bytes(0, 7);
+        assert_eq!(interface.held_bytes(), own);
+        interface.sending = VecDeque::with_capacity(8);
+        interface.free = Vec::with_capacity(16);
+        interface.events = VecDeque::with_capacity(6);
+        let lists = 24 * size_of::<usize>() + 6 * size_of::<Event>();
+        assert_eq!(interface.held_bytes(), own + lists);
+        interface.resets = VecDeque::with_capacity(3);
+        interface.resets.push_back(Vec::with_capacity(100));
+        interface.unused = Vec::with_capacity(5);
+        interface.unused.extend([Vec::with_capacity(60), Vec::with_capacity(40)]);
+        let lists = lists + 8 * LIST_ENTRY + 200;
+        assert_eq!(interface.held_bytes(), own + lists);
+        interface.connections = Vec::with_capacity(5);
+        let [local, peer] = [1, 2].map(|last| SocketAddr::new(address(last), 7));
+        for _ in 0..2 {
+            let one = Connection::new(Instant::ZERO, local, peer, [2; 6], &PROFILE, 1);
+            interface.connections.push(one);
+        }
+        let connections = 3 * size_of::<Connection>() + 2 * interface.connections[0].held_bytes();
+        let trees = trees_bytes(2, 0);
+        assert_eq!(interface.held_bytes(), own + lists + connections + trees);
+    }
+
+    #[test]
+    fn its_bound_has_lists_that_have_grown_and_32_short_frames() {
+        let of_connections = trees_bytes(3, 7) + 3 * Connection::most_bytes(&PROFILE, 100);
+        // Room for six numbers of each of two lists, for twelve events, and for three connections.
+        let lists = 2 * 8 * size_of::<usize>()
+            + 16 * size_of::<Event>()
+            + size_of::<Connection>()
+            + 32 * (LIST_ENTRY + 160);
+        let expected = size_of::<Interface>() + lists + of_connections;
+        assert_eq!(Interface::most_bytes(&PROFILE, 3, 7, 100), expected);
+    }
+}
