@@ -1,6 +1,6 @@
 //! A link against the state tables of ISO/IEC 8802-2: PDUs by hand, answers by hand.
 
-use lanlab_stack::llc::{Ended, Event, Link, State};
+use lanlab_stack::llc::{Counts, Ended, Event, Link, State};
 use lanlab_stack::profile::{self, LinkProfile};
 use lanlab_units::Instant;
 use lanlab_wire::llc::{FrameReject, Reasons};
@@ -385,4 +385,433 @@ fn silence_is_ended_by_a_poll_after_ti() {
     give(&mut link, ms(30_001), &response(&[0x01, 0x01]));
     assert_eq!(link.poll_timeout(), Some(ms(60_001)));
     assert_eq!(link.counts().ti_expiries, 1);
+}
+
+/// A link in each state, with nothing to be sent.
+fn in_state(state: State) -> Link {
+    let mut link = match state {
+        State::Disconnected | State::Opening => link(profile::WINDOWS_NT.link),
+        State::Opened | State::Disconnecting | State::FrameRejectSent => open(),
+    };
+    match state {
+        State::Disconnected | State::Opened => {}
+        State::Opening => link.connect(ms(0)),
+        State::Disconnecting => link.disconnect(ms(0)),
+        // RR with N(R) 42, which was never sent.
+        State::FrameRejectSent => drop(link.handle_frame(ms(0), &response(&[0x01, 0x54]))),
+    }
+    sent(&mut link, ms(0));
+    events(&mut link);
+    assert_eq!(link.state(), state);
+    link
+}
+
+/// ISO/IEC 8802-2, 7.9.2: what each U frame and a supervisory one do in each state. What fits no state is counted.
+#[test]
+fn every_frame_does_in_every_state_what_the_tables_say() {
+    use State::{Disconnected, Disconnecting, FrameRejectSent, Opened, Opening};
+    let sabme = command(&[0x7f]);
+    let sabme_without_poll = command(&[0x6f]);
+    let disc = command(&[0x53]);
+    let (ua, ua_without_final) = (response(&[0x73]), response(&[0x63]));
+    let (dm, dm_without_final) = (response(&[0x1f]), response(&[0x0f]));
+    let frmr = response(&[0x87, 0x00, 0x00, 0x00, 0x00, 0x08]);
+    let short_frmr = response(&[0x87, 0x00]);
+    let polled = command(&[0x01, 0x01]);
+    let ready = response(&[0x01, 0x00]);
+    let data = command(&[0x00, 0x01, 9]);
+    let our_frmr = |with_final| response(&[if with_final { 0x97 } else { 0x87 }, 1, 0x54, 0, 1, 8]);
+    let none: &[Event] = &[];
+    let refused = &[Event::Ended(Ended::Refused)][..];
+    let by_peer = &[Event::Ended(Ended::ByPeer)][..];
+    let closed = &[Event::Ended(Ended::Closed)][..];
+    let opened = &[Event::Opened][..];
+    let answered = command(&[0x01, 0x00]);
+    let cases: [(State, &[u8], Option<Vec<u8>>, State, &[Event], u64); 45] = [
+        (Disconnected, &sabme, None, Disconnected, none, 1),
+        (Disconnected, &disc, Some(dm.clone()), Disconnected, none, 0),
+        (Disconnected, &ua, None, Disconnected, none, 1),
+        (Disconnected, &dm, None, Disconnected, none, 1),
+        (Disconnected, &frmr, None, Disconnected, none, 1),
+        (Disconnected, &polled, Some(dm.clone()), Disconnected, none, 1),
+        (Disconnected, &data, Some(dm.clone()), Disconnected, none, 1),
+        (Disconnected, &ready, None, Disconnected, none, 1),
+        (Opening, &sabme, Some(ua.clone()), Opening, none, 0),
+        (Opening, &sabme_without_poll, Some(ua_without_final.clone()), Opening, none, 0),
+        (Opening, &disc, Some(dm.clone()), Disconnected, refused, 0),
+        (Opening, &ua, Some(polled.clone()), Opened, opened, 0),
+        (Opening, &ua_without_final, None, Opening, none, 1),
+        (Opening, &dm, None, Disconnected, refused, 0),
+        (Opening, &dm_without_final, None, Opening, none, 1),
+        (Opening, &frmr, None, Opening, none, 1),
+        (Opening, &polled, None, Opening, none, 1),
+        (Opening, &data, None, Opening, none, 1),
+        (Opening, &ready, None, Opening, none, 1),
+        (Opened, &sabme, Some(ua.clone()), Opened, none, 0),
+        (Opened, &disc, Some(ua.clone()), Disconnected, by_peer, 0),
+        (Opened, &ua, None, Opened, none, 1),
+        (Opened, &dm, None, Disconnected, by_peer, 0),
+        (Opened, &dm_without_final, None, Disconnected, by_peer, 0),
+        (Opened, &short_frmr, None, Opened, none, 1),
+        (Opened, &polled, Some(response(&[0x01, 0x01])), Opened, none, 0),
+        (Opened, &ready, None, Opened, none, 0),
+        (Disconnecting, &sabme, Some(dm.clone()), Disconnecting, none, 0),
+        (Disconnecting, &disc, Some(ua.clone()), Disconnecting, none, 0),
+        (Disconnecting, &ua, None, Disconnected, closed, 0),
+        (Disconnecting, &ua_without_final, None, Disconnecting, none, 1),
+        (Disconnecting, &dm, None, Disconnected, closed, 0),
+        (Disconnecting, &dm_without_final, None, Disconnecting, none, 1),
+        (Disconnecting, &frmr, None, Disconnecting, none, 1),
+        (Disconnecting, &polled, Some(dm.clone()), Disconnecting, none, 1),
+        (Disconnecting, &ready, None, Disconnecting, none, 1),
+        (FrameRejectSent, &sabme, Some(ua.clone()), Opened, opened, 0),
+        (FrameRejectSent, &sabme_without_poll, Some(ua_without_final.clone()), Opened, opened, 0),
+        (FrameRejectSent, &disc, Some(ua.clone()), Disconnected, none, 0),
+        (FrameRejectSent, &ua, None, FrameRejectSent, none, 1),
+        (FrameRejectSent, &dm, None, Disconnected, none, 0),
+        (FrameRejectSent, &frmr, None, FrameRejectSent, none, 1),
+        (FrameRejectSent, &polled, Some(our_frmr(true)), FrameRejectSent, none, 1),
+        (FrameRejectSent, &answered, Some(our_frmr(false)), FrameRejectSent, none, 1),
+        (FrameRejectSent, &ready, None, FrameRejectSent, none, 1),
+    ];
+    for (state, pdu, answer, after, happened, ignored) in cases {
+        let mut link = in_state(state);
+        let said = give(&mut link, ms(1), pdu);
+        let what = format!("{state:?}: {pdu:x?}");
+        assert_eq!((said, link.state()), (Vec::from_iter(answer), after), "{what}");
+        assert_eq!(events(&mut link), happened, "{what}");
+        assert_eq!(link.counts().ignored, ignored, "{what}");
+        // Where there is no link no timer runs; elsewhere one does.
+        assert_eq!(link.poll_timeout().is_none(), after == Disconnected, "{what}");
+        if after == Disconnected && state != Disconnected {
+            // It can be set up anew, as from the beginning.
+            link.connect(ms(2));
+            assert_eq!(sent(&mut link, ms(2)), [sabme.clone()], "{what}");
+            assert_eq!(link.poll_timeout(), Some(ms(452)), "{what}");
+        }
+    }
+}
+
+/// Times at which something is sent while no answer comes, and when and by what it ends.
+fn alone(link: &mut Link) -> (Vec<u64>, u64, Vec<Event>) {
+    let mut times = vec![];
+    let mut now = ms(0);
+    loop {
+        let count = sent(link, now).len();
+        times.extend(std::iter::repeat_n(now.as_nanos() / 1_000_000, count));
+        match link.poll_timeout() {
+            Some(at) => now = at,
+            None => return (times, now.as_nanos() / 1_000_000, events(link)),
+        }
+        link.handle_timeout(now);
+    }
+}
+
+/// Microsoft, Q177654: T1 of 450 ms, each wait three halves of the one before in ticks of 50 ms; N2 is 8.
+#[test]
+fn what_is_not_answered_is_said_eight_times_and_then_given_up() {
+    let times = vec![0, 450, 1_100, 2_050, 3_450, 5_550, 8_700, 13_400];
+    let mut opening = link(profile::WINDOWS_NT.link);
+    opening.connect(ms(0));
+    let no_answer = vec![Event::Ended(Ended::NoAnswer)];
+    assert_eq!(alone(&mut opening), (times.clone(), 20_450, no_answer.clone()));
+    assert_eq!((opening.state(), opening.counts().t1_expiries), (State::Disconnected, 8));
+
+    let mut closing = open();
+    closing.disconnect(ms(0));
+    let closed = vec![Event::Ended(Ended::Closed)];
+    assert_eq!(alone(&mut closing), (times.clone(), 20_450, closed));
+
+    let mut rejecting = open();
+    rejecting.handle_frame(ms(0), &response(&[0x01, 0x54]));
+    events(&mut rejecting);
+    assert_eq!(alone(&mut rejecting), (times.clone(), 20_450, vec![]));
+    assert_eq!(
+        (rejecting.state(), rejecting.counts().frame_rejects_sent),
+        (State::Disconnected, 8)
+    );
+
+    // Data, and after T1 eight polls.
+    let mut waiting = open();
+    hand_in(&mut waiting, b"x");
+    let polls = times.iter().map(|at| at + 450);
+    let expected: Vec<_> = std::iter::once(0).chain(polls).collect();
+    assert_eq!(alone(&mut waiting), (expected, 20_900, no_answer.clone()));
+
+    // Silence, then the same after Ti.
+    let mut silent = open();
+    let expected = times.iter().map(|at| at + 30_000).collect();
+    assert_eq!(alone(&mut silent), (expected, 50_450, no_answer));
+    assert_eq!(silent.counts().ti_expiries, 1);
+
+    // IBM's waits are all of one length.
+    let mut of_ibm = link(profile::IBM.link);
+    of_ibm.connect(ms(0));
+    let (times, end, _) = alone(&mut of_ibm);
+    assert_eq!((times, end), ((0..8).map(|index| index * 1_000).collect(), 8_000));
+}
+
+#[test]
+fn an_answer_has_the_next_wait_be_as_short_as_the_first() {
+    let mut link = open();
+    hand_in(&mut link, b"x");
+    sent(&mut link, ms(0));
+    for at in [450, 900, 1_550] {
+        assert_eq!(link.poll_timeout(), Some(ms(at)));
+        link.handle_timeout(ms(at));
+        assert_eq!(sent(&mut link, ms(at)).len(), 1);
+    }
+    // An acknowledgement is no answer to the poll, and what comes without F does not end its wait.
+    assert_eq!(give(&mut link, ms(1_600), &response(&[0x09, 0x00])), [] as [Vec<u8>; 0]);
+    assert_eq!(link.poll_timeout(), Some(ms(2_500)));
+    assert_eq!(
+        give(&mut link, ms(1_700), &response(&[0x01, 0x01])),
+        [command(&[0x00, 0x00, b'x'])]
+    );
+    assert_eq!(link.poll_timeout(), Some(ms(2_150)));
+    assert_eq!(give(&mut link, ms(1_800), &response(&[0x01, 0x02])), [] as [Vec<u8>; 0]);
+    assert_eq!(link.poll_timeout(), Some(ms(31_800)), "silence begins anew");
+    assert_eq!(link.counts().information_sent_again, 1);
+}
+
+#[test]
+fn no_more_than_the_window_is_on_its_way_and_two_frames_wait() {
+    for profile in profile::ALL {
+        let window = usize::from(profile.link.window.value);
+        let mut link = link(profile.link);
+        assert!(!link.has_room());
+        link.connect(ms(0));
+        assert!(link.has_room(), "while it is set up");
+        link.accept(ms(0), true);
+        sent(&mut link, ms(0));
+        let mut on_their_way = 0;
+        for _ in 0..window + 5 {
+            if link.has_room() {
+                hand_in(&mut link, b"x");
+            }
+            on_their_way += sent(&mut link, ms(1)).len();
+        }
+        assert_eq!((on_their_way, link.has_room()), (window, false), "{}", profile.name);
+        assert!(!link.is_drained());
+        // All but those on their way wait: two.
+        for number in window as u8..=window as u8 + 2 {
+            give(&mut link, ms(2), &response(&[0x01, number << 1]));
+        }
+        assert!(link.is_drained());
+        link.disconnect(ms(5));
+        assert!(!link.has_room());
+    }
+}
+
+#[test]
+fn more_answers_than_a_few_are_not_kept() {
+    let mut link = open();
+    for _ in 0..40 {
+        link.handle_frame(ms(1), &command(&[0x01, 0x01]));
+    }
+    assert_eq!(sent(&mut link, ms(1)).len(), 32);
+    assert_eq!(link.counts().ignored, 8);
+}
+
+#[test]
+fn a_receiver_that_is_not_ready_for_a_minute_loses_the_link() {
+    let mut link = open();
+    give(&mut link, ms(0), &response(&[0x05, 0x00]));
+    let mut polls = 0;
+    while link.state() == State::Opened {
+        let at = link.poll_timeout().unwrap();
+        link.handle_timeout(at);
+        let count = sent(&mut link, at).len() as u64;
+        polls += count;
+        if count > 0 {
+            assert_eq!(at, ms(450 * polls));
+            // It has said so before: the minute goes on.
+            give(&mut link, at, &response(&[0x05, 0x01]));
+        } else {
+            assert_eq!(at, ms(60_300), "the first T1 after a minute");
+        }
+    }
+    assert_eq!((polls, link.counts().not_ready_received), (133, 134));
+    assert_eq!(events(&mut link), [Event::Ended(Ended::Busy)]);
+}
+
+#[test]
+fn a_late_copy_of_sabme_comes_within_ten_seconds() {
+    for (at, is_reset) in [(ms(10_000).as_nanos() - 1, false), (ms(10_000).as_nanos(), true)] {
+        let mut link = open();
+        give(&mut link, ms(2), &command(&[0x00, 0x00, 9]));
+        give(&mut link, Instant::from_nanos(at), &command(&[0x7f]));
+        assert_eq!(!events(&mut link).is_empty(), is_reset, "{at}");
+    }
+}
+
+/// 128 frames later V(S) is 0 again, and a reset loses what is on its way all the same.
+#[test]
+fn a_link_over_which_128_frames_have_gone_is_not_a_new_one() {
+    let mut link = open();
+    for number in 1..=128_u8 {
+        hand_in(&mut link, b"x");
+        assert_eq!(sent(&mut link, ms(1)).len(), 1);
+        give(&mut link, ms(1), &response(&[0x01, (number % 128) << 1]));
+    }
+    assert_eq!(give(&mut link, ms(20_000), &command(&[0x7f])), [response(&[0x73])]);
+    assert_eq!(events(&mut link), [Event::Ended(Ended::Reset)]);
+}
+
+#[test]
+fn an_acknowledgement_does_not_wait_where_the_profile_has_it_so() {
+    let known = profile::WINDOWS_NT.link;
+    let cases = [
+        (LinkProfile { t2_ns: profile::LINUX.link.t2_ns, ..known }, 1),
+        (LinkProfile { n3: profile::IBM.link.n3, ..known }, 1),
+        (known, 2),
+    ];
+    for (profile, frames) in cases {
+        let mut link = link(profile);
+        link.accept(ms(0), true);
+        sent(&mut link, ms(0));
+        for number in 0..frames {
+            let said = give(&mut link, ms(1), &command(&[number << 1, 0x00, 9]));
+            assert_eq!(said.len(), usize::from(number + 1 == frames));
+        }
+    }
+}
+
+#[test]
+fn what_was_asked_for_before_is_not_asked_for_again_when_we_are_ready() {
+    let mut link = open();
+    link.set_busy(false);
+    assert_eq!(sent(&mut link, ms(0)), [] as [Vec<u8>; 0], "nothing has changed");
+    assert_eq!(give(&mut link, ms(1), &command(&[0x02, 0x00, 7])), [response(&[0x09, 0x00])]);
+    // A second gap is not rejected again; a poll is answered.
+    assert_eq!(give(&mut link, ms(1), &command(&[0x04, 0x01, 7])), [response(&[0x01, 0x01])]);
+    link.set_busy(true);
+    assert_eq!(sent(&mut link, ms(2)), [response(&[0x05, 0x00])]);
+    assert_eq!(give(&mut link, ms(2), &command(&[0x00, 0x00, 7])), [response(&[0x05, 0x00])]);
+    link.set_busy(false);
+    assert_eq!(sent(&mut link, ms(3)), [response(&[0x01, 0x00])]);
+    assert_eq!(link.counts().information_discarded, 3);
+    // Before it is set up, nothing is said.
+    let mut early = in_state(State::Opening);
+    early.set_busy(true);
+    assert_eq!(sent(&mut early, ms(1)), [] as [Vec<u8>; 0]);
+}
+
+/// Where an I frame acknowledges what came while we are busy, RNR is said besides.
+#[test]
+fn not_ready_is_said_aloud_although_data_go_out() {
+    let mut link = open();
+    link.handle_frame(ms(1), &command(&[0x00, 0x00, 9]));
+    link.set_busy(true);
+    hand_in(&mut link, b"x");
+    let said = sent(&mut link, ms(1));
+    assert_eq!(said, [response(&[0x05, 0x02]), command(&[0x00, 0x02, b'x'])]);
+}
+
+/// What both ends count is what was seen between them, counted by itself.
+#[test]
+fn both_ends_count_what_goes_between_them() {
+    let mut links = [0, 1].map(|_| link(profile::WINDOWS_NT.link));
+    links[0].connect(ms(0));
+    let (mut seen, mut heard) = ([[0_u64; 4]; 2], [[0_u64; 4]; 2]);
+    let (mut chance, mut to_send, mut now) = (7_u64, [300, 200], ms(0));
+    let mut random = move || {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        chance >> 33
+    };
+    for turn in 0..2_000_u64 {
+        for from in [0, 1] {
+            while to_send[from] > 0
+                && links[from].has_room()
+                && links[from].state() == State::Opened
+            {
+                hand_in(&mut links[from], b"data");
+                to_send[from] -= 1;
+            }
+            for pdu in sent(&mut links[from], now) {
+                // I frames, RR, RNR and REJ, by their first octet.
+                let kind = match pdu[2] {
+                    octet if octet & 1 == 0 => Some(0),
+                    0x01 => Some(1),
+                    0x05 => Some(2),
+                    0x09 => Some(3),
+                    _ => None,
+                };
+                let is_lost = turn > 5 && random() % 10 == 0;
+                if let Some(kind) = kind {
+                    seen[from][kind] += 1;
+                    heard[1 - from][kind] += u64::from(!is_lost);
+                }
+                if !is_lost {
+                    let other = &mut links[1 - from];
+                    if other.state() == State::Disconnected && pdu[2] == 0x7f {
+                        other.accept(now, true);
+                    } else {
+                        other.handle_frame(now, &pdu);
+                    }
+                }
+            }
+        }
+        if turn % 97 == 50 {
+            links[1].set_busy(true);
+        } else if turn % 97 == 60 {
+            links[1].set_busy(false);
+        }
+        now = now.plus_nanos(30_000_000);
+        for one in &mut links {
+            one.handle_timeout(now);
+        }
+    }
+    assert_eq!((to_send, links.each_ref().map(Link::state)), ([0, 0], [State::Opened; 2]));
+    let received = [0, 1].map(|end| links[end].counts().information_received);
+    assert_eq!((received, links.each_ref().map(Link::is_drained)), ([200, 300], [true; 2]));
+    for end in [0, 1] {
+        let counts = links[end].counts();
+        let Counts { information_sent, information_sent_again, .. } = counts;
+        assert_eq!(information_sent, [300, 200][end]);
+        assert_eq!(information_sent + information_sent_again, seen[end][0]);
+        assert!(information_sent_again > 0 && counts.t1_expiries > 0);
+        assert_eq!(counts.supervisory_sent, seen[end][1] + seen[end][2] + seen[end][3]);
+        assert_eq!((counts.rejects_sent, counts.rejects_received), (seen[end][3], heard[end][3]));
+        assert_eq!(counts.not_ready_received, heard[end][2]);
+        assert_eq!(counts.information_received + counts.information_discarded, heard[end][0]);
+        assert!(counts.rejects_sent > 0 && counts.ignored < 20);
+    }
+    assert!(heard[0][2] > 0 && seen[0][2] == 0);
+}
+
+#[test]
+fn numbers_of_two_links_are_added_each_by_itself() {
+    let one = Counts {
+        information_sent: 1,
+        information_sent_again: 2,
+        information_received: 3,
+        information_discarded: 4,
+        supervisory_sent: 5,
+        rejects_sent: 6,
+        rejects_received: 7,
+        not_ready_received: 8,
+        t1_expiries: 9,
+        ti_expiries: 10,
+        frame_rejects_sent: 11,
+        frame_rejects_received: 12,
+        ignored: 13,
+    };
+    let both = one.plus(one).plus(one);
+    let expected = Counts {
+        information_sent: 3,
+        information_sent_again: 6,
+        information_received: 9,
+        information_discarded: 12,
+        supervisory_sent: 15,
+        rejects_sent: 18,
+        rejects_received: 21,
+        not_ready_received: 24,
+        t1_expiries: 27,
+        ti_expiries: 30,
+        frame_rejects_sent: 33,
+        frame_rejects_received: 36,
+        ignored: 39,
+    };
+    assert_eq!(both, expected);
 }

@@ -126,9 +126,9 @@ impl SendQueue {
         (self.acknowledged, self.sent, self.highest, self.past) = (0, 0, 0, 0);
     }
 
-    /// Whether a frame was ever sent.
+    /// Whether no frame was ever sent: after 128 of them V(A) is 0 again.
     pub(super) const fn is_fresh(&self) -> bool {
-        self.acknowledged == 0 && self.highest == 0
+        self.past == 0 && self.highest == 0
     }
 }
 
@@ -153,5 +153,83 @@ mod tests {
         assert!(queue.go_back());
         assert_eq!(queue.acknowledge(2), Acknowledged::Frames(1));
         assert_eq!((queue.on_their_way(), queue.waiting()), (0, 3));
+    }
+
+    /// Three frames are on their way, and two wait, after this many were acknowledged.
+    fn queue_after(count: u32) -> SendQueue {
+        let mut queue = SendQueue::default();
+        assert!(queue.is_fresh());
+        for _ in 0..count {
+            queue.push();
+            queue.send_next();
+            assert_eq!(queue.acknowledge(queue.next_number()), Acknowledged::Frames(1));
+        }
+        (0..5).for_each(|number| queue.push().push(number));
+        assert_eq!(queue.is_fresh(), count == 0);
+        (0..3).for_each(|_| assert!(queue.send_next().is_some_and(|(.., is_again)| !is_again)));
+        assert!(!queue.is_fresh());
+        queue
+    }
+
+    /// ISO/IEC 8802-2, 7.4.2: numbers are modulo 128.
+    #[test]
+    fn a_number_is_of_what_is_on_its_way_or_late_or_was_never_sent() {
+        for count in [0, 1, 62, 63, 64, 100, 125, 127, 128, 129, 300] {
+            let first = (count % 128) as u8;
+            for number in 0..128_u8 {
+                let mut queue = queue_after(count);
+                assert_eq!(queue.next_number(), (first + 3) % 128);
+                let ahead = (0..=3).find(|ahead| (first + ahead) % 128 == number);
+                let is_late = (1..=count.min(63))
+                    .any(|behind| (u32::from(first) + 128 - behind) % 128 == u32::from(number));
+                let expected = match ahead {
+                    Some(frames) => Acknowledged::Frames(frames),
+                    None if is_late => Acknowledged::Late,
+                    None => Acknowledged::Never,
+                };
+                assert_eq!(queue.acknowledge(number), expected, "{number} after {count}");
+                let left = 3 - ahead.unwrap_or(0);
+                assert_eq!((queue.on_their_way(), queue.waiting()), (left, 2));
+                assert_eq!(
+                    (queue.len(), queue.next_number()),
+                    (2 + usize::from(left), (first + 3) % 128)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_sent_again_is_known_and_what_was_sent_is_gone_with_the_link() {
+        let mut queue = queue_after(0);
+        assert!(queue.go_back());
+        let sent = |queue: &mut SendQueue| {
+            queue.send_next().map(|(number, frame, is_again)| (number, frame[0], is_again))
+        };
+        let all: Vec<_> = (0..6).map_while(|_| sent(&mut queue)).collect();
+        assert_eq!(all, [(0, 0, true), (1, 1, true), (2, 2, true), (3, 3, false), (4, 4, false)]);
+        assert_eq!(queue.acknowledge(5), Acknowledged::Frames(5));
+        assert!(!queue.go_back(), "nothing is on its way");
+        for (keeps_waiting, left) in [(true, 2), (false, 0)] {
+            let mut queue = queue_after(70);
+            queue.go_back();
+            queue.send_next();
+            queue.reset(keeps_waiting);
+            assert!(queue.is_fresh());
+            assert_eq!((queue.on_their_way(), queue.len(), queue.next_number()), (0, left, 0));
+            assert_eq!(queue.acknowledge(127), Acknowledged::Never);
+        }
+    }
+
+    #[test]
+    fn up_to_63_numbers_before_the_one_that_is_due_are_past() {
+        for due in [0, 1, 62, 63, 64, 127] {
+            let past = (0..128_u8).filter(|number| is_past(*number, due)).count();
+            assert_eq!(past, 63);
+            for behind in 0..128_u8 {
+                let number = (due + 128 - behind) % 128;
+                assert_eq!(is_past(number, due), (1..=63).contains(&behind), "{behind}");
+            }
+        }
+        assert_eq!([0, 126, 127].map(next), [1, 127, 0]);
     }
 }
