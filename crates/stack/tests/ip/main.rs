@@ -5,6 +5,7 @@ mod half_open;
 mod limited;
 mod pair;
 mod schedules;
+mod segments;
 mod station;
 
 use std::net::SocketAddr;

@@ -9,7 +9,7 @@ use lanlab_units::Instant;
 
 pub const SENDER: usize = 0;
 pub const RECEIVER: usize = 1;
-const MACS: [Mac; 2] = [[2, 0x77, 0, 0, 0, 1], [2, 0x77, 0, 0, 0, 2]];
+pub const MACS: [Mac; 2] = [[2, 0x77, 0, 0, 0, 1], [2, 0x77, 0, 0, 0, 2]];
 /// IPv4 and IPv6 of each.
 pub const ADDRESSES: [[IpAddr; 2]; 2] = [
     [
