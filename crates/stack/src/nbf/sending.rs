@@ -201,4 +201,34 @@ mod tests {
         assert!(sending.handle_acknowledgement(correlator) && sending.is_ready());
         assert!(!sending.handle_acknowledgement(correlator), "once");
     }
+
+    /// IBM, "Receive Outstanding": the first frame after it says that it begins anew.
+    #[test]
+    fn a_message_that_has_begun_goes_on_where_the_receiver_says_and_another_one_does_not() {
+        let mut correlators = Correlators::default();
+        let mut sending = Sending::new(false);
+        sending.push(b"not begun");
+        sending.handle_receive_outstanding(3);
+        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        assert_eq!((part.data, part.data2), (&b"not begun"[..], 0));
+        // One without octets has begun, too, once it was sent.
+        let mut sending = Sending::new(false);
+        sending.push(b"");
+        assert!(sending.next_part(HABITS, &mut correlators).is_some());
+        sending.handle_no_receive();
+        assert!(sending.next_part(HABITS, &mut correlators).is_none());
+        sending.handle_receive_outstanding(0);
+        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        assert_eq!((part.data, part.data2), (&b""[..], value::RESYNCHRONIZE));
+        // What waits behind it is not held back by what was said before it began.
+        let mut sending = Sending::new(true);
+        sending.push(&[1; 150]);
+        sending.handle_no_receive();
+        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        assert_eq!((part.data.len(), part.data1), (100, flag::RECEIVE_CONTINUE));
+        sending.handle_no_receive();
+        sending.handle_receive_outstanding(500);
+        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        assert_eq!((part.data.len(), part.command), (0, SessionCommand::DataOnlyLast));
+    }
 }

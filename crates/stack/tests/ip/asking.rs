@@ -1,6 +1,6 @@
 //! What a station asks and answers by ARP, and what it learns of who asks: by hand, in virtual time.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use lanlab_stack::ip::small::{Asked, Facts, RECEIVED_FRAME_BYTES};
 use lanlab_stack::ip::{FramedStation, Interface, Mac, Reach, Station, StationConfig, TcpProfile};
@@ -277,4 +277,22 @@ fn frames_of_a_link_are_counted_and_one_without_room_is_sent_later() {
     assert_eq!(framed.facts.held_bytes, held as u64);
     framed.facts.memory_bytes = held as u64;
     assert!(framed.check_memory(501).is_err());
+}
+
+#[test]
+fn a_station_lets_time_pass_for_its_connections_too() {
+    let mut station = station(Some(PEER));
+    questions(&mut station, ms(300));
+    hear(&mut station, ms(310), Packet { is_request: false, ..request(OTHER, PEER, ADDRESS) });
+    station.interface.connect(ms(310), 1024, SocketAddr::new(PEER.into(), 9)).unwrap();
+    let mut frame = vec![];
+    assert!(station.poll_transmit(ms(310), &mut frame));
+    let first = frame.clone();
+    // RFC 6298: a second later it is sent again.
+    let at = station.poll_timeout().unwrap();
+    assert!((ms(1_310)..ms(1_312)).contains(&at), "{at}");
+    assert!(!station.poll_transmit(at, &mut frame));
+    station.handle_timeout(at);
+    assert!(station.poll_transmit(at, &mut frame));
+    assert_eq!(frame, first);
 }

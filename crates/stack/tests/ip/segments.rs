@@ -164,6 +164,9 @@ fn no_more_than_sixteen_resets_wait() {
     assert_eq!(host.unclaimed_frames(), 20);
 }
 
+/// What is changed in a frame, and how.
+type Change<'a> = (&'a str, &'a dyn Fn(&mut Vec<u8>));
+
 /// RFC 791, RFC 8200, RFC 768: what is not for this interface, in pieces, of another version or damaged is not taken.
 #[test]
 fn only_whole_datagrams_for_this_interface_are_taken() {
@@ -172,7 +175,6 @@ fn only_whole_datagrams_for_this_interface_are_taken() {
         let own = checksum(sum(&frame[14..34]));
         frame[24..26].copy_from_slice(&own);
     };
-    type Change<'a> = (&'a str, &'a dyn Fn(&mut Vec<u8>));
     let changes: [Change<'_>; 10] = [
         ("another adapter", &|frame| frame[5] ^= 1),
         ("more fragments", &|frame| {
@@ -319,8 +321,12 @@ fn a_connection_counts_its_segments_and_bytes_and_what_is_left_to_read() {
     assert_eq!(read, pattern(0, 8_000));
     assert_eq!(hosts[RECEIVER].facts(accepted).received_bytes, 8_000);
 
-    // What is read after both ends have closed, and their wait is over, is all that was sent.
-    assert_eq!(hosts[SENDER].send(NOW, id, b"the end"), 7);
+    // What is read after both ends have closed, and their wait is over, is all that was sent, also where a ring of
+    // bytes begins anew in it.
+    assert_eq!(hosts[SENDER].send(NOW, id, &pattern(8_000, 2_500)), 2_500);
+    settle(&mut hosts, NOW);
+    assert_eq!(hosts[RECEIVER].receive(NOW, accepted, &mut into), Received::Bytes(2_500));
+    assert_eq!(hosts[SENDER].send(NOW, id, &pattern(10_500, 3_000)), 3_000);
     hosts[SENDER].close(NOW, id);
     hosts[RECEIVER].close(NOW, accepted);
     settle(&mut hosts, NOW);
@@ -332,13 +338,14 @@ fn a_connection_counts_its_segments_and_bytes_and_what_is_left_to_read() {
         }
     }
     assert!(hosts[SENDER].is_over(id) && hosts[RECEIVER].is_over(accepted));
-    assert_eq!(hosts[RECEIVER].readable_bytes(accepted), 7);
-    let mut into = [0; 9];
-    assert_eq!(hosts[RECEIVER].receive(later, accepted, &mut into[..3]), Received::Bytes(3));
-    assert_eq!(hosts[RECEIVER].receive(later, accepted, &mut into[3..]), Received::Bytes(4));
-    assert_eq!(&into[..7], b"the end");
+    assert_eq!(hosts[RECEIVER].readable_bytes(accepted), 3_000);
+    let mut into = [0; 4_000];
+    assert_eq!(hosts[RECEIVER].receive(later, accepted, &mut into[..300]), Received::Bytes(300));
+    assert_eq!(hosts[RECEIVER].readable_bytes(accepted), 2_700);
+    assert_eq!(hosts[RECEIVER].receive(later, accepted, &mut into[300..]), Received::Bytes(2_700));
+    assert_eq!(into[..3_000], pattern(10_500, 3_000));
     assert_eq!(hosts[RECEIVER].receive(later, accepted, &mut into), Received::End);
-    assert_eq!(hosts[RECEIVER].facts(accepted).received_bytes, 8_007);
+    assert_eq!(hosts[RECEIVER].facts(accepted).received_bytes, 13_500);
     assert_eq!(hosts[SENDER].send(later, id, b"late"), 0);
 }
 

@@ -14,10 +14,10 @@ use crate::pair::ms;
 use crate::peer::Peer;
 use crate::segment::{Segment, mac, name, node};
 
-const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
+pub const STRANGER: Mac = Mac([2, 9, 9, 9, 9, 9]);
 
 /// A station that has its name and listens.
-fn station() -> (Node, Instant) {
+pub fn station() -> (Node, Instant) {
     let mut node = node(CarrierKind::Nbf, 0, &profile::WINDOWS_NT);
     node.listen();
     let mut now = Instant::ZERO;
@@ -29,7 +29,7 @@ fn station() -> (Node, Instant) {
     (node, now)
 }
 
-fn answers(node: &mut Node, now: Instant) -> Vec<Vec<u8>> {
+pub fn answers(node: &mut Node, now: Instant) -> Vec<Vec<u8>> {
     let (mut frame, mut message, mut frames) = (vec![], vec![], vec![]);
     while node.poll_event(&mut message).is_some() {}
     while node.poll_transmit(now, &mut frame) {
@@ -38,7 +38,7 @@ fn answers(node: &mut Node, now: Instant) -> Vec<Vec<u8>> {
     frames
 }
 
-fn give(node: &mut Node, now: Instant, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
+pub fn give(node: &mut Node, now: Instant, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
     let header = Header { destination: to, source: STRANGER, framing: Framing::Llc };
     let mut frame = vec![];
     Frame { header, payload: pdu }.emit(&mut frame).unwrap();
@@ -118,7 +118,11 @@ fn data_for_a_session_that_is_not_open_are_counted_and_the_link_goes_on() {
 }
 
 /// A frame of names.
-fn named(command: NameCommand, [destination, source]: [Name; 2], correlators: [u16; 2]) -> Vec<u8> {
+pub fn named(
+    command: NameCommand,
+    [destination, source]: [Name; 2],
+    correlators: [u16; 2],
+) -> Vec<u8> {
     let [transmit_correlator, response_correlator] = correlators;
     let (data1, data2) = (0, 0);
     let header = NameHeader {
@@ -135,7 +139,7 @@ fn named(command: NameCommand, [destination, source]: [Name; 2], correlators: [u
     pdu
 }
 
-fn commands(answers: &[Vec<u8>]) -> Vec<NameHeader> {
+pub fn commands(answers: &[Vec<u8>]) -> Vec<NameHeader> {
     answers.iter().filter_map(|pdu| Some(NameHeader::parse(pdu.get(3..)?).ok()?.0)).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Two and more NetBEUI stations on the offline medium, in virtual time.
 
 mod bulk;
+mod by_hand;
 mod chance;
 mod copying;
 mod dissected;

@@ -12,22 +12,22 @@ use proptest::prelude::*;
 
 use crate::segment::{mac, name};
 
-const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
-const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
+pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
+pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 /// Connection of the client.
-const THEIRS: u16 = 0x1234;
+pub const THEIRS: u16 = 0x1234;
 
 /// A server, driven by hand.
-struct Server {
-    node: Node,
-    now: Instant,
-    sessions: Vec<SessionId>,
-    received: Vec<Vec<u8>>,
-    ended: Vec<Why>,
+pub struct Server {
+    pub node: Node,
+    pub now: Instant,
+    pub sessions: Vec<SessionId>,
+    pub received: Vec<Vec<u8>>,
+    pub ended: Vec<Why>,
 }
 
 impl Server {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let carriers = CarrierKinds::only(CarrierKind::Nbipx);
         let config = NodeConfig::new(mac(0), name(0), WINDOWS_NT, carriers);
         let node = Node::new(&config, Instant::ZERO);
@@ -39,7 +39,7 @@ impl Server {
         server
     }
 
-    fn drain(&mut self) {
+    pub fn drain(&mut self) {
         let mut message = vec![];
         while let Some(event) = self.node.poll_event(&mut message) {
             match event {
@@ -51,7 +51,7 @@ impl Server {
         }
     }
 
-    fn pass(&mut self, milliseconds: u64) {
+    pub fn pass(&mut self, milliseconds: u64) {
         let until = self.now.plus_nanos(milliseconds * 1_000_000);
         while let Some(at) = self.node.poll_timeout().filter(|at| *at <= until) {
             self.now = at;
@@ -62,7 +62,7 @@ impl Server {
     }
 
     /// Packets of sessions that are sent now.
-    fn sent(&mut self) -> Vec<SessionHeader> {
+    pub fn sent(&mut self) -> Vec<SessionHeader> {
         let (mut all, mut octets) = (vec![], vec![]);
         while self.node.poll_transmit(self.now, &mut octets) {
             let frame = Frame::parse(&octets).unwrap();
@@ -75,7 +75,7 @@ impl Server {
         all
     }
 
-    fn hear_octets(&mut self, from: Mac, kind: u8, octets: &[u8]) -> Vec<SessionHeader> {
+    pub fn hear_octets(&mut self, from: Mac, kind: u8, octets: &[u8]) -> Vec<SessionHeader> {
         let source = Address { network: 0, node: from.0, socket: socket::NETBIOS };
         let destination = Address { network: 0, node: mac(0).0, socket: socket::NETBIOS };
         let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind, destination, source };
@@ -87,14 +87,14 @@ impl Server {
     }
 
     /// A packet comes in; what is answered at once.
-    fn hear(&mut self, from: Mac, header: SessionHeader, data: &[u8]) -> Vec<SessionHeader> {
+    pub fn hear(&mut self, from: Mac, header: SessionHeader, data: &[u8]) -> Vec<SessionHeader> {
         let mut octets = vec![];
         SessionHeader { data_bytes: data.len() as u16, ..header }.emit(&mut octets);
         octets.extend_from_slice(data);
         self.hear_octets(from, 4, &octets)
     }
 
-    fn call(&mut self, from: Mac, source: u16) -> Vec<SessionHeader> {
+    pub fn call(&mut self, from: Mac, source: u16) -> Vec<SessionHeader> {
         let client = Name::new("CLIENT", suffix::WORKSTATION).unwrap();
         let opening = Opening {
             source: client.0,
@@ -117,7 +117,7 @@ impl Server {
     }
 
     /// A session of the client: our connection.
-    fn session(&mut self) -> u16 {
+    pub fn session(&mut self) -> u16 {
         let answers = self.call(CLIENT, THEIRS);
         assert_eq!(answers.len(), 1);
         let answer = answers[0];
@@ -128,7 +128,7 @@ impl Server {
 }
 
 /// A message of one packet.
-fn part(destination: u16, sequence: u16, len: u16) -> SessionHeader {
+pub fn part(destination: u16, sequence: u16, len: u16) -> SessionHeader {
     SessionHeader {
         control: control::END_OF_MESSAGE,
         stream: stream::DATA,

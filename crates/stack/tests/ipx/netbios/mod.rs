@@ -4,6 +4,7 @@ mod hostile;
 mod schedules;
 mod sessions;
 mod smb;
+mod waits;
 
 use lanlab_stack::node::{CarrierKind, SessionId};
 use lanlab_stack::profile::Profile;

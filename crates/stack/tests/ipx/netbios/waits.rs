@@ -1,0 +1,390 @@
+//! Waits of a session by their exact times, and what is counted: a station by hand, in virtual time.
+
+use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, Why};
+use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ipx::{Header as Packet, framing};
+use lanlab_wire::nbipx::{SessionHeader, control, is_session, stream};
+use lanlab_wire::pcap;
+
+use super::hostile::{CLIENT, OTHER, Server, THEIRS, part};
+use super::{ms, open, pair, pattern};
+use crate::peer::Peer;
+use crate::segment::{Faults, name};
+
+/// Packets of sessions until nothing is due or a time after now, each with its time after now, ns.
+fn until(server: &mut Server, milliseconds: u64) -> Vec<(u64, SessionHeader)> {
+    let (begin, end) = (server.now, server.now.plus_nanos(milliseconds * 1_000_000));
+    let mut all = vec![];
+    loop {
+        let at = server.now.nanos_since(begin);
+        all.extend(server.sent().into_iter().map(|header| (at, header)));
+        match server.node.poll_timeout().filter(|at| *at <= end) {
+            Some(at) => server.now = at,
+            None => break,
+        }
+        server.node.handle_timeout(server.now);
+        server.drain();
+    }
+    server.now = end;
+    all
+}
+
+fn counted(server: &Server, key: &str) -> u64 {
+    server.node.counts().iter().find(|(known, _)| *known == key).unwrap().1
+}
+
+/// Times that begin with the first one, each wait half as long again as the one before; the last one is when it ends.
+fn growing(first_ns: u64, count: usize) -> Vec<u64> {
+    let mut wait_ns = first_ns;
+    let mut times = vec![0];
+    for _ in 1..count {
+        times.push(times.last().unwrap() + wait_ns);
+        wait_ns = wait_ns * 3 / 2;
+    }
+    times
+}
+
+const IS_SYSTEM: u8 = control::SYSTEM | control::ACKNOWLEDGE;
+
+/// Q99745: eight times after half a second that grows.
+#[test]
+fn what_is_not_acknowledged_is_sent_eight_times_again() {
+    let mut server = Server::new();
+    server.session();
+    let id = server.sessions[0];
+    server.node.send(server.now, id, b"hello").unwrap();
+    let sent = until(&mut server, 100_000);
+    let expected = growing(500_000_000, 10);
+    assert_eq!(sent.iter().map(|one| one.0).collect::<Vec<_>>(), expected[..9]);
+    assert!(sent.iter().all(|(_, header)| header.sequence == 0 && header.data_bytes == 5));
+    assert_eq!(server.ended, [Why::NoAnswer]);
+    assert_eq!((counted(&server, "t1_expiries"), counted(&server, "information_sent")), (8, 1));
+    assert_eq!(counted(&server, "information_sent_again"), 8);
+    // It ends where the ninth wait does.
+    let mut other = Server::new();
+    other.session();
+    other.node.send(other.now, other.sessions[0], b"hello").unwrap();
+    other.pass(expected[9] / 1_000_000);
+    assert!(other.ended.is_empty());
+    other.pass(1);
+    assert_eq!(other.ended, [Why::NoAnswer]);
+}
+
+#[test]
+fn an_end_that_is_not_answered_is_said_in_the_same_times() {
+    let mut server = Server::new();
+    server.session();
+    server.node.close(server.now, server.sessions[0]);
+    server.drain();
+    assert_eq!(server.ended, [Why::Closed]);
+    let sent = until(&mut server, 100_000);
+    assert_eq!(sent.iter().map(|one| one.0).collect::<Vec<_>>(), growing(500_000_000, 9));
+    assert!(sent.iter().all(|(_, header)| header.stream == stream::END));
+    assert_eq!(server.node.poll_timeout(), None);
+}
+
+/// Q99745: after 30 s without a packet, eight questions 30 s apart.
+#[test]
+fn a_silent_end_is_asked_eight_times_whether_it_is_there() {
+    let mut server = Server::new();
+    let ours = server.session();
+    let sent = until(&mut server, 400_000);
+    let expected: Vec<_> = (1..9).map(|index| (index * 30_000_000_000, IS_SYSTEM)).collect();
+    let found = sent.iter().map(|(at, header)| (*at, header.control));
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    assert_eq!(server.ended, [Why::NoAnswer]);
+    // Any packet of its other end is a sign of it.
+    let mut server = Server::new();
+    let again = server.session();
+    assert!(ours > 0 && again > 0);
+    server.pass(269_999);
+    server.sent();
+    let header = SessionHeader { control: control::SYSTEM, ..part(again, 1, 0) };
+    assert!(server.hear(CLIENT, header, b"").is_empty());
+    assert_eq!(until(&mut server, 29_999).len(), 0);
+    assert_eq!(until(&mut server, 1).len(), 1);
+    assert!(server.ended.is_empty());
+}
+
+#[test]
+fn an_end_that_takes_nothing_is_asked_for_room_each_600_ms() {
+    let mut server = Server::new();
+    let ours = server.session();
+    let id = server.sessions[0];
+    server.node.send(server.now, id, &pattern(0, 6 * 1440)).unwrap();
+    // Four packets are in its window, the last of which asks for an acknowledgement.
+    let sent = server.sent();
+    let asks = |one: &SessionHeader| one.control & control::ACKNOWLEDGE != 0;
+    assert_eq!(sent.iter().map(asks).collect::<Vec<_>>(), [false, false, false, true]);
+    let shut = SessionHeader { control: control::SYSTEM, expected: 4, ..part(ours, 1, 0) };
+    assert!(server.hear(CLIENT, shut, b"").is_empty());
+    let expected: Vec<_> = (1..4).map(|index| (index * 600_000_000, IS_SYSTEM)).collect();
+    let asked = until(&mut server, 1_900);
+    assert_eq!(asked.iter().map(|one| (one.0, one.1.control)).collect::<Vec<_>>(), expected);
+    // While it answers it is there; each answer begins the time anew, and the questions.
+    server.hear(CLIENT, shut, b"");
+    let asked = until(&mut server, 60_000);
+    assert_eq!(asked.len(), 8);
+    assert_eq!(asked[0].0, 600_000_000);
+    assert_eq!(server.ended, [Why::NoAnswer]);
+    assert_eq!((counted(&server, "t1_expiries"), counted(&server, "information_sent")), (0, 4));
+}
+
+#[test]
+fn an_acknowledgement_waits_250_ms_for_data_unless_it_is_asked_for() {
+    let mut server = Server::new();
+    let ours = server.session();
+    assert!(server.hear(CLIENT, part(ours, 1, 1), b"x").is_empty());
+    server.pass(100);
+    // A second one does not have it wait longer.
+    assert!(server.hear(CLIENT, part(ours, 2, 1), b"x").is_empty());
+    let sent = until(&mut server, 1_000);
+    assert_eq!(sent.len(), 1);
+    assert_eq!(
+        (sent[0].0, sent[0].1.control, sent[0].1.expected),
+        (150_000_000, control::SYSTEM, 3)
+    );
+    let asked = SessionHeader { control: 0x50, ..part(ours, 3, 1) };
+    assert_eq!(server.hear(CLIENT, asked, b"x").len(), 1);
+    assert!(until(&mut server, 1_000).is_empty());
+    // With data it needs no packet of its own.
+    assert!(server.hear(CLIENT, part(ours, 4, 1), b"x").is_empty());
+    server.node.send(server.now, server.sessions[0], b"answer").unwrap();
+    let sent = until(&mut server, 499);
+    assert_eq!((sent.len(), sent[0].1.sequence, sent[0].1.expected), (1, 0, 5));
+    assert_eq!(counted(&server, "information_received"), 4);
+    // The answer of the call, and two acknowledgements.
+    assert_eq!(counted(&server, "supervisory_sent"), 3);
+}
+
+/// A session whose round trip was measured: how many parts of a message are acknowledged together, and after what time
+/// data go out again.
+fn after_round_trip(milliseconds: u64) -> (usize, u64) {
+    let mut server = Server::new();
+    let ours = server.session();
+    let id = server.sessions[0];
+    server.node.send(server.now, id, &pattern(0, 4 * 1440 + 1)).unwrap();
+    assert_eq!(server.sent().len(), 4);
+    server.now = server.now.plus_nanos(milliseconds * 1_000_000);
+    let all =
+        SessionHeader { control: control::SYSTEM, expected: 4, window_end: 9, ..part(ours, 1, 0) };
+    assert_eq!(server.hear(CLIENT, all, b"").len(), 1);
+    let again = until(&mut server, 100_000)[0].0;
+    let mut server = Server::new();
+    let ours = server.session();
+    server.node.send(server.now, server.sessions[0], &pattern(0, 4 * 1440 + 1)).unwrap();
+    server.sent();
+    server.now = server.now.plus_nanos(milliseconds * 1_000_000);
+    let last = SessionHeader { expected: 4, window_end: 9, destination: ours, ..all };
+    server.hear(CLIENT, last, b"");
+    let done = SessionHeader { expected: 5, ..last };
+    server.hear(CLIENT, done, b"");
+    let mut parts = 0;
+    for sequence in 1..5 {
+        let header = SessionHeader {
+            control: 0,
+            expected: 5,
+            window_end: 9,
+            total_bytes: 100,
+            offset: sequence - 1,
+            ..part(ours, sequence, 1)
+        };
+        parts += 1;
+        if !server.hear(CLIENT, header, b"x").is_empty() {
+            break;
+        }
+    }
+    (parts, again)
+}
+
+/// Q99745: on a slow network each second packet is acknowledged; the first wait is two round trips at least.
+#[test]
+fn a_network_with_a_round_trip_of_half_a_second_is_slow() {
+    assert_eq!(after_round_trip(1), (4, 500_000_000));
+    assert_eq!(after_round_trip(249), (4, 500_000_000));
+    assert_eq!(after_round_trip(499), (4, 998_000_000));
+    assert_eq!(after_round_trip(500), (2, 1_000_000_000));
+}
+
+#[test]
+fn who_has_ended_a_session_answers_its_end_for_ten_seconds() {
+    for (after_ms, is_answered) in [(9_999, true), (10_000, false)] {
+        let mut server = Server::new();
+        let ours = server.session();
+        let end = SessionHeader { stream: stream::END, ..part(ours, 1, 0) };
+        assert_eq!(server.hear(CLIENT, end, b"").len(), 1);
+        server.pass(after_ms);
+        assert_eq!(server.hear(CLIENT, end, b"").len(), usize::from(is_answered), "{after_ms}");
+    }
+}
+
+#[test]
+fn a_call_within_30_s_is_a_late_copy() {
+    for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
+        let mut server = Server::new();
+        let ours = server.session();
+        server.hear(CLIENT, part(ours, 1, 1), b"x");
+        server.pass(after_ms);
+        server.sent();
+        server.call(CLIENT, THEIRS);
+        assert_eq!(server.sessions.len(), if is_copy { 1 } else { 2 });
+        assert_eq!(counted(&server, "answered_again"), u64::from(is_copy));
+    }
+}
+
+#[test]
+fn one_station_has_127_sessions_and_all_have_254() {
+    let mut server = Server::new();
+    let open = |server: &mut Server, from: Mac, number: u16| {
+        let said = server.call(from, number);
+        let ours = said.first()?.source;
+        server.hear(from, SessionHeader { source: number, ..part(ours, 1, 1) }, b"x");
+        Some(ours)
+    };
+    for number in 1..=127 {
+        assert!(open(&mut server, CLIENT, number).is_some(), "{number}");
+    }
+    assert_eq!(open(&mut server, CLIENT, 200), None);
+    for number in 1..=127 {
+        assert!(open(&mut server, OTHER, number).is_some(), "{number}");
+    }
+    let third = Mac([2, 0, 0, 0, 0, 79]);
+    assert_eq!(open(&mut server, third, 1), None);
+    assert_eq!(counted(&server, "information_discarded"), 2);
+    assert_eq!((server.sessions.len(), counted(&server, "crowded_out")), (254, 0));
+    // One that is over makes room, and was reported before.
+    let end = |server: &mut Server, ours| {
+        let header = SessionHeader { stream: stream::END, source: 5, ..part(ours, 2, 0) };
+        server.hear(CLIENT, header, b"");
+    };
+    let fifth = server.call(CLIENT, 5);
+    assert_eq!(fifth.len(), 1, "a late copy is answered");
+    end(&mut server, fifth[0].source);
+    assert_eq!(server.ended, [Why::ByPeer]);
+    assert!(open(&mut server, third, 1).is_some());
+    assert_eq!(counted(&server, "crowded_out"), 0);
+}
+
+#[test]
+fn a_station_calls_254_sessions_at_a_time() {
+    let mut server = Server::new();
+    let to = Called::Name(name(7));
+    let ids: Vec<_> =
+        (0..254).map(|_| server.node.open(server.now, CarrierKind::Nbipx, to).unwrap()).collect();
+    server.drain();
+    assert!(server.ended.is_empty());
+    server.node.open(server.now, CarrierKind::Nbipx, to).unwrap();
+    server.drain();
+    assert_eq!(server.ended, [Why::NoResources]);
+    server.node.close(server.now, ids[3]);
+    server.node.open(server.now, CarrierKind::Nbipx, to).unwrap();
+    server.drain();
+    assert_eq!(server.ended, [Why::NoResources, Why::Closed]);
+    assert_eq!(server.node.send(server.now, ids[0], b"x"), Err(NotSent::NoSession));
+}
+
+/// Five times, a second apart (Q99745).
+#[test]
+fn a_call_is_sent_five_times() {
+    let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::sending([]), Peer::default()]);
+    let begin = segment.now;
+    segment.capture = Some(vec![]);
+    let id = open(&mut segment, 1, 0);
+    segment.run_until(ms(20_000));
+    let ended = segment.program(1).ended[&id];
+    assert_eq!(ended, Why::NoAnswer);
+    let calls: Vec<_> = packets(segment.capture.as_ref().unwrap())
+        .into_iter()
+        .filter(|(_, from, header)| {
+            *from == 1 && header.control & (control::CONNECT | control::SYSTEM) == control::CONNECT
+        })
+        .map(|(at, ..)| at)
+        .collect();
+    let gaps: Vec<_> = calls.windows(2).map(|two| two[1] - two[0]).collect();
+    assert_eq!(gaps, [1_000_000_000; 4]);
+    assert!(calls[0] - begin.as_nanos() < 10_000_000);
+}
+
+/// Packets of sessions in a capture: time, station and header.
+fn packets(capture: &[u8]) -> Vec<(u64, usize, SessionHeader)> {
+    let (mut rest, mut all) = (capture, vec![]);
+    while rest.len() >= pcap::RECORD_HEADER_OCTETS {
+        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+        let at_ns = u64::from(word(0)) * 1_000_000_000 + u64::from(word(4));
+        let end = pcap::RECORD_HEADER_OCTETS + word(8) as usize;
+        let frame = Frame::parse(&rest[pcap::RECORD_HEADER_OCTETS..end]).unwrap();
+        let (packet, _) = framing::packet(&frame).unwrap();
+        let (_, data) = Packet::parse(packet).unwrap();
+        if is_session(data) {
+            let station = usize::from(frame.header.source.0[5]) - 1;
+            let header = SessionHeader::split(data).unwrap().0;
+            all.push((at_ns - 800_000_000_000_000_000, station, header));
+        }
+        rest = &rest[end..];
+    }
+    all
+}
+
+/// What both ends count is what was seen between them, counted by itself.
+#[test]
+fn both_ends_count_what_goes_between_them() {
+    for seed in 0..6 {
+        let sent: Vec<_> = (0..12).map(|index| pattern(index, 9_000)).collect();
+        let peers = [Peer::sending(sent.clone()), Peer::echoing()];
+        let (mut segment, id) = pair([WINDOWS_NT; 2], peers);
+        segment.capture = Some(vec![]);
+        segment.faults = Faults { lost: seed, doubled: seed, ..Faults::default() };
+        segment.run_until(ms(200_000));
+        segment.with(0, |now, node, _| node.close(now, id));
+        segment.run_until(ms(300_000));
+        assert!(segment.program(0).received == sent, "{seed}");
+        let seen = packets(segment.capture.as_ref().unwrap());
+        for station in [0, 1] {
+            let count = |test: &dyn Fn(&SessionHeader) -> bool| {
+                seen.iter().filter(|(_, from, header)| *from == station && test(header)).count()
+                    as u64
+            };
+            let is_system = |one: &SessionHeader| one.control & control::SYSTEM != 0;
+            let data = count(&|one| {
+                one.stream == stream::DATA
+                    && one.control & (control::SYSTEM | control::CONNECT) == 0
+            });
+            let (first, again) = (
+                segment.counted(station, "information_sent"),
+                segment.counted(station, "information_sent_again"),
+            );
+            // 12 messages of 9,000 octets in parts of 1,449.
+            assert_eq!((first, first + again), (12 * 7, data), "{seed} {station}");
+            assert_eq!(segment.counted(station, "supervisory_sent"), count(&is_system));
+            let asked = count(&|one| is_system(one) && one.control & control::RESEND != 0);
+            assert_eq!(segment.counted(station, "rejects_sent"), asked);
+            assert_eq!(segment.counted(station, "information_received"), 12 * 7);
+        }
+        if seed == 0 {
+            for key in ["information_sent_again", "rejects_received", "t1_expiries"] {
+                assert_eq!(segment.counted(0, key), 0, "{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_station_that_ends_has_its_times_from_the_one_that_was_said() {
+    // A session of 3 s that cannot end, as nothing is acknowledged.
+    let mut server = Server::new();
+    server.session();
+    let id = server.sessions[0];
+    server.node.send(server.now, id, b"hello").unwrap();
+    server.sent();
+    server.node.close(server.now, id);
+    server.pass(2_999);
+    assert!(server.ended.is_empty());
+    assert_eq!(server.node.send(server.now, id, b"x"), Err(NotSent::NoSession));
+    server.sent();
+    server.pass(1);
+    assert_eq!(server.ended, [Why::Closed]);
+    let ends: Vec<_> = server.sent().into_iter().filter(|one| one.stream == stream::END).collect();
+    assert_eq!(ends.len(), 1);
+    assert_eq!(ends[0].sequence, 0, "the first number that is not acknowledged");
+}
