@@ -23,6 +23,7 @@ mod smb;
 mod stranger;
 #[path = "../nbf/tshark.rs"]
 mod tshark;
+mod waits;
 
 use lanlab_stack::node::{CarrierKind, SessionId};
 use lanlab_stack::profile::{Profile, WINDOWS_NT};
