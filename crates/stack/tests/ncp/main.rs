@@ -1,6 +1,7 @@
 //! NetWare's core protocol: a client and a server on the offline medium, in virtual time.
 
 mod bursts;
+mod by_hand;
 #[path = "../nbf/chance.rs"]
 mod chance;
 mod hostile;

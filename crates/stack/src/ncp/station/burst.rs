@@ -332,4 +332,171 @@ mod tests {
         burst.keep_delay(u32::MAX);
         assert_eq!(burst.delay, MOST_DELAY);
     }
+
+    /// Header and data of each packet that is due.
+    fn due(burst: &mut Burst, at_ns: u64) -> Vec<(Header, Vec<u8>)> {
+        let mut all = vec![];
+        burst.send_due(Instant::from_nanos(at_ns), |octets| {
+            let packet = Packet::parse(octets).unwrap();
+            all.push((packet.header, packet.data.to_vec()));
+        });
+        all
+    }
+
+    #[test]
+    fn each_packet_says_where_its_part_belongs_and_the_last_one_that_it_is() {
+        let body: Vec<u8> = (0..1_068_u32).map(|at| (at * 7) as u8).collect();
+        let mut burst = Burst::new((1, 2), 600, 1_500);
+        assert_eq!(burst.due(), None);
+        burst.begin(Instant::ZERO, (7, 8), &body);
+        let sent = due(&mut burst, 0);
+        assert_eq!(sent.len(), 2);
+        for (index, (header, data)) in sent.iter().enumerate() {
+            let at = 534 * index;
+            let ids = (header.source, header.destination, header.burst, header.ack);
+            assert_eq!((ids, header.packet), ((1, 2, 7, 8), index as u32));
+            assert_eq!((header.total, header.offset as usize), (1_068, at));
+            assert_eq!(header.flags, if index == 1 { flag::END } else { 0 });
+            assert_eq!(data[..], body[at..at + 534]);
+        }
+        // The end again: its last part, once, and nothing after the other end has it.
+        burst.say_end();
+        burst.say_end();
+        let sent = due(&mut burst, 0);
+        assert_eq!((sent.len(), sent[0].0.offset, sent[0].1.len()), (1, 534, 534));
+        assert_eq!((sent[0].0.flags, sent[0].0.packet), (flag::END, 2));
+        burst.is_heard();
+        burst.say_end();
+        assert_eq!((burst.due(), due(&mut burst, 0).len()), (None, 0));
+        // What is being sent is not doubled by the end.
+        burst.keep_delay(10);
+        burst.begin(Instant::ZERO, (8, 8), &body[..600]);
+        assert_eq!(due(&mut burst, 0).len(), 1);
+        burst.say_end();
+        assert_eq!(due(&mut burst, 999_999).len(), 0);
+        assert_eq!(due(&mut burst, 1_000_000).len(), 1);
+        assert_eq!(burst.due(), None);
+    }
+
+    #[test]
+    fn a_server_that_works_and_one_that_misses_something_say_so() {
+        let mut burst = Burst::new((1, 2), 600, 1_500);
+        let mut said = vec![];
+        burst.ask_for_missing((3, 3), |packet| said.push(packet.to_vec()));
+        assert!(said.is_empty(), "nothing has begun to come");
+        burst.say_busy((3, 4), |packet| said.push(packet.to_vec()));
+        let mut octets = vec![];
+        Header { total: 100, offset: 10, ..Header::default() }.emit(&[], &[1; 20], &mut octets);
+        assert!(!burst.has_begun());
+        assert_eq!(burst.take(&Packet::parse(&octets).unwrap()), Taken::More);
+        assert!(burst.has_begun());
+        burst.ask_for_missing((3, 3), |packet| said.push(packet.to_vec()));
+        let [busy, missing] = [0, 1].map(|at: usize| Packet::parse(&said[at]).unwrap());
+        assert_eq!((busy.header.flags, busy.missing().count()), (0x88, 0));
+        assert_eq!((busy.header.burst, busy.header.ack), (3, 4));
+        assert_eq!(missing.header.flags, 0xc0);
+        let list: Vec<_> = missing.missing().map(|one| (one.offset, one.length)).collect();
+        assert_eq!(list, [(0, 10), (30, 70)]);
+        burst.forget();
+        assert!(!burst.has_begun());
+    }
+
+    /// What is missing, as a client says it, is sent once, and no more than 64 parts of it.
+    #[test]
+    fn what_is_missing_is_sent_as_it_is_asked_for() {
+        let mut burst = Burst::new((1, 2), 600, 1_500);
+        burst.begin(Instant::ZERO, (0, 0), &[1; 1_000]);
+        due(&mut burst, 0);
+        let ask = |burst: &mut Burst, list: &[(u32, u16)]| {
+            let list: Vec<_> =
+                list.iter().map(|&(offset, length)| Fragment { offset, length }).collect();
+            let mut octets = vec![];
+            Header { flags: 0xc0, ..Header::default() }.emit(&list, &[], &mut octets);
+            burst.send_missing(&Packet::parse(&octets).unwrap());
+            let sent = due(burst, 0);
+            sent.iter().map(|one| (one.0.offset, one.1.len())).collect::<Vec<_>>()
+        };
+        let asked = [(100, 50), (100, 50), (110, 40), (100, 60), (990, 50), (1_000, 9), (5, 0)];
+        assert_eq!(ask(&mut burst, &asked), [(100, 50), (100, 60), (990, 10)]);
+        assert_eq!(ask(&mut burst, &[(0, 1_000)]), [(0, 534), (534, 466)]);
+        let many: Vec<_> = (0..70).map(|at| (2 * at, 1)).collect();
+        assert_eq!(ask(&mut burst, &many).len(), MOST_RANGES);
+    }
+
+    #[test]
+    fn the_time_between_packets_grows_to_20_ms_and_shrinks_by_an_eighth() {
+        let mut burst = Burst::new((1, 2), 600, 1_500);
+        for step in 1..=25 {
+            burst.is_lossy = true;
+            burst.adapt_delay();
+            assert_eq!(burst.delay, (10 * step).min(200));
+        }
+        for expected in [175, 153, 133, 116] {
+            burst.adapt_delay();
+            assert_eq!(burst.delay, expected);
+        }
+        for (asked, kept) in [(199, 199), (200, 200), (201, 200), (3, 3)] {
+            burst.keep_delay(asked);
+            assert_eq!(burst.delay, kept);
+        }
+    }
+
+    /// Parts in any order, also over each other, against a list of which octets are there.
+    #[test]
+    fn what_has_come_and_what_is_missing_is_known_to_the_octet() {
+        let mut chance = 1_u64;
+        let mut below = |end: usize| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (chance >> 33) as usize % end
+        };
+        for total in [1, 2, 30, 200] {
+            for _ in 0..50 {
+                let body: Vec<u8> = (0..total).map(|at| (at * 11 + 3) as u8).collect();
+                let (mut burst, mut is_there) =
+                    (Burst::new((1, 2), 600, 1_500), vec![false; total]);
+                loop {
+                    let start = below(total);
+                    let end = (start + 1 + below(9)).min(total);
+                    let mut octets = vec![];
+                    let (all, offset) = (total as u32, start as u32);
+                    Header { total: all, offset, ..Header::default() }.emit(
+                        &[],
+                        &body[start..end],
+                        &mut octets,
+                    );
+                    let is_new = is_there[start..end].contains(&false);
+                    is_there[start..end].fill(true);
+                    let taken = burst.take(&Packet::parse(&octets).unwrap());
+                    if !is_there.contains(&false) {
+                        assert_eq!(taken, Taken::Whole(body));
+                        break;
+                    }
+                    assert_eq!(taken, if is_new { Taken::More } else { Taken::Nothing });
+                    let mut asked = vec![];
+                    burst.ask_for_missing((0, 0), |packet| asked = packet.to_vec());
+                    let mut missing = vec![false; total];
+                    for one in Packet::parse(&asked).unwrap().missing() {
+                        let range =
+                            one.offset as usize..one.offset as usize + usize::from(one.length);
+                        assert!(
+                            one.length > 0 && missing[range.clone()].iter().all(|found| !found)
+                        );
+                        missing[range].fill(true);
+                    }
+                    assert!(missing.iter().zip(&is_there).all(|(missing, there)| missing != there));
+                }
+            }
+        }
+        // The longest burst is one, one octet more is none, nor is one without any.
+        for (total, data, expected) in [
+            (MOST_BURST, &[1][..], Taken::More),
+            (MOST_BURST + 1, &[1], Taken::Nothing),
+            (9, &[], Taken::Nothing),
+        ] {
+            let mut octets = vec![];
+            Header { total, ..Header::default() }.emit(&[], data, &mut octets);
+            let mut burst = Burst::new((1, 2), 600, 1_500);
+            assert_eq!(burst.take(&Packet::parse(&octets).unwrap()), expected);
+        }
+    }
 }
