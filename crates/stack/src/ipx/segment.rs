@@ -119,4 +119,31 @@ mod tests {
         assert!(segment.learn(7) && segment.learn(7) && !segment.learn(8));
         assert_eq!(segment.network, Some(7));
     }
+
+    /// Routers are asked at once and half a second later; after as long again the segment is known.
+    #[test]
+    fn it_is_known_a_second_after_the_first_question_and_that_is_said_from_the_beginning() {
+        let ms = |milliseconds: u64| Instant::from_nanos(milliseconds * 1_000_000);
+        for (only, network) in [(None, None), (Some(framing::SNAP), None), (None, Some(7))] {
+            let mut segment = Segment::new(only, network, ms(40));
+            let mut times = vec![];
+            while let Some(at) = segment.poll_timeout() {
+                assert_eq!(segment.known_at(), Some(ms(1_040)));
+                assert!(!segment.is_to_ask(Instant::from_nanos(at.as_nanos() - 1)), "too early");
+                times.push((at, segment.is_to_ask(at)));
+            }
+            assert_eq!(times, [(ms(40), true), (ms(540), true), (ms(1_040), false)]);
+            assert_eq!(segment.known_at(), None);
+            let asked_in: Vec<_> = segment.asked_in().collect();
+            assert_eq!(asked_in, only.map_or(framing::ALL.to_vec(), |only| vec![only]));
+        }
+        // The framing that was found stays, however much is heard in others later.
+        let mut segment = Segment::new(None, Some(7), ms(0));
+        while let Some(at) = segment.poll_timeout() {
+            segment.is_to_ask(at);
+        }
+        segment.hear(framing::ETHERNET_II);
+        assert_eq!(segment.framing(), framing::IEEE_802_2);
+        assert_eq!(segment.answer_framing(framing::SNAP), framing::SNAP);
+    }
 }

@@ -276,4 +276,103 @@ mod tests {
         }
         assert!(!sending.has_room(&[]));
     }
+
+    fn numbers(sending: &mut Sending) -> Vec<u16> {
+        parts(sending).iter().map(|one| one.0).collect()
+    }
+
+    #[test]
+    fn messages_wait_up_to_96_kib_and_a_single_one_in_any_case() {
+        let fits = |octets: &[usize]| {
+            let mut sending = Sending::new(0, 0, 1_000);
+            octets.iter().all(|count| sending.offer(&vec![0; *count]).is_ok())
+        };
+        assert!(fits(&[65_535, 32_769]) && !fits(&[65_535, 32_770]));
+        assert!(fits(&[0, 0, 0, 0]) && !fits(&[0, 0, 0, 0, 0]));
+        // What is acknowledged makes room.
+        let mut sending = Sending::new(0, 99, 60_000);
+        assert_eq!(sending.offer(&vec![0; 60_000]), Ok(()));
+        assert_eq!(sending.offer(&vec![0; 60_000]), Err(NotSent::Full));
+        assert_eq!(numbers(&mut sending), [0]);
+        assert_eq!(sending.acknowledge(1, 99).messages, 1);
+        assert_eq!(sending.offer(&vec![0; 60_000]), Ok(()));
+        assert_eq!(sending.offer(&vec![0; 38_304]), Ok(()));
+        assert_eq!(sending.offer(&[]), Ok(()));
+        assert_eq!(sending.offer(&[0]), Err(NotSent::Full));
+    }
+
+    #[test]
+    fn sixteen_packets_are_on_their_way_at_most_and_the_last_one_allowed_says_that_there_is_more() {
+        let mut sending = Sending::new(5, 200, 10);
+        sending.push(&[0; 200]);
+        let mut blocking = vec![];
+        while let Some(part) = sending.next_part() {
+            assert_eq!((part.total_bytes, part.is_again), (200, false));
+            assert_eq!(part.offset, (part.number - 5) * 10);
+            blocking.push(part.is_blocking);
+        }
+        assert_eq!(blocking, [&[false; 15][..], &[true]].concat());
+        assert_eq!((sending.next(), sending.sent(), sending.window_end()), (21, 21, 200));
+        // With two acknowledged, two more; then the last two do not block.
+        assert!(sending.acknowledge(7, 200).is_new);
+        assert_eq!(numbers(&mut sending), [21, 22]);
+        assert!(sending.acknowledge(9, 200).is_new);
+        let last = [0; 2].map(|_| sending.next_part().map(|part| (part.number, part.is_blocking)));
+        assert_eq!(last, [Some((23, false)), Some((24, false))]);
+        // All of it again, in doubt one packet alone, until one is acknowledged for the first time.
+        sending.doubt();
+        let again = sending.next_part().map(|part| (part.number, part.is_again, part.is_blocking));
+        assert_eq!((again, sending.next_part().is_none()), (Some((9, true, true)), true));
+        assert_eq!(
+            sending.acknowledge(9, 200),
+            Acknowledged { is_valid: true, ..Default::default() }
+        );
+        assert!(sending.next_part().is_none());
+        assert!(sending.acknowledge(10, 200).is_new);
+        assert_eq!(numbers(&mut sending), (10..25).collect::<Vec<_>>());
+        assert_eq!((sending.next(), sending.sent()), (25, 25));
+    }
+
+    #[test]
+    fn a_window_that_opens_again_has_what_was_sent_into_it_sent_again() {
+        let mut sending = Sending::new(0, 1, 10);
+        sending.push(&[0; 50]);
+        assert!(!sending.is_shut());
+        assert_eq!(numbers(&mut sending), [0, 1]);
+        // The window closes over what is on its way, and then over what is not.
+        assert!(sending.acknowledge(1, 0).is_new && sending.is_shut());
+        assert_eq!(numbers(&mut sending), [] as [u16; 0]);
+        assert!(!sending.acknowledge(1, 0).is_new && sending.is_shut());
+        assert!(!sending.acknowledge(1, 3).is_new && !sending.is_shut());
+        assert_eq!(numbers(&mut sending), [1, 2, 3]);
+        // One that stays open has nothing sent again.
+        sending.acknowledge(2, 4);
+        assert_eq!(numbers(&mut sending), [4]);
+        // The first alone is repeated, and what was to be sent next goes on.
+        sending.repeat_first();
+        assert_eq!(numbers(&mut sending), [2]);
+        sending.repeat_first();
+        sending.acknowledge(3, 9);
+        assert_eq!(numbers(&mut sending), [] as [u16; 0], "it is acknowledged");
+        sending.acknowledge(5, 9);
+        sending.repeat_first();
+        assert_eq!(numbers(&mut sending), [] as [u16; 0], "nothing is on its way");
+        assert!(sending.is_empty());
+    }
+
+    #[test]
+    fn what_was_acknowledged_while_it_is_sent_again_is_left_out() {
+        let mut sending = Sending::new(0, 9, 10);
+        sending.push(&[0; 40]);
+        assert_eq!(numbers(&mut sending), [0, 1, 2, 3]);
+        sending.go_back();
+        assert!(sending.next_part().is_some_and(|part| part.number == 0 && part.is_again));
+        assert_eq!(
+            sending.acknowledge(3, 9),
+            Acknowledged { is_valid: true, is_new: true, messages: 0 }
+        );
+        assert_eq!(numbers(&mut sending), [3]);
+        assert_eq!(sending.acknowledge(5, 9), Acknowledged::default(), "never sent");
+        assert_eq!(sending.acknowledge(4, 9).messages, 1);
+    }
 }

@@ -14,20 +14,20 @@ use proptest::prelude::*;
 use crate::exchange::request;
 use crate::segment::{mac, name};
 
-const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
-const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
+pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
+pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 
 /// A server, driven by hand.
-struct Server {
-    node: Node,
-    now: Instant,
-    sessions: Vec<SessionId>,
-    received: Vec<(SessionId, Vec<u8>)>,
-    ended: Vec<SessionId>,
+pub struct Server {
+    pub node: Node,
+    pub now: Instant,
+    pub sessions: Vec<SessionId>,
+    pub received: Vec<(SessionId, Vec<u8>)>,
+    pub ended: Vec<SessionId>,
 }
 
 impl Server {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let carriers = CarrierKinds::only(CarrierKind::Ipx);
         let config = NodeConfig::new(mac(0), name(0), profile::WINDOWS_NT, carriers);
         let node = Node::new(&config, Instant::ZERO);
@@ -42,7 +42,7 @@ impl Server {
         server
     }
 
-    fn drain(&mut self) {
+    pub fn drain(&mut self) {
         let mut message = vec![];
         while let Some(event) = self.node.poll_event(&mut message) {
             match event {
@@ -55,7 +55,7 @@ impl Server {
     }
 
     /// Octets of SMB that are sent now.
-    fn sent(&mut self) -> Vec<Vec<u8>> {
+    pub fn sent(&mut self) -> Vec<Vec<u8>> {
         let (mut all, mut octets) = (vec![], vec![]);
         while self.node.poll_transmit(self.now, &mut octets) {
             let frame = Frame::parse(&octets).unwrap();
@@ -69,7 +69,7 @@ impl Server {
     }
 
     /// A packet comes in; what is answered at once.
-    fn hear(&mut self, from: Mac, message: &[u8]) -> Vec<Vec<u8>> {
+    pub fn hear(&mut self, from: Mac, message: &[u8]) -> Vec<Vec<u8>> {
         let source = Address { network: 0, node: from.0, socket: 0x4001 };
         let destination = Address { network: 0, node: mac(0).0, socket: socket::SMB_SERVER };
         let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source };
@@ -81,7 +81,7 @@ impl Server {
     }
 
     /// Answer the request that came last.
-    fn answer(&mut self) -> Vec<Vec<u8>> {
+    pub fn answer(&mut self) -> Vec<Vec<u8>> {
         let (session, message) = self.received.last().cloned().unwrap();
         let header = Header::parse(&message).unwrap().response(Status::success(0));
         let mut answer = vec![];
@@ -91,7 +91,7 @@ impl Server {
     }
 
     /// A session of a station: the number of its connection.
-    fn session(&mut self, from: Mac) -> u16 {
+    pub fn session(&mut self, from: Mac) -> u16 {
         assert!(self.hear(from, &request(command::NEGOTIATE, 1)).is_empty());
         let answer = self.answer().remove(0);
         let connection = u16::from_le_bytes([answer[18], answer[19]]);
@@ -100,7 +100,7 @@ impl Server {
     }
 }
 
-fn numbered(command: u8, number: u16, connection: u16, sequence: u16) -> Vec<u8> {
+pub fn numbered(command: u8, number: u16, connection: u16, sequence: u16) -> Vec<u8> {
     let mut message = request(command, number);
     message[18..20].copy_from_slice(&connection.to_le_bytes());
     message[20..22].copy_from_slice(&sequence.to_le_bytes());
@@ -108,7 +108,7 @@ fn numbered(command: u8, number: u16, connection: u16, sequence: u16) -> Vec<u8>
 }
 
 /// Error class and code of an answer.
-fn error(answer: &[u8]) -> (u8, u16) {
+pub fn error(answer: &[u8]) -> (u8, u16) {
     (answer[5], u16::from_le_bytes([answer[7], answer[8]]))
 }
 

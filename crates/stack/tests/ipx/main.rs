@@ -1,5 +1,6 @@
 //! Stations with SMB straight on IPX on the offline medium, in virtual time.
 
+mod by_hand;
 #[path = "../nbf/chance.rs"]
 mod chance;
 #[path = "../nbf/copying.rs"]

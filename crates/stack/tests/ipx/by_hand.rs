@@ -1,0 +1,506 @@
+//! SMB straight on IPX, and IPX itself, by hand: waits by their exact times, bounds, and what is not for a station.
+
+use lanlab_stack::node::{
+    CarrierKind, CarrierKinds, Event, Node, NodeConfig, NotSent, Peer as Called, SessionId,
+    StationConfig, Why,
+};
+use lanlab_stack::profile;
+use lanlab_units::Instant;
+use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ipx::{Address, Header as Packet, NO_CHECKSUM, framing, socket};
+use lanlab_wire::smb1::command;
+use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::status::Status;
+use lanlab_wire::smb1::writer::Writer;
+use lanlab_wire::{rip, sap};
+
+use crate::exchange::request;
+use crate::hostile::{CLIENT, OTHER, Server, error, numbered};
+use crate::segment::{mac, name};
+
+fn counted(node: &Node, key: &str) -> u64 {
+    node.counts().iter().find(|(known, _)| *known == key).unwrap().1
+}
+
+fn pass(server: &mut Server, milliseconds: u64) {
+    let until = server.now.plus_nanos(milliseconds * 1_000_000);
+    while let Some(at) = server.node.poll_timeout().filter(|at| *at <= until) {
+        server.now = at;
+        server.node.handle_timeout(at);
+        server.drain();
+    }
+    server.now = until;
+    // A call without need does nothing.
+    server.node.handle_timeout(until);
+    server.drain();
+}
+
+#[test]
+fn a_silent_client_is_forgotten_after_ten_minutes_and_one_that_took_leave_after_ten_seconds() {
+    for (last, longest_ms) in [
+        (command::READ, 600_000),
+        (command::LOGOFF_ANDX, 10_000),
+        (command::TREE_DISCONNECT, 10_000),
+    ] {
+        let mut server = Server::new();
+        let connection = server.session(CLIENT);
+        server.hear(CLIENT, &numbered(last, 2, connection, 0));
+        server.answer();
+        pass(&mut server, longest_ms - 1);
+        assert!(server.ended.is_empty());
+        pass(&mut server, 1);
+        assert_eq!(server.ended.len(), 1);
+    }
+    // One that waits for what is carried out is not forgotten.
+    let mut server = Server::new();
+    let connection = server.session(CLIENT);
+    server.hear(CLIENT, &numbered(command::WRITE, 2, connection, 1));
+    pass(&mut server, 1_199_999);
+    assert!(server.ended.is_empty());
+    server.answer();
+    pass(&mut server, 1);
+    assert_eq!(server.ended.len(), 1);
+    // Who has gone on after all stays.
+    let mut server = Server::new();
+    let connection = server.session(CLIENT);
+    server.hear(CLIENT, &numbered(command::LOGOFF_ANDX, 2, connection, 0));
+    server.answer();
+    server.hear(CLIENT, &numbered(command::READ, 3, connection, 0));
+    server.answer();
+    pass(&mut server, 599_999);
+    assert!(server.ended.is_empty());
+}
+
+#[test]
+fn a_first_request_within_30_s_is_a_late_copy() {
+    for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
+        let mut server = Server::new();
+        let connection = server.session(CLIENT);
+        server.hear(CLIENT, &numbered(command::READ, 2, connection, 0));
+        server.answer();
+        pass(&mut server, after_ms);
+        server.hear(CLIENT, &request(command::NEGOTIATE, 1));
+        assert_eq!(server.sessions.len(), if is_copy { 1 } else { 2 });
+        assert_eq!(counted(&server.node, "answered_again"), u64::from(is_copy));
+    }
+}
+
+#[test]
+fn one_station_has_127_sessions_and_all_have_254() {
+    let mut server = Server::new();
+    let first = |server: &mut Server, from: Mac, socket: u16| {
+        let source = Address { network: 0, node: from.0, socket };
+        let destination = Address { network: 0, node: mac(0).0, socket: socket::SMB_SERVER };
+        let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source };
+        let hear = |server: &mut Server, message: &[u8]| {
+            let mut octets = vec![];
+            framing::emit((mac(0), from), framing::IEEE_802_2, &header, message, &mut octets)
+                .unwrap();
+            server.node.handle_frame(server.now, &octets);
+            server.drain();
+            server.sent()
+        };
+        let before = server.sessions.len();
+        let refused = hear(server, &request(command::NEGOTIATE, 1));
+        if server.sessions.len() == before {
+            assert_eq!(error(&refused[0]), (2, 0x5a));
+            return false;
+        }
+        let answer = server.answer();
+        let connection = u16::from_le_bytes([answer[0][18], answer[0][19]]);
+        hear(server, &numbered(command::READ, 2, connection, 0));
+        server.answer();
+        true
+    };
+    for index in 0..127 {
+        assert!(first(&mut server, CLIENT, 0x4000 + index));
+        assert!(first(&mut server, OTHER, 0x4000 + index));
+    }
+    assert!(!first(&mut server, CLIENT, 0x5000), "its own are all");
+    assert!(!first(&mut server, Mac([2, 0, 0, 0, 0, 79]), 0x5000), "all are taken");
+    assert_eq!((server.ended.len(), counted(&server.node, "crowded_out")), (0, 0));
+}
+
+#[test]
+fn four_messages_of_an_answer_are_kept_and_sent_again() {
+    let mut server = Server::new();
+    let connection = server.session(CLIENT);
+    let echo = numbered(command::WRITE, 2, connection, 1);
+    server.hear(CLIENT, &echo);
+    let answers: Vec<_> = (0..6).flat_map(|_| server.answer()).collect();
+    assert_eq!(answers.len(), 6);
+    let again = server.hear(CLIENT, &echo);
+    assert_eq!(again, answers[..4]);
+    // An answer is a packet: one octet more than that is none.
+    let (session, message) = server.received.last().cloned().unwrap();
+    let header = Header::parse(&message).unwrap().response(Status::success(0));
+    let mut answer = vec![];
+    Writer::begin(&mut answer, &header).empty();
+    answer.resize(1_500 - 3 - 30, 0);
+    assert_eq!(server.node.send(server.now, session, &answer), Ok(()));
+    answer.push(0);
+    assert_eq!(server.node.send(server.now, session, &answer), Err(NotSent::TooLong));
+}
+
+#[test]
+fn what_is_dropped_is_counted_by_why() {
+    let mut server = Server::new();
+    let connection = server.session(CLIENT);
+    let discarded = |server: &Server| counted(&server.node, "information_discarded");
+    // A number that leaves one out, a response, and the ninth request that is not answered.
+    server.hear(CLIENT, &numbered(command::WRITE, 2, connection, 2));
+    assert_eq!(discarded(&server), 1);
+    let response = Header::request(command::WRITE, 0x80, 0).emit();
+    server.hear(CLIENT, &response);
+    assert_eq!(discarded(&server), 2);
+    for number in 2..11 {
+        server.hear(CLIENT, &numbered(command::READ, number, connection, 0));
+    }
+    assert_eq!((discarded(&server), server.received.len()), (3, 9));
+    // What is carried out still is answered so.
+    let said = server.hear(CLIENT, &numbered(command::READ, 5, connection, 0));
+    assert_eq!((said.len(), error(&said[0])), (1, (2, 0x11)));
+    server.hear(OTHER, &numbered(command::READ, 5, connection, 0));
+    let keys = ["answered_again", "unknown_session_frames", "unreadable_packets"];
+    assert_eq!(keys.map(|key| counted(&server.node, key)), [1, 1, 0]);
+    server.hear(OTHER, b"no SMB");
+    assert_eq!(counted(&server.node, "unreadable_packets"), 1);
+    // A paused session has eight requests wait.
+    let mut server = Server::new();
+    let connection = server.session(CLIENT);
+    server.node.pause(server.sessions[0]);
+    for number in 2..20 {
+        server.hear(CLIENT, &numbered(command::NT_CANCEL, number, connection, 0));
+    }
+    assert_eq!((server.received.len(), discarded(&server)), (1, 10));
+    server.node.resume(server.sessions[0]);
+    server.drain();
+    assert_eq!(server.received.len(), 1 + 8);
+}
+
+/// A client, its session and what it sends.
+struct Caller {
+    node: Node,
+    now: Instant,
+    id: SessionId,
+    socket: u16,
+    events: Vec<(Event, Vec<u8>)>,
+}
+
+const THEIRS: u16 = 0x77;
+
+impl Caller {
+    fn new() -> Self {
+        let Server { mut node, now, .. } = Server::new();
+        let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
+        let id = node.open(now, CarrierKind::Ipx, to).unwrap();
+        let mut caller = Self { node, now, id, socket: 0, events: vec![] };
+        while caller.node.poll_transmit(now, &mut vec![]) {}
+        assert!(caller.sent().is_empty());
+        let opened = caller.events.iter().filter(|one| matches!(one.0, Event::Opened(..)));
+        assert_eq!(opened.count(), 1);
+        caller.events.clear();
+        caller
+    }
+
+    /// One whose connection is open.
+    fn connected() -> Self {
+        let mut caller = Self::new();
+        let first = caller.send(command::NEGOTIATE, 1);
+        assert_eq!((first.len(), &first[0][18..22]), (1, &[0; 4][..]));
+        assert!(caller.answer(CLIENT, &first[0], THEIRS, 0).is_empty());
+        assert_eq!(caller.messages(), 1);
+        caller.events.clear();
+        caller
+    }
+
+    fn messages(&self) -> usize {
+        self.events.iter().filter(|one| matches!(one.0, Event::Message(_))).count()
+    }
+
+    fn ended(&self) -> Vec<Why> {
+        let why = |(event, _): &(Event, Vec<u8>)| match event {
+            Event::Ended(_, why) => Some(*why),
+            _ => None,
+        };
+        self.events.iter().filter_map(why).collect()
+    }
+
+    fn sent(&mut self) -> Vec<Vec<u8>> {
+        let (mut all, mut octets) = (vec![], vec![]);
+        while let Some(event) = self.node.poll_event(&mut octets) {
+            self.events.push((event, octets.clone()));
+        }
+        while self.node.poll_transmit(self.now, &mut octets) {
+            let frame = Frame::parse(&octets).unwrap();
+            let (header, data) = Packet::parse(framing::packet(&frame).unwrap().0).unwrap();
+            assert_eq!(header.destination.socket, socket::SMB_SERVER);
+            self.socket = header.source.socket;
+            all.push(data.to_vec());
+        }
+        all
+    }
+
+    fn send(&mut self, command: u8, number: u16) -> Vec<Vec<u8>> {
+        self.node.send(self.now, self.id, &request(command, number)).unwrap();
+        self.sent()
+    }
+
+    /// A message of the server, or of another station.
+    fn hear(&mut self, from: Mac, message: &[u8]) -> Vec<Vec<u8>> {
+        let source = Address { network: 0, node: from.0, socket: socket::SMB_SERVER };
+        let destination = Address { network: 0, node: mac(0).0, socket: self.socket };
+        let header = Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source };
+        let mut octets = vec![];
+        framing::emit((mac(0), from), framing::IEEE_802_2, &header, message, &mut octets).unwrap();
+        self.node.handle_frame(self.now, &octets);
+        self.sent()
+    }
+
+    /// What answers a request, with a connection and an error of the server.
+    fn answer(&mut self, from: Mac, request: &[u8], connection: u16, code: u16) -> Vec<Vec<u8>> {
+        let header = Header::parse(request).unwrap().response(Status::success(0));
+        let mut message = vec![];
+        Writer::begin(&mut message, &header).empty();
+        message[18..20].copy_from_slice(&connection.to_le_bytes());
+        message[20..22].copy_from_slice(&request[20..22]);
+        if code != 0 {
+            message[5] = 2;
+            message[7..9].copy_from_slice(&code.to_le_bytes());
+        }
+        self.hear(from, &message)
+    }
+
+    /// What is sent until a time after now, each with its time after now, ms.
+    fn pass(&mut self, milliseconds: u64) -> Vec<(u64, Vec<u8>)> {
+        let (begin, end) = (self.now, self.now.plus_nanos(milliseconds * 1_000_000));
+        let mut all = vec![];
+        while let Some(at) = self.node.poll_timeout().filter(|at| *at <= end) {
+            self.now = at;
+            self.node.handle_timeout(at);
+            let at_ms = at.nanos_since(begin) / 1_000_000;
+            all.extend(self.sent().into_iter().map(|one| (at_ms, one)));
+        }
+        self.now = end;
+        all
+    }
+}
+
+/// Where nothing is measured a second, doubled up to four; ten times in all.
+#[test]
+fn a_request_is_sent_ten_times() {
+    let mut caller = Caller::new();
+    let first = caller.send(command::NEGOTIATE, 1);
+    let again = caller.pass(34_999);
+    let times: Vec<_> = again.iter().map(|one| one.0).collect();
+    assert_eq!(times, [1_000, 3_000, 7_000, 11_000, 15_000, 19_000, 23_000, 27_000, 31_000]);
+    assert!(again.iter().all(|one| one.1 == first[0]));
+    assert!(caller.ended().is_empty());
+    caller.pass(1);
+    assert_eq!(caller.ended(), [Why::NoAnswer]);
+    assert_eq!(counted(&caller.node, "information_sent_again"), 9);
+    assert_eq!(counted(&caller.node, "information_sent"), 1);
+}
+
+/// [MS-CIFS] 2.1.2.1: what changes something has the next number; what does not, none.
+#[test]
+fn requests_are_numbered_and_their_answers_known() {
+    let mut caller = Caller::connected();
+    let numbers =
+        |message: &[u8]| [18, 20].map(|at| u16::from_le_bytes([message[at], message[at + 1]]));
+    let mut sent = vec![];
+    for (command, number, sequence) in [
+        (command::READ, 2, 0),
+        (command::WRITE, 3, 1),
+        (command::READ, 4, 0),
+        (command::WRITE, 5, 2),
+    ] {
+        sent = caller.send(command, number);
+        assert_eq!((sent.len(), numbers(&sent[0])), (1, [THEIRS, sequence]));
+        if number < 5 {
+            caller.answer(CLIENT, &sent[0], THEIRS, 0);
+            assert_eq!(caller.messages(), usize::from(number) - 1);
+        }
+    }
+    let events = caller.events.len();
+    // Of another station, with another process, number or connection, and none that answers: dropped.
+    let write = sent.remove(0);
+    let before = counted(&caller.node, "information_discarded");
+    caller.answer(OTHER, &write, THEIRS, 0);
+    caller.answer(CLIENT, &write, THEIRS + 1, 0);
+    caller.answer(CLIENT, &request(command::WRITE, 6), THEIRS, 0);
+    let mut other_process = write.clone();
+    other_process[26] ^= 1;
+    caller.answer(CLIENT, &other_process, THEIRS, 0);
+    caller.hear(CLIENT, &write);
+    assert_eq!(counted(&caller.node, "information_discarded") - before, 5);
+    assert_eq!(caller.events.len(), events);
+    // A server that works is waited for as long again.
+    caller.answer(CLIENT, &write, THEIRS, 0x11);
+    assert_eq!((counted(&caller.node, "working_received"), caller.events.len()), (1, events));
+    for (code, why) in [(0x10, Why::ByPeerAbnormally), (0x12, Why::NameNotFound)] {
+        let mut caller = Caller::connected();
+        let sent = caller.send(command::WRITE, 2);
+        caller.answer(CLIENT, &sent[0], THEIRS, code);
+        assert_eq!(caller.ended(), [why]);
+    }
+    for connection in [0, 0xffff] {
+        let mut caller = Caller::new();
+        let first = caller.send(command::NEGOTIATE, 1);
+        caller.answer(CLIENT, &first[0], connection, 0);
+        assert_eq!(caller.ended(), [Why::Protocol]);
+    }
+}
+
+#[test]
+fn a_silent_server_is_asked_after_four_minutes() {
+    let mut caller = Caller::connected();
+    let asked = caller.pass(240_000);
+    assert_eq!((asked.len(), asked[0].0, asked[0].1[4]), (1, 240_000, command::ECHO));
+    assert!(caller.answer(CLIENT, &asked[0].1, THEIRS, 0).is_empty());
+    assert!(caller.events.is_empty(), "the program sees nothing of it");
+    assert!(caller.pass(239_999).is_empty());
+    let asked = caller.pass(1);
+    assert_eq!(asked.len(), 1);
+    // A session that is closed while it is asked for ends with the answer.
+    caller.node.close(caller.now, caller.id);
+    assert!(caller.sent().is_empty() && caller.ended().is_empty());
+    caller.answer(CLIENT, &asked[0].1, THEIRS, 0);
+    assert_eq!(caller.ended(), [Why::Closed]);
+    let mut caller = Caller::connected();
+    caller.node.close(caller.now, caller.id);
+    caller.sent();
+    assert_eq!(caller.ended(), [Why::Closed], "nothing is open");
+}
+
+#[test]
+fn a_station_calls_254_servers_at_a_time_from_sockets_of_their_own() {
+    let mut caller = Caller::new();
+    let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
+    let mut sockets = vec![];
+    for _ in 1..254 {
+        caller.id = caller.node.open(caller.now, CarrierKind::Ipx, to).unwrap();
+        caller.send(command::NEGOTIATE, 1);
+        sockets.push(caller.socket);
+    }
+    assert!(sockets.windows(2).all(|two| two[1] == two[0] + 1));
+    assert!(caller.ended().is_empty());
+    caller.node.open(caller.now, CarrierKind::Ipx, to).unwrap();
+    caller.sent();
+    assert_eq!(caller.ended(), [Why::NoResources]);
+}
+
+/// A node of NetWare that serves, with a network in itself; and what it sends to a packet.
+fn served() -> (Node, Instant) {
+    let carriers = CarrierKinds::only(CarrierKind::Ncp);
+    let config = NodeConfig::new(mac(0), name(0), profile::WINDOWS_NT, carriers);
+    let station =
+        StationConfig { framing: Some(framing::RAW_802_3), network: Some(7), ..config.station };
+    let mut node = Node::new(&NodeConfig { station, ..config }, Instant::ZERO);
+    node.listen();
+    while node.poll_transmit(Instant::ZERO, &mut vec![]) {}
+    (node, Instant::ZERO)
+}
+
+fn hear(node: &mut Node, header: &Packet, data: &[u8]) -> Vec<(Packet, Vec<u8>)> {
+    let mut frame = vec![];
+    let from = Mac(header.source.node);
+    framing::emit((mac(0), from), framing::RAW_802_3, header, data, &mut frame).unwrap();
+    node.handle_frame(Instant::ZERO, &frame);
+    let mut all = vec![];
+    while node.poll_transmit(Instant::ZERO, &mut frame) {
+        let frame = Frame::parse(&frame).unwrap();
+        let (header, data) = Packet::parse(framing::packet(&frame).unwrap().0).unwrap();
+        all.push((header, data.to_vec()));
+    }
+    all
+}
+
+fn to_socket(socket: u16) -> Packet {
+    let source = Address { network: 7, node: CLIENT.0, socket };
+    let destination = Address { network: 7, node: mac(0).0, socket };
+    Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source }
+}
+
+/// Novell's RIP: one hop and two ticks to the network in the server, for who asks for it or for all.
+#[test]
+fn a_server_says_the_way_to_the_network_in_it_alone() {
+    let (mut node, _) = served();
+    let mut data = vec![];
+    sap::emit_query(true, sap::FILE_SERVER, &mut data);
+    let said = hear(&mut node, &to_socket(socket::SAP), &data);
+    let Ok(sap::Packet::Response { servers, is_nearest: true }) = sap::Packet::parse(&said[0].1)
+    else {
+        panic!("{said:?}")
+    };
+    let server = servers.iter().next().unwrap();
+    let internal = server.address;
+    assert_eq!((server.hops, internal.node, internal.socket), (1, [0, 0, 0, 0, 0, 1], socket::NCP));
+    let ask = |node: &mut Node, networks: &[u32]| {
+        let entries = networks.iter().map(|one| rip::Entry::asked(*one)).collect();
+        let mut data = vec![];
+        rip::Packet { is_response: false, entries }.emit(&mut data);
+        hear(node, &to_socket(socket::RIP), &data)
+    };
+    let way = rip::Entry { network: internal.network, hops: 1, ticks: 2 };
+    let expected = rip::Packet { is_response: true, entries: vec![way] };
+    for networks in [&[internal.network][..], &[3, internal.network], &[rip::ANY_NETWORK]] {
+        let said = ask(&mut node, networks);
+        assert_eq!((said.len(), rip::Packet::parse(&said[0].1).as_ref()), (1, Ok(&expected)));
+        assert_eq!(said[0].0.destination, to_socket(socket::RIP).source);
+    }
+    assert!(ask(&mut node, &[3, 7]).is_empty());
+    // Its node on that network is the server's, and there is no other one.
+    let echo = |node_number: [u8; 6], network| {
+        let destination = Address { network, node: node_number, socket: 0x4002 };
+        Packet { destination, ..to_socket(0x4002) }
+    };
+    assert_eq!(hear(&mut node, &echo(internal.node, internal.network), b"way").len(), 1);
+    for (node_number, network) in
+        [(mac(0).0, internal.network), ([0, 0, 0, 0, 0, 2], internal.network), (internal.node, 7)]
+    {
+        assert!(hear(&mut node, &echo(node_number, network), b"way").is_empty());
+    }
+    assert_eq!(counted(&node, "other_address_packets"), 3);
+}
+
+#[test]
+fn packets_of_15_hops_are_taken_and_frames_of_other_adapters_are_not() {
+    let (mut node, now) = served();
+    let echo = to_socket(0x4002);
+    assert_eq!(hear(&mut node, &Packet { hops: 15, ..echo }, b"way").len(), 1);
+    assert!(hear(&mut node, &Packet { hops: 16, ..echo }, b"way").is_empty());
+    let mut good = vec![];
+    framing::emit((mac(0), CLIENT), framing::RAW_802_3, &echo, b"way", &mut good).unwrap();
+    let before = node.stray_counts().foreign_frames;
+    for (at, address) in [(0, CLIENT), (6, mac(0)), (6, Mac([3, 0, 0, 0, 0, 1]))] {
+        let mut other = good.clone();
+        other[at..at + 6].copy_from_slice(&address.0);
+        node.handle_frame(now, &other);
+        assert!(!node.poll_transmit(now, &mut vec![]), "{address:?}");
+    }
+    assert_eq!(node.stray_counts().foreign_frames, before + 3);
+    // Answers wait for the driver, up to 512.
+    for _ in 0..515 {
+        node.handle_frame(now, &good);
+    }
+    let sent = std::iter::from_fn(|| node.poll_transmit(now, &mut vec![]).then_some(())).count();
+    assert_eq!((sent, counted(&node, "dropped_answers")), (512, 3));
+}
+
+/// Only a packet of a neighbour, which has passed no router, says the number of this network.
+#[test]
+fn the_number_of_the_network_is_learnt_from_neighbours_alone() {
+    let learnt = |hops, from: Mac, network| {
+        let Server { mut node, now, .. } = Server::new();
+        let source = Address { network, node: CLIENT.0, socket: 9 };
+        let destination = Address { network: 0, node: mac(0).0, socket: 9 };
+        let header = Packet { checksum: NO_CHECKSUM, hops, kind: 4, destination, source };
+        let mut frame = vec![];
+        framing::emit((mac(0), from), framing::IEEE_802_2, &header, b"", &mut frame).unwrap();
+        node.handle_frame(now, &frame);
+        node.segment(CarrierKind::Ipx).unwrap().network
+    };
+    assert_eq!(learnt(0, CLIENT, 9), Some(9));
+    assert_eq!([learnt(1, CLIENT, 9), learnt(0, OTHER, 9), learnt(0, CLIENT, 0)], [None; 3]);
+}
