@@ -8,8 +8,11 @@ use lanlab_stack::profile;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header as Packet, NO_CHECKSUM, framing, socket};
+use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
+use lanlab_wire::smb1::multiplexed::Response;
+use lanlab_wire::smb1::read_raw;
 use lanlab_wire::smb1::status::Status;
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::{rip, sap};
@@ -503,4 +506,55 @@ fn the_number_of_the_network_is_learnt_from_neighbours_alone() {
     };
     assert_eq!(learnt(0, CLIENT, 9), Some(9));
     assert_eq!([learnt(1, CLIENT, 9), learnt(0, OTHER, 9), learnt(0, CLIENT, 0)], [None; 3]);
+}
+
+/// [MS-CIFS] 3.2.4.14: of a read whose responses are lost, what has not come is asked for again.
+#[test]
+fn a_read_of_several_packets_asks_again_for_what_is_missing_of_it() {
+    let mut caller = Caller::connected();
+    let header = Header { pid: 1, mid: 2, ..Header::request(command::READ_MPX, 0, 0) };
+    let asked = read_raw::Request {
+        fid: 5,
+        offset: 1_000,
+        max_count: 300,
+        min_count: 0,
+        timeout_ms: 0,
+        wide: false,
+    };
+    let mut message = vec![];
+    asked.emit(&mut Writer::begin(&mut message, &header));
+    caller.node.send(caller.now, caller.id, &message).unwrap();
+    let sent = caller.sent();
+    let read = |message: &[u8]| {
+        let header = Header::parse(message).unwrap();
+        assert_eq!(message[18..22], [THEIRS as u8, 0, 0, 0], "the connection, and no number");
+        read_raw::Request::parse(&Block::first(&header, message).unwrap()).unwrap()
+    };
+    assert_eq!((sent.len(), read(&sent[0])), (1, asked));
+    let response = |offset, data: &[u8]| {
+        let header = header.response(Status::success(0));
+        let (count, remaining) = (300, 0xffff);
+        let mut message = vec![];
+        Response { offset, count, remaining, data }.emit(&mut Writer::begin(&mut message, &header));
+        message[18..20].copy_from_slice(&THEIRS.to_le_bytes());
+        message
+    };
+    // The middle comes; then nothing for 0.1 s, and again 0.2 s.
+    assert!(caller.hear(CLIENT, &response(1_100, &[1; 50])).is_empty());
+    let again = caller.pass(300);
+    let missing = read_raw::Request { max_count: 100, ..asked };
+    let expected = vec![(100, missing), (300, missing)];
+    assert_eq!(again.iter().map(|one| (one.0, read(&one.1))).collect::<Vec<_>>(), expected);
+    assert_eq!(counted(&caller.node, "information_sent_again"), 2);
+    // The first part is what was asked for: the rest is asked for at once.
+    let rest = caller.hear(CLIENT, &response(1_000, &[2; 100]));
+    let missing = read_raw::Request { offset: 1_150, max_count: 150, ..asked };
+    assert_eq!((rest.len(), read(&rest[0])), (1, missing));
+    assert!(caller.hear(CLIENT, &response(1_150, &[3; 150])).is_empty());
+    let (_, whole) =
+        caller.events.iter().find(|one| matches!(one.0, Event::Message(_))).unwrap().clone();
+    let header = Header::parse(&whole).unwrap();
+    let response = Response::parse(&Block::first(&header, &whole).unwrap()).unwrap();
+    assert_eq!((response.offset, response.count), (1_000, 300));
+    assert_eq!(response.data, [&[2; 100][..], &[1; 50], &[3; 150]].concat());
 }

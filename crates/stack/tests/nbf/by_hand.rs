@@ -756,3 +756,111 @@ fn a_second_answer_to_a_call_is_a_conflict_of_names() {
     assert_eq!((said.len(), said[0].command), (1, NameCommand::NameInConflict));
     assert_eq!((said[0].destination, said[0].source), (name(3), permanent_name(mac(0))));
 }
+
+/// What is left of the names is asked for where the frame was too short, and only then.
+#[test]
+fn a_state_is_whole_where_nothing_is_left_to_ask_for() {
+    for (count, names, flags, is_asked) in [
+        (3, 2, value::STATUS_FRAME_LIMIT, true),
+        (3, 2, 0, false),
+        (3, 3, value::STATUS_FRAME_LIMIT, false),
+        // A query for more than one name looks like a first one.
+        (3, 1, value::STATUS_FRAME_LIMIT, false),
+    ] {
+        let (node, now) = station();
+        let mut hand = Hand {
+            node,
+            now,
+            id: SessionId(0),
+            events: vec![],
+            numbers: [0; 2],
+            sent: 0,
+            received: 0,
+        };
+        let query = hand.node.nbf().unwrap().query_status(now, name(5)).unwrap();
+        let asked = commands(&hand.drain())[0];
+        let entry = |number| NameEntry { name: name(number), number: 2, state: 4 };
+        let names: Vec<_> = (0..names).map(entry).collect();
+        let status = AdapterStatus {
+            mac: STRANGER,
+            version: [3, 0],
+            adapter_type: 0xfe,
+            minutes: 1,
+            frame_rejects_received: 0,
+            frame_rejects_sent: 0,
+            information_receive_errors: 0,
+            aborted_transmissions: 0,
+            sent_packets: 0,
+            received_packets: 0,
+            information_send_errors: 0,
+            lost_for_buffers: 0,
+            t1_expiries: 0,
+            ti_expiries: 0,
+            control_blocks: [0; 3],
+            send_buffer_shortages: 0,
+            longest_datagram_bytes: 512,
+            sessions: [0; 3],
+            longest_session_packet_bytes: 1_482,
+            name_count: count,
+            names: names.clone(),
+        };
+        let mut data = vec![];
+        status.emit(&mut data);
+        let answer = |asked: &NameHeader, flags: u16, data: &[u8]| {
+            let header = NameHeader {
+                command: NameCommand::StatusResponse,
+                data1: names.len() as u8,
+                data2: flags | data.len() as u16,
+                transmit_correlator: asked.response_correlator,
+                response_correlator: 0,
+                destination: asked.source,
+                source: asked.destination,
+            };
+            let mut pdu = vec![0xf0, 0xf0, 0x03];
+            header.emit(&mut pdu);
+            [&pdu[..], data].concat()
+        };
+        let more = commands(&hand.give(mac(0), &answer(&asked, flags, &data)));
+        assert_eq!(more.len(), usize::from(is_asked));
+        let whole = |hand: &Hand| {
+            let is_state = |event: &Event| matches!(event, Event::Status { query: found, .. } if *found == query);
+            hand.events.iter().filter(|one| is_state(&one.0)).count()
+        };
+        assert_eq!(whole(&hand), usize::from(!is_asked));
+        if is_asked {
+            // Two have come, and the rest of the buffer is left; what answers another question is none of it.
+            let expected = (2, 60 + 254 * 18 - 60 - 2 * 18);
+            assert_eq!((more[0].data1, more[0].data2), expected);
+            let mut rest = vec![];
+            entry(2).emit(&mut rest);
+            let unknown = hand.node.nbf().unwrap().station_counts().unknown_frames;
+            let other = NameHeader { response_correlator: 9_999, ..more[0] };
+            hand.give(mac(0), &answer(&other, 0, &rest));
+            assert_eq!(hand.node.nbf().unwrap().station_counts().unknown_frames, unknown + 1);
+            hand.give(mac(0), &answer(&more[0], 0, &rest));
+            assert_eq!(whole(&hand), 1);
+        }
+    }
+}
+
+/// A buffer that is as long as a frame is too small for the state, and not the frame for the buffer.
+#[test]
+fn a_state_that_fills_a_frame_says_which_was_too_short() {
+    let (node, now) = station();
+    let mut hand =
+        Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
+    for number in 0..99 {
+        let group = Name::new(&format!("G{number}"), 0).unwrap();
+        assert!(hand.node.nbf().unwrap().claim(now, group, true));
+    }
+    hand.drain();
+    hand.pass(3_000);
+    for (room, flags) in [(1_453, 0x4000), (1_454, 0xc000), (1_860, 0x8000), (1_859, 0xc000)] {
+        let mut query = named(NameCommand::StatusQuery, [name(0), NO_NAME], [0, 77]);
+        query[8] = 1;
+        query[9..11].copy_from_slice(&u16::to_le_bytes(room));
+        let answers = commands(&hand.give(mac(0), &query));
+        assert_eq!(answers[0].data2 & 0xc000, flags, "{room}");
+        assert_eq!((answers[0].data1, answers[0].data2 & 0x3fff), (77, 60 + 77 * 18));
+    }
+}

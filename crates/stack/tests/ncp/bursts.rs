@@ -88,6 +88,9 @@ fn a_write_is_done_once_and_what_answers_it_is_kept_until_the_next_burst() {
     ] {
         assert_eq!(send(&mut bench, wrong, &[], &body[..510]), [], "{wrong:?}");
     }
+    // Out of its turn, or of another end's: two, and those of connections that there are not two.
+    assert_eq!(bench.counted("information_discarded"), 2);
+    assert_eq!(bench.counted("unknown_session_frames"), 2);
     let (head, data) = part(0, 0, 510, 0);
     let done = vec![(flag::END, vec![0; 4])];
     assert_eq!(send(&mut bench, head, &[], &data), done);

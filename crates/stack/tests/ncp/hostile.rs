@@ -179,7 +179,7 @@ impl Bench {
         self.ask(f::ALLOCATE_TEMPORARY, |out| Allocate { handle, letter: b'F', path }.emit(out))
     }
 
-    fn counted(&self, key: &str) -> u64 {
+    pub fn counted(&self, key: &str) -> u64 {
         self.node.counts().iter().find(|(found, _)| *found == key).unwrap().1
     }
 }

@@ -4,7 +4,9 @@ use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, Why};
 use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Header as Packet, framing};
-use lanlab_wire::nbipx::{SessionHeader, control, is_session, stream};
+use lanlab_wire::nbipx::{
+    NO_CONNECTION, NameCommand, NamePacket, Opening, SessionHeader, control, is_session, stream,
+};
 use lanlab_wire::pcap;
 
 use super::hostile::{CLIENT, OTHER, Server, THEIRS, part};
@@ -387,4 +389,60 @@ fn a_station_that_ends_has_its_times_from_the_one_that_was_said() {
     let ends: Vec<_> = server.sent().into_iter().filter(|one| one.stream == stream::END).collect();
     assert_eq!(ends.len(), 1);
     assert_eq!(ends[0].sequence, 0, "the first number that is not acknowledged");
+}
+
+/// A station that has found the one with a name, and its call: our connection.
+fn calling() -> (Server, u16) {
+    let mut server = Server::new();
+    let id = server.node.open(server.now, CarrierKind::Nbipx, Called::Name(name(7))).unwrap();
+    server.sessions.push(id);
+    server.sent();
+    let mut octets = vec![];
+    NamePacket { flags: 0xc0, command: NameCommand::Recognized, name: name(6) }.emit(&mut octets);
+    assert!(server.hear_octets(CLIENT, 4, &octets).is_empty(), "another name");
+    octets.clear();
+    NamePacket { flags: 0xc0, command: NameCommand::Recognized, name: name(7) }.emit(&mut octets);
+    let said = server.hear_octets(CLIENT, 4, &octets);
+    assert_eq!((said.len(), said[0].destination), (1, NO_CONNECTION));
+    assert_eq!((said[0].control, said[0].sequence), (control::CONNECT | control::ACKNOWLEDGE, 0));
+    assert!(server.hear_octets(CLIENT, 4, &octets).is_empty(), "it is found");
+    (server, said[0].source)
+}
+
+#[test]
+fn only_the_answer_of_the_station_that_was_called_opens_a_session() {
+    let opening = |station, longest_data| {
+        let mut data = vec![];
+        let (source, destination) = (name(station).0, name(0).0);
+        Opening { source, destination, longest_data, times: [0; 2] }.emit(&mut data);
+        data
+    };
+    let answer = |ours| SessionHeader {
+        control: control::SYSTEM | control::CONNECT,
+        expected: 1,
+        total_bytes: opening(7, 1440).len() as u16,
+        ..part(ours, 0, 0)
+    };
+    let (mut server, ours) = calling();
+    for (header, data) in [
+        (SessionHeader { expected: 0, ..answer(ours) }, opening(7, 1440)),
+        (SessionHeader { control: control::CONNECT, ..answer(ours) }, opening(7, 1440)),
+        (SessionHeader { control: control::SYSTEM, ..answer(ours) }, opening(7, 1440)),
+        (answer(ours), opening(6, 1440)),
+        (answer(ours), vec![0; 3]),
+    ] {
+        assert!(server.hear(CLIENT, header, &data).is_empty());
+        assert_eq!(server.node.send(server.now, server.sessions[0], b"x"), Err(NotSent::NoSession));
+    }
+    assert_eq!(counted(&server, "information_discarded"), 5);
+    server.hear(CLIENT, answer(ours), &opening(7, 1440));
+    assert_eq!(server.node.send(server.now, server.sessions[0], b"x"), Ok(()));
+    let sent = server.sent();
+    assert_eq!((sent[0].sequence, sent[0].expected, sent[0].destination), (1, 0, THEIRS));
+    // One with which nothing can be agreed ends it.
+    for (source, longest) in [(THEIRS, 127), (NO_CONNECTION, 1440)] {
+        let (mut server, ours) = calling();
+        server.hear(CLIENT, SessionHeader { source, ..answer(ours) }, &opening(7, longest));
+        assert_eq!(server.ended, [Why::Protocol], "{longest}");
+    }
 }
