@@ -10,7 +10,7 @@ use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_wire::smb1::strings::CodePage;
 
 pub use lanlab_stack::file_server::memory::MemoryFiles;
-use lanlab_stack::files::FileStore;
+use lanlab_stack::files::{FileCall, FileStore};
 
 pub const CARRIER: CarrierFacts =
     CarrierFacts { longest_message: 0x1_ffff, keeps_raw: true, is_one_at_a_time: false };
@@ -58,12 +58,14 @@ pub fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
 pub struct Served {
     pub session: Session,
     pub files: MemoryFiles,
+    /// What it asked of them.
+    pub asked: Vec<FileCall>,
 }
 
 impl Served {
     pub fn new(server: &Server) -> Self {
         let session = server.session(CARRIER, [3; 8], 0x01d0_0000_0000_0000);
-        Self { session, files: MemoryFiles::default() }
+        Self { session, files: MemoryFiles::default(), asked: Vec::new() }
     }
 
     /// What the server says now.
@@ -71,6 +73,7 @@ impl Served {
         let (mut said, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..1000 {
             while let Some(call) = self.session.poll_file_call(&mut data) {
+                self.asked.push(call.clone());
                 let answer = self.files.carry_out(call, &mut data);
                 self.session.handle_file_answer(answer, &mut data);
             }
@@ -127,6 +130,22 @@ impl Both {
     pub fn call(&mut self, call: Call<'_>) -> Result<Done, Refusal> {
         let id = self.client.call(call);
         self.outcome(id, |_| {}).expect("an answer")
+    }
+
+    /// What was read, as octets of what holds it.
+    pub fn read(&mut self, call: CallId) -> (std::ops::Range<usize>, Vec<u8>) {
+        let (mut message, mut data) = (Vec::new(), Vec::new());
+        loop {
+            if let Some((ended, outcome)) = self.client.poll_done(&mut data) {
+                let Ok(Done::Read(range)) = outcome else { panic!("{outcome:?}") };
+                assert_eq!(ended, call);
+                return (range, data);
+            }
+            assert!(self.client.poll_message(&mut message), "an answer");
+            for mut answer in self.served.answer(&message) {
+                self.client.handle_message(&mut answer);
+            }
+        }
     }
 
     pub fn connect(client: Client, server: &Server) -> (Self, Option<Result<Done, Refusal>>) {

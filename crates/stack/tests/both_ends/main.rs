@@ -1,13 +1,18 @@
 //! Redirector and server of SMB 1 with each other: logins and signatures, locks, renames.
 
+mod answers;
 mod both;
 mod buffers;
+mod calls;
+mod commands;
+mod levels;
 mod locks;
 mod multiplexed;
 mod raw;
 mod raw_data;
 mod removals;
 mod renames;
+mod sessions;
 mod sharing;
 mod users;
 

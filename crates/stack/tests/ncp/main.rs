@@ -11,6 +11,7 @@ mod schedules;
 #[path = "../nbf/segment.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
 mod segment;
+mod served;
 mod services;
 #[path = "../nbf/tshark.rs"]
 mod tshark;
