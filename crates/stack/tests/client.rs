@@ -2,7 +2,7 @@
 
 use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::redirector::{
-    Access, Call, CallId, Done, FileId, Reason, Redirector, RedirectorFacts, Refusal,
+    Access, Call, CallId, Done, FileId, Listed, Reason, Redirector, RedirectorFacts, Refusal,
 };
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::client::{Client, Plan, User};
@@ -14,7 +14,9 @@ use lanlab_wire::smb1::session_setup_andx::{self, action};
 use lanlab_wire::smb1::status::{Status, error};
 use lanlab_wire::smb1::strings::{CodePage, Text};
 use lanlab_wire::smb1::writer::Writer;
-use lanlab_wire::smb1::{command, read_andx, time, tree_connect_andx, write_andx};
+use lanlab_wire::smb1::{
+    command, find, read_andx, time, transaction, tree_connect_andx, write_andx,
+};
 
 const FILE: FileId = FileId(7);
 
@@ -45,12 +47,35 @@ struct Session {
     mode: u16,
     action: u16,
     refused: u32,
+    /// What it says of itself.
+    said: Said,
 }
+
+/// What a server says when it chooses a dialect.
+#[derive(Clone, Copy)]
+struct Said {
+    capabilities: u32,
+    max_buffer: u16,
+    max_mpx: u16,
+    raw_mode: u16,
+    service: &'static [u8],
+}
+
+const SAID: Said = Said {
+    capabilities: capabilities::NT_SMBS
+        | capabilities::NT_FIND
+        | capabilities::STATUS32
+        | capabilities::LARGE_FILES,
+    max_buffer: 4356,
+    max_mpx: 3,
+    raw_mode: 0,
+    service: b"A:",
+};
 
 impl Session {
     fn new(plan: Plan) -> Self {
         let mode = security::USER_LEVEL | security::ENCRYPTED;
-        Self { client: Client::new(plan), mode, action: 0, refused: 0 }
+        Self { client: Client::new(plan), mode, action: 0, refused: 0, said: SAID }
     }
 
     fn request(&mut self) -> (Header, Vec<u8>) {
@@ -75,7 +100,7 @@ impl Session {
     fn connect(&mut self) -> Result<RedirectorFacts, Refusal> {
         let (header, message) = self.request();
         let request = negotiate::Request::parse(&Block::first(&header, &message).unwrap()).unwrap();
-        let (mode, challenge) = (self.mode, &[1; 8]);
+        let (mode, challenge, said) = (self.mode, &[1; 8], self.said);
         let newest = request.dialects().last().unwrap().to_vec();
         let index = request.index_of(std::str::from_utf8(&newest).unwrap()).unwrap();
         let response = header.response(Status::success(header.flags2));
@@ -84,15 +109,12 @@ impl Session {
                 negotiate::Response::NtLm(NtLm {
                     index,
                     security_mode: mode as u8,
-                    max_mpx: 3,
+                    max_mpx: said.max_mpx,
                     max_vcs: 1,
-                    max_buffer: 4356,
+                    max_buffer: said.max_buffer.into(),
                     max_raw: 65_536,
                     session_key: 0,
-                    capabilities: capabilities::NT_SMBS
-                        | capabilities::NT_FIND
-                        | capabilities::STATUS32
-                        | capabilities::LARGE_FILES,
+                    capabilities: said.capabilities,
                     time: 0,
                     timezone_min: 0,
                     security: Security::Challenge {
@@ -105,10 +127,10 @@ impl Session {
                 negotiate::Response::LanMan(LanMan {
                     index,
                     security_mode: mode,
-                    max_buffer: 4356,
-                    max_mpx: 2,
+                    max_buffer: said.max_buffer,
+                    max_mpx: said.max_mpx,
                     max_vcs: 1,
-                    raw_mode: 0,
+                    raw_mode: said.raw_mode,
                     session_key: 0,
                     time: 0,
                     date: 0,
@@ -154,11 +176,12 @@ impl Session {
         let header = Header::parse(&message).unwrap();
         assert_eq!((header.command, header.uid), (command::TREE_CONNECT_ANDX, 5));
         let response = Header { tid: 9, ..header.response(Status::success(header.flags2)) };
+        let service = Text::Oem(self.said.service);
         self.respond(response, |writer| {
             tree_connect_andx::Response {
                 optional_support: None,
                 max_access: None,
-                service: Text::Oem(b"A:"),
+                service,
                 file_system: None,
             }
             .emit(writer);
@@ -427,4 +450,241 @@ fn each_refusal_of_a_server_has_its_reason() {
 /// A response that says nothing but its status.
 fn nothing(writer: &mut Writer<'_>) {
     writer.empty();
+}
+
+/// What is agreed on with a server that says this, over a carrier with messages of this length.
+fn agreed(said: Said, dialect: Option<Dialect>, longest: u32) -> Result<RedirectorFacts, Refusal> {
+    let base = plan(dialect, "Secret-1");
+    let carrier = CarrierFacts { longest_message: longest, ..base.carrier };
+    Session { said, ..Session::new(Plan { carrier, ..base }) }.connect()
+}
+
+/// Blocks are whole sectors of 512 octets in the server's buffer less 64, or 60 KiB in large reads and writes, as every
+/// server of Windows takes them; 120 KiB where the server has the extensions for Unix, as Samba does.
+#[test]
+fn blocks_depth_and_commands_follow_from_what_the_server_says() {
+    let base = SAID.capabilities;
+    let (reads, writes) = (capabilities::LARGE_READX, capabilities::LARGE_WRITEX);
+    let unix = 0x0080_0000;
+    let whole = 0x1_ffff;
+    for (capabilities, max_buffer, longest, blocks) in [
+        (base, 4356, whole, (4096, 4096)),
+        (base, 16_644, whole, (16_384, 16_384)),
+        (base, 60_000, whole, (16_384, 16_384)),
+        (base, 576, whole, (512, 512)),
+        (base, 1087, whole, (512, 512)),
+        (base, 1088, whole, (1024, 1024)),
+        (base, 575, whole, (511, 511)),
+        (base, 128, whole, (64, 64)),
+        (base | reads, 4356, whole, (61_440, 4096)),
+        (base | writes, 4356, whole, (4096, 61_440)),
+        (base | reads | writes, 4356, whole, (61_440, 61_440)),
+        (base | reads | writes | unix, 4356, whole, (122_880, 122_880)),
+        (base | reads | unix, 4356, 100_000, (99_936, 4096)),
+        (base | reads, 4356, 1000, (936, 512)),
+        (base, 4356, 2000, (1536, 1536)),
+    ] {
+        let facts = agreed(Said { capabilities, max_buffer, ..SAID }, None, longest).unwrap();
+        let found = (facts.read_bytes, facts.write_bytes);
+        assert_eq!(found, blocks, "{capabilities:#x} {max_buffer} {longest}");
+        assert_eq!((facts.largest_file_bytes, facts.short_names), (u64::MAX, false));
+    }
+    for max_buffer in [0, 127] {
+        let refused = agreed(Said { max_buffer, ..SAID }, None, whole).unwrap_err();
+        assert_eq!(refused.message, format!("a server that takes messages of {max_buffer} octets"));
+    }
+    for (max_mpx, depth) in [(0, 1), (1, 1), (2, 2), (50, 50), (51, 50), (u16::MAX, 50)] {
+        let facts = agreed(Said { max_mpx, ..SAID }, None, whole).unwrap();
+        assert_eq!(facts.depth, depth);
+    }
+    // Windows 95, 98 and ME speak the newest dialect without its commands or listings.
+    let (nt, commands, listings) = ("NT LM 0.12", capabilities::NT_SMBS, capabilities::NT_FIND);
+    for (without, protocol) in [
+        (0, nt.to_owned()),
+        (commands, format!("{nt} with commands of LM1.2X002")),
+        (listings, format!("{nt} with listings of LM1.2X002")),
+        (commands | listings, format!("{nt} with commands and listings of LM1.2X002")),
+    ] {
+        let said = Said { capabilities: base & !without, ..SAID };
+        let facts = agreed(said, None, whole).unwrap();
+        assert_eq!(facts.protocol, format!("SMB 1, {protocol}, NTLMv2 login"));
+    }
+    let said = Said { capabilities: base & !capabilities::LARGE_FILES, ..SAID };
+    assert_eq!(agreed(said, None, whole).unwrap().largest_file_bytes, u64::from(u32::MAX));
+}
+
+#[test]
+fn raw_and_multiplexed_data_need_a_server_and_a_carrier_that_have_them() {
+    let whole = |keeps_raw, is_one_at_a_time| CarrierFacts {
+        longest_message: 0x1_ffff,
+        keeps_raw,
+        is_one_at_a_time,
+    };
+    let asking = |said: Said, dialect, carrier, is_signed| {
+        let mode = security::USER_LEVEL | security::ENCRYPTED;
+        let mode = if is_signed { mode | security::SIGNING_REQUIRED } else { mode };
+        let plan = Plan { raw: true, carrier, ..plan(Some(dialect), "Secret-1") };
+        let mut session = Session { mode, said, ..Session::new(plan) };
+        session.connect().map(|facts| {
+            (facts.protocol.ends_with(", raw"), facts.read_bytes, facts.write_bytes, facts.depth)
+        })
+    };
+    let raw = Ok((true, 61_440, 61_440, 1));
+    let both = Said { raw_mode: 3, ..SAID };
+    assert_eq!(asking(both, Dialect::LanMan1, whole(true, false), false), raw);
+    let nt = Said { capabilities: SAID.capabilities | capabilities::RAW_MODE, ..SAID };
+    assert_eq!(asking(nt, Dialect::Nt, whole(true, false), false), raw);
+    for (said, dialect, carrier) in [
+        (Said { raw_mode: 1, ..SAID }, Dialect::LanMan1, whole(true, false)),
+        (Said { raw_mode: 2, ..SAID }, Dialect::LanMan1, whole(true, false)),
+        (SAID, Dialect::Nt, whole(true, false)),
+        (both, Dialect::LanMan1, whole(false, false)),
+    ] {
+        let refused = asking(said, dialect, carrier, false).unwrap_err();
+        assert_eq!(refused.reason, Reason::Unsupported, "{dialect:?}");
+    }
+    // Multiplexed: only where both have it, each message is a packet, and the server takes a whole one.
+    let multiplexed = SAID.capabilities | capabilities::MPX_MODE;
+    let packets = |longest_message| CarrierFacts { longest_message, ..whole(false, true) };
+    for (capabilities, max_buffer, carrier, is_wanted, expected) in [
+        (multiplexed, 4356, packets(1467), true, Some(32 * (1467 - 64))),
+        (multiplexed, 1467, packets(1467), true, Some(32 * (1467 - 64))),
+        (multiplexed, 4356, packets(4356), true, Some(61_440)),
+        (multiplexed, 1466, packets(1467), true, None),
+        (multiplexed, 4356, packets(1467), false, None),
+        (SAID.capabilities, 4356, packets(1467), true, None),
+        (multiplexed, 4356, CarrierFacts { keeps_raw: true, ..packets(1467) }, true, None),
+        (multiplexed, 4356, CarrierFacts { is_one_at_a_time: false, ..packets(1467) }, true, None),
+    ] {
+        let plan = Plan { carrier, multiplexed: is_wanted, ..plan(None, "Secret-1") };
+        let said = Said { capabilities, max_buffer, ..SAID };
+        let facts = Session { said, ..Session::new(plan) }.connect().unwrap();
+        assert_eq!(facts.protocol.ends_with(", multiplexed"), expected.is_some());
+        let block = expected.unwrap_or(1024);
+        assert_eq!((facts.read_bytes, facts.write_bytes), (block, block), "{max_buffer}");
+        assert_eq!(facts.depth, if carrier.is_one_at_a_time { 1 } else { 3 });
+    }
+}
+
+#[test]
+fn a_share_of_another_kind_and_a_dialect_that_was_not_offered_are_refused() {
+    let printer = Said { service: b"LPT1:", ..SAID };
+    let refused = agreed(printer, None, 0x1_ffff).unwrap_err();
+    assert_eq!(refused.reason, Reason::Missing);
+    assert_eq!(refused.message, "a share of `LPT1:`; allowed: files (`A:`)");
+    // Before any of it: the answer to the offer.
+    for (index, message) in [
+        (0xffff_u16, "the server speaks none of the dialects `LANMAN1.0`"),
+        (1, "dialect 1 chosen; offered: `LANMAN1.0`"),
+        (0, "a response that is not of dialect `LANMAN1.0`"),
+    ] {
+        let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
+        let (header, message_sent) = session.request();
+        // The dialects stand behind a 2 each.
+        assert_eq!(message_sent[32..], [&[0, 11, 0, 2][..], b"LANMAN1.0\0"].concat());
+        session.respond(header.response(Status::success(header.flags2)), |writer| {
+            negotiate::Response::Core { index }.emit(writer);
+        });
+        let (call, outcome, _) = session.done();
+        assert_eq!((call, outcome.unwrap_err().message.as_str()), (Client::CONNECTED, message));
+        // Nothing more is possible.
+        session.client.call(Call::Echo);
+        assert_eq!(session.done().1.unwrap_err().message, message);
+        assert!(!session.client.poll_message(&mut Vec::new()));
+    }
+    assert_eq!(Session::new(plan(None, "x")).client.protocol(), "SMB 1");
+}
+
+/// A page of a listing of Windows NT: its parameters and data, and what the client makes of it in these parts.
+#[test]
+fn a_listing_comes_in_parts_in_their_order_and_no_more_than_was_announced() {
+    let name = b"LONGER NAME.TXT";
+    let mut data = Vec::new();
+    for (at, attributes) in [(0, 0x10_u32), (1, 0x20)] {
+        let entry = find::BothDirectory {
+            end_of_file: 5,
+            attributes,
+            name: Text::Oem(&name[at..]),
+            ..find::BothDirectory::default()
+        };
+        let last = (at > 0).then_some(0);
+        entry.emit(0, last, &mut data);
+    }
+    let mut parameters = Vec::new();
+    let (sid, count, last_name_offset) = (Some(7), 2, 0);
+    let found =
+        find::Found { sid, count, end_of_search: true, ea_error_offset: 0, last_name_offset };
+    found.emit(&mut parameters);
+    let (all, len) = (data.len(), parameters.len());
+    let part =
+        |session: &mut Session, header: &Header, (from, to): (usize, usize), (at, end), total| {
+            let response = transaction::Response {
+                total_parameters: len as u16,
+                total_data: total,
+                parameter_displacement: at as u16,
+                data_displacement: from as u16,
+                setup: &[],
+                parameters: &parameters[at..end],
+                data: &data[from..to],
+            };
+            let header = header.response(Status::success(header.flags2));
+            session.respond(header, |writer| response.emit(writer));
+        };
+    let begin = || {
+        let mut session = connected();
+        session.client.call(Call::List { path: "" });
+        let (header, _) = session.request();
+        (session, header)
+    };
+    let total = all as u16;
+    for cut in [0, 1, all / 2, all] {
+        let (mut session, header) = begin();
+        part(&mut session, &header, (0, cut), (0, len), total);
+        if cut < all {
+            assert!(session.client.poll_done(&mut Vec::new()).is_none());
+            part(&mut session, &header, (cut, all), (len, len), total);
+        }
+        let Ok(Done::Listed(entries)) = session.done().1 else { panic!("no listing") };
+        let listed = |name: &str, size_bytes, is_directory| Listed {
+            name: name.into(),
+            size_bytes,
+            is_directory,
+        };
+        let expected = [listed("LONGER NAME.TXT", 0, true), listed("ONGER NAME.TXT", 5, false)];
+        assert_eq!(entries, expected, "{cut}");
+    }
+    let (mut session, header) = begin();
+    part(&mut session, &header, (0, all), (0, 2), total);
+    part(&mut session, &header, (all, all), (2, len), total);
+    assert!(session.done().1.is_ok(), "parameters in parts");
+    // Out of its order, more than was asked for, and a part of nothing.
+    for (first, second, total, message) in [
+        ((1, all), None, total, "a part out of its order"),
+        ((0, 4), Some(((5, all), (len, len))), total, "a part out of its order"),
+        ((0, 4), Some(((4, 9), (len - 1, len))), total, "a part out of its order"),
+        ((0, 4), None, 16_385, "more than was announced"),
+        ((0, 4), Some(((4, 4), (len, len))), total, "a part of nothing"),
+    ] {
+        let (mut session, header) = begin();
+        part(&mut session, &header, first, (0, len), total);
+        if let Some((second, parameters)) = second {
+            part(&mut session, &header, second, parameters, total);
+        }
+        let refused = session.done().1.unwrap_err();
+        assert_eq!(
+            (refused.reason, refused.message),
+            (Reason::Protocol, format!("smb1 transaction 2: {message}"))
+        );
+    }
+    // No file is an empty listing, and what cannot be looked for is none.
+    for (row, expected) in [
+        (error::NO_SUCH_FILE, Ok(Done::Listed(vec![]))),
+        (error::NO_MORE_FILES, Ok(Done::Listed(vec![]))),
+        (error::OBJECT_PATH_NOT_FOUND, Err(Reason::Missing)),
+        (error::ACCESS_DENIED, Err(Reason::Denied)),
+    ] {
+        let (mut session, header) = begin();
+        session.respond(header.response(Status::of(row, header.flags2)), nothing);
+        assert_eq!(session.done().1.map_err(|refusal| refusal.reason), expected, "{}", row.name);
+    }
 }

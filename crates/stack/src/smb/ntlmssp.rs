@@ -165,6 +165,63 @@ mod tests {
         assert_eq!(hex::encode(&message[64..104]), format!("{lm}{nt}"));
     }
 
+    /// [MS-NLMP] 2.2.1.1 and 2.2.1.3: flags of a client, and six fields by length, length again and offset.
+    #[test]
+    fn messages_are_laid_out_as_in_the_specification() {
+        let flags = "15828820";
+        let expected = format!("4e544c4d5353500001000000{flags}{}", "0".repeat(32));
+        assert_eq!(hex::encode(negotiate()), expected);
+        let octets = hex::decode(CHALLENGE).unwrap();
+        let (message, _) = authenticate(&Challenge::parse(&octets).unwrap(), &user(), [0xaa; 8], 0);
+        let nt = message.len() - 64 - 24 - 12 - 8 - 12;
+        let mut fields = Vec::new();
+        let mut at = 64_u32;
+        for len in [24, nt as u16, 12, 8, 12, 0] {
+            fields.extend([len.to_le_bytes(), len.to_le_bytes()].concat());
+            fields.extend(at.to_le_bytes());
+            at += u32::from(len);
+        }
+        assert_eq!(&message[..12], b"NTLMSSP\0\x03\0\0\0");
+        assert_eq!(message[12..60], fields);
+        // Of the client's bits those that the server has.
+        assert_eq!(hex::encode(&message[60..64]), "11828820");
+        let names = [&utf16("Domain")[..], &utf16("User"), &utf16("LANLAB")].concat();
+        assert_eq!(message[64 + 24 + nt..], names);
+    }
+
+    fn utf16(text: &str) -> Vec<u8> {
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    /// [MS-NLMP] 3.1.5.1.2: the server's time goes into the response, and the LM response is zeros then.
+    #[test]
+    fn the_time_of_the_server_goes_before_that_of_the_client() {
+        let base = hex::decode(CHALLENGE).unwrap();
+        let time = 0x0123_4567_89ab_cdef_u64.to_le_bytes();
+        let timed = [&[2, 0, 2, 0, b'D', 0, 7, 0, 8, 0][..], &time, &[0; 4]].concat();
+        let own = 77_u64.to_le_bytes();
+        for (names, expected, is_timed) in [
+            (&timed[..], &time, true),
+            (&[2, 0, 2, 0, b'D', 0, 0, 0, 0, 0], &own, false),
+            (&[7, 0, 4, 0, 1, 2, 3, 4], &own, false),
+            (&[7, 0, 9, 0, 1, 2, 3, 4], &own, false),
+            (&[], &own, false),
+        ] {
+            let mut octets = base[..48].to_vec();
+            octets[40..42].copy_from_slice(&(names.len() as u16).to_le_bytes());
+            octets[44..48].copy_from_slice(&48_u32.to_le_bytes());
+            octets.extend_from_slice(names);
+            let challenge = Challenge::parse(&octets).unwrap();
+            let (message, _) = authenticate(&challenge, &user(), [0xaa; 8], 77);
+            // The blob begins behind 24 octets of the LM response and 16 of the proof, its time 8 octets later.
+            assert_eq!(message[64 + 24 + 16 + 8..][..8], *expected, "{names:?}");
+            assert_eq!(message[64..88] == [0; 24], is_timed, "{names:?}");
+            // No names at all are an empty list.
+            let listed = if names.is_empty() { &[0; 4] } else { names };
+            assert!(message[64 + 24 + 16 + 28..].starts_with(listed), "{names:?}");
+        }
+    }
+
     #[test]
     fn what_is_no_challenge_is_none() {
         let octets = hex::decode(CHALLENGE).unwrap();

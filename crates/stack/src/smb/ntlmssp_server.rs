@@ -164,6 +164,57 @@ mod tests {
         }
     }
 
+    /// [MS-NLMP] 2.2.1.2: the name at 48, the challenge, and the names of domain, computer and its DNS behind it.
+    #[test]
+    fn a_challenge_is_laid_out_as_in_the_specification() {
+        let names = "0200020047000100040053005600030004007300760000000000";
+        // NTLM 0x200, the name is a server's 0x20000, with names 0x800000; of the client's what is kept.
+        for (asked, flags, target) in [
+            (0, "02028200", "5356"),
+            (0x0000_0001, "01028200", "53005600"),
+            (0xffff_ffff, "15828aa0", "53005600"),
+            (0xffff_fffe, "16828aa0", "5356"),
+        ] {
+            let (len, place) = (target.len() / 2, 48 + target.len() / 2);
+            let found = hex::encode(challenge(asked, [5; 8], "SV", "G"));
+            let head = format!("4e544c4d5353500002000000{len:02x}00{len:02x}0030000000");
+            let rest = format!(
+                "{}{}1a001a00{place:02x}000000{target}{names}",
+                "05".repeat(8),
+                "00".repeat(8)
+            );
+            assert_eq!(found, format!("{head}{flags}{rest}"), "{asked:#x}");
+        }
+    }
+
+    /// Clients before Windows 2000 end their message with its fields, and say no flags.
+    #[test]
+    fn a_message_without_flags_has_text_of_a_code_page_and_no_nonce() {
+        let mut message = SIGNATURE.to_vec();
+        message.extend_from_slice(&3_u32.to_le_bytes());
+        for (len, at) in [(2_u8, 52_u8), (0, 54), (0, 54), (2, 54), (0, 56)] {
+            message.extend_from_slice(&[len, 0, len, 0, at, 0, 0, 0]);
+        }
+        assert_eq!(message.len(), 52);
+        message.extend_from_slice(b"lmME");
+        let Some(Message::Authenticate(found)) = Message::parse(&message) else { panic!() };
+        assert_eq!((found.lm, found.user, found.is_unicode), (&b"lm"[..], &b"ME"[..], false));
+        assert_eq!(found.nonce(), None);
+        assert_eq!(Message::parse(&message[..51]), None);
+        // With extended session security the LM response begins with the nonce.
+        let mut message = ntlmssp::negotiate();
+        message[8] = 3;
+        message.resize(96, 9);
+        message[12..52].fill(0);
+        message[12] = 24;
+        message[16] = 64;
+        for (flags, nonce) in [(0x0008_0000_u32, Some([9; 8])), (!0x0008_0000, None)] {
+            message[60..64].copy_from_slice(&flags.to_le_bytes());
+            let Some(Message::Authenticate(found)) = Message::parse(&message) else { panic!() };
+            assert_eq!((found.nonce(), found.is_unicode), (nonce, flags & 1 != 0));
+        }
+    }
+
     #[test]
     fn what_points_outside_is_no_message() {
         let mut message = SIGNATURE.to_vec();

@@ -249,6 +249,12 @@ mod tests {
         assert_eq!(key, Some(responses.session_key));
         assert!(is_lm(WHO, CodePage::Cp437, CHALLENGE, &responses.lm));
         assert_eq!(nt_key(("User", "Domain", "other"), CHALLENGE, None, &responses.nt), None);
+        // The blob is in the specification but for the names, here that of the domain alone ([MS-NLMP] 2.2.2.7).
+        let blob = "01010000000000000000000000000000aaaaaaaaaaaaaaaa0000000002000c0044006f006d00610069006e000000000000000000";
+        assert_eq!(hex::encode(&responses.nt[16..]), blob);
+        // A proof of nothing proves nothing, even a right one.
+        let key = version2_key("User", "Domain", "Password");
+        assert_eq!(nt_key(WHO, CHALLENGE, None, &hmac(&key, &[&CHALLENGE])), None);
     }
 
     #[test]

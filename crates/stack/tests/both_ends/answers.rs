@@ -360,7 +360,7 @@ fn a_request_needs_a_user_and_a_share_where_its_command_does() {
         assert_eq!(fails(&mut raw, command), expected.name, "{command:#x}");
     }
     assert_eq!(fails(&mut raw, c::TREE_DISCONNECT), "success");
-    // On a share of files what is not there is told from what there is no command for.
+    // On a share of files it differs what is not there and what there is no command for.
     let mut words = [0xff, 0, 0, 1];
     let (status, found, octets) = raw.say(c::TREE_CONNECT_ANDX, &words, b"\0\\\\S\\SHARE\0A:\0");
     assert_eq!((status, found, octets), yes(&[0xff, 0, 1], b"A:\0NTFS\0"));

@@ -251,7 +251,7 @@ fn locks_of_the_core_dialect_are_in_the_way_of_others_until_they_end() {
         (other, 4, 1, false),
         (other, 1, 2, false),
         (other, 0, 2, true),
-        // Nothing is in no one's way.
+        // To read nothing is in the way of none.
         (other, 3, 0, true),
         (one, 2, 3, true),
         (one, 5, 1, false),
