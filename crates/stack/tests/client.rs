@@ -10,15 +10,17 @@ use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::negotiate::{self, LanMan, NtLm, Security, capabilities, security};
 use lanlab_wire::smb1::search::{self, ResumeKey};
-use lanlab_wire::smb1::session_setup_andx::{self, action};
+use lanlab_wire::smb1::session_setup_andx::{self, Logon, action};
 use lanlab_wire::smb1::status::{Status, error};
 use lanlab_wire::smb1::strings::{CodePage, Text};
 use lanlab_wire::smb1::writer::Writer;
 use lanlab_wire::smb1::{
-    command, find, read_andx, time, transaction, tree_connect_andx, write_andx,
+    command, find, read_andx, time, transaction, tree_connect_andx, write_andx, write_raw,
 };
 
 const FILE: FileId = FileId(7);
+/// That of [MS-NLMP] 4.2.
+const CHALLENGE: [u8; 8] = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef];
 
 fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
     let user = User { name: "me".into(), password: password.into(), domain: String::new() };
@@ -49,6 +51,8 @@ struct Session {
     refused: u32,
     /// What it says of itself.
     said: Said,
+    /// What the client logged in and connected with.
+    seen: Vec<Vec<u8>>,
 }
 
 /// What a server says when it chooses a dialect.
@@ -75,7 +79,7 @@ const SAID: Said = Said {
 impl Session {
     fn new(plan: Plan) -> Self {
         let mode = security::USER_LEVEL | security::ENCRYPTED;
-        Self { client: Client::new(plan), mode, action: 0, refused: 0, said: SAID }
+        Self { client: Client::new(plan), mode, action: 0, refused: 0, said: SAID, seen: vec![] }
     }
 
     fn request(&mut self) -> (Header, Vec<u8>) {
@@ -100,7 +104,7 @@ impl Session {
     fn connect(&mut self) -> Result<RedirectorFacts, Refusal> {
         let (header, message) = self.request();
         let request = negotiate::Request::parse(&Block::first(&header, &message).unwrap()).unwrap();
-        let (mode, challenge, said) = (self.mode, &[1; 8], self.said);
+        let (mode, challenge, said) = (self.mode, &CHALLENGE, self.said);
         let newest = request.dialects().last().unwrap().to_vec();
         let index = request.index_of(std::str::from_utf8(&newest).unwrap()).unwrap();
         let response = header.response(Status::success(header.flags2));
@@ -159,6 +163,7 @@ impl Session {
         }
         let header = Header::parse(&message).unwrap();
         assert_eq!(header.command, command::SESSION_SETUP_ANDX);
+        self.seen.push(message.clone());
         if self.refused > 0 {
             self.refused -= 1;
             let refused = header.response(Status::of(error::LOGON_FAILURE, header.flags2));
@@ -175,6 +180,7 @@ impl Session {
         }
         let header = Header::parse(&message).unwrap();
         assert_eq!((header.command, header.uid), (command::TREE_CONNECT_ANDX, 5));
+        self.seen.push(message.clone());
         let response = Header { tid: 9, ..header.response(Status::success(header.flags2)) };
         let service = Text::Oem(self.said.service);
         self.respond(response, |writer| {
@@ -686,5 +692,184 @@ fn a_listing_comes_in_parts_in_their_order_and_no_more_than_was_announced() {
         let (mut session, header) = begin();
         session.respond(header.response(Status::of(row, header.flags2)), nothing);
         assert_eq!(session.done().1.map_err(|refusal| refusal.reason), expected, "{}", row.name);
+    }
+}
+
+/// Responses of [MS-NLMP] 4.2.2.2 to the password `Password`, of LM and of NTLM.
+#[test]
+fn a_password_goes_to_the_user_or_to_the_share_in_the_form_that_the_server_wants() {
+    let lm = hex::decode("98def7b87f88aa5dafe2df779688a172def11c7d5ccdef13").unwrap();
+    let nt = hex::decode("67c43011f30298a2ad35ece64f16331c44bdbed927841f94").unwrap();
+    let (user, encrypted) = (security::USER_LEVEL, security::ENCRYPTED);
+    let (none, plain) = (vec![], b"Password\0".to_vec());
+    let of_old = |password: &Vec<u8>| vec![(password.clone(), vec![])];
+    for (dialect, mode, refused, logins, share) in [
+        (Dialect::LanMan1, user | encrypted, 0, of_old(&lm), vec![0]),
+        (Dialect::LanMan2, user, 0, of_old(&plain), vec![0]),
+        (Dialect::LanMan2, encrypted, 0, of_old(&none), lm.clone()),
+        (Dialect::LanMan1, 0, 0, of_old(&vec![0]), plain.clone()),
+        (Dialect::Nt, user, 0, of_old(&plain), vec![0]),
+        (Dialect::Nt, encrypted, 0, of_old(&none), nt.clone()),
+        (Dialect::Nt, 0, 0, of_old(&vec![0]), plain),
+        // A server that takes no version 2 gets version 1 of both.
+        (Dialect::Nt, user | encrypted, 1, vec![(none, vec![]), (lm, nt)], vec![0]),
+    ] {
+        let name = |text: &str| text.to_owned();
+        let user = User { name: name("User"), password: name("Password"), domain: name("Domain") };
+        let of_user = Plan { user: Some(user), ..plan(Some(dialect), "") };
+        let mut session = Session { mode, refused, ..Session::new(of_user) };
+        session.connect().unwrap();
+        let (connecting, seen) = session.seen.split_last().unwrap();
+        let header = Header::parse(connecting).unwrap();
+        let block = Block::first(&header, connecting).unwrap();
+        let request = tree_connect_andx::Request::parse(&block).unwrap();
+        assert_eq!(request.password, share, "{dialect:?} {mode}");
+        assert_eq!(request.path.octets(), b"\\\\SERVER\\SHARE");
+        assert_eq!((request.service.octets(), request.flags), (&b"A:"[..], 0));
+        assert_eq!(seen.len(), logins.len());
+        for (at, (message, (lm, nt))) in seen.iter().zip(logins).enumerate() {
+            let header = Header::parse(message).unwrap();
+            let block = Block::first(&header, message).unwrap();
+            let request = session_setup_andx::Request::parse(&block).unwrap();
+            // The longest message, what may be outstanding, and no session that is to end.
+            assert_eq!((request.max_buffer, request.max_mpx, request.vc_number), (16_644, 3, 1));
+            let (found, account) = match request.logon {
+                Logon::LanMan { password, account, .. } => ((password, &[][..]), account),
+                Logon::Nt { oem_password, unicode_password, account, domain, capabilities } => {
+                    assert_eq!(
+                        (domain.octets(), capabilities),
+                        (&b"Domain"[..], SAID.capabilities)
+                    );
+                    ((oem_password, unicode_password), account)
+                }
+                Logon::Extended { .. } => panic!("no tokens were spoken of"),
+            };
+            assert_eq!(account.octets(), b"User");
+            if refused == 1 && at == 0 {
+                // Of version 2: a nonce of 8 octets ends that of LM, and the other has one inside, and names.
+                assert_eq!((found.0.len(), &found.0[16..]), (24, &[7; 8][..]));
+                assert_eq!(
+                    (&found.1[16..24], &found.1[32..40]),
+                    (&[1, 1, 0, 0, 0, 0, 0, 0][..], &[7; 8][..])
+                );
+            } else {
+                assert_eq!(found, (&lm[..], &nt[..]), "{dialect:?} {mode}");
+            }
+        }
+    }
+}
+
+/// A server says which errors a call may end with; a user hears of one reason for each.
+#[test]
+fn errors_of_dos_have_the_same_reasons_and_directories_one_of_their_own() {
+    for (command, class, code, reason) in [
+        (command::OPEN_ANDX, 1, 2, Reason::Missing),
+        (command::OPEN_ANDX, 1, 3, Reason::Missing),
+        (command::OPEN_ANDX, 1, 5, Reason::Denied),
+        (command::OPEN_ANDX, 1, 32, Reason::Denied),
+        (command::OPEN_ANDX, 1, 80, Reason::Exists),
+        (command::OPEN_ANDX, 1, 112, Reason::NoSpace),
+        // "Access denied" of a directory means that it is there, or holds something.
+        (command::CREATE_DIRECTORY, 1, 5, Reason::Exists),
+        (command::DELETE_DIRECTORY, 1, 5, Reason::Exists),
+        (command::CHECK_DIRECTORY, 1, 5, Reason::Denied),
+        (command::CREATE_DIRECTORY, 1, 3, Reason::Missing),
+        (command::CREATE_DIRECTORY, 3, 5, Reason::Protocol),
+    ] {
+        let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
+        session.connect().unwrap();
+        let path = "D";
+        session.client.call(match command {
+            command::OPEN_ANDX => Call::Open { path, access: Access::Read },
+            command::CREATE_DIRECTORY => Call::MakeDirectory { path },
+            command::DELETE_DIRECTORY => Call::RemoveDirectory { path },
+            _ => Call::CheckDirectory { path },
+        });
+        let (header, _) = session.request();
+        assert_eq!(header.command, command);
+        session.respond(header.response(Status::Dos { class, code }), nothing);
+        let refused = session.done().1.unwrap_err();
+        assert_eq!(refused.reason, reason, "{command:#x} {class} {code}");
+    }
+}
+
+/// A session of raw data that is under way, in LAN Manager's dialect; blocks of other commands have 4,096 octets.
+fn raw_session() -> Session {
+    let plan = Plan { raw: true, ..plan(Some(Dialect::LanMan1), "Secret-1") };
+    let mut session = Session { said: Said { raw_mode: 3, ..SAID }, ..Session::new(plan) };
+    session.connect().unwrap();
+    session
+}
+
+#[test]
+fn what_a_server_does_not_take_raw_goes_by_the_other_commands() {
+    let mut session = raw_session();
+    let data = vec![5; 70_000];
+    session.client.call(Call::Write {
+        file: FILE,
+        offset: 3,
+        parts: [&data[..9_000], &data[9_000..]],
+    });
+    session.client.call(Call::Echo);
+    let (header, message) = session.request();
+    // File, octets in all, offset, and that it is to say how much was written; no data.
+    assert_eq!((header.command, message.len()), (command::WRITE_RAW, 32 + 1 + 24 + 2));
+    assert_eq!(message[33..41], [7, 0, 0, 240, 0, 0, 3, 0]);
+    assert_eq!((message[47], message[53]), (1, 0));
+    assert!(!session.client.poll_message(&mut Vec::new()), "nothing else meanwhile");
+    let refused = Header { command: command::WRITE_COMPLETE, ..header };
+    session.respond(refused.response(Status::of(error::SMB_USE_STANDARD, 0)), nothing);
+    let commands = [session.request(), session.request()]
+        .map(|(header, message)| (header.command, message.len()));
+    // The call that waited has its turn.
+    let written = 32 + 1 + 24 + 2 + 1 + 4096;
+    assert_eq!(commands, [(command::ECHO, 32 + 1 + 2 + 2 + 6), (command::WRITE_ANDX, written)]);
+
+    let mut session = raw_session();
+    session.client.call(Call::Read { file: FILE, offset: 3, count: 70_000 });
+    let (header, message) = session.request();
+    assert_eq!(header.command, command::READ_RAW);
+    assert_eq!(message[33..43], [7, 0, 3, 0, 0, 0, 0, 240, 0, 0]);
+    session.client.handle_message(&mut Vec::new());
+    let (header, message) = session.request();
+    assert_eq!(
+        (header.command, &message[43..45]),
+        (command::READ_ANDX, &4096_u16.to_le_bytes()[..])
+    );
+
+    let mut session = raw_session();
+    session.client.call(Call::Read { file: FILE, offset: 3, count: 10 });
+    session.request();
+    session.client.handle_message(&mut vec![0; 11]);
+    assert_eq!(session.done().1.unwrap_err().message, "raw data of 11 octets of 10");
+}
+
+#[test]
+fn a_raw_write_ends_with_what_the_server_says_of_it() {
+    // Samba's last response has the command of the first one.
+    for (count, command, expected) in [
+        (5, command::WRITE_COMPLETE, Ok(Done::Written(5))),
+        (5, command::WRITE_RAW, Ok(Done::Written(5))),
+        (4, command::WRITE_COMPLETE, Ok(Done::Written(4))),
+        (6, command::WRITE_COMPLETE, Err("6 raw octets written of 5")),
+        (0, command::WRITE_COMPLETE, Err("0 raw octets written of 5")),
+        (5, command::ECHO, Err("found a response of smb1 echo to smb1 write complete")),
+    ] {
+        let mut session = raw_session();
+        session.client.call(Call::Write { file: FILE, offset: 3, parts: [b"ab", b"cde"] });
+        session.client.call(Call::Echo);
+        let (header, _) = session.request();
+        let response = header.response(Status::success(header.flags2));
+        session.respond(response, |writer| write_raw::Response { count: 0xffff }.emit(writer));
+        let mut message = Vec::new();
+        assert!(session.client.poll_message(&mut message));
+        assert_eq!(message, b"abcde");
+        assert!(!session.client.poll_message(&mut message));
+        let last = Header { command, ..response };
+        session.respond(last, |writer| write_raw::Response { count }.emit(writer));
+        let outcome = session.done().1.map_err(|refusal| refusal.message);
+        assert_eq!(outcome, expected.map_err(str::to_owned));
+        // The call that waited has its turn, unless the session is over.
+        assert_eq!(session.client.poll_message(&mut message), command != command::ECHO);
     }
 }

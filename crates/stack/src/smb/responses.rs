@@ -258,6 +258,16 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_the_same_octet_by_octet() {
+        assert!(same(b"", b"") && same(b"ab", b"ab"));
+        // Two differences do not make up for each other.
+        for other in [&b"a"[..], b"abc", b"aa", b"bb", b"ba", b""] {
+            assert!(!same(b"ab", other), "{other:?}");
+        }
+        assert!(!same(&[1, 1], &[0, 0]));
+    }
+
+    #[test]
     fn what_is_no_response_proves_nothing() {
         for len in [0, 1, 15, 16, 23, 25] {
             assert_eq!(nt_key(WHO, CHALLENGE, None, &vec![0; len]), None, "{len}");

@@ -6,12 +6,13 @@ use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_wire::smb1::command as c;
 use lanlab_wire::smb1::header::{Header, flags2};
 use lanlab_wire::smb1::negotiate::dialect;
-use lanlab_wire::smb1::nt_create_andx::{access, disposition, options};
+use lanlab_wire::smb1::nt_create_andx::{self, access, disposition, options};
 use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::strings::Text;
 
 use super::answers::{no, parts, yes};
 use super::both::{CARRIER, offer, server};
-use super::raw::Raw;
+use super::raw::{Raw, ended};
 use super::sessions::silent;
 
 const FILE: &[u8] = b"\x04FILE\0";
@@ -207,6 +208,19 @@ fn directories_and_files_are_opened_as_what_they_are() {
     assert_eq!(raw.names(), ["FILE", "NEW", "SUB"]);
     assert_eq!(raw.close(fid), "success");
     assert_eq!(raw.names(), ["FILE", "SUB"]);
+    // What is made to be read alone cannot be removed by its close.
+    for (attributes, expected) in [(1, error::CANNOT_DELETE.name), (0x80, "success")] {
+        let request = nt_create_andx::Request {
+            access: all,
+            attributes,
+            disposition: disposition::CREATE,
+            options: options::DELETE_ON_CLOSE,
+            name: Text::Oem(b"GOES"),
+            ..nt_create_andx::Request::default()
+        };
+        let said = raw.ask(c::NT_CREATE_ANDX, |writer| request.emit(writer));
+        assert_eq!(ended(&said)[0].1, Some(expected), "{attributes}");
+    }
     // Another case of the name of a file is another name of it.
     for (from, to) in [("FILE", "file"), ("file", "File")] {
         let octets = format!("\x04{from}\0\x04{to}\0");

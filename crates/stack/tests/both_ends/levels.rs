@@ -338,6 +338,11 @@ fn times_attributes_and_sizes_are_set_by_level() {
     let fid = raw.nt_open(name, 1, 0x1_0001, 0).unwrap();
     assert_eq!(raw.set_file(0x0102, fid, &[1]), Err(error::CANNOT_DELETE.name));
     assert_eq!(raw.set_file(1013, fid, &[0]), Ok(()));
+    // An empty directory goes with the close of who asked for it.
+    let fid = raw.nt_open("SUB", 1, 0x1_0001, 1).unwrap();
+    assert_eq!(raw.set_file(0x0102, fid, &[1]), Ok(()));
+    assert_eq!(raw.close(fid), "success");
+    assert_eq!(raw.of_path(1, "SUB"), Err(error::OBJECT_NAME_NOT_FOUND.name));
     // A directory is made by a transaction, too.
     assert_eq!(raw.transact(0xd, b"\0\0\0\0NEW\0", b""), Ok((vec![0; 2], vec![])));
     assert_eq!(raw.transact(0xd, b"\0\0\0\0NEW\0", b""), Err(error::OBJECT_NAME_COLLISION.name));

@@ -293,3 +293,31 @@ fn read_long(raw: &mut Raw, words: &[u16; 10]) -> (Vec<u16>, usize) {
     let at = usize::from(words[6]);
     (words, answer.len() - at)
 }
+
+/// Before Windows NT a share's password makes a user of any number, of whom there are sixteen.
+#[test]
+fn who_proves_the_password_of_a_share_is_a_user() {
+    let mut raw = Raw::negotiated(&server(), &["FILE"], dialect::LANMAN1);
+    let open = |raw: &mut Raw| raw.say(c::OPEN, &[0x40, 0], b"\x04FILE\0").0;
+    let share = b"\x04\\\\S\\SHARE\0\x04SECRET-1\0\x04A:\0";
+    for uid in 100..117 {
+        raw.uid = uid;
+        raw.tid = 0;
+        assert_eq!(open(&mut raw), error::SMB_BAD_UID.name, "{uid}");
+        let connected = raw.say(c::TREE_CONNECT, &[], share);
+        if uid == 116 {
+            assert_eq!(connected, no(error::TOO_MANY_SESSIONS));
+            break;
+        }
+        assert_eq!(connected.0, "success");
+        // Once more no password is looked at.
+        let again = raw.say(c::TREE_CONNECT, &[], b"\x04\\\\S\\SHARE\0\x04\0\x04A:\0");
+        assert_eq!(again.0, "success", "{uid}");
+        raw.tid = connected.1[1];
+        assert_eq!(open(&mut raw), "success", "{uid}");
+    }
+    assert_eq!(raw.served.session.failed_logins(), 0);
+    // Of Windows NT on users log in before that.
+    let mut raw = Raw::negotiated(&server(), &[], dialect::NT_LM);
+    assert_eq!(raw.say(c::TREE_CONNECT, &[], share), no(error::SMB_BAD_UID));
+}
