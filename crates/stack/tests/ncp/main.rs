@@ -1,5 +1,6 @@
 //! NetWare's core protocol: a client and a server on the offline medium, in virtual time.
 
+mod asked;
 mod bursts;
 mod by_hand;
 #[path = "../nbf/chance.rs"]
