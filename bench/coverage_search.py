@@ -4,6 +4,7 @@ and the interval hold the capacity, and what the search says.
 
     .venv/bin/python bench/coverage_search.py 500
     .venv/bin/python bench/coverage_search.py 500 1 3   # every third row from the second on
+    .venv/bin/python bench/coverage_search.py 500 20 1  # few messages, bursts, and drift
 
 Seeds are fixed: it prints the same each time. `tests/analysis/test_capacity.py` holds some of it.
 """
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lanlab.analysis.capacity import Capacity, Load, capacity
+from lanlab.analysis.saturation import order_of
+from lanlab.analysis.trial_order import seen_beyond_doubt
 from lanlab.plan import SearchResult, SearchRule, SearchState
 from lanlab.plan.search_reading import SearchReading
 
@@ -27,6 +30,8 @@ SPREADS = (0.0, 0.005, 0.02, 0.05)
 CORRELATIONS = (0.0, 0.3, 0.6)
 #: Shares of the messages.
 RANDOM_LOSSES = (0.0, 1e-3)
+#: Of the capacity from one trial to the next, where it varies by 1 % besides.
+DRIFTS = (0.0, 0.002, 0.005, -0.005)
 WIDTH_RATIO = 0.01
 
 
@@ -42,6 +47,8 @@ class Device:
     messages: int = 20_000
     #: Of the capacity of each trial with that of the one before, as under load that lasts.
     correlation: float = 0.0
+    #: By how much the capacity grows from one trial to the next, as a share.
+    drift: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,11 @@ class Searched:
         ends = zip(self.result.goals, self.capacity.goals, strict=True)
         return [_holds(load, carried / (1 - goal.loss_ratio)) for goal, (_, load) in ends if load]
 
+    @property
+    def says_it_drifts(self) -> bool:
+        """Whether the result of a run with this search alone says so."""
+        return seen_beyond_doubt([order_of(self.capacity)]) != [None]
+
 
 def _holds(load: Load, truth: float) -> bool:
     return (load.low or 0) <= truth <= (load.high or math.inf)
@@ -95,7 +107,7 @@ def searched(device: Device, seed: int, goals: Sequence[float] = (0.0, 0.001, 0.
     own = math.sqrt(1 - device.correlation**2)
     while (step := state.next_step()) is not None:
         off = device.correlation * off + own * chance.normal()
-        able = truth * math.exp(device.spread * off)
+        able = truth * math.exp(device.spread * off + device.drift * trials)
         offered = device.messages * step.time_s / rule.full_time_s * step.level / truth
         lost = round(offered * max(0.0, 1 - able / step.level))
         expected = (offered - lost) * device.random_loss
@@ -112,9 +124,10 @@ def main() -> int:
     asked = sys.argv[1:]
     draws = int(asked[0]) if asked else 500
     heads = (
-        "varies by", "correlation", "random loss", "bounds hold it", "interval holds it",
-        "half width", "goals' intervals hold", "says `not steady`", "gradual loss",
-        "`random loss` for a goal of 0", "loss held", "trials, median (most)",
+        "messages", "lost together", "varies by", "correlation", "drift", "random loss",
+        "bounds hold it", "interval holds it", "half width", "goals' intervals hold",
+        "says `not steady`", "gradual loss",
+        "`random loss` for a goal of 0", "loss held", "drifts", "trials, median (most)",
     )  # fmt: skip
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     devices = [Device(0.0, loss) for loss in RANDOM_LOSSES] + [
@@ -123,6 +136,10 @@ def main() -> int:
         for correlation in CORRELATIONS
         for spread in SPREADS[1:]
     ]
+    # What it does less well: a message in two trials, and losses of 20 at once.
+    devices += [Device(spread, 2.5e-4, messages=2_000) for spread in SPREADS]
+    devices += [Device(spread, 1e-3, burst=20) for spread in SPREADS]
+    devices += [Device(0.01, drift=drift) for drift in DRIFTS]
     for device in devices[int(asked[1]) :: int(asked[2])] if len(asked) > 2 else devices:
         print(_row(device, [searched(device, seed) for seed in range(draws)]), flush=True)
     return 0
@@ -140,8 +157,11 @@ def _row(device: Device, ends: Sequence[Searched]) -> str:
     seen = [end.capacity.random_loss for end in ends]
     held = [loss.low <= device.random_loss <= loss.high for loss in seen if loss is not None]
     cells = (
+        f"{device.messages}",
+        f"{device.burst}",
         f"{100 * device.spread:g} %",
         f"{device.correlation:g}",
+        f"{100 * device.drift:g} %",
         f"{100 * device.random_loss:g} %",
         share([end.bounds_held for end in ends]),
         share([end.interval_held for end in ends]),
@@ -151,6 +171,7 @@ def _row(device: Device, ends: Sequence[Searched]) -> str:
         share([end.capacity.is_gradual for end in ends]),
         share([end.capacity.goals[0][0] == "random_loss" for end in ends]),
         share(held),
+        share([end.says_it_drifts for end in ends]),
         f"{float(np.median(trials)):.0f} ({max(trials)})",
     )
     return "| " + " | ".join(cells) + " |"

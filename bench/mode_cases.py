@@ -144,6 +144,22 @@ MODE_CASES = (
     Case("two modes", "seen, 12 conditions of 3", lambda r: _seen(r, _SD, 1.25), 0.9, 1.0, 1_000),
     Case(
         "two modes",
+        "seen, 12 conditions of 3, spread 3 %",
+        lambda r: _seen(r, 0.03, 1.25),
+        0.9,
+        1.0,
+        1_000,
+    ),
+    Case(
+        "two modes",
+        "seen where there are none, 20 trials below a limit",
+        lambda r: two_modes([list(np.exp(-0.05 * r.exponential(1, 20)))]) is not None,
+        0.0,
+        0.06,
+        2_000,
+    ),
+    Case(
+        "two modes",
         "seen where there are none",
         lambda r: two_modes(list(r.lognormal(0, 0.05, (12, 3)))) is not None,
         0.0,

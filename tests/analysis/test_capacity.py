@@ -110,6 +110,18 @@ def test_the_interval_holds_a_capacity_that_drifts(correlation: float, searches:
     assert at_least(0.9, [all(end.goals_held) for end in found])
 
 
+@pytest.mark.parametrize("searches", [6, pytest.param(100, marks=pytest.mark.long)])
+def test_a_search_says_that_the_capacity_drifted_and_not_where_it_did_not(searches: int) -> None:
+    """By half a percent a trial, up or down; of a fall loss may then seem gradual instead."""
+    for drift in (0.005, -0.005):
+        drifted = ends(Device(0.01, drift=drift), searches)
+        assert at_least(0.8, [one.says_it_drifts or one.capacity.is_gradual for one in drifted])
+        assert sum(one.says_it_drifts for one in drifted) >= 0.3 * searches
+    steady = ends(Device(0.01), searches)
+    most = chance_bounds(0.05, 0.05, searches)[1]
+    assert sum(one.says_it_drifts for one in steady) <= most * searches
+
+
 @pytest.mark.parametrize("searches", SEARCHES)
 def test_a_goal_that_random_loss_may_just_meet_is_not_said_to_be_found(searches: int) -> None:
     found = ends(Device(0.0, 1e-3), searches)

@@ -8,8 +8,12 @@ from dataclasses import replace
 import pytest
 from planned_runs import PlannedRun, planned_run, without_rate
 
+from lanlab.analysis.capacity import capacity
 from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
+from lanlab.cli.results import run_as_json
+from lanlab.report.saturation_table import saturation_table
+from lanlab.report.saturation_text import saturation_sentence
 from lanlab.studies import Study, at_scale
 
 SEARCH = "udp-500-saturation"
@@ -70,6 +74,26 @@ def test_the_curve_is_of_all_full_length_trials_and_falls_beyond_the_limit(
 def test_every_step_is_kept_in_order(quick: PlannedRun) -> None:
     """For a figure of how the search went."""
     assert list(end_of(quick).steps) == quick.of(SEARCH)
+
+
+def test_a_capacity_that_drifts_is_said_in_sentence_table_and_json(
+    quick: PlannedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And of one that goes up and down nothing."""
+    steady = (0.01, -0.02, 0.015, -0.01, 0.02, -0.015, 0.01, -0.01, 0.0, 0.01)
+    study = Study.model_validate(quick.run.study)
+    for offs, drifts in ((sorted(steady), True), (steady, False)):
+        monkeypatch.setattr(
+            "lanlab.analysis.saturation.capacity",
+            lambda *of, offs=offs: replace(capacity(*of), distances=tuple(offs)),
+        )
+        end = end_of(quick)
+        assert ("Capacity drifts" in saturation_sentence(study, end)) == drifts
+        rows = saturation_table(quick.run, quick.trials, study).rows
+        assert any(cell.text == "found, drifts" for row in rows for cell in row) == drifts
+        searches = run_as_json(quick.run, quick.trials)["searches"]
+        (found,) = (one["drift"] for one in searches if one["experiment"] == SEARCH)
+        assert (found is not None and found["correlation"] > 0.4 and found["p"] < 0.05) == drifts
 
 
 def test_a_search_that_goes_on_has_no_end(quick: PlannedRun) -> None:

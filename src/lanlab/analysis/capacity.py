@@ -21,7 +21,7 @@ from lanlab.plan import GoalResult, Observation, RandomLoss, SearchResult
 from lanlab.plan.random_loss import random_loss
 
 if TYPE_CHECKING:
-    from lanlab.analysis.statistics.threshold import ThresholdTrials
+    from lanlab.analysis.statistics.threshold import Threshold, ThresholdTrials
 
 #: How a search ended for a goal. `not_steady`: the load varies from trial to trial by more than the
 #: width that bounds shall have. `refuted`: a sweep of the same run met the goal at a higher load
@@ -78,6 +78,9 @@ class Capacity:
     is_gradual: bool
     #: How each goal of the search ended, and the median load up to which it is met.
     goals: tuple[tuple[Verdict, Load | None], ...]
+    #: How far the capacity of each trial that tells of it was from the median, natural logarithm,
+    #: in the order in which they were measured; empty without `load`.
+    distances: tuple[float, ...] = ()
 
 
 def capacity(result: SearchResult, width_ratio: float) -> Capacity:
@@ -98,13 +101,14 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     trials = _trials(full, loss, width_ratio / 2)
     grows = follows_load(trials, resolution=resolution)
 
-    def load_of(seen: ThresholdTrials) -> Load | None:
-        found = threshold(seen, resolution=resolution)
+    def load_of(found: Threshold | None) -> Load | None:
         if found is None:
             return None
         return Load(found.median, found.low, found.high, found.spread_ratio)
 
-    whole = load_of(trials) if len(trials.exact) > 1 and not grows else None
+    shows_it = len(trials.exact) > 1 and not grows
+    found = threshold(trials, resolution=resolution) if shows_it else None
+    whole = load_of(found)
     if whole is not None and random is not None:
         # What is not known of the random loss is not known of the capacity.
         doubt = (random.high - random.low) / 2
@@ -126,7 +130,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
         if missed and wide is not None and wide.forbids(one.loss_ratio / 2):
             return "random_loss", None, False
         if grows or missed:
-            load = load_of(_either_side(full, one.loss_ratio))
+            load = load_of(threshold(_either_side(full, one.loss_ratio), resolution=resolution))
         is_open = one.kind == "undecided" and one.lower is None and lost > one.loss_ratio
         if load is None or is_open:
             return one.kind, None, missed
@@ -137,7 +141,8 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     if random is None and any(kind == "random_loss" for kind, *_ in goals):
         random = wide
     gradual = grows or any(missed for *_, missed in goals)
-    return Capacity(whole, random, gradual, tuple((kind, load) for kind, load, _ in goals))
+    ends = tuple((kind, load) for kind, load, _ in goals)
+    return Capacity(whole, random, gradual, ends, () if found is None else found.distances)
 
 
 def _least(load: Load) -> float:

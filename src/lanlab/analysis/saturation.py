@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lanlab.analysis.attempts import counting
 from lanlab.analysis.capacity import Capacity, Load, Verdict, capacity
 from lanlab.analysis.summary import Summary, limit_of, summary_of
 from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss, sweep_bound
+from lanlab.analysis.trial_order import LEAST_TRIALS, Alike, lag_one_of, seen_beyond_doubt
 from lanlab.analysis.wires import wire_of
-from lanlab.errors import UsageError
+from lanlab.errors import NoSpread, UsageError
 from lanlab.frozen import dataclass
 from lanlab.plan import GoalResult, Plan, RandomLoss, SearchResult
 from lanlab.store import RunRecord, TrialRecord
@@ -54,6 +56,9 @@ class Saturation:
     is_gradual: bool
     #: Every trial of the search, in order.
     steps: tuple[TrialRecord, ...]
+    #: That the capacity drifted or hung together from trial to trial, where it is seen beyond doubt
+    #: over all searches of the run.
+    drift: Alike | None = None
     #: Whether the link is one of this machine that loses nothing by itself.
     is_lossless_link: bool = False
 
@@ -72,7 +77,8 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
     """The searches of a run that have ended, in the study's order."""
     study = Study.model_validate(run.study)
     results = _results(study, run, trials)
-    found = []
+    found: list[Saturation] = []
+    orders: list[Alike | None] = []
     every = at_scale(study, run.scale)
     for scaled in every:
         result = results.get(scaled.experiment.id)
@@ -88,6 +94,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
             for sweep in [sweep_bound(scaled, steps, every, trials, goal.loss_ratio)]
         )
         is_refuted = any(goal.verdict == "refuted" for goal in goals)
+        orders.append(None if is_refuted else order_of(judged))
         found.append(
             Saturation(
                 experiment=scaled.experiment.id,
@@ -104,7 +111,30 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
                 is_lossless_link=_is_lossless(run),
             )
         )
-    return tuple(found)
+    drifts = seen_beyond_doubt(orders)
+    return tuple(replace(one, drift=drift) for one, drift in zip(found, drifts, strict=True))
+
+
+def order_of(judged: Capacity) -> Alike | None:
+    """
+    How far the capacity of each trial of a search is like that of the next, with the p of
+    independent trials: by that, or by a slope over all of them, whichever shows more.
+
+    Returns:
+        `None` where too few trials tell of the capacity, or all the same; and where loss rises
+        gradually, as a search cannot tell that from a drift: its loads change with time.
+    """
+    few = judged.is_gradual or len(judged.distances) < LEAST_TRIALS
+    seen = None if few else lag_one_of(judged.distances)
+    if seen is None:
+        return None
+    from lanlab.analysis.statistics import drift
+
+    try:
+        slope_p = drift([judged.distances]).p
+    except NoSpread:
+        slope_p = 0.0  # all on one line
+    return Alike(seen.correlation, min(1.0, 2 * min(seen.p, slope_p)))
 
 
 def _goal(

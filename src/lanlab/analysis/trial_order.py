@@ -11,14 +11,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from lanlab.analysis.summary import Summary
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import scale_of
 
 #: As in `lanlab.analysis.statistics.neighbours`.
-LEAST_TRIALS = 12
+LEAST_TRIALS = 8
 _LEVEL = 0.05
+
+
+class Alike(NamedTuple):
+    """How far each trial is like the next."""
+
+    correlation: float
+    #: One-sided, of none.
+    p: float
 
 
 @dataclass(frozen=True)
@@ -43,28 +52,34 @@ def hanging_together(summaries: Sequence[Summary]) -> list[Neighbours]:
     Args:
         summaries: Conditions of a run; those with fewer than `LEAST_TRIALS` are passed over.
     """
-    found = [
-        (one, seen)
-        for one in summaries
-        if one.n >= LEAST_TRIALS and (seen := lag_one(one.metric, one.values)) is not None
-    ]
-    if not found:
-        return []
-    # It brings in the libraries of statistics, which most runs have no use for.
-    from lanlab.analysis.statistics.multiple import holm
-
-    adjusted = holm([p for _, (_, p) in found])
+    found = [(one, lag_one(one.metric, one.values)) for one in summaries if one.n >= LEAST_TRIALS]
+    beyond_doubt = seen_beyond_doubt([seen for _, seen in found])
     return sorted(
         (
-            Neighbours(one, correlation, p)
-            for (one, (correlation, _)), p in zip(found, adjusted, strict=True)
-            if p <= _LEVEL
+            Neighbours(one, *seen)
+            for (one, _), seen in zip(found, beyond_doubt, strict=True)
+            if seen is not None
         ),
         key=lambda one: -one.correlation,
     )
 
 
-def lag_one(metric: str, values: Sequence[float]) -> tuple[float, float] | None:
+def seen_beyond_doubt(found: Sequence[Alike | None]) -> list[Alike | None]:
+    """Those that are significant by Holm over all of them, with its p; `None` in place of the
+    others."""
+    if not any(found):
+        return [None] * len(found)
+    # It brings in the libraries of statistics, which most runs have no use for.
+    from lanlab.analysis.statistics.multiple import holm
+
+    adjusted = iter(holm([seen.p for seen in found if seen]))
+    return [
+        Alike(seen.correlation, p) if seen and (p := next(adjusted)) <= _LEVEL else None
+        for seen in found
+    ]
+
+
+def lag_one(metric: str, values: Sequence[float]) -> Alike | None:
     """
     Correlation of each trial with the next, and the one-sided p of none.
 
@@ -85,12 +100,16 @@ def lag_one(metric: str, values: Sequence[float]) -> tuple[float, float] | None:
         >>> round(correlation, 2), p < 0.01
         (0.75, True)
     """
+    logs = scale_of(metric) == "log" and min(values) > 0
+    return lag_one_of([math.log(value) for value in values] if logs else values)
+
+
+def lag_one_of(own: Sequence[float]) -> Alike | None:
+    """The same of values on the scale on which they are compared."""
     from lanlab.analysis.statistics import neighbours
 
-    logs = scale_of(metric) == "log" and min(values) > 0
-    own = [math.log(value) for value in values] if logs else list(values)
     correlation = neighbours.lag_one(own)
     if correlation is None:
         return None
     z = (correlation + 1 / len(own)) * math.sqrt(len(own))
-    return correlation, 0.5 * math.erfc(z / math.sqrt(2))
+    return Alike(correlation, 0.5 * math.erfc(z / math.sqrt(2)))

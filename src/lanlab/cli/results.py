@@ -187,6 +187,7 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
             "capacity": found.capacity and dataclasses.asdict(found.capacity),
             "random_loss": found.random_loss and dataclasses.asdict(found.random_loss),
             "is_gradual": found.is_gradual,
+            "drift": found.drift and found.drift._asdict(),
             "goals": [
                 {
                     **dataclasses.asdict(goal.result),

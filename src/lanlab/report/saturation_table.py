@@ -47,6 +47,7 @@ def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study
         Column("confirmed mean (ratio)", "seen there", ""),
         Column("trials", "trials", "trials"),
         Column("disturbed", "disturbed", "disturbed"),
+        Column("drift (correlation)", "", ""),
     )
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     every = saturations(run, trials)
@@ -94,11 +95,13 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
     met = None if goal.sweep is None else goal.sweep.load
     share = median / found.limit if median is not None and found.limit else None
     seen = None if goal.confirmed is None else goal.confirmed.mean
+    end = ENDS[goal.verdict] if found.drift is None else f"{ENDS[goal.verdict]}, drifts"
+    order = found.drift and found.drift.correlation
     return (
         Cell(found.experiment, title),
         Cell(shown.si_unit, ""),
         Cell(result.loss_ratio, goal_text(result.loss_ratio)),
-        Cell(goal.verdict, OF_HOST if found.is_of_host else ENDS[goal.verdict]),
+        Cell(goal.verdict, OF_HOST if found.is_of_host else end),
         load(median),
         load(goal.load.low if goal.load is not None else met),
         load(goal.load.high if goal.load is not None else None),
@@ -115,4 +118,5 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
         EMPTY if seen is None else Cell(seen, percent(seen, 4)),
         Cell(len(found.steps), str(len(found.steps))),
         Cell(found.disturbed, str(found.disturbed or "")),
+        EMPTY if order is None else Cell(order, number(order, 2)),
     )

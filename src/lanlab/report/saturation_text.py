@@ -49,7 +49,16 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
             f"{'; '.join(said)}."
         )
     if found.is_gradual:
-        text += " Loss rises gradually and begins far below the highest received rate."
+        text += (
+            " Loss rises gradually and begins far below the highest received rate, or capacity "
+            "drifts: run it again to see which."
+        )
+    if found.drift is not None:
+        text += (
+            f" Capacity drifts or hangs together: each trial is like the one before (correlation "
+            f"{number(found.drift.correlation, 2)}), so that the 95 % interval is made longer. Run "
+            "it again, several times, and compare runs."
+        )
     limit = found.sender_limit
     if limit is not None:
         text += f" The sender reached at most {shown.text(limit)}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
+from lanlab.analysis.trial_order import LEAST_TRIALS
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.stream_text import line
 from lanlab.report.trial_columns import TrialColumn
@@ -75,6 +76,8 @@ def mean_text(
         return f"{mean} (the same in all trials, {count})"
     if is_simulated:
         return f"{mean} (95 % interval over seeds of the model {low} to {high}, {count})"
+    if len(values) < LEAST_TRIALS:
+        count += ", too few to tell whether they hang together"
     return f"{mean} (95 % confidence interval of the mean {low} to {high}, {count})"
 
 

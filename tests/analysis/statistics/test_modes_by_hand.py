@@ -48,6 +48,15 @@ def test_four_at_least_are_usual() -> None:
     assert two_modes([USUAL[0], about(0.01), about(-0.01), apart]) == TwoModes(1.05, 2, 10)
 
 
+def test_of_twelve_usual_ones_the_furthest_may_be_nearer() -> None:
+    """At two and a half times as far, and those apart less alike: by 1.75."""
+    many = [*USUAL, about(*[0.01] * 7)]
+    assert two_modes([*many, about(0.01, -0.0251, 0.0435)]) == TwoModes(1.03, 2, 18)
+    assert two_modes([*many, about(0.01, -0.0249, 0.03)]) is None
+    assert two_modes([*many, about(0.01, -0.0251, 0.0445)]) is None
+    assert two_modes([*many, about(-0.0251, 0.03)]) is None
+
+
 def test_single_trials_and_conditions_with_a_zero_say_nothing() -> None:
     apart = about(-0.05, 0.05)
     assert two_modes([*USUAL, apart, [7.0], [0.0, 5.0, 5.0], [-1.0, 1.0]]) == TwoModes(1.05, 2, 9)

@@ -11,7 +11,6 @@ from scipy import stats
 from lanlab.analysis.statistics import welch
 from lanlab.analysis.statistics.neighbours import (
     LEAST_TRIALS,
-    OF_SEARCH,
     OF_TWO,
     Dependence,
     dependence,
@@ -59,18 +58,11 @@ def test_a_correlation_is_taken_higher_than_it_is_seen() -> None:
 
 
 def test_few_trials_and_those_that_turn_are_taken_as_independent() -> None:
-    assert dependence(DRIFTING[1:]) == Dependence(1.0, 10.0)
-    assert widening(DRIFTING[1:], 0.95) == widening(STEADY, 0.95) == 1.0
-    assert len(DRIFTING) == LEAST_TRIALS and dependence(STEADY) == Dependence(1.0, 11.0)
-    assert dependence(DRIFTING[1:], OF_SEARCH).errors > 2
-    assert dependence(DRIFTING[:3], OF_SEARCH) == Dependence(1.0, 2.0)
-    # Few whose neighbours are hardly unlike may be of a kind whose neighbours are alike.
-    own = [1.0, 1.1, 2.0, 1.4, 1.5, 1.2, 1.1, 2.0]
-    seen = lag_one(own)
-    assert seen is not None and -0.3 < seen < 0
-    likely = (seen + 1 / 8) / (1 - 3 / 8) + 0.8 / math.sqrt(8)
-    assert dependence(own, OF_SEARCH) == of_correlation(8, likely)
-    assert dependence([1.0, 2.0] * 4, OF_SEARCH) == of_correlation(8, 0.0)
+    few = DRIFTING[3 : 2 + LEAST_TRIALS]
+    assert dependence(few) == Dependence(1.0, LEAST_TRIALS - 2.0)
+    assert widening(few, 0.95) == widening(STEADY, 0.95) == 1.0
+    assert dependence(STEADY) == Dependence(1.0, 11.0)
+    assert dependence(DRIFTING[3 : 3 + LEAST_TRIALS]).errors > 2
 
 
 def test_an_interval_is_longer_by_its_errors_and_its_degrees_of_freedom() -> None:
@@ -96,5 +88,5 @@ def test_a_comparison_in_order_takes_each_group_by_its_own() -> None:
     plain = welch(DRIFTING, STEADY)
     wanted = math.sqrt(plain.sd_a**2 / 12 * errors**2 + plain.sd_b**2 / 12)
     assert linear.standard_error == pytest.approx(wanted)
-    few = welch(DRIFTING[:11], STEADY[:11], in_order=True)
-    assert few == welch(DRIFTING[:11], STEADY[:11])
+    few = welch(DRIFTING[3:10], STEADY[:7], in_order=True)
+    assert few == welch(DRIFTING[3:10], STEADY[:7])

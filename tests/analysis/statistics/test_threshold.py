@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from lanlab.analysis.statistics.neighbours import OF_SEARCH, widening
+from lanlab.analysis.statistics.neighbours import widening
 from lanlab.analysis.statistics.threshold import ThresholdTrials, follows_load, threshold
 
 RESOLUTION = 1e-4
@@ -145,7 +145,7 @@ def test_an_interval_is_longer_where_each_trial_is_like_the_one_before() -> None
     """By as much as that of a mean; in another order, or an unknown one, it is as it was."""
     plain = half_width(ThresholdTrials(DRIFTING))
     longer = half_width(ThresholdTrials(DRIFTING, order=range(10)))
-    assert longer / plain == pytest.approx(widening(DRIFTING, 0.95, OF_SEARCH), rel=0.05)
+    assert longer / plain == pytest.approx(widening(DRIFTING, 0.95), rel=0.05)
     assert longer > 2.5 * plain
     turns = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
     assert half_width(ThresholdTrials(DRIFTING, order=turns)) == pytest.approx(plain)

@@ -5,8 +5,9 @@ lasts over several of them.
 The correlation of neighbours is not known but estimated, from as few trials as there are. So it is
 taken higher than it is seen by 1.15 / sqrt(n), and the mean and the spread of trials with that
 correlation decide how long the interval is. Then intervals hold the mean in 93 to 97 of 100 cases,
-for correlations from 0 to 0.6 and 12 trials or more (`bench/alike_trials.py`). With fewer trials of
-a condition nothing can be seen, and nothing is done.
+for correlations from 0 to 0.6 and 12 trials or more, with 8 in 89 or more
+(`bench/alike_trials.py`). With fewer trials of a condition little can be seen, and nothing is done:
+the interval says that it takes them as independent.
 """
 
 from __future__ import annotations
@@ -19,28 +20,16 @@ from typing import NamedTuple
 from lanlab.analysis.statistics.intervals import t_quantile
 
 #: With fewer trials a correlation of neighbours is hardly ever seen.
-LEAST_TRIALS = 12
+LEAST_TRIALS = 8
 #: No more is taken: an interval is then about four times as long.
 _MOST = 0.8
 
 
-class Rule(NamedTuple):
-    """How a correlation that is seen is taken; the numbers were found by simulation."""
-
-    #: Fewer trials are taken as independent.
-    least: int
-    #: By how much more, for one trial, it is taken than it is seen.
-    added: float
-    #: Whether trials are taken as independent where neighbours are not alike: with few trials that
-    #: shows little.
-    trusts_none: bool
-
-
-OF_MEAN = Rule(LEAST_TRIALS, 1.15, trusts_none=True)
+#: By how much more, for one trial, a correlation is taken than it is seen: of a mean, and of the
+#: capacity of a search; found by simulation.
+OF_MEAN = 1.15
 #: Of each of two groups that are compared: both are seldom taken too low together.
-OF_TWO = Rule(LEAST_TRIALS, 0.3, trusts_none=True)
-#: Of the trials of a search, which are few, and some of which say little.
-OF_SEARCH = Rule(4, 0.8, trusts_none=False)
+OF_TWO = 0.3
 
 
 class Dependence(NamedTuple):
@@ -71,13 +60,13 @@ def lag_one(values: Sequence[float]) -> float | None:
     return math.fsum(a * b for a, b in itertools.pairwise(off)) / spread
 
 
-def dependence(values: Sequence[float], rule: Rule = OF_MEAN) -> Dependence:
+def dependence(values: Sequence[float], added: float = OF_MEAN) -> Dependence:
     """
     The same of these trials, by the correlation that is seen.
 
     Args:
         values: On the scale on which they are compared, in the order in which they were measured.
-        rule: How the correlation is taken.
+        added: `OF_MEAN` or `OF_TWO`.
 
     Source:
         The bias of the estimate: M. G. Kendall, "Note on bias in the estimation of
@@ -88,11 +77,11 @@ def dependence(values: Sequence[float], rule: Rule = OF_MEAN) -> Dependence:
         Mathematical Statistics 25, 1954.
     """
     n = len(values)
-    seen = lag_one(values) if n >= rule.least else None
-    if seen is None or (seen <= 0 and rule.trusts_none):
+    seen = lag_one(values) if n >= LEAST_TRIALS else None
+    if seen is None or seen <= 0:
         return Dependence(1.0, n - 1.0)
-    likely = (seen + 1 / n) / (1 - 3 / n) + rule.added / math.sqrt(n)
-    return of_correlation(n, min(max(0.0, likely), _MOST))
+    likely = (seen + 1 / n) / (1 - 3 / n) + added / math.sqrt(n)
+    return of_correlation(n, min(likely, _MOST))
 
 
 def of_correlation(n: int, correlation: float) -> Dependence:
@@ -111,12 +100,12 @@ def of_correlation(n: int, correlation: float) -> Dependence:
     return Dependence(math.sqrt(inflation * (n - 1) / left), max(1.0, left**2 / around))
 
 
-def widening(values: Sequence[float], confidence: float, rule: Rule = OF_MEAN) -> float:
+def widening(values: Sequence[float], confidence: float) -> float:
     """
     By what an interval of their mean, made for independent trials, is multiplied.
 
     Args:
-        values, rule: As of `dependence`.
+        values: As of `dependence`.
         confidence: Of the interval.
 
     Returns:
@@ -128,7 +117,7 @@ def widening(values: Sequence[float], confidence: float, rule: Rule = OF_MEAN) -
         >>> round(widening([1, 2, 2, 1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 1], 0.95), 2)
         1.83
     """
-    found = dependence(values, rule)
+    found = dependence(values)
     if found.errors == 1.0:
         return 1.0
     wider = t_quantile(found.degrees + 1, confidence) / t_quantile(len(values), confidence)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import log_ndtr, stdtrit
 
-from lanlab.analysis.statistics.neighbours import OF_SEARCH, widening
+from lanlab.analysis.statistics.neighbours import widening
 from lanlab.analysis.statistics.samples import Floats
 from lanlab.frozen import dataclass
 
@@ -45,6 +45,9 @@ class Threshold:
     spread_ratio: float
     #: Trials that showed the threshold itself.
     trials: int
+    #: How far the threshold of each trial was from the median, natural logarithm, in the order in
+    #: which they were measured; of one that only showed a side, what is expected of such.
+    distances: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     count = degrees + 1
     # The likelihood's own is too small, as a sum of squares over n is.
     unbiased = spread * math.sqrt(count / degrees)
-    longer = widening(_distances(seen, middle, unbiased), 0.95, OF_SEARCH)
+    distances = _distances(seen, middle, unbiased)
+    longer = widening(distances, 0.95)
     t = longer * float(stdtrit(degrees, 0.975))
     allowed = count * math.log1p(t**2 / degrees) / 2
 
@@ -112,7 +116,7 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
             inside, outside = (at, outside) if profile(at)[0] > most - allowed else (inside, at)
         return math.exp(outside + direction * resolution)
 
-    return Threshold(math.exp(middle), end(-1), end(1), unbiased, n)
+    return Threshold(math.exp(middle), end(-1), end(1), unbiased, n, tuple(distances))
 
 
 def _distances(seen: ThresholdTrials, middle: float, spread: float) -> list[float]:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from lanlab.frozen import dataclass
 
-#: Between the modes nothing lies: the nearest trial of the one is further from its like than the
-#: furthest of the other, by at least this factor.
-_GAP = 4.0
-#: The distances of those apart are alike: the greatest is at most this many times the least.
-_ALIKE = 1.5
+
+class _Apart(NamedTuple):
+    """When trials are in the other mode."""
+
+    #: Between the modes nothing lies: the nearest trial of the one is further from its like than
+    #: the furthest of the other, by at least this factor.
+    gap: float
+    #: The distances of those apart are alike: the greatest is at most this many times the least.
+    alike: float
+
+
+_OF_FEW = _Apart(4.0, 1.5)
+#: The furthest of many is further off, and chance seldom leaves a gap beyond it.
+_OF_MANY = _Apart(2.5, 1.75)
+_MANY = 12
 #: One trial apart is an outlier, not a mode; and there must be a usual one to be apart from.
 _LEAST_APART, _LEAST_USUAL = 2, 4
 
@@ -35,8 +46,8 @@ def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
 
     Each trial is held against the middle one of its condition, as a ratio. They are seen if at
     least 2 trials are about equally far from it, at least 4 are not, and none is between: the first
-    are 4 times as far off as any of the others. What is in one mode in a whole condition cannot be
-    seen there, nor can modes that the spread within each fills.
+    are 4 times as far off as any of the others, or 2.5 times as any of 12 or more. What is in one
+    mode in a whole condition cannot be seen there, nor can modes that the spread within each fills.
 
     Args:
         conditions: Of each the trials' values, of a metric that is compared as a ratio; those that
@@ -57,7 +68,8 @@ def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
     distances.sort()
     for place in range(_LEAST_USUAL, len(distances) - _LEAST_APART + 1):
         usual, apart = distances[:place], distances[place:]
-        if apart[0] > _GAP * usual[-1] and apart[-1] <= _ALIKE * apart[0]:
+        wanted = _OF_FEW if place < _MANY else _OF_MANY
+        if apart[0] > wanted.gap * usual[-1] and apart[-1] <= wanted.alike * apart[0]:
             ratio = round(math.exp(statistics.median(apart)), 2)
             return TwoModes(ratio, len(apart), sum(map(len, usable)))
     return None
