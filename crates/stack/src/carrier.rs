@@ -352,3 +352,36 @@ pub trait Carrier {
     /// What happened. A message or datagram is in `message`, whose memory is exchanged.
     fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event>;
 }
+
+#[cfg(test)]
+mod tests {
+    use lanlab_wire::netbios_name::suffix;
+
+    use super::*;
+
+    #[test]
+    fn each_message_is_a_packet_where_one_waits_for_another_and_lengths_are_not_kept() {
+        for (keeps_raw, is_one_at_a_time, expected) in
+            [(false, true, true), (true, true, false), (false, false, false), (true, false, false)]
+        {
+            let facts = CarrierFacts { longest_message: 1, keeps_raw, is_one_at_a_time };
+            assert_eq!(facts.is_connectionless(), expected);
+        }
+    }
+
+    #[test]
+    fn peers_are_written_by_name_or_address() {
+        let name = Peer::Name(Name::new("SERVER", suffix::SERVER).unwrap());
+        let address = ipx::Address { network: 0x17, node: [2, 0, 0, 0, 0, 1], socket: 0x451 };
+        let said = [name, Peer::Ipx(address), Peer::Nearest].map(|peer| peer.to_string());
+        assert_eq!(said, ["SERVER", &address.to_string(), "the nearest server"]);
+    }
+
+    #[test]
+    fn numbers_of_sessions_say_whose_they_are() {
+        let mut ids = SessionIds::new(3);
+        let given = [(); 3].map(|()| ids.next());
+        assert_eq!(given, [SessionId(3), SessionId(19), SessionId(35)]);
+        assert_eq!(given.map(SessionId::carrier_index), [3; 3]);
+    }
+}

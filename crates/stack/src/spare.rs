@@ -10,3 +10,20 @@ pub(crate) fn keep(spare: &mut Vec<Vec<u8>>, mut memory: Vec<u8>) {
         spare.push(memory);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_up_to_4_kib_is_kept_empty_and_more_is_given_back() {
+        let mut spare = vec![];
+        for bytes in [4_097, 4_096, 10] {
+            let mut memory = Vec::with_capacity(bytes);
+            memory.push(1);
+            keep(&mut spare, memory);
+        }
+        let kept: Vec<_> = spare.iter().map(|one| (one.len(), one.capacity())).collect();
+        assert_eq!(kept, [(0, 4_096), (0, 10)]);
+    }
+}

@@ -57,3 +57,25 @@ impl<C, I> Common<C, I> {
         Some(event)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory of a message that the program has taken is that of a later one; of 64 messages at most.
+    #[test]
+    fn memory_of_messages_is_used_again() {
+        let mut common = Common::<(), ()>::new(());
+        assert_eq!(common.memory().capacity(), 0);
+        common.message(SessionId(1), Vec::with_capacity(100));
+        let mut message = Vec::with_capacity(200);
+        assert_eq!(common.poll_event(&mut message), Some(Event::Message(SessionId(1))));
+        assert_eq!((message.capacity(), common.memory().capacity()), (100, 200));
+        assert_eq!((common.poll_event(&mut message), message.capacity()), (None, 100));
+        for _ in 0..70 {
+            common.keep(Vec::with_capacity(9));
+        }
+        let kept = (0..70).filter(|_| common.memory().capacity() > 0).count();
+        assert_eq!(kept, 64);
+    }
+}

@@ -61,3 +61,39 @@ impl Output {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lanlab_wire::ipx::framing;
+
+    use super::*;
+
+    /// The driver's buffer is exchanged for the frame; 32 of them are kept.
+    #[test]
+    fn memory_of_frames_is_used_again() {
+        let mut output = Output::default();
+        for _ in 0..40 {
+            assert!(output.push(|_| Ok(())));
+        }
+        while output.poll_transmit(&mut Vec::with_capacity(99)) {}
+        let mut kept = 0;
+        for _ in 0..40 {
+            output.push(|frame| {
+                kept += usize::from(frame.capacity() == 99);
+                Ok(())
+            });
+        }
+        assert_eq!(kept, 32);
+    }
+
+    #[test]
+    fn an_end_is_a_socket_of_a_station_on_any_network() {
+        let place = |network, node, socket| {
+            let address = Address { network, node: [2, 0, 0, 0, 0, node], socket };
+            Place { address, mac: Mac(address.node), framing: framing::SNAP }
+        };
+        let one = place(0, 1, 5);
+        assert!(one.is_end(&place(7, 1, 5)));
+        assert!(!one.is_end(&place(0, 2, 5)) && !one.is_end(&place(0, 1, 6)));
+    }
+}

@@ -232,4 +232,16 @@ mod tests {
         }
         assert_eq!([0, 126, 127].map(next), [1, 127, 0]);
     }
+
+    #[test]
+    fn memory_of_sixteen_frames_is_used_again() {
+        let mut queue = SendQueue::default();
+        for _ in 0..20 {
+            queue.push().reserve_exact(99);
+            queue.send_next();
+        }
+        assert_eq!(queue.acknowledge(20), Acknowledged::Frames(20));
+        let kept = (0..20).filter(|_| queue.push().capacity() == 99).count();
+        assert_eq!(kept, 16);
+    }
 }

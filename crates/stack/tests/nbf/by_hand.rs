@@ -14,7 +14,7 @@ use crate::hostile::{STRANGER, commands, named, station};
 use crate::pace::frames;
 use crate::pair::{ms, pattern};
 use crate::peer::Peer;
-use crate::segment::{Faults, mac, name};
+use crate::segment::{Faults, Segment, mac, name};
 use crate::sessions::pair;
 
 type Said = Vec<(SessionHeader, Vec<u8>)>;
@@ -652,9 +652,18 @@ fn the_state_of_an_adapter_has_the_numbers_of_its_station() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, _) = pair([nt; 2], [Peer::sending(sent), Peer::sending([])], 3);
     segment.run_until(ms(4_050));
+    let sent_frames = |segment: &mut Segment<Peer>| {
+        [0, 1].map(|one| segment.node(one).nbf().unwrap().station_counts().sent_frames)
+    };
+    let before = sent_frames(&mut segment);
+    segment.keeps_sent = true;
     segment.faults = Faults { lost: 5, ..Faults::default() };
     segment.run_until(ms(100_000));
     segment.faults = Faults::default();
+    let after = sent_frames(&mut segment);
+    let seen = segment.sent.len() as u64;
+    assert_eq!(after[0] + after[1] - before[0] - before[1], seen);
+    assert!(seen > 100 && after[1] > before[1]);
     assert_eq!(segment.program(1).received.len(), 10);
     for asked in [0, 1] {
         let asking = 1 - asked;
@@ -863,4 +872,21 @@ fn a_state_that_fills_a_frame_says_which_was_too_short() {
         assert_eq!(answers[0].data2 & 0xc000, flags, "{room}");
         assert_eq!((answers[0].data1, answers[0].data2 & 0x3fff), (77, 60 + 77 * 18));
     }
+}
+
+/// A call to a station needs no link to it yet: the link ends with the last session that uses it.
+#[test]
+fn a_link_ends_with_its_last_session_although_its_station_is_being_called() {
+    let mut hand = Hand::open(1_482, BOTH);
+    hand.node.open(hand.now, CarrierKind::Nbf, Called::Name(name(3))).unwrap();
+    let asked = commands(&hand.drain())[0];
+    let correlators = [asked.response_correlator, 5];
+    let found = named(NameCommand::NameRecognized, [asked.source, asked.destination], correlators);
+    assert_eq!(commands(&hand.give(mac(0), &found)).len(), 1, "it is called");
+    hand.node.close(hand.now, hand.id);
+    let pdus = hand.drain();
+    assert_eq!(hand.happened(&Event::Ended(hand.id, Why::Closed)), 1);
+    hand.received += pdus.iter().filter(|pdu| pdu[2] & 1 == 0).count() as u8;
+    let said = hand.give(mac(0), &[0xf0, 0xf0, 0x01, hand.received << 1]);
+    assert!(said.contains(&vec![0xf0, 0xf0, 0x53]), "{said:x?}");
 }

@@ -6,7 +6,9 @@ use lanlab_stack::node::{CarrierKind, Event, Node, NotSent, Peer, SessionId, Why
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Address, Header, NO_CHECKSUM, framing, packet_type, socket};
-use lanlab_wire::ncp::burst::Offer;
+use lanlab_wire::ncp::burst::{
+    Accepted, Fragment, Header as BurstHeader, Limits, Offer, Packet, flag,
+};
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind, status};
 use lanlab_wire::ncp::function;
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -515,4 +517,151 @@ fn one_station_has_127_connections_and_all_have_254() {
     assert_ne!(connect(&mut hand, OTHER, 0x6000).0, 0, "its own are all");
     assert_ne!(connect(&mut hand, mac(4), 0x6000).0, 0, "all are taken");
     assert_eq!((hand.ended(), hand.counted("crowded_out")), (vec![], 0));
+}
+
+#[test]
+fn a_request_and_a_reply_are_a_packet_each_and_a_question_within_ten_seconds_is_a_late_copy() {
+    let (mut hand, id, _) = open();
+    // 1,500 octets without IPX's header of 30 and the 7 of a reply around a message.
+    assert_eq!(hand.node.send(hand.now, id, &vec![20; 1_464]), Err(NotSent::TooLong));
+    assert_eq!(hand.node.send(hand.now, id, &vec![20; 1_463]), Ok(()));
+    for (after_ms, is_copy) in [(9_999, true), (10_000, false)] {
+        let (mut hand, ends, connection) = served();
+        let mut packet = vec![];
+        Envelope { connection, ..request(1) }.emit(&mut packet);
+        packet.extend([20, 0]);
+        hand.hear(OTHER, ends, &packet);
+        let id = hand.events.iter().find_map(|event| match event {
+            Event::Message(id) => Some(*id),
+            _ => None,
+        });
+        assert_eq!(hand.node.send(hand.now, id.unwrap(), &vec![0; 1_464]), Err(NotSent::TooLong));
+        assert_eq!(hand.node.send(hand.now, id.unwrap(), &vec![0; 1_463]), Ok(()));
+        hand.sent();
+        hand.pass(after_ms);
+        let mut create = vec![];
+        Envelope { kind: kind::CREATE, sequence: 0, connection: 0xffff, task: 1 }.emit(&mut create);
+        let said = hand.hear(OTHER, ends, &create);
+        let again = Reply::parse(&said[0].data).unwrap().0.envelope;
+        assert_eq!(again.connection == connection, is_copy, "{after_ms}");
+        assert_eq!(hand.ended().is_empty(), is_copy);
+        assert_eq!(hand.counted("answered_again"), u64::from(is_copy));
+    }
+}
+
+/// Novell's RIP has 50 ways in a packet at most.
+#[test]
+fn a_way_among_many_is_found() {
+    let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
+    let mut hand = Hand::new(0);
+    hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
+    hand.sent();
+    let networks = (0..49).map(|index| 0x1000 + index).chain([0x99]);
+    let entries = networks.map(|network| rip::Entry { network, hops: 1, ticks: 2 });
+    let mut data = vec![];
+    rip::Packet { is_response: true, entries: entries.collect() }.emit(&mut data);
+    let ends = (address(OTHER, socket::RIP), address(mac(0), socket::RIP));
+    assert_eq!(hand.hear(OTHER, ends, &data).len(), 1);
+}
+
+/// A client with bursts that has sent one as its request.
+fn bursting() -> (Hand, SessionId, (Address, Address), BurstHeader) {
+    let (mut hand, id, own) = open();
+    let mut message = vec![];
+    function::OFFER_BURST.emit(&mut message, |out| {
+        Offer { packet: 1_400, ..Offer::default() }.emit(out);
+    });
+    hand.node.send(hand.now, id, &message).unwrap();
+    assert_eq!(hand.node.send(hand.now, id, &[0; 9]), Err(NotSent::TooLong), "not agreed yet");
+    hand.sent();
+    let mut accepted = vec![];
+    Accepted { connection: 0x77, packet: 600 }.emit(&mut accepted);
+    Limits { most_sent: 60_000, most_taken: 60_000 }.emit(&mut accepted);
+    let server = (address(OTHER, socket::NCP), own);
+    hand.hear(OTHER, server, &reply(kind::REPLY, 1, CONNECTION, [0, 0], &accepted));
+    hand.events.clear();
+    hand.node.send(hand.now, id, &[&[0][..], &[7; 600]].concat()).unwrap();
+    let sent = hand.sent();
+    let read: Vec<_> = sent.iter().map(|one| Packet::parse(&one.data).unwrap()).collect();
+    let parts: Vec<_> = read.iter().map(|one| (one.header.offset, one.data.len())).collect();
+    assert_eq!(parts, [(0, 534), (534, 66)], "600 octets a packet");
+    let header = read[0].header;
+    let ids = (header.source, header.destination, header.burst, header.ack);
+    let source = u32::from(own.socket) << 16 | u32::from(CONNECTION);
+    assert_eq!(ids, (source, 0x77, 0, 0));
+    let answer = BurstHeader {
+        source: 0x77,
+        destination: source,
+        burst: 0,
+        ack: 1,
+        total: 1_000,
+        ..BurstHeader::default()
+    };
+    (hand, id, server, answer)
+}
+
+fn burst(header: BurstHeader, missing: &[Fragment], data: &[u8]) -> Vec<u8> {
+    let mut octets = vec![];
+    header.emit(missing, data, &mut octets);
+    octets
+}
+
+#[test]
+fn what_answers_a_burst_is_put_together_and_what_does_not_is_dropped() {
+    let (mut hand, id, server, answer) = bursting();
+    let before = hand.counted("information_discarded");
+    for wrong in [
+        BurstHeader { burst: 1, ..answer },
+        BurstHeader { ack: 0, ..answer },
+        BurstHeader { source: 0x78, ..answer },
+        BurstHeader { destination: 1, ..answer },
+    ] {
+        assert!(hand.hear(OTHER, server, &burst(wrong, &[], &[1; 100])).is_empty());
+    }
+    assert_eq!(hand.counted("information_discarded") - before, 4);
+    // A plain reply answers no burst.
+    hand.hear(OTHER, server, &reply(kind::REPLY, 1, CONNECTION, [0, 0], b"x"));
+    assert_eq!(hand.counted("information_discarded") - before, 5);
+    assert!(hand.events.is_empty());
+    // The server works still, and then misses the end of what was sent.
+    let busy = BurstHeader { flags: flag::SYSTEM | flag::BUSY, total: 0, ..answer };
+    assert!(hand.hear(OTHER, server, &burst(busy, &[], b"")).is_empty());
+    assert_eq!(hand.counted("working_received"), 1);
+    let missing = BurstHeader { flags: flag::SYSTEM | flag::MISSING, total: 0, ..answer };
+    let list = [Fragment { offset: 534, length: 66 }];
+    let sent = hand.hear(OTHER, server, &burst(missing, &list, b""));
+    let again = Packet::parse(&sent[0].data).unwrap();
+    assert_eq!((sent.len(), again.header.offset, again.data.len()), (1, 534, 66));
+    assert_eq!(hand.counted("working_received"), 1);
+    // Its answer has a gap, which is asked for when its end has come.
+    let of = |offset, flags| BurstHeader { offset, flags, ..answer };
+    for known in 0..2 {
+        assert!(hand.hear(OTHER, server, &burst(of(0, 0), &[], &[1; 300])).is_empty());
+        assert_eq!(hand.counted("information_discarded") - before, 5 + known);
+    }
+    let asked = hand.hear(OTHER, server, &burst(of(600, flag::END), &[], &[3; 400]));
+    let list: Vec<_> = Packet::parse(&asked[0].data)
+        .unwrap()
+        .missing()
+        .map(|one| (one.offset, one.length))
+        .collect();
+    assert_eq!((asked.len(), list), (1, vec![(300, 300)]));
+    // Nothing comes: after 0.1 s it is asked for again.
+    let again = hand.pass(100);
+    assert_eq!((again.len(), again[0].0), (1, 100));
+    assert_eq!(Packet::parse(&again[0].1.data).unwrap().header.flags, 0xc0);
+    assert!(hand.hear(OTHER, server, &burst(of(300, flag::END), &[], &[2; 300])).is_empty());
+    assert_eq!(hand.events, [Event::Message(id), Event::Room(id)]);
+    assert!(hand.pass(1_000).is_empty(), "nothing is open");
+    // The session may be given up by the server.
+    let (mut hand, _, server, answer) = bursting();
+    let abort = BurstHeader { flags: flag::ABORT, ..answer };
+    hand.hear(OTHER, server, &burst(abort, &[], b""));
+    assert_eq!(hand.ended(), [Why::ByPeerAbnormally]);
+    // Where nothing answers, the end of the burst is said again.
+    let (mut hand, ..) = bursting();
+    let again = hand.pass(100);
+    let end = Packet::parse(&again[0].1.data).unwrap();
+    assert_eq!((again.len(), end.header.offset, end.header.flags), (1, 534, flag::END));
+    assert_eq!(hand.counted("information_sent_again"), 1);
 }

@@ -340,3 +340,23 @@ fn a_frame_that_is_not_for_this_adapter_is_not_taken() {
     server.hear_frame(&octets);
     assert_eq!(server.counted("network_disputes"), 0);
 }
+
+#[test]
+fn a_message_that_is_longer_than_any_ends_the_session_and_the_longest_does_not() {
+    for (last, is_ended) in [(65_535 % 534, false), (65_536 % 534, true)] {
+        let mut server = Server::new();
+        let ours = server.session();
+        for number in 0..65_535 / 534 {
+            server.hear(CLIENT, Header { control: 0, ..part(ours, number) }, &[1; 534]);
+        }
+        let said = server.hear(CLIENT, part(ours, 65_535 / 534), &vec![1; last]);
+        assert_eq!(said.iter().any(|one| one.stream == stream::END), is_ended);
+        assert_eq!(server.ended, if is_ended { vec![Why::Protocol] } else { vec![] });
+        assert_eq!(server.received.len(), usize::from(!is_ended));
+    }
+    // Nor may one answer an end that was not said.
+    let mut server = Server::new();
+    let ours = server.session();
+    server.hear(CLIENT, Header { stream: stream::END_REPLY, ..part(ours, 0) }, b"");
+    assert_eq!(server.ended, [Why::Protocol]);
+}

@@ -219,3 +219,19 @@ fn carriers_are_found_by_their_names() {
     assert_eq!(BOTH.iter().collect::<Vec<_>>(), [CarrierKind::Nbf, CarrierKind::Toy]);
     assert!(!CarrierKinds::only(CarrierKind::Nbf).overlaps(CarrierKinds::only(CarrierKind::Toy)));
 }
+
+#[test]
+fn a_set_of_carriers_has_each_once_and_those_on_ipx_are_known() {
+    assert_eq!(BOTH.and(CarrierKind::Nbf), BOTH);
+    assert_eq!(CarrierKinds::default().iter().count(), 0);
+    for &kind in CarrierKind::ALL {
+        let others = CarrierKind::ALL.iter().filter(|other| **other != kind);
+        let others = others.fold(CarrierKinds::default(), |set, other| set.and(*other));
+        assert!(!others.overlaps(CarrierKinds::only(kind)));
+        assert!(others.and(kind).overlaps(CarrierKinds::only(kind)));
+        assert_eq!(others.iter().count() + 1, CarrierKind::ALL.len());
+    }
+    let on_ipx = CarrierKind::ALL.iter().filter(|kind| kind.is_on_ipx()).copied();
+    let expected = [CarrierKind::Ipx, CarrierKind::Nbipx, CarrierKind::Ncp];
+    assert_eq!(on_ipx.collect::<Vec<_>>(), expected);
+}

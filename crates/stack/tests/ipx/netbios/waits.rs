@@ -446,3 +446,26 @@ fn only_the_answer_of_the_station_that_was_called_opens_a_session() {
         assert_eq!(server.ended, [Why::Protocol], "{longest}");
     }
 }
+
+/// A call is one at no connection, with data of its stream: what bears only its bits is of a session.
+#[test]
+fn what_is_for_a_connection_or_another_stream_is_no_call() {
+    for (destination, number) in [(5, stream::DATA), (NO_CONNECTION, stream::END)] {
+        let mut server = Server::new();
+        let client = name(5);
+        let mut data = vec![];
+        let (source, called) = (client.0, name(0).0);
+        Opening { source, destination: called, longest_data: 1440, times: [0; 2] }.emit(&mut data);
+        let header = SessionHeader {
+            control: control::CONNECT | control::ACKNOWLEDGE,
+            stream: number,
+            source: THEIRS,
+            destination,
+            total_bytes: data.len() as u16,
+            window_end: 3,
+            ..Default::default()
+        };
+        assert!(server.hear(CLIENT, header, &data).is_empty());
+        assert_eq!((server.sessions.len(), counted(&server, "unknown_session_frames")), (0, 1));
+    }
+}
