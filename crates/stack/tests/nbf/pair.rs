@@ -54,3 +54,23 @@ pub fn check_what_is_refused(segment: &mut Segment<Peer>, id: SessionId) {
         assert_eq!(node.send(now, SessionId(99), b"x"), Err(NotSent::NoSession));
     });
 }
+
+/// "Calls without need do nothing": stations that are called at each time send the same frames at the same times.
+pub fn check_calls_without_need(carrier: CarrierKind, profile: Profile) {
+    let run = |nudges| {
+        let sent: Vec<_> = (0..6).map(|index| pattern(index, 7_000)).collect();
+        let peers = [Peer::sending(sent), Peer::echoing()];
+        let (mut segment, id) = pair_over(carrier, [profile; 2], peers, 5);
+        segment.nudges = nudges;
+        segment.keeps_sent = true;
+        segment.faults.lost = 4;
+        segment.run_until(ms(100_000));
+        segment.with(0, |now, node, _| node.close(now, id));
+        segment.run_until(ms(300_000));
+        assert_eq!(segment.program(0).received.len(), 6);
+        (segment.sent, segment.heard)
+    };
+    let (without, with) = (run(false), run(true));
+    assert!(without.0.len() > 50);
+    assert_eq!(without, with);
+}

@@ -51,6 +51,8 @@ pub struct Segment<P> {
     /// whether they are I frames.
     pub sent: Vec<(Instant, u32, bool)>,
     pub keeps_sent: bool,
+    /// Every station is called at each time, whether anything is due or not.
+    pub nudges: bool,
     /// Copies of frames that stations have been given.
     pub heard: u64,
     message: Vec<u8>,
@@ -119,6 +121,7 @@ impl<P: Program> Segment<P> {
             capture: None,
             sent: vec![],
             keeps_sent: false,
+            nudges: false,
             heard: 0,
             message: vec![],
         };
@@ -175,6 +178,12 @@ impl<P: Program> Segment<P> {
             };
             self.now = next;
             self.step();
+            for index in 0..self.stations.len() {
+                if self.nudges {
+                    self.stations[index].node.handle_timeout(next);
+                    self.drain(index);
+                }
+            }
         }
     }
 

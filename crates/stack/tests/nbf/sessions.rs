@@ -4,7 +4,9 @@ use lanlab_medium::Topology;
 use lanlab_stack::node::{CarrierKind, Event, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 
-use crate::pair::{check_what_is_refused, ms, open_over, pair_over, pattern};
+use crate::pair::{
+    check_calls_without_need, check_what_is_refused, ms, open_over, pair_over, pattern,
+};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, name};
 
@@ -237,4 +239,9 @@ fn an_idle_session_outlives_its_timers() {
         segment.run_until(ms(601_000));
         assert_eq!(segment.program(1).received, [b"still there"]);
     }
+}
+
+#[test]
+fn a_station_that_is_called_without_need_does_nothing() {
+    check_calls_without_need(CarrierKind::Nbf, profile::IBM);
 }

@@ -665,3 +665,39 @@ fn what_answers_a_burst_is_put_together_and_what_does_not_is_dropped() {
     assert_eq!((again.len(), end.header.offset, end.header.flags), (1, 534, flag::END));
     assert_eq!(hand.counted("information_sent_again"), 1);
 }
+
+#[test]
+fn a_session_that_is_paused_has_its_request_when_it_goes_on() {
+    let (mut hand, ends, connection) = served();
+    let accepted = hand.events.iter().find_map(|event| match event {
+        Event::Accepted { session, .. } => Some(*session),
+        _ => None,
+    });
+    let id = accepted.unwrap();
+    let mut create = vec![];
+    Envelope { kind: kind::CREATE, sequence: 0, connection: 0xffff, task: 1 }.emit(&mut create);
+    hand.hear(mac(3), (address(mac(3), 0x4003), ends.1), &create);
+    hand.node.pause(id);
+    hand.events.clear();
+    let mut packet = vec![];
+    Envelope { connection, ..request(1) }.emit(&mut packet);
+    packet.extend([20, 0]);
+    hand.hear(OTHER, ends, &packet);
+    assert!(hand.events.is_empty());
+    hand.node.resume(id);
+    hand.sent();
+    assert_eq!(hand.events, [Event::Message(id)]);
+    // The other one is not paused.
+    let mut packet = vec![];
+    Envelope { connection: connection + 1, ..request(1) }.emit(&mut packet);
+    packet.extend([20, 0]);
+    hand.hear(mac(3), (address(mac(3), 0x4003), ends.1), &packet);
+    assert_eq!(hand.events.len(), 2);
+    // Who is closed is no more, and the other one is.
+    hand.node.close(hand.now, id);
+    hand.sent();
+    assert_eq!(hand.ended(), [Why::Closed]);
+    assert_eq!(hand.node.send(hand.now, id, &[0]), Err(NotSent::NoSession));
+    let Event::Message(other) = hand.events[1] else { panic!("{:?}", hand.events) };
+    assert_eq!(hand.node.send(hand.now, other, &[0]), Ok(()));
+}

@@ -4,7 +4,7 @@ use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
 use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 
-use crate::pair::check_what_is_refused;
+use crate::pair::{check_calls_without_need, check_what_is_refused};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac};
 use crate::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
@@ -255,4 +255,9 @@ fn a_call_that_is_not_answered_is_given_up_after_75_seconds_and_tries_both_frami
     assert_eq!(types[..7], [0x600, 47, 0x600, 47, 0x600, 47, 0x600]);
     // The other session was asked for meanwhile.
     assert_eq!(types[7..], [0x600; 2]);
+}
+
+#[test]
+fn a_station_that_is_called_without_need_does_nothing() {
+    check_calls_without_need(CarrierKind::Spp, THREE_PLUS);
 }

@@ -6,7 +6,7 @@ use lanlab_stack::profile::{self, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW};
 use lanlab_units::Instant;
 
 use super::{ms, open, pair, pattern};
-use crate::pair::check_what_is_refused;
+use crate::pair::{check_calls_without_need, check_what_is_refused};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac, name};
 
@@ -228,4 +228,9 @@ fn who_vanishes_is_given_up_by_both_ends() {
     // 30 s without a packet, then eight questions.
     assert_eq!((ended_at(1).as_nanos() - ms(4_000).as_nanos()) / 1_000_000_000, 270);
     assert_eq!([0, 1].map(|one| segment.node(one).poll_timeout()), [None, None]);
+}
+
+#[test]
+fn a_station_that_is_called_without_need_does_nothing() {
+    check_calls_without_need(CarrierKind::Nbipx, WINDOWS_NT);
 }
