@@ -1,7 +1,7 @@
 //! From the offer of dialects to the share: whole answers, and how much a session may hold.
 
 use lanlab_stack::carrier::CarrierFacts;
-use lanlab_stack::file_server::FileServer;
+use lanlab_stack::file_server::{FileServer, Remark};
 use lanlab_stack::smb::Dialect;
 use lanlab_stack::smb::server::{Offer, Server};
 use lanlab_wire::smb1::andx::Block;
@@ -320,4 +320,34 @@ fn who_proves_the_password_of_a_share_is_a_user() {
     // Of Windows NT on users log in before that.
     let mut raw = Raw::negotiated(&server(), &[], dialect::NT_LM);
     assert_eq!(raw.say(c::TREE_CONNECT, &[], share), no(error::SMB_BAD_UID));
+}
+
+/// What who runs the server hears of its clients, in their order, each once.
+#[test]
+fn a_server_remarks_who_came_and_what_it_refused() {
+    let remarks =
+        |raw: &Raw| std::iter::from_fn(|| raw.served.session.poll_remark()).collect::<Vec<_>>();
+    let (core, of_share) = (dialect::CORE, None);
+    let read_only = Server::new(Offer { read_only: true, ..offer() });
+    let mut raw = Raw::negotiated(&read_only, &[], core);
+    let wrong = b"\x04\\\\S\\SHARE\0\x04WRONG\0\x04A:\0";
+    raw.say(c::TREE_CONNECT, &[], wrong);
+    raw.say(c::TREE_CONNECT, &[], b"\x04\\\\S\\OTHER\0\x04\0\x04A:\0");
+    raw.connect();
+    raw.say(c::CREATE_DIRECTORY, &[], b"\x04D\0");
+    let expected = [
+        Remark::WrongPassword { user: of_share.clone(), dialect: core },
+        Remark::Refused("the share `OTHER`: `share` is served".into()),
+        Remark::Admitted { user: of_share, dialect: core },
+        Remark::ReadOnly,
+    ];
+    assert_eq!(remarks(&raw), expected);
+    assert_eq!(remarks(&raw), []);
+    let mut raw = Raw::negotiated(&server(), &[], dialect::LANMAN1);
+    let login = [0xff, 0, 4096, 2, 0, 0, 0, 3, 0, 0];
+    raw.say(c::SESSION_SETUP_ANDX, &login, b"xyzME\0D\0U\0L\0");
+    let remark = Remark::WrongPassword { user: Some("ME".into()), dialect: dialect::LANMAN1 };
+    assert_eq!(remarks(&raw), [remark]);
+    let raw = Raw::negotiated(&server(), &[], "SMB 2.002");
+    assert_eq!(remarks(&raw), [Remark::Refused("a client whose dialects are not served".into())]);
 }
