@@ -293,6 +293,14 @@ fn directory_handles_are_made_said_and_ended() {
     ] {
         assert_eq!(asking.ask(function, data), expected, "{function:?} {}", data.escape_ascii());
     }
+    // Directories lie in each other 25 deep.
+    let mut asking = Asking::logged_in(offer(NETWARE_3));
+    for depth in 1..=26 {
+        let path = vec!["A"; depth].join("\\").into_bytes();
+        let data = [&[1, 0xff, path.len() as u8], &path[..]].concat();
+        let expected = if depth <= 25 { yes(b"") } else { no(c::NO_SUCH_PATH) };
+        assert_eq!(asking.ask(f::MAKE_DIRECTORY, &data), expected, "{depth}");
+    }
     // A directory in which something is open keeps its name.
     let mut asking = Asking::logged_in(offer(NETWARE_3));
     asking.make_directory("SUB");
