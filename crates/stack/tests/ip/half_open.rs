@@ -168,7 +168,9 @@ fn a_peer_that_has_vanished_is_asked_and_given_up() {
         run_alone(receiver, |now, host| host.receive(now, id, &mut buffer) == Received::Broken);
     assert!((after_s(200)..after_s(201)).contains(&ended), "{ended:?}");
     assert_eq!(frames.len(), 3 + 1, "three questions, and a reset");
-    assert_eq!(receiver.facts(id).retransmitted_segments, 0);
+    let facts = receiver.facts(id);
+    assert_eq!((facts.retransmitted_segments, facts.data_segments_sent), (0, 0));
+    assert_eq!(facts.segments_sent, 1 + 3 + 1, "the answer of the handshake, questions and reset");
     receiver.leave(ended, id);
     assert_eq!(receiver.live_connections(), 0);
 }

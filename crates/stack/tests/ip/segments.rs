@@ -396,3 +396,53 @@ fn what_can_never_be_sent_is_refused() {
     let text = format!("no address of this interface goes with {stranger}");
     assert_eq!(Refusal::NoAddress(stranger).to_string(), text);
 }
+
+/// RFC 9293, 3.8.6.1: a closed window is asked for, which sends nothing again.
+#[test]
+fn a_closed_window_is_asked_for_until_it_opens_and_nothing_is_counted_as_sent_again() {
+    let small = lanlab_stack::ip::TcpProfile {
+        mss_bytes: Some(1_000),
+        delayed_ack_ns: None,
+        send_buffer_bytes: 8_000,
+        ..profile(4_000)
+    };
+    let mut hosts = hosts(&small, 7);
+    hosts[RECEIVER].listen(PORT);
+    let to = SocketAddr::new(ADDRESSES[RECEIVER][0], PORT);
+    let id = hosts[SENDER].connect(NOW, 1024, to).unwrap();
+    let mut seen = settle(&mut hosts, NOW);
+    let accepted = lanlab_stack::ip::ConnectionId(0);
+    assert_eq!(hosts[SENDER].send(NOW, id, &pattern(0, 6_000)), 6_000);
+    let mut now = NOW;
+    let mut probes = 0;
+    let end = Instant::from_nanos(30_000_000_000);
+    loop {
+        let more = settle(&mut hosts, now);
+        for host in [SENDER, RECEIVER] {
+            for (sum, count) in seen[host].iter_mut().zip(more[host]) {
+                *sum += count;
+            }
+        }
+        probes += u64::from(now > NOW) * more[SENDER][1];
+        match hosts.iter().filter_map(Interface::poll_timeout).min().filter(|at| *at <= end) {
+            Some(at) => now = at,
+            None => break,
+        }
+        for host in &mut hosts {
+            host.handle_timeout(now);
+        }
+    }
+    assert_eq!(hosts[RECEIVER].readable_bytes(accepted), 4_000);
+    assert!((3..10).contains(&probes), "{probes}");
+    let facts = hosts[SENDER].facts(id);
+    assert_eq!([facts.segments_sent, facts.data_segments_sent], seen[SENDER]);
+    assert_eq!((facts.retransmitted_segments, facts.unacknowledged_bytes), (0, 2_000));
+    let (mut read, mut into) = (Vec::<u8>::new(), vec![0; 9_000]);
+    while let Received::Bytes(bytes) = hosts[RECEIVER].receive(now, accepted, &mut into) {
+        read.extend(&into[..bytes]);
+        settle(&mut hosts, now);
+    }
+    assert_eq!(read, pattern(0, 6_000));
+    let facts = hosts[SENDER].facts(id);
+    assert_eq!((facts.retransmitted_segments, facts.unacknowledged_bytes), (0, 0));
+}
