@@ -890,3 +890,32 @@ fn a_link_ends_with_its_last_session_although_its_station_is_being_called() {
     let said = hand.give(mac(0), &[0xf0, 0xf0, 0x01, hand.received << 1]);
     assert!(said.contains(&vec![0xf0, 0xf0, 0x53]), "{said:x?}");
 }
+
+/// A session that comes while the link to its station ends has it set up anew, once it has ended.
+#[test]
+fn a_link_that_is_wanted_again_while_it_ends_is_set_up_anew() {
+    let mut hand = Hand::open(1_482, BOTH);
+    hand.node.close(hand.now, hand.id);
+    let pdus = hand.drain();
+    hand.received += pdus.iter().filter(|pdu| pdu[2] & 1 == 0).count() as u8;
+    let said = hand.give(mac(0), &[0xf0, 0xf0, 0x01, hand.received << 1]);
+    assert!(said.contains(&vec![0xf0, 0xf0, 0x53]), "{said:x?}");
+    hand.node.open(hand.now, CarrierKind::Nbf, Called::Name(name(3))).unwrap();
+    let mut asked = commands(&hand.drain())[0];
+    for number in [0, 9] {
+        let correlators = [asked.response_correlator, 5];
+        let mut found =
+            named(NameCommand::NameRecognized, [asked.source, asked.destination], correlators);
+        found[9] = number;
+        let said = hand.give(mac(0), &found);
+        match commands(&said).first() {
+            Some(called) => asked = *called,
+            None => assert_eq!(said, [] as [Vec<u8>; 0], "the link has not ended yet"),
+        }
+    }
+    // UA to DISC: SABME. Where the link is lost otherwise, the session is, too.
+    assert_eq!(hand.give(mac(0), &[0xf0, 0xf1, 0x73]), [[0xf0, 0xf0, 0x7f]]);
+    assert_eq!(hand.give(mac(0), &[0xf0, 0xf1, 0x1f]), [] as [Vec<u8>; 0]);
+    let ended = hand.events.iter().filter(|one| matches!(one.0, Event::Ended(_, Why::Link(_))));
+    assert_eq!(ended.count(), 1);
+}
