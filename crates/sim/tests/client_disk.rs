@@ -168,8 +168,8 @@ fn a_clients_disk_is_read_for_what_is_sent_and_written_for_what_has_come() {
         assert!(session.make_directory(&missing).await.is_err());
         assert!(session.remove_directory(&missing).await.is_err());
         assert!(session.list(Some(&missing)).await.is_err());
-        let told = (session.capabilities(), session.facts(), session.largest_file_bytes());
-        assert_eq!(told, (capabilities(), facts(), 4_321));
+        let passed_on = (session.capabilities(), session.facts(), session.largest_file_bytes());
+        assert_eq!(passed_on, (capabilities(), facts(), 4_321));
         session.end().await.unwrap();
         after(0);
     });
