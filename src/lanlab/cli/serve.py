@@ -93,7 +93,7 @@ def serve(
     port: Annotated[
         int,
         typer.Option(
-            "--port", metavar="NUMBER", min=0, max=65_535, help="Port. Default: one that is free."
+            "--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: one that is free."
         ),
     ] = 0,
     carrier: Annotated[

@@ -14,7 +14,7 @@ def web(
     port: Annotated[
         int,
         typer.Option(
-            "--port", metavar="NUMBER", min=0, max=65_535, help="Port. Default: one that is free."
+            "--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: one that is free."
         ),
     ] = 0,
     open_browser: Annotated[
