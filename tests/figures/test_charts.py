@@ -91,7 +91,7 @@ def test_published_shares_of_the_link_stand_at_their_height() -> None:
 
 def test_bars_have_a_place_for_each_message_size_with_intervals() -> None:
     bars = charts(synthetic_run("milanovic-srbljic"))[6]
-    assert bars.x.categories == ("2 bytes", "500 bytes")
+    assert bars.x.categories == ("2 B", "500 B")
     for point in bars.series[0].points:
         assert point.low is not None and point.high is not None
         assert point.low < point.y < point.high

@@ -270,9 +270,10 @@ def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
     """With names of their own; what limited the first alone is shaded, and that is said."""
     run, trials, study = streams()
     row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0, 0, 0]
+    later = [3 * 10**8, *row[1:]]  # It has had nothing to send.
     back_row = [10**8, 90_000, *row[2:]]
     raw = {
-        "sender": {"tcp_samples": {"over_time": [row]}},
+        "sender": {"tcp_samples": {"over_time": [row, later]}},
         "reverse_sender": {"tcp_samples": {"over_time": [back_row]}},
     }
     trials = [replace(trial, raw=trial.raw | raw) for trial in trials]
@@ -287,6 +288,7 @@ def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
         "receiver's window, second direction": 60,
     }
     assert "limited the sender of the first direction" in chart.caption
+    assert [band.name for band in chart.bands] == ["nothing to send"]
 
 
 def test_a_lost_series_leaves_the_report_as_it_was() -> None:

@@ -174,7 +174,9 @@ def test_every_trial_is_in_the_table_with_its_error() -> None:
 
 
 def losses(synthetic: SyntheticRun, experiment: str) -> Table:
-    return loss_table(synthetic.run, synthetic.trials, synthetic.study, experiment)
+    return loss_table(
+        synthetic.run, synthetic.trials, synthetic.study, synthetic.published, experiment
+    )
 
 
 def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:

@@ -37,7 +37,7 @@ def copy_times(data: FigureData) -> Chart:
     series: dict[str, list[Summary]] = {}
     for summary in found:
         rest = {k: v for k, v in summary.factors.items() if k != _inside(summary)}
-        words = [titles[summary.experiment] if several else "", condition_text(data.study, rest)]
+        words = [titles[summary.experiment] if several else "", data.called(rest)]
         name = ", ".join(filter(None, words)) or _what(data.study, summary)
         place[id(summary)] = float(rows.setdefault(name, len(rows)))
         series.setdefault(_dataset(data.study, data.published, summary), []).append(summary)

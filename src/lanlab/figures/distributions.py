@@ -12,7 +12,7 @@ from lanlab.analysis.histogram import Bucket
 from lanlab.analysis.round_trip_times import round_trips_by_condition
 from lanlab.figures.chart import Axis, Chart, Point, Series, Shape
 from lanlab.figures.gather import FigureData, axis, caption, far_apart
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import quantity
 from lanlab.store import Level
 
 #: Most points of a line; more could not be distinguished.
@@ -34,7 +34,7 @@ def round_trip_ecdf(data: FigureData) -> Chart:
     shown = quantity(data.study, "rtt_mean_ns")
     series = []
     for factors, found in _round_trips(data):
-        name = condition_text(data.study, factors) or "measured"
+        name = data.called(factors) or "measured"
         steps = [(shown.shown(value), 100 * share) for value, share in _shares(found)]
         series.append(Series(name, tuple(_point(x, y, name) for x, y in steps), kind="bound"))
     chosen, left_out = _followed(series)
@@ -78,7 +78,7 @@ def trial_ecdf(data: FigureData) -> Chart:
     shown = quantity(data.study, metric)
     series = []
     for summary in data.summaries(metric):
-        name = condition_text(data.study, summary.factors) or "measured"
+        name = data.called(summary.factors) or "measured"
         values = sorted(map(shown.shown, summary.values))
         # Upright at each trial, level between them.
         points = [
@@ -119,7 +119,7 @@ def round_trip_violins(data: FigureData) -> Chart:
     axis: as wide as there are round trips of that length."""
     shown = quantity(data.study, "rtt_mean_ns")
     found = _round_trips(data)
-    names = [condition_text(data.study, factors) or "measured" for factors, _ in found]
+    names = [data.called(factors) or "measured" for factors, _ in found]
     weighted = [
         [(shown.shown((b.low + b.high) / 2), float(b.count)) for b in one if b.high > 0]
         for _, one in found
@@ -141,7 +141,7 @@ def trial_violins(data: FigureData) -> Chart:
     metric = data.figure.metric or data.metric("", "goodput_bps")
     shown = quantity(data.study, metric)
     own = [s for s in data.summaries(metric) if s.values]
-    names = [condition_text(data.study, summary.factors) or "measured" for summary in own]
+    names = [data.called(summary.factors) or "measured" for summary in own]
     weighted = [[(shown.shown(value), 1.0) for value in summary.values] for summary in own]
     every = [value for one in weighted for value, _ in one]
     return Chart(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
-from lanlab.figures.wording import condition_text, name_of, quantity
+from lanlab.figures.wording import name_of, quantity
 
 _SAID = (
     "The greatest level of a factor over its least, with all other factors held: the geometric "
@@ -19,7 +19,7 @@ def factor_effects_forest(data: FigureData) -> Chart:
 
     found = factor_effects(data.run, data.trials, data.study)
     cases = () if found is None else found.cases
-    rows = [condition_text(data.study, case.at) or "all" for case in cases]
+    rows = [data.called(case.at) or "all" for case in cases]
     points: dict[str, list[Point]] = {} if found is None else {name: [] for name in found.factors}
     for place, case in enumerate(cases):
         for one in case.spreads:

@@ -10,7 +10,7 @@ from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.number_text import with_interval
-from lanlab.figures.wording import Quantity, condition_text, quantity
+from lanlab.figures.wording import Quantity, quantity
 from lanlab.plan import expand
 from lanlab.store import Level, TrialRecord
 from lanlab.workloads.stream_results import flow_goodputs_bps
@@ -49,7 +49,7 @@ def flow_shares(data: FigureData) -> Chart:
         [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)
     ]
     controls = _controls(condition.parameters)
-    said = condition_text(data.study, condition.factors) or "measured"
+    said = data.called(condition.factors) or "measured"
     return Chart(
         title=data.figure.title,
         x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),

@@ -44,6 +44,10 @@ class FigureData:
         own = [e.id for e in self._experiments if metric in e.metrics]
         return [s for name in own for s in summarise(self.run, self.trials, name, metric)]
 
+    def called(self, factors: Mapping[str, Level]) -> str:
+        """A condition in a few words; empty where nothing is varied."""
+        return called(self.study, self.published, factors)
+
     def metric(self, beginning: str, default: str) -> str:
         """The first metric of the figure's experiments that begins so."""
         every = (metric for experiment in self._experiments for metric in experiment.metrics)
@@ -64,17 +68,17 @@ def in_series(
     series: dict[str, list[Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
-        words = [titles[summary.experiment] if several else "", _called(study, published, rest)]
+        words = [titles[summary.experiment] if several else "", called(study, published, rest)]
         series.setdefault(", ".join(filter(None, words)) or "measured", []).append(summary)
     return series
 
 
-def _called(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
-    """A condition in the words of what was published, where that has such levels."""
+def called(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
+    """A condition in a few words, with the name that was published in place of a level's id."""
     return ", ".join(
-        level_text(study, key, level)
-        if published.named_level(key, level) is None
-        else level_title(published, key, level)
+        level_title(published, key, level)
+        if isinstance(level, str) and published.named_level(key, level) is not None
+        else level_text(study, key, level)
         for key, level in factors.items()
     )
 
@@ -204,7 +208,7 @@ def axis(study: Study, key: str, *, logarithmic: bool = False) -> Axis:
 
 def category_axis(study: Study, published: Published, key: str, levels: Sequence[Level]) -> Axis:
     """An axis with a place for each level of a factor, as the study calls it."""
-    names = tuple(_called(study, published, {key: level}) for level in levels)
+    names = tuple(called(study, published, {key: level}) for level in levels)
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 

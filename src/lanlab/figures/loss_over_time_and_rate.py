@@ -16,7 +16,6 @@ from lanlab.analysis.over_time import REVERSE_RECEIVER
 from lanlab.figures.chart import Axis, Cells, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, caption
 from lanlab.figures.number_text import plain
-from lanlab.figures.wording import condition_text
 from lanlab.roles import RECEIVER
 from lanlab.store import Level, TrialRecord
 
@@ -83,7 +82,7 @@ def _rows(data: FigureData, own: Sequence[TrialRecord], width_ns: int) -> list[S
         ways = {role: losses_over_time(trials, role, width_ns) for role in _WAYS}
         is_both = all(ways.values())
         for role, losses in ways.items():
-            words = condition_text(data.study, factors_)
+            words = data.called(factors_)
             name = f"{words}, {_WAYS[role]}" if is_both else words
             if losses:
                 rows.append(Series(name, tuple(_point(name, one) for one in losses), kind="cells"))

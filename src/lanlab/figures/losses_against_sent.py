@@ -55,7 +55,7 @@ def losses_against_sent(data: FigureData) -> Chart:
     x = axis(data.study, "rate_bps")
     if not by_rate or None in rates:
         by_rate = False
-        names = tuple(condition_text(data.study, s.factors) or s.experiment for s in found)
+        names = tuple(data.called(s.factors) or s.experiment for s in found)
         x = Axis("condition", "", categories=names)
     shown = quantity(data.study, "rate_bps")
     places = [

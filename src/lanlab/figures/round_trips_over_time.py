@@ -8,7 +8,7 @@ from lanlab.analysis.attempts import counting
 from lanlab.analysis.over_time import MOST_TRIALS
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import quantity
 from lanlab.store import TrialRecord
 
 _SAID = (
@@ -24,7 +24,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
     drawn: dict[str, TrialRecord] = {}
     for trial in counting(data.trials):
         if trial.experiment in data.figure.experiments and steps_of_round_trips(trial):
-            drawn.setdefault(condition_text(data.study, trial.factors) or "measured", trial)
+            drawn.setdefault(data.called(trial.factors) or "measured", trial)
     series = tuple(
         Series(
             name,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
 from lanlab.figures.station_curves import STATIONS, stations_axis
-from lanlab.figures.wording import condition_text
 from lanlab.store import Level, TrialRecord
 
 _SAID = (
@@ -32,7 +31,7 @@ def station_fairness(data: FigureData) -> Chart:
     for key, by_number in groups.items():
         words = [
             titles[str(key[0][1])] if several else "",
-            condition_text(data.study, dict(key[1:])),
+            data.called(dict(key[1:])),
         ]
         name = ", ".join(filter(None, words))
         spreads = {n: station_spread(own) for n, own in sorted(by_number.items())}

@@ -9,7 +9,7 @@ from lanlab.analysis.attempts import counting
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption
 from lanlab.figures.station_curves import STATIONS
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import quantity
 
 
 def steady_cut(data: FigureData) -> Chart:
@@ -34,7 +34,7 @@ def steady_cut(data: FigureData) -> Chart:
     trial, record = max(own, key=lambda each: int(each[0].parameters.get(STATIONS, 1)))
     shown = quantity(data.study, metric)
     over_time: Mapping[str, Any] = record["over_time"]
-    words = condition_text(data.study, trial.factors) or trial.experiment
+    words = data.called(trial.factors) or trial.experiment
     points = tuple(
         Point(at_ns / 1e9, shown.shown(value), None, None, (), words)
         for at_ns, value in zip(over_time["at_ns"], over_time[metric], strict=True)

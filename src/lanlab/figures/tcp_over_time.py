@@ -14,7 +14,6 @@ from lanlab.analysis.tcp_over_time import (
 )
 from lanlab.figures.chart import Axis, Band, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
-from lanlab.figures.wording import condition_text
 
 #: By the figure's metric: the y axis, and the lines with their value in its unit.
 _Lines = Mapping[str, Callable[[TcpSample], float]]
@@ -85,7 +84,7 @@ def _view(data: FigureData, name: str) -> Chart:
     bands = tuple(Band(part.by, part.start_ns / 1e9, part.end_ns / 1e9) for part in parts)
     said = "What the sender's kernel knew (TCP_INFO)"
     if own:
-        words = condition_text(data.study, own[0].factors)
+        words = data.called(own[0].factors)
         said += f" in trial {own[0].number}{f' ({words})' if words else ''}"
         said += " of its first flow." if int(own[0].parameters.get("flows", 1)) > 1 else "."
     else:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words, with_shares
 from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import quantity
 from lanlab.report.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Study
+from lanlab.studies import Published, Study
 
 #: Short names of the places, where there is little room.
 _SHORT = {
@@ -32,7 +33,11 @@ _SHORT = {
 
 
 def loss_table(
-    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    experiment: str,
 ) -> Table:
     """
     Shares of the messages asked for: received, and each place at which any were lost.
@@ -72,10 +77,10 @@ def loss_table(
     rows = tuple(
         (
             *(
-                Cell(level, condition_text(study, {factor: level}))
+                Cell(level, called(study, published, {factor: level}))
                 for factor, level in summary.factors.items()
             ),
-            Cell(None, condition_text(study, summary.factors) or "measured"),
+            Cell(None, called(study, published, summary.factors) or "measured"),
             Cell(summary.n, str(summary.n)),
             _count(summary),
             *(_share(shares[place][number_]) for place in _SHORT if place in kept),

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, Summary, summarise
+from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, with_interval
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
-    condition_text,
-    level_text,
     quantity,
     values_text,
 )
@@ -94,10 +93,10 @@ def metric_table(
         rows.append(
             (
                 *(
-                    Cell(level, level_text(study, factor, level))
+                    Cell(level, called(study, published, {factor: level}))
                     for factor, level in summary.factors.items()
                 ),
-                Cell(None, condition_text(study, summary.factors)),
+                Cell(None, called(study, published, summary.factors)),
                 Cell(None, _mean_text(read, summary, study)),
                 Cell(summary.n, summary.n_text),
                 Cell(None, summary.n_text if is_lacking else ""),

@@ -317,6 +317,6 @@ def _tables(
     tables[:0] = shown.first_tables(trials, study, experiment.id)
     more = (
         host_table(trials, experiment.id),
-        loss_table(run, trials, study, experiment.id),
+        loss_table(run, trials, study, published, experiment.id),
     )
     return [*tables, *(table for table in more if table.rows)]

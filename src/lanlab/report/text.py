@@ -91,7 +91,7 @@ def _of_experiment(
     own = [trial for trial in trials if trial.experiment == experiment.id]
     is_explained = any(experiment.id in figure.experiments for figure in drawn)
     if is_explained and any(not_received(trial.metrics) for trial in own):
-        more.append(loss_table(run, trials, study, experiment.id))
+        more.append(loss_table(run, trials, study, published, experiment.id))
     said = [one for one in more if one.rows and not one.has_only_notes]
     titled = [(one, f"{experiment.title}: {one.title.lower()}") for one in said]
     if first:

@@ -98,7 +98,11 @@ def _tables(
 
     return (
         parts.of(f"means of {one.id}", means, NO_TABLE),
-        parts.of(f"losses of {one.id}", lambda: loss_table(run, trials, study, one.id), NO_TABLE),
+        parts.of(
+            f"losses of {one.id}",
+            lambda: loss_table(run, trials, study, published, one.id),
+            NO_TABLE,
+        ),
     )
 
 
