@@ -124,8 +124,8 @@ def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
 
     # In the order of the study, not of the run.
     assert chart.x.categories[:2] == (
-        "operation read, 0.75 kbyte, 1 station",
-        "operation read, 0.75 kbyte, 15 stations",
+        "read, 0.75 kbyte, 1 station",
+        "read, 0.75 kbyte, 15 stations",
     )
     assert len(chart.x.categories) == 8 and "write, 30 kbyte, 15" in chart.x.categories[7]
     assert [one.name for one in chart.series] == ["software", "network", "hardware", "adapter"]

@@ -194,6 +194,17 @@ def test_only_what_was_simulated_is_held_against_print_as_a_simulation(
     assert any("vista" in name for name in fitted)
 
 
+def test_every_verdict_on_a_simulation_says_at_how_many_conditions_a_machine_was_fitted(
+    simulated: PlannedRun,
+) -> None:
+    """That of a model of two lines, too, which rests on all its conditions."""
+    findings = load_study("manford-kolahi").findings
+    judged = judge_run(findings, simulated.run, simulated.trials).judgements
+    tested = {one.finding.id: one for one in judged if one.verdict != "not tested"}
+    assert all(one.fitted is not None for one in tested.values())
+    assert tested["f11"].fitted is not None and tested["f11"].fitted[1] == 22
+
+
 def test_copies_of_another_amount_are_no_counterparts() -> None:
     """Costs of files and of bytes make no constant rate; a hundredth more or less is the same."""
     found = planned_run("schomer-claason", "full", 100_000_000, where="simulated")

@@ -273,7 +273,7 @@ def test_an_interval_keeps_to_bounds_or_leaves_them(
     """The same interval at every confidence: its p is the least that is told, or one half."""
     seen = forms_models._by_interval(
         what="w", metric="m", measure=measure, value=value, least=2.0, most=3.0, test="t",
-        interval=lambda confidence: ends, n=(7,),
+        interval=lambda confidence: ends, n=(7,), conditions=("a",),
     )  # fmt: skip
     assert (seen.p_for, seen.p_against) == pytest.approx((p_for, p_against), abs=0)
     assert (seen.point, seen.measure, seen.unit, seen.basis) == (point, measure, unit, "tested")
@@ -281,7 +281,7 @@ def test_an_interval_keeps_to_bounds_or_leaves_them(
     assert (seen.least, seen.most, seen.what, seen.metric, seen.test) == (2.0, 3.0, "w", "m", "t")
     free = forms_models._by_interval(
         what="w", metric="m", measure=measure, value=value, least=None, most=None, test="t",
-        interval=lambda confidence: ends, n=(7,),
+        interval=lambda confidence: ends, n=(7,), conditions=("a",),
     )  # fmt: skip
     assert (free.p_for, free.p_against, free.point) == (5e-13, 0.5, "holds")
 

@@ -47,7 +47,7 @@ class Comparison:
     p_for: float = 1.0
     p_against: float = 1.0
     hedges_g: float | None = None
-    #: Trials of each condition.
+    #: Trials of each condition, or of all together where one model is fitted to them.
     n: tuple[int, ...] = ()
     #: Trials that are lost, and were put in with every value that they can have had.
     lost_trials: int = 0

@@ -34,13 +34,15 @@ def knee(statement: forms.Knee, scope: Scope) -> Node:
 
 
 def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
-    x, y = [], []
+    x, y, names = [], [], []
     for level, place in one.places.items():
-        sample = place.found.cell.sample if isinstance(place.found, Side) else None
-        if not isinstance(sample, Trials) or isinstance(level, str):
+        cell = place.found.cell if isinstance(place.found, Side) else None
+        sample = None if cell is None else cell.sample
+        if cell is None or not isinstance(sample, Trials) or isinstance(level, str):
             return Gap("a bend is looked for in trials at levels that are numbers", True)
         x += [float(level)] * len(sample.values)
         y += list(sample.values)
+        names.append(cell.name)
     try:
         best = two_lines(x, y).breakpoint
     except UnfitValues as error:
@@ -62,6 +64,7 @@ def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
         test="F of two straight lines",
         interval=interval,
         n=(len(y),),
+        conditions=tuple(names),
     )
 
 
@@ -102,6 +105,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
         test="analysis of variance, noncentral F",
         interval=lambda confidence: share(confidence)[1:],
         n=(len(values),),
+        conditions=tuple(cell.name for cell in trials),
     )
 
 
@@ -116,6 +120,7 @@ def _by_interval(
     test: str,
     interval: Interval,
     n: tuple[int, ...],
+    conditions: tuple[str, ...],
 ) -> Comparison:
     """A comparison whose p is that at which its interval just keeps to the bounds, or leaves."""
     low = -_INFINITE if least is None else least
@@ -142,6 +147,7 @@ def _by_interval(
         p_for=_p(interval, keeps),
         p_against=_p(interval, leaves),
         n=n,
+        conditions=conditions,
         interval=interval,
         is_planned=False,
     )
