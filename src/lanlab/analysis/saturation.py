@@ -118,7 +118,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
 def order_of(judged: Capacity) -> Alike | None:
     """
     How far the capacity of each trial of a search is like that of the next, with the p of
-    independent trials: by that, or by a slope over all of them, whichever shows more.
+    independent trials: by that, or by a slope over all of them, the one that shows more.
 
     Returns:
         `None` where too few trials tell of the capacity, or all the same; and where loss rises

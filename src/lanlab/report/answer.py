@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,8 +12,8 @@ from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
 from lanlab.analysis.published import points_for, published_numbers
 from lanlab.analysis.saturation import saturations
 from lanlab.analysis.summary import Summary, interval_of_mean, summarise
+from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, plain, with_interval
-from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import Quantity, condition_text, quantity
 from lanlab.report.above_limit import above_limit_remark
@@ -162,7 +162,7 @@ def _greatest(
             for key, level in summary.factors.items()
             if key not in (rate, "message_size_bytes", "transport")
         }
-        named = f"{messages_text(summary.parameters)}{_with(_condition(study, published, rest))}"
+        named = f"{messages_text(summary.parameters)}{_with(called(study, published, rest))}"
         sweeps.setdefault(named, []).append(summary)
     ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
     chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
@@ -175,16 +175,6 @@ def _best(sweep: Sequence[Summary]) -> float:
 
 def _with(condition: str) -> str:
     return f" with {condition}" if condition else ""
-
-
-def _condition(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
-    """A condition, machines and systems as the study calls them."""
-    return ", ".join(
-        level_title(published, key, level)
-        if isinstance(level, str) and published.named_level(key, level) is not None
-        else condition_text(study, {key: level})
-        for key, level in factors.items()
-    )
 
 
 def _greatest_of(
@@ -253,7 +243,7 @@ def _ranges(
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
     presented = PRESENTATIONS[summaries[0].workload]
-    words = partial(_condition, study, published)
+    words = partial(called, study, published)
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != along}
         series = presented.series_text(SeriesOf(study, summary, rest, words))
@@ -298,7 +288,7 @@ def _versions(
     pairs: dict[str, dict[Level, Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
-        pairs.setdefault(_condition(study, published, rest), {})[summary.factors["ip_version"]] = (
+        pairs.setdefault(called(study, published, rest), {})[summary.factors["ip_version"]] = (
             summary
         )
     both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
