@@ -33,6 +33,7 @@ TROUBLES: Mapping[str, str] = {
     "rejects_received": "REJ received",
     "not_ready_received": "RNR received",
     "t1_expiries": "expiries of T1",
+    "acknowledged_unsent": "acknowledgements of unsent frames",
     "frame_rejects_sent": "FRMR sent",
     "frame_rejects_received": "FRMR received",
     "answered_again": "answers sent again",

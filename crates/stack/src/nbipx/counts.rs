@@ -21,6 +21,8 @@ counts! {
         resends_heard: "rejects_received",
         /// Waits for an acknowledgement that were in vain.
         late: "t1_expiries",
+        /// Acknowledgements of packets that were not sent.
+        acknowledged_unsent: "acknowledged_unsent",
         /// Calls that were answered again.
         answered_again: "answered_again",
         /// Packets of sessions that there are not.

@@ -253,8 +253,9 @@ impl Session {
         (header, data): (&SessionHeader, &[u8]),
         common: &mut Common,
     ) -> Option<Why> {
-        let Acknowledged { is_valid, is_new, messages } =
+        let Acknowledged { is_valid, is_ahead, is_new, messages } =
             self.sending.acknowledge(header.expected, header.window_end);
+        common.counts.acknowledged_unsent += u64::from(is_ahead);
         for _ in 0..messages {
             common.event(Event::Room(self.id));
         }

@@ -37,8 +37,10 @@ pub(crate) struct Part<'a> {
 /// What an acknowledgement led to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
-    /// It is of what was sent.
+    /// It is not older than one before it.
     pub(crate) is_valid: bool,
+    /// It is of more than was sent.
+    pub(crate) is_ahead: bool,
     /// It is of something for the first time.
     pub(crate) is_new: bool,
     /// Messages that are done by it.
@@ -171,13 +173,16 @@ impl Sending {
         Some(Part { number, total_bytes, offset, data, is_last, is_again, is_blocking })
     }
 
-    /// The other end expects this number next, and takes packets up to `window_end`.
+    /// The other end expects this number next, and takes packets up to `window_end`. Some stacks acknowledge one packet
+    /// more than they have seen: as in 4.3BSD, that means all that was sent.
     pub(crate) fn acknowledge(&mut self, expected: u16, window_end: u16) -> Acknowledged {
-        let ahead = expected.wrapping_sub(self.acknowledged);
-        if ahead > self.sent.wrapping_sub(self.acknowledged) {
+        let is_ahead = is_after(expected, self.sent);
+        let expected = if is_ahead { self.sent } else { expected };
+        if is_after(self.acknowledged, expected) {
             return Acknowledged::default();
         }
         let was_shut = self.is_shut();
+        let is_new = expected != self.acknowledged;
         self.window_end = window_end;
         self.acknowledged = expected;
         if was_shut && !self.is_shut() {
@@ -187,7 +192,6 @@ impl Sending {
         if is_after(expected, self.next) {
             self.next = expected;
         }
-        let is_new = ahead > 0;
         self.is_doubtful &= !is_new;
         self.repeats_first &= !is_new;
         let mut messages = 0;
@@ -202,7 +206,7 @@ impl Sending {
                 messages += 1;
             }
         }
-        Acknowledged { is_valid: true, is_new, messages }
+        Acknowledged { is_valid: true, is_ahead, is_new, messages }
     }
 
     /// Send again what is not acknowledged.
@@ -248,10 +252,11 @@ mod tests {
         ];
         assert_eq!(parts(&mut sending), expected);
         let acknowledged = sending.acknowledge(1, 9);
-        assert_eq!(acknowledged, Acknowledged { is_valid: true, is_new: true, messages: 1 });
+        let whole = Acknowledged { is_valid: true, is_ahead: false, is_new: true, messages: 1 };
+        assert_eq!(acknowledged, whole);
         assert_eq!(parts(&mut sending), [(2, 0, 100, false), (3, 100, 1, true)]);
-        // What was never sent, and what is long acknowledged.
-        for number in [5, 0, 0xfff0] {
+        // What is long acknowledged.
+        for number in [0, 0xfff0] {
             assert_eq!(sending.acknowledge(number, 99), Acknowledged::default(), "{number}");
         }
         sending.repeat_first();
@@ -369,10 +374,25 @@ mod tests {
         assert!(sending.next_part().is_some_and(|part| part.number == 0 && part.is_again));
         assert_eq!(
             sending.acknowledge(3, 9),
-            Acknowledged { is_valid: true, is_new: true, messages: 0 }
+            Acknowledged { is_valid: true, is_new: true, ..Default::default() }
         );
         assert_eq!(numbers(&mut sending), [3]);
-        assert_eq!(sending.acknowledge(5, 9), Acknowledged::default(), "never sent");
         assert_eq!(sending.acknowledge(4, 9).messages, 1);
+    }
+
+    #[test]
+    fn an_acknowledgement_of_unsent_packets_counts_for_those_that_were_sent() {
+        let mut sending = Sending::new(0xfffe, 0xffff, 10);
+        // Nothing is sent yet: the window is heard all the same.
+        let early = Acknowledged { is_valid: true, is_ahead: true, ..Default::default() };
+        assert_eq!(sending.acknowledge(0xffff, 1), early);
+        sending.push(&[0; 50]);
+        assert_eq!(numbers(&mut sending), [0xfffe, 0xffff, 0, 1]);
+        assert_eq!(sending.acknowledge(3, 7), Acknowledged { is_new: true, ..early });
+        assert_eq!((numbers(&mut sending), sending.acknowledged), (vec![2], 2));
+        assert_eq!(sending.acknowledge(4, 7), Acknowledged { is_new: true, messages: 1, ..early });
+        assert!(sending.is_empty());
+        assert_eq!(sending.acknowledge(2, 9), Acknowledged::default(), "it is a late one");
+        assert_eq!(sending.window_end(), 7);
     }
 }

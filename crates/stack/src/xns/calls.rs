@@ -3,7 +3,7 @@
 use lanlab_units::Instant;
 use lanlab_wire::ipx::socket::{FIRST_DYNAMIC, LAST_DYNAMIC};
 use lanlab_wire::xns::error_packet::number;
-use lanlab_wire::xns::spp::{Header, NO_CONNECTION};
+use lanlab_wire::xns::spp::{Header, NO_CONNECTION, NO_CONNECTION_OF_SPX};
 use lanlab_wire::xns::{packet_type, pep, socket};
 
 use super::interface::{Interface, Packet};
@@ -15,6 +15,8 @@ use crate::netbios::{FACTS, NameCall, QueryPace, Unanswered};
 /// Most sessions that this station has called, and most that are over and answer still.
 const MOST_CALLS: usize = 254;
 const MOST_OVER: usize = 254;
+/// Numbers of no connection.
+const UNKNOWN: [u16; 2] = [NO_CONNECTION, NO_CONNECTION_OF_SPX];
 /// Time after a call from which on the same one is that of a station that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
@@ -96,7 +98,7 @@ impl Station {
             self.last_connection = self.last_connection.wrapping_add(1);
             let number = self.last_connection;
             let is_taken = self.sessions.iter().any(|session| session.local == number);
-            if number != NO_CONNECTION && !is_taken {
+            if !UNKNOWN.contains(&number) && !is_taken {
                 return number;
             }
         }
@@ -143,7 +145,7 @@ impl Station {
         };
         if let Some(index) = self.sessions.iter().position(|one| one.is_of(packet, &header)) {
             self.handle_packet(now, index, (packet, &header, data));
-        } else if header.destination == NO_CONNECTION
+        } else if UNKNOWN.contains(&header.destination)
             && packet.socket() == socket::SMB
             && self.is_listening
         {

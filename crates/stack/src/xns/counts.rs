@@ -19,6 +19,8 @@ counts! {
         system_sent: "supervisory_sent",
         /// Waits for an acknowledgement that were in vain.
         late: "t1_expiries",
+        /// Acknowledgements of packets that were not sent.
+        acknowledged_unsent: "acknowledged_unsent",
         /// Calls that were answered again.
         answered_again: "answered_again",
         /// Packets of sessions that there are not.

@@ -218,8 +218,9 @@ impl Session {
         // What was allowed once is not taken back: a packet that says less is a late one.
         let window_end = if is_wider { header.allocation } else { self.sending.window_end() };
         let is_same = !header.is_numbered() && !is_wider && header.expected == first;
-        let Acknowledged { is_new, messages, .. } =
+        let Acknowledged { is_new, is_ahead, messages, .. } =
             self.sending.acknowledge(header.expected, window_end);
+        common.counts.acknowledged_unsent += u64::from(is_ahead);
         for _ in 0..messages {
             common.event(Event::Room(self.id));
         }

@@ -24,11 +24,12 @@ fn a_packet_that_comes_again_is_acknowledged_and_taken_once_and_one_that_is_earl
     let early = server.hear(CLIENT, part(ours, 2), b"three");
     assert_eq!((early.len(), early[0].expected, early[0].allocation), (1, 1, 3));
     assert_eq!(server.hear(CLIENT, part(ours, 2), b"other").len(), 1);
-    // An acknowledgement of what was never sent changes nothing, and a smaller window is a late one.
+    // An acknowledgement of packets that were never sent is counted, and the packet is taken.
     let header = Header { expected: 9, allocation: 99, ..part(ours, 1) };
     server.hear(CLIENT, header, b"two");
     assert_eq!(server.received, [&b"one"[..], b"two", b"three"]);
     assert!(server.ended.is_empty());
+    assert_eq!(server.counted("acknowledged_unsent"), 1);
     assert_eq!(server.counted("information_discarded"), 2);
 }
 
@@ -80,6 +81,16 @@ fn a_connection_of_another_station_or_of_none_hears_that_there_is_none() {
     // The session goes on.
     server.hear(CLIENT, part(ours, 0), b"x");
     assert_eq!(server.received.len(), 1);
+}
+
+#[test]
+fn a_call_may_name_an_unknown_connection_as_spx_does() {
+    let mut server = Server::new();
+    let answers = server.hear(CLIENT, Header { destination: 0xffff, ..call(THEIRS) }, b"");
+    assert_eq!((answers.len(), answers[0].destination, server.sessions.len()), (1, THEIRS, 1));
+    // It is no connection of ours either.
+    assert!(server.hear(CLIENT, Header { destination: 0xffff, ..part(0, 1) }, b"x").is_empty());
+    assert_eq!(server.received.len(), 0);
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub const HEADER_LEN: usize = 12;
 pub const LONGEST_DATA: usize = super::idp::LONGEST_DATA - HEADER_LEN;
 /// Connection at the other end, as long as it is not known.
 pub const NO_CONNECTION: u16 = 0;
+/// The same in calls of stacks that call as SPX does.
+pub const NO_CONNECTION_OF_SPX: u16 = 0xffff;
 
 /// What a packet says.
 pub mod control {

@@ -10,6 +10,7 @@ use lanlab_wire::nbipx::{NO_CONNECTION, Opening, SessionHeader, control, is_sess
 use lanlab_wire::netbios_name::{Name, suffix};
 use proptest::prelude::*;
 
+use super::waits::counted;
 use crate::segment::{mac, name};
 
 pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
@@ -155,10 +156,15 @@ fn a_part_that_comes_again_is_acknowledged_and_taken_once_and_one_that_leaves_so
     assert_eq!((asked.len(), asked[0].control, asked[0].expected), (1, 0x88, 2));
     assert!(server.hear(CLIENT, part(ours, 4, 3), b"two").is_empty());
     assert_eq!(server.received.len(), 1);
-    // An acknowledgement of what was never sent changes nothing.
+    // An acknowledgement of packets that were never sent counts for all that were, and widens the window.
+    server.node.send(server.now, server.sessions[0], b"answer").unwrap();
+    assert_eq!(server.sent().len(), 1);
     let header = SessionHeader { expected: 9, window_end: 99, ..part(ours, 2, 3) };
     server.hear(CLIENT, header, b"two");
     assert_eq!((server.received.len(), server.ended.len()), (2, 0));
+    server.pass(20_000);
+    let keys = ["acknowledged_unsent", "information_sent_again"];
+    assert_eq!(keys.map(|key| counted(&server, key)), [1, 0]);
 }
 
 /// Of the next packet with one: so the other end sees whether it lacks any.

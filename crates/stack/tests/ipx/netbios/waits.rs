@@ -32,7 +32,7 @@ fn until(server: &mut Server, milliseconds: u64) -> Vec<(u64, SessionHeader)> {
     all
 }
 
-fn counted(server: &Server, key: &str) -> u64 {
+pub fn counted(server: &Server, key: &str) -> u64 {
     server.node.counts().iter().find(|(known, _)| *known == key).unwrap().1
 }
 
