@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
 from copy_runs import copy_run, copy_study
 from planned_runs import planned_run
 
-from lanlab.analysis.ranking import Ranking, rankings
+from lanlab.analysis.comparison import Sample, compared
+from lanlab.analysis.limits import tcp_limit_bps
+from lanlab.analysis.ranking import Ranking, grouped, rankings
 from lanlab.cli.results import run_as_json
 from lanlab.report.answer import sentences
 from lanlab.report.ranking_text import level_names, ranking_sentences
@@ -102,14 +106,87 @@ def test_noise_makes_no_order() -> None:
     assert said(run)[0].count("(no difference shown)") == 2
 
 
-def test_a_level_between_two_groups_says_what_it_is_like() -> None:
+def compared_as(worse: Mapping[tuple[str, str], bool], rank: Mapping[str, float]) -> Any:
+    """Comparisons of times in which the pairs of `worse` are shown to differ, by `rank`."""
+    times = {name: (1.0 + value, 1.001 + value) for name, value in rank.items()}
+    sides = {name: Sample(own, (0, 1), 0, 0, 0, 1.0) for name, own in times.items()}
+    return {
+        (a, b): replace(
+            compared(
+                sides[a], sides[b], experiment="e", metric="elapsed_ns", factors={},
+                parameters={}, names=(a, b), basis="levels",
+            ),
+            p_holm=0.01 if worse.get((a, b)) else 0.9,
+        )
+        for a, b in combinations(rank, 2)
+    }  # fmt: skip
+
+
+def test_a_level_is_placed_behind_only_if_every_pair_is_shown_to_differ() -> None:
+    """A noisy level that equals the best one was placed with a slower one, as only the group right
+    before it was looked at."""
+    rank = {"best": 0.0, "slower": 0.05, "noisy": 0.06}
+    against = compared_as({("best", "slower"): True}, rank)
+
+    [group] = grouped(list(rank), against, is_more_better=False)
+    assert [one.level for one in group] == ["best", "slower", "noisy"]
+    assert [one.behind for one in group] == [(), ("best",), ()]
+
+
+def test_a_group_ends_where_all_pairs_across_it_differ() -> None:
+    rank = {"a": 0.0, "b": 0.05, "c": 0.3}
+    against = compared_as({("a", "c"): True, ("b", "c"): True}, rank)
+
+    found = grouped(list(rank), against, is_more_better=False)
+    assert [[one.level for one in group] for group in found] == [["a", "b"], ["c"]]
+
+
+def test_what_is_shown_within_a_group_is_said() -> None:
     """The best and the last differ, and the one between is like both."""
     costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
-    found = rankings(*made(costs, spread=0.02, trials=8), "copies")
-    between = [one for one in found if groups(one) == [["smb", "nfs"], ["ftp"]]]
+    run = made(costs, spread=0.02, trials=8)
+    between = [one for one in rankings(*run, "copies") if len(one.groups) == 1]
 
     assert between
-    assert ("nfs",) in {ranked.like_before for one in between for ranked in one.groups[1]}
+    assert {ranked.behind for one in between for ranked in one.groups[0]} == {(), ("smb",)}
+    assert "SMB, NFS and FTP (shown: FTP slower than SMB; no other difference)" in said(run)[0]
+
+
+def at_limit(costs: Mapping[str, Any], spread: float = 0.0001) -> Run:
+    """Large copies over 100 Mbit/s Ethernet."""
+    run, trials = copy_run(copy_study(list(costs), [LARGE], 5), costs, spread)
+    return replace(run, testbed={**run.testbed, "link_rate_bps": 100_000_000}), trials
+
+
+def test_services_as_fast_as_the_network_are_not_ranked() -> None:
+    """Differences below the limit's own error were put into an order."""
+    wire_s = 8 / tcp_limit_bps(100e6, 4)
+    run = at_limit({"smb": (wire_s, 0, 0), "nfs": (1.004 * wire_s, 0, 0)})
+
+    [one] = rankings(*run, "copies")
+    assert [ranked.behind for ranked in one.groups[0]] == [(), ()]
+    assert one.at_limit == {"smb", "nfs"}
+    assert said(run) == [
+        "Elapsed time: schomer-large: both are as fast as the network (94.1 Mbit/s)."
+    ]
+
+
+def test_a_service_slower_than_the_network_is_behind_those_that_are_not() -> None:
+    wire_s = 8 / tcp_limit_bps(100e6, 4)
+    run = at_limit({"smb": (wire_s, 0, 0), "nfs": (wire_s, 0, 0), "ftp": (2 * wire_s, 0, 0)})
+
+    [sentence] = said(run)
+    assert ", as fast as the network (94.1 Mbit/s), then FTP 2.0 " in sentence
+
+
+def test_a_simulated_difference_within_the_models_error_shows_no_order() -> None:
+    run, trials = made({"smb": (1e-8, 0, 0), "ftp": (1.2e-8, 0, 0)}, spread=0.0, trials=2)
+
+    [wide, _] = rankings(run, trials, "copies", math.log(1.77))
+    [narrow, _] = rankings(run, trials, "copies", math.log(1.05))
+    assert groups(wide) == [["smb", "ftp"]]
+    assert groups(narrow) == [["smb"], ["ftp"]]
+    assert narrow.model_factor == pytest.approx(1.05 ** math.sqrt(2))
 
 
 def test_a_level_without_a_trial_is_said_to_have_none() -> None:

@@ -30,7 +30,8 @@ class Limiting:
     #: with what made it overflow, or `window or waiting`. Of a file service a processor, a disk,
     #: `cache misses`, or `wire`, after `mostly` where it has pauses.
     cause: str
-    #: Shares of the time in which something was sent.
+    #: Shares of the time in which something was sent. The sender is the end that sends most bytes:
+    #: in a download the server.
     sender_busy_ratio: float
     receiver_busy_ratio: float
     wire_busy_ratio: float
@@ -45,10 +46,11 @@ def limiting(trial: TrialRecord) -> Limiting | None:
         return None
     request = trial.raw["setup"]["requests"]["simulate"]
     active_ns = _active_ns(trial, world)
-    sender, receiver = world["hosts"][0], world["hosts"][-1]
+    first, *_, last = world["hosts"]
+    sender, receiver = (last, first) if _is_from_last(world) else (first, last)
     busy = [min(1.0, _busy_ns(host) / active_ns) for host in (sender, receiver)]
     ratio = request["world"]["machines"][0]["adapter_rate_ratio"]
-    used_ns = world["bus_busy_ns"] or world["medium"][0]["busy_ns"]
+    used_ns = world["bus_busy_ns"] or max(port["busy_ns"] for port in world["medium"])
     wire = min(1.0, used_ns / ratio / active_ns)
     came = max(1, receiver["received_frames"])
     lost = {name: receiver[key] / came for key, name in _LOSSES}
@@ -57,8 +59,8 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     is_paced = any(
         request["work"].get(name) is not None for name in ("rate", "rate_requests_per_s")
     )
-    if receiver.get("store") is not None:
-        cause = _longest_part(world, used_ns / ratio)
+    if "client" in trial.raw:
+        cause = _longest_part(world, used_ns / ratio, active_ns)
     elif lost_ratio > LOST_RATIO:
         interrupts = receiver["interrupt_ns"] / active_ns
         why = "interrupts" if interrupts > 0.5 * busy[1] else "processor"
@@ -76,20 +78,26 @@ def limiting(trial: TrialRecord) -> Limiting | None:
     return Limiting(cause, busy[0], busy[1], wire, lost_ratio)
 
 
-def _longest_part(world: Mapping[str, Any], wire_ns: float) -> str:
+def _is_from_last(world: Mapping[str, Any]) -> bool:
+    """Whether the last host, a server or receiver, sends more bytes than all others."""
+    *others, last = (port["offered_bytes"] for port in world["medium"])
+    return bool(last > sum(others))
+
+
+def _longest_part(world: Mapping[str, Any], wire_ns: float, active_ns: float) -> str:
     """The part of a file service that works longest. A client that waits for each reply keeps none
     busy all the time: then most of a request's time is of that part."""
     *clients, server = world["hosts"]
     busy_ns = {
         "server's processor": _busy_ns(server),
-        "server's disk": server["store"]["disk_busy_ns"],
+        "server's disk": _disk_ns(server),
         "server that stood still": server.get("frozen_ns", 0),
         "client's processor": max(map(_busy_ns, clients)),
-        "client's disk": max((one.get("store") or {}).get("disk_busy_ns", 0) for one in clients),
+        "client's disk": max(map(_disk_ns, clients)),
         "wire": wire_ns,
     }
     part = max(busy_ns, key=lambda name: busy_ns[name])
-    is_all = busy_ns[part] >= BUSY_RATIO * world["virtual_ns"]
+    is_all = busy_ns[part] >= BUSY_RATIO * active_ns
     if (
         part == "server's disk"
         and 2 * server["store"]["cache_misses"] > server["store"]["disk_accesses"]
@@ -102,6 +110,11 @@ def cause_of(trials: Sequence[TrialRecord]) -> str | None:
     """The cause that most trials of a condition have; `None` of none that was simulated."""
     found = [one.cause for trial in trials if (one := limiting(trial)) is not None]
     return Counter(found).most_common(1)[0][0] if found else None
+
+
+def _disk_ns(host: Mapping[str, Any]) -> int:
+    """Of a host whose disk is not modelled, 0."""
+    return int((host.get("store") or {}).get("disk_busy_ns", 0))
 
 
 def _busy_ns(host: Mapping[str, int]) -> int:

@@ -3,19 +3,22 @@ Which level of a factor is best: services, servers, protocols and hosts in an or
 of the other factors.
 
 Levels are compared by block, each with each, as `lanlab compare --by` does; all comparisons of an
-experiment are corrected together (Holm). A group holds the levels of which no two are shown to
-differ.
+experiment are corrected together (Holm). A group is placed behind another only if each of its
+levels is shown to be worse than each level before it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 from lanlab.analysis.comparison import Compared, compared, corrected
 from lanlab.analysis.comparison_sides import sample_of
+from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_at
 from lanlab.frozen import dataclass
 from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
@@ -26,6 +29,11 @@ from lanlab.workloads.metrics import metric_direction
 RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport")
 #: Comparisons of one experiment beyond which hardly any is shown: that is a table, no ranking.
 _MOST_COMPARISONS = 400
+#: Shares of the link's limit from which on a level is as fast as the network: of its mean goodput
+#: and of its slowest trial.
+_AT_LIMIT_RATIO, _LEAST_AT_LIMIT_RATIO = 0.98, 0.95
+#: The corrected comparison of two levels.
+Against = Mapping[tuple[Level, Level], Compared]
 
 
 @dataclass(frozen=True)
@@ -38,8 +46,8 @@ class Ranked:
     worse: float | None
     low: float | None = None
     high: float | None = None
-    #: Levels of the group before it that it is not shown to differ from.
-    like_before: tuple[Level, ...] = ()
+    #: Levels of its own group that it is shown to be worse than.
+    behind: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,20 @@ class Ranking:
     factor: str
     #: The other factors.
     condition: Mapping[str, Level]
-    #: The best first. In a group no two are shown to differ.
+    #: The best first. Each level is shown to be worse than every level of the groups before it.
     groups: tuple[tuple[Ranked, ...], ...]
     #: Levels of which no trial has a value.
     lacking: tuple[Level, ...]
     #: Whether any two could be compared: a single trial of each shows no order.
     is_tested: bool
+    #: Levels whose mean goodput reaches the link's limit: differences between them are none of
+    #: theirs. Empty unless the best is among them.
+    at_limit: frozenset[Level] = frozenset()
+    #: That limit, bit/s; `None` where no level reaches it.
+    limit_bps: float | None = None
+    #: Factor below which a simulated difference is within the model's error; `None` where the
+    #: run was measured, or the error is not known.
+    model_factor: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -73,19 +89,32 @@ class Ranking:
                         "times_worse": one.worse,
                         "times_worse_95_low": one.low,
                         "times_worse_95_high": one.high,
+                        "shown_behind": list(one.behind),
                     }
                     for one in group
                 ]
                 for group in self.groups
             ],
             "without_value": list(self.lacking),
+            "at_link_limit": sorted(map(str, self.at_limit)),
+            "link_limit_bps": self.limit_bps,
+            "model_error_factor": self.model_factor,
         }
 
 
-def rankings(run: RunRecord, trials: Sequence[TrialRecord], experiment: str) -> tuple[Ranking, ...]:
+def rankings(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    experiment: str,
+    model_error_log: float | None = None,
+) -> tuple[Ranking, ...]:
     """
     The ranking at each combination of the other factors, in the study's order; none where an
     experiment varies no factor of `RANKED`, or its metric is not compared by ratios.
+
+    Args:
+        run, trials, experiment: What is ranked.
+        model_error_log: Of a simulated run, `lanlab.analysis.model_error.model_error_log`.
     """
     study = Study.model_validate(run.study)
     conditions = [one for one in expand(study, run.scale) if one.experiment == experiment]
@@ -120,6 +149,7 @@ def rankings(run: RunRecord, trials: Sequence[TrialRecord], experiment: str) -> 
     by_pair: dict[str, dict[tuple[Level, Level], Compared]] = {}
     for (key, (a, b), _), found_of_both in zip(pairs, done, strict=True):
         by_pair.setdefault(key, {})[a.factors[factor], b.factors[factor]] = found_of_both
+    least_log = math.sqrt(2) * (model_error_log or 0.0)
     found = []
     for key, own in groups.items():
         measured = [one for one in own if samples[id(one)].n]
@@ -127,17 +157,37 @@ def rankings(run: RunRecord, trials: Sequence[TrialRecord], experiment: str) -> 
             continue
         against = by_pair.get(key, {})
         levels = [one.factors[factor] for one in measured]
+        limits = {
+            one.factors[factor]: limit
+            for one in measured
+            if (limit := _limit_reached_bps(run, study, trials, one)) is not None
+        }
+        ranked = (
+            grouped(
+                levels,
+                against,
+                is_more_better=metric_direction(metric) == "more",
+                at_limit=frozenset(limits),
+                least_log=least_log,
+            )
+            if against
+            else (tuple(Ranked(level, None) for level in levels),)
+        )
+        if study.is_simulated:
+            ranked = _by_model(ranked, least_log)
+        is_limited = ranked[0][0].level in limits
         found.append(
             Ranking(
                 experiment,
                 metric,
                 factor,
                 _rest(own[0], factor),
-                _groups(levels, against, is_more_better=metric_direction(metric) == "more")
-                if against
-                else (tuple(Ranked(level, None) for level in levels),),
+                ranked,
                 tuple(one.factors[factor] for one in own if not samples[id(one)].n),
                 any(one.test is not None or _is_exact(one) for one in against.values()),
+                frozenset(limits) if is_limited else frozenset(),
+                max(limits.values()) if is_limited else None,
+                math.exp(least_log) if model_error_log is not None else None,
             )
         )
     return tuple(found)
@@ -145,6 +195,19 @@ def rankings(run: RunRecord, trials: Sequence[TrialRecord], experiment: str) -> 
 
 def _rest(condition: Condition, factor: str) -> dict[str, Level]:
     return {name: level for name, level in condition.factors.items() if name != factor}
+
+
+def _limit_reached_bps(
+    run: RunRecord, study: Study, trials: Sequence[TrialRecord], condition: Condition
+) -> float | None:
+    """The link's limit, if the goodput of a condition reaches it."""
+    link = wire_at(run, condition.parameters, study)
+    for metric in ("goodput_bps", "rate_bps"):
+        limit = limit_of(metric, dict(condition.parameters), link)
+        sample = sample_of(trials, condition, metric) if limit else None
+        if limit and sample and sample.mean and sample.mean >= _AT_LIMIT_RATIO * limit:
+            return limit if min(sample.values) >= _LEAST_AT_LIMIT_RATIO * limit else None
+    return None
 
 
 def _compared(
@@ -162,13 +225,24 @@ def _compared(
     )
 
 
-def _groups(
+def grouped(
     levels: Sequence[Level],
-    against: Mapping[tuple[Level, Level], Compared],
+    against: Against,
     *,
     is_more_better: bool,
+    at_limit: frozenset[Level] = frozenset(),
+    least_log: float = 0.0,
 ) -> tuple[tuple[Ranked, ...], ...]:
-    """Levels from the best, a new group where one is shown to differ from one before it."""
+    """
+    Levels from the best, in groups.
+
+    Args:
+        levels: At least one.
+        against: The corrected comparison of each two levels, in either direction.
+        is_more_better: Whether a larger value is better.
+        at_limit: Levels between which no difference counts.
+        least_log: Logarithm of the ratio up to which no difference counts.
+    """
 
     def pair(a: Level, b: Level) -> tuple[Compared, int]:
         """The comparison of two levels, and 1 if `b` is its other side, else -1."""
@@ -179,27 +253,52 @@ def _groups(
         one, sign = pair(a, b)
         return (1 if is_more_better else -1) * sign * math.log(one.effect or 1.0)
 
+    def is_behind(b: Level, a: Level) -> bool:
+        """Whether `b` is shown to be worse than `a`."""
+        if a == b or {a, b} <= at_limit or gain(a, b) >= -least_log:
+            return False
+        return pair(a, b)[0].differs or _is_exact(pair(a, b)[0])
+
     # The sum of a level's gains on all others puts them in an order that no circle confuses.
     order = sorted(
         levels,
         key=lambda level: -math.fsum(gain(other, level) for other in levels if other != level),
     )
     best = order[0]
-    groups: list[list[Ranked]] = []
-    for level in order:
-        before = [one.level for one in groups[-1]] if groups else []
-        alike = tuple(one for one in before if not _differ(pair(one, level)[0]))
-        is_new = not groups or len(alike) < len(before)
-        ranked = _ranked(level, best, None if level == best else pair(best, level), is_more_better)
-        if is_new:
-            groups.append([Ranked(level, *ranked, like_before=alike)])
-        else:
-            groups[-1].append(Ranked(level, *ranked))
-    return tuple(tuple(group) for group in groups)
+    groups: list[list[Level]] = [[]]
+    for place, level in enumerate(order):
+        if place and all(is_behind(b, a) for a in order[:place] for b in order[place:]):
+            groups.append([])
+        groups[-1].append(level)
+    return tuple(
+        tuple(
+            Ranked(
+                level,
+                *_ranked(None if level == best else pair(best, level), is_more_better),
+                behind=tuple(other for other in group if is_behind(level, other)),
+            )
+            for level in group
+        )
+        for group in groups
+    )
 
 
-def _differ(one: Compared) -> bool:
-    return one.differs or _is_exact(one)
+def _by_model(
+    groups: tuple[tuple[Ranked, ...], ...], error_log: float
+) -> tuple[tuple[Ranked, ...], ...]:
+    """The same with intervals by the model's error, in place of those over seeds; without any where
+    that error is not known."""
+
+    def ends(one: Ranked) -> tuple[float | None, float | None]:
+        if not error_log or one.worse in (None, 1.0):
+            return None, None
+        assert one.worse is not None
+        return one.worse / math.exp(error_log), one.worse * math.exp(error_log)
+
+    return tuple(
+        tuple(replace(one, low=ends(one)[0], high=ends(one)[1]) for one in group)
+        for group in groups
+    )
 
 
 def _is_exact(one: Compared) -> bool:
@@ -210,7 +309,7 @@ def _is_exact(one: Compared) -> bool:
 
 
 def _ranked(
-    level: Level, best: Level, pair: tuple[Compared, int] | None, is_more_better: bool
+    pair: tuple[Compared, int] | None, is_more_better: bool
 ) -> tuple[float | None, float | None, float | None]:
     """How many times worse a level is than the best, with its interval."""
     if pair is None:

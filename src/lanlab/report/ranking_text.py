@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
+from lanlab.analysis.model_error import model_error_log
 from lanlab.analysis.ranking import Ranked, Ranking, rankings
 from lanlab.figures.number_text import number
 from lanlab.figures.published_values import level_title
 from lanlab.figures.received_against_sent import RATES
 from lanlab.figures.wording import condition_text, level_text, quantity
+from lanlab.report.accuracy_table import held_out_of
 from lanlab.services import SERVICES, schemes
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, at_scale
+from lanlab.units import format_rate
 
 #: Most conditions that are named each; with more, those with the same order are said together,
 #: without ratios.
@@ -24,6 +27,7 @@ _PLURALS = {"os": "systems", "driver": "tools"}
 _MOST_ALIKE = 4
 #: Below this factor a ratio is said in percent: "0.8 % slower", not "1.0 x slower".
 _LEAST_FACTOR = 1.1
+_ALL = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six", 7: "all seven"}
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
 
 
@@ -33,13 +37,14 @@ def run_rankings(
     """By experiment that varies what is ranked; not where the load is varied, as below saturation
     every level carries it."""
     measured = {trial.experiment for trial in trials}
+    error_log = model_error_log(held_out_of(run, trials)) if study.is_simulated else None
     found = {}
     for scaled in at_scale(study, run.scale):
         experiment = scaled.experiment
         if experiment.id not in measured or scaled.search is not None:
             continue
         if not any(rate in scaled.factors for rate in RATES):
-            found[experiment.id] = rankings(run, trials, experiment.id)
+            found[experiment.id] = rankings(run, trials, experiment.id, error_log)
     return {name: own for name, own in found.items() if own}
 
 
@@ -129,13 +134,23 @@ def _sentence(
         order += f", {'fastest' if is_speed else 'best'} first"
     parts = _parts(study, own, names, worse)
     text = f"{opening}{order}: {'; '.join(parts)}."
-    return text[0].upper() + text[1:]
+    return text[0].upper() + text[1:] + (_model_sentence(own[0]) if study.is_simulated else "")
+
+
+def _model_sentence(one: Ranking) -> str:
+    """What a simulated order rests on."""
+    if one.model_factor is None:
+        return " Simulated: the error of the model is not known."
+    factor = number(one.model_factor, 3)
+    return f" Simulated: ratios within the model's error, a factor of {factor}, show no order."
 
 
 def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
     """That no two of several levels are shown to differ, at any condition; `None`: some are."""
     counts = {sum(len(group) for group in one.groups) for one in own}
-    if any(len(one.groups) > 1 or one.lacking for one in own) or len(counts) > 1:
+    if len(counts) > 1 or any(len(one.groups) > 1 or one.lacking or one.at_limit for one in own):
+        return None
+    if any(ranked.behind for one in own for ranked in one.groups[0]):
         return None
     count = counts.pop()
     if count <= _MOST_ALIKE:
@@ -174,20 +189,31 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
     best = one.groups[0][0]
     than = f" than {names[best.level]}" if len(one.groups[0]) > 1 else ""
     for place, group in enumerate(one.groups):
-        if place == 0 or not ratios:
-            text = joined([names[ranked.level] for ranked in group])
-            text += " (no difference shown)" if len(group) > 1 else ""
-        else:
-            text = joined([_ratio(ranked, names, worse, than) for ranked in group])
-            text += " (no difference shown between them)" if len(group) > 1 else ""
-            before = (level for ranked in group for level in ranked.like_before)
-            like = list(dict.fromkeys(names[level] for level in before))
-            text += f", no difference from {joined(like)} shown" if like else ""
+        is_named = place == 0 or not ratios
+        text = joined(
+            [names[r.level] if is_named else _ratio(r, names, worse, than) for r in group]
+        )
+        if {ranked.level for ranked in group} <= one.at_limit:
+            network = f"as fast as the network ({format_rate(one.limit_bps or 0.0)})"
+            is_every = len(one.groups) == 1 and not one.lacking and len(group) in _ALL
+            text = f"{_ALL[len(group)]} are {network}" if is_every else f"{text}, {network}"
+        elif len(group) > 1:
+            text += f" ({_within(group, names, worse)})"
         said.append(text)
     text = ", then ".join(said)
     if one.lacking:
         text += f" (no result of {joined([names[level] for level in one.lacking])})"
     return text
+
+
+def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> str:
+    """What is shown of the order within a group."""
+    shown = [
+        f"{names[one.level]} {worse} than {joined([names[level] for level in one.behind])}"
+        for one in group
+        if one.behind
+    ]
+    return f"shown: {'; '.join(shown)}; no other difference" if shown else "no difference shown"
 
 
 def _ratio(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
