@@ -136,8 +136,8 @@ def test_an_endless_line_is_skipped_in_bounded_memory() -> None:
         error = engine.wait(None, "error")
         assert error["code"] == "request.too_long"
         assert str(engine.hello["max_line_bytes"]) in error["message"]
-        # A line is at most 64 KiB: a megabyte is room for what an allocator keeps.
-        assert resident_bytes(engine) - before < 1_000_000
+        # The longest line is 1 MiB; the allocator may keep as much again.
+        assert resident_bytes(engine) - before < 3_000_000
         assert engine.is_usable()
 
 

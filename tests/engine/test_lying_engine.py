@@ -170,9 +170,32 @@ def test_a_result_before_ready_is_no_answer(saying: Callable[[bytes], Engine]) -
         engine.start({"type": "ping"}).wait_ready(10)
 
 
+def test_a_refusal_without_an_id_ends_the_request(saying: Callable[[bytes], Engine]) -> None:
+    """It was dropped, and a trial of 58 stations waited for ever."""
+    refusal = {
+        "type": "error",
+        "id": None,
+        "code": "request.too_long",
+        "message": "too long",
+        "hint": None,
+        "partial": None,
+    }
+    with pytest.raises(EngineError, match="too long"):
+        saying(line(refusal)).ask({"type": "ping"}, 5.0)
+
+
+def test_a_request_longer_than_the_engine_reads_is_not_sent(
+    saying: Callable[[bytes], Engine],
+) -> None:
+    with pytest.raises(EngineError, match="too long") as caught:
+        saying(b"").start({"type": "ping", "more": "x" * 65_536})
+
+    assert caught.value.code == "request.too_long"
+
+
 def test_lines_of_nobody_are_passed_over(saying: Callable[[bytes], Engine]) -> None:
     """They cost nothing and change nothing."""
-    strange = {"type": "error", "id": None, "code": "x", "message": "y", "hint": None}
+    strange = {"type": "error", "id": 78, "code": "x", "message": "y", "hint": None}
     said = line({**strange, "partial": None}) + 1000 * line({**PONG, "id": 77}) + line(PONG)
     engine = saying(said)
     assert engine.ask({"type": "ping"})["realtime_ns"] == 2

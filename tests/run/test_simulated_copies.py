@@ -71,8 +71,9 @@ def trials_of(tmp_path: Path, asked: RunRequest) -> list[TrialRecord]:
     """The trials of a run that was done."""
     with a_store(tmp_path) as store:
         run = new_run(asked, store, Watching())
-        assert run.status == "done"
-        return store.trials(run.id)
+        trials = store.trials(run.id)
+        assert run.status == "done", [trial.error for trial in trials]
+        return trials
 
 
 def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(

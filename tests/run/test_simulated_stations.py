@@ -102,6 +102,20 @@ def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(
     assert means[3] > means[1]
 
 
+def test_more_stations_than_fit_64_kib_of_request_are_simulated(tmp_path: Path) -> None:
+    """From 58 stations on, the engine skipped the request and the trial waited for ever."""
+    asked = study(readings_per_station=1)
+    (experiment,) = asked.experiment
+    factors = {"stations": (100,), "operation": ("read",)}
+    one = asked.model_copy(
+        update={"experiment": (experiment.model_copy(update={"factors": factors}),)}
+    )
+
+    trial = trials_of(tmp_path, RunRequest(one, "quick", "simulated", None, 1))[0]
+    assert trial.status == "done", trial.raw
+    assert len(trial.raw["setup"]["world"]["hosts"]) == 101
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

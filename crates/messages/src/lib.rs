@@ -69,8 +69,9 @@ pub use ways::*;
 /// Raised whenever a driver built for the version before could misunderstand.
 pub const SCHEMA_VERSION: u32 = 8;
 
-/// Longest line that the engine reads, bytes, the line feed included.
-pub const MAX_LINE_BYTES: usize = 65_536;
+/// Longest line that the engine reads, bytes, the line feed included: a simulated world of 255
+/// machines takes a third of it.
+pub const MAX_LINE_BYTES: usize = 1_048_576;
 
 /// Longest line that the engine sends, likewise: a result with whole histograms, or with 1000 flows.
 pub const MAX_REPLY_BYTES: usize = 1_048_576;

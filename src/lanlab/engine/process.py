@@ -23,7 +23,7 @@ from lanlab.engine.lines import (
     skip_to,
 )
 from lanlab.engine.measurement import ENDS, Measurement
-from lanlab.errors import EngineLost
+from lanlab.errors import EngineError, EngineLost
 from lanlab.pipes import Stalled, Tail, flood, write_within
 
 #: The version of the messages that this package speaks.
@@ -183,14 +183,16 @@ class Engine:
         check_reply(line)
         if line["type"] == "hello":
             raise BadLine("a second `hello`")
-        request_id = line["id"] or 0
+        is_end = line["type"] in ENDS
         with self._lock:
-            measurement = self._open.get(request_id)
-        if measurement is not None:
+            if line["id"] is None and is_end:
+                # The engine could not read which request this refuses: none may wait for ever.
+                found, self._open = list(self._open.values()), {}
+            else:
+                one = (self._open.pop if is_end else self._open.get)(line["id"] or 0, None)
+                found = [] if one is None else [one]
+        for measurement in found:
             measurement.deliver(line)
-        if line["type"] in ENDS:
-            with self._lock:
-                self._open.pop(request_id, None)
 
     def lost(self) -> EngineLost:
         """The error that says how this engine ended."""
@@ -276,13 +278,23 @@ class Engine:
         kind = RESULT_KINDS[str(request["type"])]
         measurement = Measurement(self, next(self._ids), kind)
         measurement.on_data = on_data
-        text = json.dumps({"id": measurement.id, "request": request}, separators=(",", ":"))
+        text = json.dumps(
+            {"id": measurement.id, "request": request}, separators=(",", ":")
+        ).encode()
+        most_bytes = int(self.hello["max_line_bytes"])
+        if len(text) >= most_bytes:
+            raise EngineError(
+                "request.too_long",
+                f"{self.label}: request too long: {len(text)} bytes of {most_bytes - 1} allowed",
+                hint="use fewer stations, or shorter paths",
+                host=self.name,
+            )
         with self._lock:
             if self._lost:
                 raise self.lost()
             self._open[measurement.id] = measurement
         try:
-            self._write(text.encode() + b"\n")
+            self._write(text + b"\n")
         except Stalled:
             raise self.give_up(_ANSWER_S) from None
         except OSError:
