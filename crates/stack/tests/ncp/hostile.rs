@@ -210,7 +210,8 @@ fn a_connection_of_another_station_or_of_none_is_unknown() {
         let envelope = Envelope { connection, ..envelope };
         assert_eq!(bench.send(0, envelope, &[0x14]), bad, "{connection}");
         let destroy = Envelope { kind: kind::DESTROY, ..envelope };
-        assert_eq!(bench.send(0, destroy, &[]), bad, "{connection}");
+        // Its end may come twice: there is nothing left to end.
+        assert_eq!(bench.send(0, destroy, &[]), [(c::OK, 0, vec![])], "{connection}");
     }
     assert_eq!((bench.counted("unknown_session_frames"), bench.sessions.len()), (9, 1));
     assert_eq!(bench.send(0, Envelope { kind: 0x7777, ..envelope }, &[]), []);
@@ -223,7 +224,8 @@ fn handles_of_others_or_of_none_are_refused() {
     let (code, opened) = bench.ask(f::CREATE, |out| create.emit(out));
     assert_eq!(code, c::OK);
     let file: [u8; 6] = opened[..6].try_into().unwrap();
-    for at in 0..6 {
+    // The first two octets are the client's: `ncpfs` makes them of the last four.
+    for at in 2..6 {
         let mut file = file;
         file[at] ^= 0x40;
         let (code, _) = bench.ask(f::CLOSE, |out| OfFile { reserved: 0, file }.emit(out));

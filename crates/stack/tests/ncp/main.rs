@@ -8,6 +8,9 @@ mod chance;
 mod hostile;
 mod pace;
 mod pair;
+#[path = "../replay/mod.rs"]
+mod replay;
+mod replayed;
 mod schedules;
 #[path = "../nbf/segment.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]

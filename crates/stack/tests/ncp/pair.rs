@@ -109,6 +109,34 @@ impl Asking {
 }
 
 impl Serving {
+    pub fn new(server: Server, files: MemoryFiles) -> Self {
+        let (sessions, waiting, ended) = (vec![], VecDeque::new(), vec![]);
+        Self { server, sessions, files, waiting, ended, is_slow: false }
+    }
+
+    pub fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
+        match event {
+            Event::Accepted { session, facts, .. } => {
+                let new = self.server.session(facts, [7; 8], 0x01d0_0000_0000_0000);
+                self.sessions.push((session, new));
+            }
+            Event::Message(id) => {
+                let known = self.sessions.iter_mut().find(|one| one.0 == id);
+                known.unwrap().1.handle_message(message);
+            }
+            Event::Ended(id, why) => {
+                self.ended.push(why);
+                if let Some(one) = self.sessions.iter_mut().find(|one| one.0 == id) {
+                    one.1.end();
+                }
+            }
+            _ => {}
+        }
+        if !self.is_slow {
+            self.work(now, node);
+        }
+    }
+
     pub fn work(&mut self, now: Instant, node: &mut Node) {
         for (id, session) in &mut self.sessions {
             let (mut data, mut head) = (vec![], vec![]);
@@ -146,28 +174,7 @@ impl Program for End {
                 }
                 asking.pump(now, node);
             }
-            Self::Server(serving) => {
-                match event {
-                    Event::Accepted { session, facts, .. } => {
-                        let new = serving.server.session(facts, [7; 8], 0x01d0_0000_0000_0000);
-                        serving.sessions.push((session, new));
-                    }
-                    Event::Message(id) => {
-                        let known = serving.sessions.iter_mut().find(|one| one.0 == id);
-                        known.unwrap().1.handle_message(message);
-                    }
-                    Event::Ended(id, why) => {
-                        serving.ended.push(why);
-                        if let Some(one) = serving.sessions.iter_mut().find(|one| one.0 == id) {
-                            one.1.end();
-                        }
-                    }
-                    _ => {}
-                }
-                if !serving.is_slow {
-                    serving.work(now, node);
-                }
-            }
+            Self::Server(serving) => serving.handle(now, node, event, message),
         }
     }
 }
@@ -203,14 +210,7 @@ impl Pair {
             netware: setting.netware,
         });
         let asking = Asking { plan: Some(plan), ..Asking::default() };
-        let serving = Serving {
-            server,
-            sessions: vec![],
-            files: MemoryFiles::default(),
-            waiting: VecDeque::new(),
-            ended: vec![],
-            is_slow: false,
-        };
+        let serving = Serving::new(server, MemoryFiles::default());
         let ends = vec![
             (node(0, setting.netware, setting.framing), End::Client(Box::new(asking))),
             (node(1, setting.netware, setting.framing), End::Server(Box::new(serving))),

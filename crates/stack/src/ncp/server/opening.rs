@@ -122,11 +122,11 @@ impl State {
         }
     }
 
-    /// An open file by its handle.
+    /// An open file by the last four octets of its handle: clients of name spaces know no others.
     pub fn opened(&self, file: FileHandle) -> Result<(u16, &Open), Refused> {
-        let [high, low, ..] = file;
+        let [.., zero, nought, high, low] = file;
         let number = u16::from_be_bytes([high, low]);
-        let open = self.opens.get(&number).filter(|_| wire_handle(number) == file);
+        let open = self.opens.get(&number).filter(|_| [zero, nought] == [0; 2]);
         open.map(|open| (number, open)).ok_or(completion::BAD_FILE_HANDLE)
     }
 
@@ -140,7 +140,7 @@ impl State {
     }
 }
 
-/// A handle on the wire: the number twice, as its last four octets are a handle, too.
+/// A handle on the wire. Its last four octets are the handle of bursts and name spaces.
 fn wire_handle(number: u16) -> FileHandle {
     let [high, low] = number.to_be_bytes();
     [high, low, 0, 0, high, low]

@@ -74,17 +74,22 @@ impl Answerer {
             bursts: None,
         };
         session.answer(completion::OK, &[], common);
+        // The first request is number 1 after any number of the question for a connection.
+        session.sequence = 0;
         session
     }
 
-    /// Whether a question for a connection is the one by which the session began, once more: then it is
-    /// answered.
-    pub(super) fn is_first_again(&self, now: Instant, common: &mut Common) -> bool {
+    /// Whether a question for a connection repeats the one that began the session: then it is answered.
+    pub(super) fn is_first_again(
+        &self,
+        now: Instant,
+        asked: Envelope,
+        common: &mut Common,
+    ) -> bool {
         let may_be_copy = self.went_on.is_none_or(|at| now.nanos_since(at) < LATE_COPY_NS);
         if may_be_copy {
             common.counts.answered_again += 1;
-            let (connection, sequence, task) = (self.connection, 0, self.task);
-            let envelope = Envelope { kind: kind::REPLY, sequence, connection, task };
+            let envelope = Envelope { kind: kind::REPLY, connection: self.connection, ..asked };
             push_reply(self.client, envelope, (completion::OK, 0), common);
         }
         may_be_copy

@@ -42,7 +42,7 @@ impl Station {
     fn create(&mut self, now: Instant, from: Place, envelope: Envelope) {
         let known = self.answerers.iter().position(|one| one.client.address == from.address);
         if let Some(index) = known {
-            if self.answerers[index].is_first_again(now, &mut self.common) {
+            if self.answerers[index].is_first_again(now, envelope, &mut self.common) {
                 return;
             }
             // A client that begins anew has nothing of what it had.
@@ -77,8 +77,11 @@ impl Station {
         let reply = Envelope { kind: kind::REPLY, ..envelope };
         let Some(index) = found else {
             self.common.counts.unknown_connections += 1;
+            // A repeated end has nothing left to end.
+            let is_end = envelope.kind == kind::DESTROY;
             let bad = (completion::FAILED, status::BAD_CONNECTION);
-            push_reply(from, reply, bad, &mut self.common);
+            let codes = if is_end { (completion::OK, 0) } else { bad };
+            push_reply(from, reply, codes, &mut self.common);
             return;
         };
         if envelope.kind == kind::DESTROY {
