@@ -1,7 +1,7 @@
 """
 Seeds of what the other end of a file service says: `make_seeds.py` writes them.
 
-The first octets of each say how it is fed (`fuzz_checks/` of `crates/clients/src` and
+The first octets of each say how it is fed (`tests/fuzz_checks/` of `crates/clients` and
 `crates/servers/src`), the rest is as on the wire.
 """
 

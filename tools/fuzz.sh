@@ -6,7 +6,7 @@
 #   tools/fuzz.sh [SECONDS] [TARGET...]
 #   tools/fuzz.sh --list                   the names of the targets
 #
-# All targets are one program, which FUZZ_TARGET tells what to feed (fuzz/fuzz_targets/targets.rs).
+# All targets are one program, which FUZZ_TARGET tells what to feed (fuzz/tests/targets.rs).
 # It needs neither cargo-fuzz nor a nightly compiler, but a C++ compiler for libFuzzer. With
 # FUZZ_TOOLCHAIN=nightly FUZZ_SANITIZER=address it also finds wrong accesses to memory. What is new
 # is kept in $FUZZ_CORPUS/TARGET if that is set, else thrown away.

@@ -5,6 +5,7 @@ mod confined_directory;
 mod directory;
 pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
+#[path = "../tests/fuzz_checks/mod.rs"]
 pub mod fuzz_checks;
 mod http;
 mod memory;

@@ -10,6 +10,7 @@ mod link_thread;
 mod message_transport;
 mod messages;
 #[cfg(feature = "fuzz")]
+#[path = "../tests/fuzz/scripted.rs"]
 pub mod scripted;
 mod session_clock;
 pub mod small;

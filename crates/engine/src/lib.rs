@@ -12,6 +12,7 @@ mod cost;
 mod descriptors;
 mod driver;
 #[cfg(any(test, feature = "fuzz"))]
+#[path = "../tests/fuzz_checks/mod.rs"]
 pub mod fuzz_checks;
 mod host;
 mod host_window;

@@ -29,6 +29,7 @@ mod admission;
 mod file_sessions;
 pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
+#[path = "../tests/fuzz_checks/mod.rs"]
 pub mod fuzz_checks;
 mod http;
 mod identity;

@@ -1,9 +1,9 @@
 //! What has been fed to a fuzz target once is fed to it by every test run, and some of anything else.
 
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
 
-#[path = "../../../fuzz/file_services.rs"]
+#[path = "../../../fuzz/tests/file_services.rs"]
 mod file_services;
 
 use proptest::prelude::*;

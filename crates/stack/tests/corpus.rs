@@ -1,11 +1,11 @@
 //! What has been fed to the fuzz targets of redirector and server once is fed to them by every test
 //! run, and some of anything else.
 
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
-#[path = "../../../fuzz/smb1_client.rs"]
+#[path = "../../../fuzz/tests/smb1_client.rs"]
 mod smb1_client;
-#[path = "../../../fuzz/smb1_server.rs"]
+#[path = "../../../fuzz/tests/smb1_server.rs"]
 mod smb1_server;
 
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! What has been fed to the fuzz target of IPX and XNS once is fed to it by every test run, and some of anything else.
 
-#[path = "../../../fuzz/ipx_station.rs"]
+#[path = "../../../fuzz/tests/ipx_station.rs"]
 mod ipx_station;
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
 
 use proptest::prelude::*;

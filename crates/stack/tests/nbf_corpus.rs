@@ -1,11 +1,11 @@
 //! What has been fed to the fuzz targets of NetBEUI once is fed to them by every test run, and some of
 //! anything else.
 
-#[path = "../../../fuzz/nbf_frames.rs"]
+#[path = "../../../fuzz/tests/nbf_frames.rs"]
 mod nbf_frames;
-#[path = "../../../fuzz/nbf_station.rs"]
+#[path = "../../../fuzz/tests/nbf_station.rs"]
 mod nbf_station;
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
 
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! What has been fed to the fuzz target of NCP once is fed to it by every test run, and some of anything else.
 
-#[path = "../../../fuzz/ncp_station.rs"]
+#[path = "../../../fuzz/tests/ncp_station.rs"]
 mod ncp_station;
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
 
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! What has been fed to the fuzz target of SMB 1 once is fed to it by every test run, and some of
 //! anything else.
 
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
-#[path = "../../../fuzz/smb1_messages.rs"]
+#[path = "../../../fuzz/tests/smb1_messages.rs"]
 mod smb1_messages;
 
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! What has been fed to the fuzz target of listening once is fed to it by every test run, and some of anything else.
 
-#[path = "../../../fuzz/heard_frames.rs"]
+#[path = "../../../fuzz/tests/heard_frames.rs"]
 mod heard_frames;
-#[path = "../../../fuzz/seeds.rs"]
+#[path = "../../../fuzz/tests/seeds.rs"]
 mod seeds;
 
 use proptest::prelude::*;

@@ -1,9 +1,9 @@
 //! What is fed to the parsers of SMB 1 and of NetBIOS over TCP: for the fuzz target, and for the test
 //! that feeds it all seeds.
 
-#[path = "../crates/wire/tests/smb1/again.rs"]
+#[path = "../../crates/wire/tests/smb1/again.rs"]
 mod again;
-#[path = "../crates/wire/tests/smb1/facts.rs"]
+#[path = "../../crates/wire/tests/smb1/facts.rs"]
 mod facts;
 
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Packet};

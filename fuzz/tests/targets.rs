@@ -2,23 +2,14 @@
 //! names. One link instead of one for each target.
 #![no_main]
 
-#[path = "../file_services.rs"]
 mod file_services;
-#[path = "../heard_frames.rs"]
 mod heard_frames;
-#[path = "../ipx_station.rs"]
 mod ipx_station;
-#[path = "../nbf_frames.rs"]
 mod nbf_frames;
-#[path = "../nbf_station.rs"]
 mod nbf_station;
-#[path = "../ncp_station.rs"]
 mod ncp_station;
-#[path = "../smb1_client.rs"]
 mod smb1_client;
-#[path = "../smb1_messages.rs"]
 mod smb1_messages;
-#[path = "../smb1_server.rs"]
 mod smb1_server;
 
 use std::process;

@@ -1,6 +1,6 @@
 //! What has been fed to a fuzz target once is fed to it by every test run.
 
-#[path = "../../../../fuzz/seeds.rs"]
+#[path = "../../../../fuzz/tests/seeds.rs"]
 mod seeds;
 
 use crate::fuzz_checks;
