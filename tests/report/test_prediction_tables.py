@@ -89,7 +89,7 @@ def test_an_interval_of_a_factor_of_1_1_leaves_three_digits() -> None:
 
 def test_each_experiment_has_a_table_of_its_own() -> None:
     """With both sides, their ratio, their intervals at full precision, and what limits."""
-    causes = {"cause_before": "wire", "cause_after": "receiver's interrupts"}
+    causes: dict[str, Any] = {"cause_before": "wire", "cause_after": "receiver's interrupts"}
     full: dict[str, Any] = {
         "interval_before": (7e6, 9e6),
         "interval_after": (3e6, 5e6),
@@ -128,6 +128,20 @@ def test_a_ratio_that_is_one_has_no_interval_of_its_own() -> None:
     (same,) = with_intervals([replace(ONE, after=8e6)], 0.1)
     assert same.interval_ratio is None
     assert same.interval_before == same.interval_after is not None
+
+
+def test_an_interval_stays_within_the_link_and_the_offered_load(run: PlannedRun) -> None:
+    """1.0 (0.79 … 1.3) kB/s was printed of 1 kB/s sent."""
+    found = predictions((run.run, run.trials), (run.run, run.trials))
+
+    bounded = with_intervals(found, 0.5)
+    assert all(one.most_before is not None for one in bounded)
+    for one in bounded:
+        assert one.interval_before is not None and one.before is not None
+        assert one.interval_before[1] <= max(one.before, one.most_before or 0)
+    (free,) = with_intervals([replace(ONE, most_before=9e6)], 0.5)
+    assert free.interval_before is not None and free.interval_before[1] == 9e6
+    assert free.interval_after is not None and free.interval_after[1] > 6e6
 
 
 @pytest.fixture(scope="module")

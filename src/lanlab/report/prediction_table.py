@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.model_error import widened
-from lanlab.analysis.summary import condition_key, summarise
+from lanlab.analysis.summary import Summary, condition_key, summarise
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
@@ -45,6 +45,10 @@ class Predicted:
     interval_before: Ends | None = None
     interval_after: Ends | None = None
     interval_ratio: Ends | None = None
+    #: The greatest values that the link and the offered load allow; `None` where nothing bounds
+    #: them.
+    most_before: float | None = None
+    most_after: float | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -78,11 +82,32 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
                 )
                 for _, trials in (before, after)
             ]
-            mean = None if other is None else other.mean
             found.append(
-                Predicted(experiment.id, one.factors, metric, one.mean, mean, causes[0], causes[1])
+                Predicted(
+                    experiment.id,
+                    one.factors,
+                    metric,
+                    one.mean,
+                    None if other is None else other.mean,
+                    causes[0],
+                    causes[1],
+                    most_before=_most(one),
+                    most_after=None if other is None else _most(other),
+                )
             )
     return found
+
+
+def _most(one: Summary) -> float | None:
+    """The link's limit or the offered load, whichever is less."""
+    parameters = one.parameters
+    rate = float(parameters.get("rate_messages_per_s") or 0)
+    offered = {
+        "goodput_bps": float(parameters.get("rate_bps") or 0)
+        or 8 * rate * float(parameters.get("message_size_bytes") or 0),
+        "received_messages_per_s": rate,
+    }.get(one.metric)
+    return min((bound for bound in (one.limit, offered) if bound), default=None)
 
 
 def with_ranges(
@@ -142,8 +167,8 @@ def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[P
     return [
         replace(
             one,
-            interval_before=_widened(one.before, half_log, one.range_before),
-            interval_after=_widened(one.after, half_log, one.range_after),
+            interval_before=_widened(one.before, half_log, one.range_before, one.most_before),
+            interval_after=_widened(one.after, half_log, one.range_after, one.most_after),
             # What a change does not touch is simulated twice alike.
             interval_ratio=None
             if one.ratio == 1.0
@@ -153,8 +178,13 @@ def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[P
     ]
 
 
-def _widened(value: float | None, half_log: float, fit: Ends | None) -> Ends | None:
-    return None if value is None or value <= 0 else widened(value, half_log, fit)
+def _widened(
+    value: float | None, half_log: float, fit: Ends | None, most: float | None = None
+) -> Ends | None:
+    if value is None or value <= 0:
+        return None
+    low, high = widened(value, half_log, fit)
+    return low, high if most is None else max(value, min(high, most))
 
 
 def intervals_sentence(members: int) -> str:
