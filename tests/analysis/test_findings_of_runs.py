@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from planned_runs import PlannedRun, planned_run, without_rate
 from lanlab.analysis.findings import Judgement, findings_of, judge_run
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
+from lanlab.errors import LabError
 from lanlab.plan import PlannedTrial
 from lanlab.report.finding_text import counts_sentence, evidence_lines, verdict_text
 from lanlab.store import TrialRecord
@@ -445,3 +448,31 @@ def test_a_mechanism_is_missing_for_a_finding_that_there_is(name: str) -> None:
     assert loaded.study.simulation is not None
     named = {one.finding for one in loaded.study.simulation.missing}
     assert named and named <= {one.id for one in loaded.findings}
+
+
+def test_a_number_chosen_for_a_finding_counts_as_fitted_to_it() -> None:
+    """Findings held "with nothing fitted" by numbers that were chosen for just that."""
+    found = planned_run("milanovic-srbljic", where="simulated")
+    asked = [one for one in findings_of(found.run) if one.id in ("f9", "f10")]
+    simulation = found.run.study["simulation"]
+    first, *others = simulation["machine"]
+    (name, number), *rest = first["numbers"].items()
+    numbers = {name: {**number, "chosen_for": ["f10"]}, **dict(rest)}
+    changed = {**simulation, "machine": [{**first, "numbers": numbers}, *others]}
+    run = replace(found.run, study={**found.run.study, "simulation": changed})
+
+    other, ours = judge_run(asked, run, found.trials).judgements
+    assert (other.is_chosen_for, ours.is_chosen_for) == (False, True)
+    assert verdict_text(ours).endswith("(fitted: a number was chosen to make it come out)")
+    published = load_study("poo-tan").study.simulation
+    assert published is not None and {"f8", "f18", "f22"} <= published.chosen_for
+
+
+def test_findings_that_a_number_was_chosen_for_exist(tmp_path: Path) -> None:
+    folder = tmp_path / "poo"
+    shutil.copytree(load_study("poo-tan").path.parent, folder)
+    machines = folder / "machines.toml"
+    machines.write_text(machines.read_text().replace('chosen_for = ["f22"', 'chosen_for = ["f99"'))
+
+    with pytest.raises(LabError, match=r"chosen_for.*f99"):
+        load_study(str(folder))

@@ -84,6 +84,8 @@ def fitted_text(judgement: Judgement) -> str:
         return ""
     fitted, conditions = judgement.fitted
     how = f"fitted, {fitted} of {conditions} conditions" if fitted else "nothing fitted"
+    if judgement.is_chosen_for:
+        how = "fitted: a number was chosen to make it come out"
     return f" in the simulation ({how})"
 
 

@@ -120,6 +120,10 @@ def _loaded(path: Path) -> LoadedStudy:
         words = of_published(published) | of_study(study)
         own = parse_findings(_toml(_read(file), str(file)), str(file), words, published.numbers())
         findings = (*own.finding, *findings)
+    chosen_for = study.simulation.chosen_for if study.simulation is not None else frozenset()
+    if unknown := sorted(chosen_for - {one.id for one in findings}):
+        allowed = "ids of the study's findings"
+        raise bad_study(str(machines), [Problem("chosen_for", ", ".join(unknown), allowed)])
     return LoadedStudy(study, published, findings, path, hashlib.sha256(content).hexdigest())
 
 

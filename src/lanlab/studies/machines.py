@@ -54,6 +54,8 @@ class MachineNumber(Origin):
     #: Why one that was fitted was so by hand, and is left by `bench/fit.py` as it is. A number that
     #: was chosen with printed values in view is fitted to them, also if by hand.
     by_hand: str | None = Field(default=None, min_length=8)
+    #: Ids of findings that the number was chosen to make come out: fitted to these statements.
+    chosen_for: Several[Identifier] = Field(default=())
 
 
 class Machine(Data):
@@ -166,6 +168,16 @@ class Simulation(Data):
             for one in self.machine
             for number in one.numbers.values()
             for name in number.fitted
+        )
+
+    @property
+    def chosen_for(self) -> frozenset[str]:
+        """Findings that a number of a machine was chosen to make come out."""
+        return frozenset(
+            name
+            for one in self.machine
+            for number in one.numbers.values()
+            for name in number.chosen_for
         )
 
     def link_of(self, place: Place, levels: Mapping[str, Level] | None = None) -> str | None:

@@ -35,7 +35,11 @@ def judgement_as_data(one: Judgement) -> dict[str, Any]:
         "means_only": one.is_means_only,
         "fitted": None
         if one.fitted is None
-        else {"conditions": one.fitted[1], "fitted": one.fitted[0]},
+        else {
+            "conditions": one.fitted[1],
+            "fitted": one.fitted[0],
+            "is_chosen_for": one.is_chosen_for,
+        },
         "reasons": list(one.reasons),
         "further": None
         if further is None

@@ -103,14 +103,18 @@ def _digits(finding: Finding, published: Published) -> dict[float, float]:
 
 
 def _with_fitted(verdicts: Verdicts, evidence: RunEvidence) -> Verdicts:
-    """The same, each judgement with how many of its conditions were fitted."""
+    """The same, each judgement with how many of its conditions were fitted, and whether a number
+    was chosen to make it come out."""
     from lanlab.analysis.simulated_run import fitted_conditions
 
     fitted = fitted_conditions(evidence, published_numbers(evidence.run))
+    simulation = evidence.study.simulation
+    chosen_for = frozenset() if simulation is None else simulation.chosen_for
     found = []
     for one in verdicts.judgements:
         own = {name for c in one.comparisons for name in c.comparison.conditions}
-        found.append(replace(one, fitted=(len(own & fitted), len(own))) if own else one)
+        known = replace(one, fitted=(len(own & fitted), len(own))) if own else one
+        found.append(replace(known, is_chosen_for=one.finding.id in chosen_for))
     return replace(verdicts, judgements=tuple(found), is_simulated=True)
 
 

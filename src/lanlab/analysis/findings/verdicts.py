@@ -75,6 +75,8 @@ class Judgement:
     #: Number of conditions of a simulated run at which machines were fitted to what is printed of
     #: them, and of all conditions that it rests on; `None` of all else.
     fitted: tuple[int, int] | None = None
+    #: Whether a number of the simulated machines was chosen to make this finding come out.
+    is_chosen_for: bool = False
 
     @property
     def is_means_only(self) -> bool:
