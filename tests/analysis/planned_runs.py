@@ -102,6 +102,10 @@ def modelled(workload: str, parameters: Mapping[str, Level], link_rate_bps: int 
         dataset = str(parameters["dataset"])
         octets, _ = contents(dataset)
         return copied(dataset, 8 * octets / tcp_limit_bps(link_rate_bps or 1e12, 4))
+    if workload == "stations":
+        stations = int(parameters["stations"])
+        # Rises to 6 stations and falls again.
+        return {"goodput_bps": 1e5 * stations / (1 + (stations / 6) ** 2), "response_mean_ns": 1e6}
     size, ip_version = int(parameters["message_size_bytes"]), int(parameters["ip_version"])
     if workload == "echo":
         return {"rtt_mean_ns": 30_000.0 + size}

@@ -44,6 +44,8 @@ class SimulatedCell:
     name: str = ""
     #: Whether it stands for the greatest over all loads, see `lanlab.analysis.peaks`.
     is_peak: bool = False
+    #: Factors of which the run's scale leaves levels out.
+    thinned: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ def read_off(
     own = [cell for cell in cells if _has(cell, wanted)]
     if value.statistic in ("ratio", "gain", "deficit"):
         return _ratio(value, published, simulation, own)
-    if not own:
+    if not own or not _has_extremes(own):
         return None
     if value.statistic == "share_of_link":
         shares = [(cell.mean / cell.limit, cell) for cell in own if cell.limit]
@@ -265,6 +267,15 @@ def read_off(
     if len(own) == 1:
         how = "mean"
     return _accuracy(value, simulation, cell.mean, how, [cell])
+
+
+def _has_extremes(cells: Sequence[SimulatedCell]) -> bool:
+    """Whether the greatest or least of these cells is that of the study: not where the scale
+    leaves out levels of what varies between them."""
+    return any(one.is_peak for one in cells) or not any(
+        len({one.levels.get(factor) for one in cells}) > 1
+        for factor in frozenset().union(*(one.thinned for one in cells))
+    )
 
 
 def _greatest(cells: Sequence[SimulatedCell]) -> SimulatedCell:
@@ -312,7 +323,10 @@ def _ratio(
             for level in levels
             if (at := [cell for cell in alike if _has(cell, {printed.factor: level})])
         ]
-        if len(best) != len(levels):
+        if len(best) != len(levels) or not all(
+            _has_extremes([cell for cell in alike if _has(cell, {printed.factor: level})])
+            for level in levels
+        ):
             return None
         sides.append(sum(cell.mean for cell in best) / len(best))
         used += best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from lanlab.analysis.findings.evidence import Cell
 from lanlab.analysis.findings.run_evidence import RunEvidence
@@ -13,7 +14,7 @@ from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, fitte
 from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import Wire, wire_at
 from lanlab.store import RunRecord, TrialRecord
-from lanlab.studies import Published
+from lanlab.studies import Published, at_scale
 
 
 def run_accuracies(
@@ -43,13 +44,30 @@ def simulated_cells(
     metrics = dict.fromkeys(value.metric for value in published.value)
     moved_bytes = {cell.name: cell for cell in evidence.cells("copied_bytes")}
     others = {name for name, cell in moved_bytes.items() if _is_of_another_amount(cell, published)}
+    thinned = _thinned(evidence)
     return {
         metric: [
-            simulated_cell(metric, cell, wire_at(evidence.run, cell.levels, evidence.study))
+            replace(
+                simulated_cell(metric, cell, wire_at(evidence.run, cell.levels, evidence.study)),
+                thinned=thinned.get(cell.group.partition(" ")[0], frozenset()),
+            )
             for cell in evidence.cells(metric)
             if cell.name not in others
         ]
         for metric in metrics
+    }
+
+
+def _thinned(evidence: RunEvidence) -> dict[str, frozenset[str]]:
+    """By experiment, the factors of which the run's scale leaves levels out."""
+    scaled = at_scale(evidence.study, evidence.run.scale)
+    return {
+        one.experiment.id: frozenset(
+            name
+            for name, levels in one.experiment.factors.items()
+            if set(levels) - set(one.factors.get(name, ()))
+        )
+        for one in scaled
     }
 
 

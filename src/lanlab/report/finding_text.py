@@ -12,6 +12,7 @@ from lanlab.figures.number_text import number, percent, plain
 from lanlab.figures.wording import quantity
 from lanlab.report.finding_names import readable
 from lanlab.studies import Finding, Study
+from lanlab.studies.findings import Equivalent
 
 if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Tally
@@ -75,7 +76,19 @@ def verdict_text(judgement: Judgement) -> str:
         only = " (means only: no test)"
     elif judgement.is_without_spread:
         only = " (no trial differed: no test)"
-    return f"{judgement.verdict}{means}{only}{fitted_text(judgement)}"
+    margin = ""
+    statement = judgement.finding.statement
+    if isinstance(statement, Equivalent) and judgement.verdict == "holds":
+        margin = f" (equal within {margin_text(statement)})"
+    return f"{judgement.verdict}{means}{margin}{only}{fitted_text(judgement)}"
+
+
+def margin_text(statement: Equivalent) -> str:
+    """The margin within which a finding calls two values equal."""
+    if statement.margin_ratio is not None:
+        return f"{plain(100 * statement.margin_ratio)} %"
+    shown = quantity(None, statement.metric or "")
+    return f"{plain(shown.shown(statement.margin or 0.0))} {shown.unit}".rstrip()
 
 
 def fitted_text(judgement: Judgement) -> str:
