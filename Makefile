@@ -50,6 +50,7 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/check_import_circles.py
 	$(BIN)/python tools/plain_words.py
+	$(BIN)/python tools/check_disk_calls.py
 	$(BIN)/python tools/generated_files.py --check
 
 generated: setup ## Make all generated files anew: messages, licences, reference, manual

@@ -13,29 +13,41 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from lanlab.disk import entry, remove_file
+
 #: Those of this process: not every file system refuses a process what it has locked itself.
 _own: set[Path] = set()
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def held(path: Path, content: bytes = b"") -> Iterator[None]:
     """
-    A new empty file, locked until the block ends; it is not removed then.
+    A new file, locked until the block ends; it is not removed then.
 
     Raises:
-        OSError: It is there already, or cannot be made.
+        OSError: It is there already, or cannot be written; then nothing of it is left.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    with entry(path.parent, path.name) as place:
+        file = place.create(0o600)
     _own.add(path)
     try:
+        descriptor = file.fileno()
         # Where there are no locks no process gets one, and nothing is taken for an orphan's.
         with suppress(OSError):
             # Who looks whether it is held has it for a moment.
             _lock(descriptor, waits=True)
+        try:
+            file.write(content)
+            file.flush()
+        except OSError:
+            with suppress(OSError):
+                remove_file(path)
+            raise
         yield
     finally:
         _own.discard(path)
-        os.close(descriptor)
+        with suppress(OSError):
+            file.close()
 
 
 def orphans(folder: Path, pattern: str) -> Iterator[tuple[Path, IO[str]]]:

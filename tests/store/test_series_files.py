@@ -116,9 +116,10 @@ def test_a_file_that_a_killed_commit_left_is_removed_with_the_next_lease(
     assert [line(writer), line(writer)] == ["ready", "written"]
     writer.kill()
     writer.communicate()
-    (folder / "2-readings.parquet.new").write_bytes(b"half")
+    (folder / "2-readings.parquet.new").write_bytes(b"PAR1half")
     (folder / "notes.txt").write_text("mine")
     (folder / "my.parquet").write_text("mine")
+    (folder / "9-my.parquet").write_text("mine")
     assert "1-readings.parquet" in names_in(folder)
 
     with open_store(where) as store:
@@ -128,7 +129,8 @@ def test_a_file_that_a_killed_commit_left_is_removed_with_the_next_lease(
         assert "lanlab run --resume" in str(told.value.hint)
         with store.acquire_run("last"):
             assert names_in(folder) == [
-                *("0-other.parquet", "0-readings.parquet", "my.parquet", "notes.txt")
+                *("0-other.parquet", "0-readings.parquet", "9-my.parquet"),
+                *("my.parquet", "notes.txt"),
             ]
             store.commit_trial(a_trial(1), [readings(rows=7)])
         assert store.series("last", 1)["readings"].rows == 7

@@ -360,12 +360,23 @@ def test_a_killed_creation_does_not_stand_in_the_way(tmp_path: Path) -> None:
     """What a creation left half-made is made again; nobody ever sees it as the store."""
     with open_store(str(tmp_path / "other")) as other:
         other.create_run(a_run())
+        other.delete_run("last")
     (tmp_path / "other").rename(tmp_path / "s.new")
     (tmp_path / "s.lock").touch()
     with open_store(str(tmp_path / "s")) as store:
         store.create_run(a_run())
         assert store.runs() == [a_run()]
     assert list(files(tmp_path)) == ["s"]
+
+
+def test_a_copy_of_a_store_with_runs_is_never_taken_for_an_unfinished_one(tmp_path: Path) -> None:
+    copy = tmp_path / "s.new"
+    with open_store(str(copy)) as other:
+        other.create_run(a_run())
+    before = copy.read_bytes()
+    with open_store(str(tmp_path / "s")) as store, pytest.raises(StoreError, match="in the way"):
+        store.create_run(a_run())
+    assert copy.read_bytes() == before and not (tmp_path / "s").exists()
 
 
 def test_opening_needs_no_sqlite_until_it_is_used() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -186,8 +185,6 @@ def test_a_lost_engine_is_not_asked_and_one_that_is_lost_then_costs_nothing(cach
 
 def test_nothing_is_left_beside_the_file(cache: Path) -> None:
     cache.mkdir()
-    # Of a process with this number that was killed.
-    (cache / f"ways.{os.getpid()}.json").write_text("{")
     keep(Fake(ways(1.0, 2.0, engine="1.0")))
     assert [path.name for path in cache.iterdir()] == ["ways.json"]
 

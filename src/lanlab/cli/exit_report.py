@@ -208,15 +208,16 @@ def _first_line(error: BaseException) -> str:
 
 def _details(error: BaseException) -> str:
     """Write the traceback into a file of its own, for a report of the defect."""
-    import tempfile
     import traceback
+
+    from lanlab.disk import new_temporary_file
 
     again = "run it again with LANLAB_TRACEBACK=1 to see the traceback"
     if os.environ.get("LANLAB_TRACEBACK"):
         return "please report the traceback above"
     try:
-        number, path = tempfile.mkstemp(prefix="lanlab-error-", suffix=".txt")
-        with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file, path = new_temporary_file("lanlab-error-", ".txt")
+        with file:
             file.write("".join(traceback.format_exception(error)))
     except OSError:
         return again

@@ -3,12 +3,11 @@ without, and without advice on standard error."""
 
 from __future__ import annotations
 
-import atexit
 import logging
 import os
-import shutil
-import tempfile
 from pathlib import Path
+
+from lanlab.disk import TemporaryFolder
 
 
 def prepare() -> None:
@@ -17,9 +16,9 @@ def prepare() -> None:
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if os.environ.get("MPLCONFIGDIR") or _is_kept():
         return
-    folder = tempfile.mkdtemp(prefix="lanlab-matplotlib-")
-    os.environ["MPLCONFIGDIR"] = folder
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = TemporaryFolder("lanlab-matplotlib-")
+    folder.remove_at_exit()
+    os.environ["MPLCONFIGDIR"] = str(folder.path)
 
 
 def _is_kept() -> bool:

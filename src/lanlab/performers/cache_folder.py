@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from lanlab.disk import make_folders
 from lanlab.errors import RunError
 
 
@@ -20,7 +21,7 @@ def cache_folder() -> Path:
     place = Path(cache or Path(usual, "lanlab")).absolute()
     hint = "name another place by LANLAB_CACHE"
     try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folders(place, 0o700)
         facts = place.lstat()
     except OSError as error:
         raise RunError(f"{place}: {error.strerror}", hint=hint) from None

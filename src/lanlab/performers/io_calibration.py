@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lanlab.disk import TemporaryFolder, entry
 from lanlab.engine import Engine
 from lanlab.errors import LabError
 from lanlab.performers.cache_folder import cache_folder
@@ -26,6 +27,7 @@ _LASTS_S = 86_400.0
 _MOST_WAYS = 64
 #: An engine reads no longer line, and ours has more in it.
 _MOST_TOLD_BYTES = 60_000
+_KEPT = "ways.json"
 _MOST_FILE_BYTES = 4 * 1024 * 1024
 #: To answer what takes a fraction of a millisecond, when all else is done.
 _ANSWER_S = 1.0
@@ -125,7 +127,7 @@ def _is_sure(ways: Mapping[str, Any]) -> bool:
 def _read() -> _Kept:
     """What is kept and not too old; nothing if there is no file of ours."""
     try:
-        with (cache_folder() / "ways.json").open("rb") as file:
+        with entry(cache_folder(), _KEPT) as place, place.open() as file:
             kept = json.loads(file.read(_MOST_FILE_BYTES))
         return {
             str(key): fresh
@@ -143,12 +145,11 @@ def _is_fresh(kept_at_s: float) -> bool:
 
 def _write(kept: _Kept) -> None:
     folder = cache_folder()
-    part = folder / f"ways.{os.getpid()}.json"
-    # A file of a process that had this number before, and was killed here.
-    part.unlink(missing_ok=True)
-    try:
-        with part.open("x") as file:
-            json.dump(kept, file)
-        part.replace(folder / "ways.json")
-    finally:
-        part.unlink(missing_ok=True)
+    with entry(folder, _KEPT) as place, TemporaryFolder(".ways-", folder) as made:
+        facts = place.facts()
+        if facts is not None and not stat.S_ISREG(facts.st_mode):
+            return
+        with entry(made, _KEPT) as part:
+            with part.create() as file:
+                file.write(json.dumps(kept).encode())
+            place.take(part.name, part.directory)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanlab import lock_files, server_leftovers
+from lanlab.disk import make_folders, remove_file
 from lanlab.errors import EngineError, LabError, RunError, UsageError
 from lanlab.performers.cache_folder import cache_folder
 
@@ -50,13 +51,9 @@ def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], Non
     is_emptied: list[bool] = []
     with contextlib.ExitStack() as stack:
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            stack.enter_context(lock_files.held(path))
-            path.write_text(text)
+            make_folders(path.parent, 0o700)
+            stack.enter_context(lock_files.held(path, text.encode()))
         except OSError as error:
-            stack.close()
-            with contextlib.suppress(OSError):
-                path.unlink()
             raise RunError(
                 f"{path}: {error.strerror}", hint="name a place by LANLAB_CACHE"
             ) from None
@@ -66,7 +63,12 @@ def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], Non
             stack.close()
             # Also after a trial that failed.
             if is_emptied:
-                path.unlink(missing_ok=True)
+                _remove(path)
+
+
+def _remove(note: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        remove_file(note)
 
 
 def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
@@ -180,7 +182,7 @@ def empty_left(
             what |= ask({"type": kind, "spec": with_password})
             left = what.get("left")
             if left is None or left["refusal"] is None:
-                path.unlink(missing_ok=True)
+                _remove(path)
                 server_leftovers.forget(place)
             else:
                 server_leftovers.note(place, left)

@@ -15,16 +15,17 @@ import hashlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from lanlab.disk import TemporaryFolder, entry, if_there, is_inside, make_folders
 from lanlab.errors import StoreError, UsageError
-from lanlab.report.inside_folder import entry, if_there, is_inside
 
 LIST_NAME = "lanlab-files.sha256"
 #: Lists single files, which no report that is written into their folder removes.
 _EXPORTS_NAME = ".lanlab-exports.sha256"
+#: Of folders for files that are not complete yet.
+_PREFIX = ".lanlab-"
 _LIST_HEAD = (
     "# Files that lanlab wrote here. It replaces these while they are unchanged, and no others."
 )
@@ -76,14 +77,14 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
         _refuse(files, folder, before)
     try:
         is_new = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         try:
-            with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=folder) as made:
-                _write_and_move(files, folder, Path(made), before)
+            with TemporaryFolder(_PREFIX, folder) as made:
+                _write_and_move(files, folder, made, before)
         except BaseException:
             if is_new:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+                with contextlib.suppress(OSError), entry(folder.parent, folder.name) as place:
+                    place.remove_empty_folder()
             raise
     except OSError as error:
         raise _unwritten(folder, error) from error
@@ -106,9 +107,9 @@ def write_page(text: str, path: Path) -> None:
     content = text.encode()
     content += f"<!-- lanlab sha256:{_digest(content)} -->\n".encode()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=path.parent) as made:
-            _put(_written(content, Path(made) / "page"), path.parent, path.name)
+        make_folders(path.parent)
+        with TemporaryFolder(_PREFIX, path.parent) as made:
+            _put(_written(content, made / "page"), path.parent, path.name)
     except OSError as error:
         raise _unwritten(path, error) from error
 
@@ -122,9 +123,12 @@ def check_file(path: Path) -> None:
         StoreError: It cannot be read.
     """
     with _reading(path):
-        if not os.path.lexists(path):
+        listing = path.parent / _EXPORTS_NAME
+        if os.path.lexists(listing) and not _is_list(listing):
+            path, why = listing, "lanlab did not write it"
+        elif not os.path.lexists(path):
             return
-        if not _is(path, stat.S_ISREG):
+        elif not _is(path, stat.S_ISREG):
             why = "is not a regular file"
         elif _is_own(path.parent, path.name, _listed(path.parent, _EXPORTS_NAME)):
             return
@@ -147,17 +151,17 @@ def write_file(text: str, path: Path) -> None:
     check_file(path)
     content, folder = text.encode(), path.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         before = dict(_listed(folder, _EXPORTS_NAME))
         new = frozenset({_digest(content)})
         both = {**before, path.name: before.get(path.name, frozenset()) | new | {_EMPTY}}
-        with tempfile.TemporaryDirectory(prefix=".lanlab-", dir=folder) as made:
-            written = _written(content, Path(made) / "file")
+        with TemporaryFolder(_PREFIX, folder) as made:
+            written = _written(content, made / "file")
             # Whenever this ends, what lies there is listed as what it was or as what it was to be.
-            _put(_written(_list_of(both), Path(made) / "between"), folder, _EXPORTS_NAME)
+            _put(_written(_list_of(both), made / "between"), folder, _EXPORTS_NAME)
             _put(written, folder, path.name)
             after = _list_of({**before, path.name: new})
-            _put(_written(after, Path(made) / "after"), folder, _EXPORTS_NAME)
+            _put(_written(after, made / "after"), folder, _EXPORTS_NAME)
     except OSError as error:
         raise _unwritten(path, error) from error
 
@@ -194,11 +198,11 @@ def _remove(folder: Path, name: str, listed: _Listed) -> None:
     parent, _, _ = name.rpartition("/")
     if parent:
         with contextlib.suppress(OSError), entry(folder, parent) as place:
-            os.rmdir(place.name, dir_fd=place.directory)
+            place.remove_empty_folder()
 
 
 def _written(content: bytes, path: Path) -> Path:
-    with path.open("wb") as file:
+    with entry(path.parent, path.name) as place, place.create() as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -9,12 +9,14 @@ the same two properties.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
 import time
 from pathlib import Path
 
+from lanlab.disk import is_the_file_at, remove_file
 from lanlab.errors import StoreError
 from lanlab.store.base import Lease, is_executed
 
@@ -64,22 +66,16 @@ class FileLease(Lease):
         descriptor, self._descriptor = self._descriptor, None
         # Removed while still locked: a process that locks the removed file sees below that it is
         # gone.
-        if sys.platform != "win32":
-            self.path.unlink(missing_ok=True)
+        if sys.platform != "win32" and is_the_file_at(descriptor, self.path):
+            with contextlib.suppress(FileNotFoundError):
+                remove_file(self.path)
         os.close(descriptor)
 
 
 def _is_ours(descriptor: int) -> bool:
-    """Whether it is a regular file with nothing in it, as all of ours are."""
+    """Whether it is a regular file with nothing in it and one name, as all of ours are."""
     facts = os.fstat(descriptor)
-    return stat.S_ISREG(facts.st_mode) and facts.st_size == 0
-
-
-def _is_the_file_at(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_size == 0 and facts.st_nlink <= 1
 
 
 def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLease:
@@ -109,7 +105,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
                     f"{path}: is in the way of the lock file of {what}, and lanlab did not make it",
                     hint="move it away, or name another store",
                 )
-            locked = _try_lock(descriptor) and _is_the_file_at(descriptor, path)
+            locked = _try_lock(descriptor) and is_the_file_at(descriptor, path)
         finally:
             if not locked:
                 os.close(descriptor)

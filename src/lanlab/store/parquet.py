@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from lanlab import __version__
 from lanlab.errors import StoreError
-from lanlab.store.plain_parquet import plain_file
+from lanlab.store.plain_parquet import MAGIC, plain_file
 from lanlab.store.series import BLOCK_ROWS, AnySeries, Series, SeriesEntry, ShortSeries, Words
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 #: Bytes that are read or sent at once.
 CHUNK_BYTES = 2**20
+#: After a footer: its length and the magic.
+_END_BYTES = 8
+_MOST_FOOTER_BYTES = 2**20
 
 
 class _Counted:
@@ -57,6 +61,20 @@ def load() -> None:
     import pyarrow.parquet
 
     assert numpy and pyarrow
+
+
+def is_of_lanlab(file: IO[bytes], *, is_whole: bool) -> bool:
+    """Whether a file is one that `write` made; an empty one has only its name yet."""
+    head = file.read(len(MAGIC))
+    if not head or (not is_whole and MAGIC.startswith(head)):
+        return True
+    size_bytes = file.seek(0, os.SEEK_END)
+    if head != MAGIC or size_bytes < _END_BYTES:
+        return False
+    file.seek(size_bytes - _END_BYTES)
+    length = int.from_bytes(file.read(4), "little")
+    file.seek(max(0, size_bytes - _END_BYTES - length))
+    return b"lanlab.series" in file.read(min(length, _MOST_FOOTER_BYTES))
 
 
 def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> SeriesEntry:

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_MAGIC = b"PAR1"
+MAGIC = b"PAR1"
 #: Types in the compact protocol.
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 #: `Type`, `FieldRepetitionType`, `Encoding`, `CompressionCodec` and `PageType`.
@@ -35,7 +35,7 @@ def plain_file(columns: Mapping[str, Column], rows: int, metadata: Mapping[str, 
         columns: By name, numbers of 64 bits with sign; `None` where nothing was measured.
         rows: How many of each.
     """
-    octets, chunks = bytearray(_MAGIC), []
+    octets, chunks = bytearray(MAGIC), []
     for name, values in columns.items():
         chunk = _page(values, rows)
         sizes = {6: _Long(len(chunk)), 7: _Long(len(chunk)), 9: _Long(len(octets))}
@@ -51,12 +51,12 @@ def plain_file(columns: Mapping[str, Column], rows: int, metadata: Mapping[str, 
             1: 1,
             2: schema,
             3: _Long(rows),
-            4: [{1: chunks, 2: _Long(len(octets) - len(_MAGIC)), 3: _Long(rows)}],
+            4: [{1: chunks, 2: _Long(len(octets) - len(MAGIC)), 3: _Long(rows)}],
             5: [{1: key, 2: value} for key, value in metadata.items()],
             6: "lanlab",
         }
     )
-    return bytes(octets) + footer + struct.pack("<I", len(footer)) + _MAGIC
+    return bytes(octets) + footer + struct.pack("<I", len(footer)) + MAGIC
 
 
 def _page(values: Column, rows: int) -> bytes:

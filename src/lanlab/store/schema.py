@@ -14,6 +14,7 @@ import struct
 from collections.abc import Mapping
 from pathlib import Path
 
+from lanlab.disk import entry
 from lanlab.errors import StoreError
 from lanlab.user_files import READ_FLAGS, special
 
@@ -214,3 +215,44 @@ def check_header(path: Path) -> bool:
         )
     refuse_newer(version, path)
     return True
+
+
+#: How SQLite's files next to a store begin (https://www.sqlite.org/fileformat2.html, sections 3 and
+#: 4; https://www.sqlite.org/walformat.html, section 2). The log's index is of this machine.
+_LOGS = {
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-shm": (struct.pack("=I", 3_007_000), bytes(4)),
+    "-journal": (bytes.fromhex("d9d505f920a163d7"), bytes(8)),
+}
+
+
+def refuse_foreign_logs(store: Path) -> None:
+    """
+    Refuse what SQLite would write to, or remove, next to a store, and did not make.
+
+    Raises:
+        StoreError: A link, FIFO or device is there, or a file of another program's.
+    """
+    for suffix, beginnings in _LOGS.items():
+        path = store.with_name(store.name + suffix)
+        try:
+            with entry(path.parent, path.name) as place:
+                facts = place.facts()
+                # SQLite itself refuses a folder.
+                if facts is None or stat.S_ISDIR(facts.st_mode):
+                    continue
+                if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
+                    with place.open() as file:
+                        found = file.read(len(beginnings[0]))
+                    if not found or found in beginnings:
+                        continue
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise StoreError(
+                f"{path}: cannot be read: {error.strerror}", hint="check the file's owner and mode"
+            ) from None
+        raise StoreError(
+            f"{path}: is in the way of the store's log, and SQLite did not make it",
+            hint="move it away, or name another file with --store",
+        )

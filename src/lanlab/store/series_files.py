@@ -12,28 +12,21 @@ import contextlib
 import errno
 import os
 import re
+import stat
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
 
+from lanlab.disk import Entry, entries, entry, sync_directory
 from lanlab.errors import StoreError
 from lanlab.store import parquet
 from lanlab.store.place import refuse_network_share
 from lanlab.store.series import AnySeries, SeriesEntry
 
 #: Names that are given here; other files there are left alone.
-_OURS = re.compile(r"\d+-[a-z0-9-]+\.parquet(\.new)?")
-
-
-def sync_directory(directory: Path) -> None:
-    """Put the names in it on disk too; on Windows there is no such call and no need."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+_UNFINISHED = ".new"
+_OURS = re.compile(rf"\d+-[a-z0-9-]+\.parquet({re.escape(_UNFINISHED)})?")
 
 
 class SeriesFiles:
@@ -41,6 +34,7 @@ class SeriesFiles:
 
     def __init__(self, store: Path) -> None:
         self.directory = store.with_name(store.name + ".series")
+        self._root = store.parent
 
     def path(self, run_id: str, number: int, name: str) -> Path:
         """Where a series lies, or would lie."""
@@ -56,27 +50,32 @@ class SeriesFiles:
         """
         path = self.path(run_id, number, series.name)
         try:
-            self._make(path.parent)
-            return _write(series, path, {"run": run_id, "trial": str(number)})
+            if not path.parent.is_dir():
+                refuse_network_share(path.parent)
+            about = {"run": run_id, "trial": str(number)}
+            with self._entry(path, makes_folders=True) as place, self._new(path) as unfinished:
+                return _write(series, place, unfinished, path.parent, about)
         except FileExistsError:
             raise
         except OSError as error:
             raise _explain(error, path) from error
 
-    def _make(self, folder: Path) -> None:
-        if folder.is_dir():
-            return
-        refuse_network_share(folder)
-        # Not with parents: where the store's own directory is gone, none is made in its place.
-        for each in (self.directory, folder):
-            each.mkdir(exist_ok=True)
-            sync_directory(each.parent)
+    def _entry(self, path: Path, *, makes_folders: bool = False) -> AbstractContextManager[Entry]:
+        """A file of a series; its folders are no links, and that of the store is there already."""
+        below = path.relative_to(self._root).as_posix()
+        return entry(self._root, below, makes_folders=makes_folders, when_made=sync_directory)
+
+    def _new(self, path: Path) -> AbstractContextManager[Entry]:
+        return self._entry(path.with_name(path.name + _UNFINISHED))
 
     def remove(self, run_id: str, number: int, names: Sequence[str]) -> None:
         """Take back what was written; what cannot be removed is left to `tidy`."""
         for name in names:
-            with contextlib.suppress(OSError):
-                self.path(run_id, number, name).unlink()
+            with (
+                contextlib.suppress(OSError),
+                self._entry(self.path(run_id, number, name)) as place,
+            ):
+                place.remove()
 
     @contextlib.contextmanager
     def open(self, run_id: str, number: int, name: str) -> Iterator[IO[bytes]]:
@@ -88,7 +87,7 @@ class SeriesFiles:
         """
         path = self.path(run_id, number, name)
         try:
-            with path.open("rb") as file:
+            with self._entry(path) as place, place.open() as file:
                 yield file
         except FileNotFoundError:
             raise StoreError(
@@ -113,45 +112,54 @@ class SeriesFiles:
             StoreError: The directory cannot be read or written.
         """
         kept = {f"{number}-{name}.parquet" for number, name in referred}
-        folder = self.directory / run_id
         try:
-            for path in folder.iterdir():
-                if _OURS.fullmatch(path.name) and path.name not in kept:
-                    path.unlink()
+            with entries(self._root, f"{self.directory.name}/{run_id}") as found:
+                for name, place in found.items():
+                    if _OURS.fullmatch(name) and name not in kept and _is_ours(place, name):
+                        place.remove()
         except FileNotFoundError:
             return
         except OSError as error:
-            raise _explain(error, folder) from error
+            raise _explain(error, self.directory / run_id) from error
 
     def remove_empty_folders(self, run_id: str) -> None:
         """Remove the folder of a run, and that of all runs; what has something in it stays."""
         for folder in (self.directory / run_id, self.directory):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            with contextlib.suppress(OSError), self._entry(folder) as place:
+                place.remove_empty_folder()
 
 
-def _write(series: AnySeries, path: Path, about: dict[str, str]) -> SeriesEntry:
-    unfinished = path.with_name(path.name + ".new")
-    claimed = finished = False
+def _is_ours(place: Entry, name: str) -> bool:
+    """Whether lanlab wrote a file, or began to."""
+    facts = place.facts()
+    if facts is None or not stat.S_ISREG(facts.st_mode):
+        return False
+    with place.open() as file:
+        return parquet.is_of_lanlab(file, is_whole=not name.endswith(_UNFINISHED))
+
+
+def _write(
+    series: AnySeries, place: Entry, unfinished: Entry, folder: Path, about: dict[str, str]
+) -> SeriesEntry:
+    if unfinished.facts() is not None:
+        if not _is_ours(unfinished, _UNFINISHED):
+            raise OSError(errno.ELOOP, "lanlab did not make it", f"{unfinished.name}")
+        # Left by a lanlab that was ended.
+        unfinished.remove()
+    is_named = False
     try:
-        with unfinished.open("wb") as file:
-            entry = parquet.write(series, file, about)
+        with unfinished.create() as file:
+            found = parquet.write(series, file, about)
             file.flush()
             os.fsync(file.fileno())
-        # The name is claimed first, as putting a file in place would replace another unseen.
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-        claimed = True
-        unfinished.replace(path)
-        sync_directory(path.parent)
-        finished = True
-        return entry
-    finally:
-        if not finished:
-            with contextlib.suppress(OSError):
-                unfinished.unlink(missing_ok=True)
-            if claimed:
-                with contextlib.suppress(OSError):
-                    path.unlink(missing_ok=True)
+        place.take_free(unfinished)
+        is_named = True
+        sync_directory(folder)
+        return found
+    except BaseException:
+        with contextlib.suppress(OSError):
+            (place if is_named else unfinished).remove()
+        raise
 
 
 def _explain(error: OSError, path: Path) -> StoreError:
@@ -160,6 +168,9 @@ def _explain(error: OSError, path: Path) -> StoreError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         cause = "the disk is full"
         hint = "make room on it; what was committed before is safe, and the run can be resumed"
+    elif error.errno in (errno.ELOOP, errno.ENOTDIR):
+        cause = f"a link or a file of somebody else's is in the way: {cause}"
+        hint = "move it away: lanlab follows no link there and replaces no file it did not make"
     elif error.errno == errno.ENOENT:
         cause = "cannot be written: its directory is gone"
         hint = "look where the store's directory went; what it had can be resumed from there"

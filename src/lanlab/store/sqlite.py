@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from lanlab.disk import entry, make_folders, sync_directory
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 from lanlab.store import lease
@@ -37,10 +38,11 @@ from lanlab.store.schema import (
     MIGRATIONS,
     SCHEMA_VERSION,
     check_header,
+    refuse_foreign_logs,
     refuse_newer,
 )
 from lanlab.store.series import AnySeries, SeriesEntry
-from lanlab.store.series_files import SeriesFiles, sync_directory
+from lanlab.store.series_files import SeriesFiles
 from lanlab.store.shape import MOST_VALUE_BYTES, refuse_other_objects
 from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
 
@@ -112,6 +114,7 @@ class SqliteDatabase(Database):
 
     def _connect(self, options: str) -> sqlite3.Connection:
         """Connect to the file that is there; raises `sqlite3.Error` if it cannot be used."""
+        refuse_foreign_logs(self.path)
         connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?{options}",
             uri=True,
@@ -173,7 +176,7 @@ class SqliteDatabase(Database):
     def _create(self) -> None:
         """Make the file complete under another name first, so that no half of one is ever seen."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(self.path.parent)
         except OSError as error:
             raise StoreError(
                 f"{self.path.parent}: cannot make the store's directory: {error.strerror}",
@@ -183,48 +186,53 @@ class SqliteDatabase(Database):
             if check_header(self.path):
                 return
             unfinished = self._beside(".new")
-            # One that is there was left by a lanlab that was ended, or is refused as a store is.
-            if unfinished.is_symlink():
-                raise StoreError(
-                    f"{unfinished}: is in the way of a new store",
-                    hint="move it away, or name another file with --store",
-                )
-            check_header(unfinished)
-            unfinished.unlink(missing_ok=True)
-            os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-            try:
-                with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
-                    # Under this name no store is read, and an unfinished one is removed.
-                    made.execute("PRAGMA synchronous = OFF")
-                    made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                    _migrate(made)
-                    # The last change takes all before it to the disk.
-                    made.execute("PRAGMA synchronous = FULL")
-                    made.execute("PRAGMA fullfsync = ON")
-                    (mode,) = made.execute("PRAGMA journal_mode = WAL").fetchone()
-                if mode != "wal":
-                    raise StoreError(
-                        f"{self.path}: SQLite cannot keep a write-ahead log there",
-                        hint="name a file on a local disk with --store or LANLAB_STORE",
-                    )
-                self._name(unfinished)
-                sync_directory(self.path.parent)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            for path in (self.path, unfinished):
+                refuse_foreign_logs(path)
+            with entry(self.path.parent, unfinished.name) as place:
+                # One that is there was left by a lanlab that was ended, or is refused.
+                if place.facts() is not None:
+                    if unfinished.is_symlink() or (check_header(unfinished) and _runs(unfinished)):
+                        raise _in_the_way_of_a_store(unfinished)
+                    place.remove()
+                place.create().close()
+                try:
+                    self._fill(unfinished)
+                    self._name(unfinished)
+                    sync_directory(self.path.parent)
+                finally:
+                    with contextlib.suppress(OSError):
+                        place.remove()
+
+    def _fill(self, unfinished: Path) -> None:
+        with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
+            # Under this name no store is read, and an unfinished one is removed.
+            made.execute("PRAGMA synchronous = OFF")
+            made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            _migrate(made)
+            # The last change takes all before it to the disk.
+            made.execute("PRAGMA synchronous = FULL")
+            made.execute("PRAGMA fullfsync = ON")
+            (mode,) = made.execute("PRAGMA journal_mode = WAL").fetchone()
+        if mode != "wal":
+            raise StoreError(
+                f"{self.path}: SQLite cannot keep a write-ahead log there",
+                hint="name a file on a local disk with --store or LANLAB_STORE",
+            )
 
     def _name(self, unfinished: Path) -> None:
         """Put the new file in its place, which is free, or an empty file whose mode it takes on."""
-        try:
-            # At once, and never in the place of what has come there meanwhile.
-            os.link(unfinished, self.path)
-        except FileExistsError:
-            check_header(self.path)
-            unfinished.chmod(stat.S_IMODE(self.path.stat().st_mode))
-            unfinished.replace(self.path)
-        except OSError:
-            # A file system without hard links.
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-            unfinished.replace(self.path)
+        with entry(self.path.parent, self.path.name) as place:
+            try:
+                # At once, and never in the place of what has come there meanwhile.
+                place.link(unfinished)
+            except FileExistsError:
+                check_header(self.path)
+                unfinished.chmod(stat.S_IMODE(self.path.stat().st_mode))
+                place.take(unfinished)
+            except OSError:
+                # A file system without hard links.
+                place.create().close()
+                place.take(unfinished)
 
     def _beside(self, suffix: str) -> Path:
         return self.path.with_name(self.path.name + suffix)
@@ -322,7 +330,8 @@ class SqliteDatabase(Database):
         except StoreError as error:
             raise StoreError(
                 f"run `{run_id}` is deleted, but not its series: {error.message}",
-                hint=f"remove the folder {self._files.directory / run_id}",
+                hint=f"look at {self._files.directory / run_id}: what lanlab wrote there is no "
+                "longer needed",
             ) from error
         self._files.remove_empty_folders(run_id)
 
@@ -372,6 +381,23 @@ class SqliteDatabase(Database):
     def series_place(self, run_id: str, number: int, name: str) -> str:
         """See `Database.series_place`."""
         return str(self._files.path(run_id, number, name))
+
+
+def _runs(unfinished: Path) -> bool:
+    """Whether a file has runs in it: a user's copy of a store, and none that was never finished."""
+    try:
+        address = f"{unfinished.absolute().as_uri()}?{_UNCHANGING}"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM run").fetchone() is not None
+    except sqlite3.Error:
+        return False
+
+
+def _in_the_way_of_a_store(path: Path) -> StoreError:
+    return StoreError(
+        f"{path}: is in the way of a new store",
+        hint="move it away, or name another file with --store",
+    )
 
 
 def _may_be_committed(error: BaseException) -> bool:

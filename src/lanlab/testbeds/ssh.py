@@ -12,7 +12,6 @@ import ipaddress
 import os
 import platform
 import re
-import shutil
 import socket
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from lanlab.addresses import (
     socket_address,
     zone_of,
 )
+from lanlab.disk import TemporaryFolder, remove_left_folder
 from lanlab.engine import Engine, engine_path
 from lanlab.engine.command import EngineCommand
 from lanlab.engine.travelling import machine_name, travelling_engine
@@ -165,7 +165,7 @@ class SshTestbed:
                 return (
                     None
                     if destination.ssh is None
-                    else _Remote(destination, self._folder, keep=keep)
+                    else _Remote(destination, self._folder.path, keep=keep)
                 )
             except LabError as error:
                 return error
@@ -219,7 +219,7 @@ class SshTestbed:
             one.connection.begin_close()
         for one in remotes:
             one.connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
     def __enter__(self) -> Self:
         return self
@@ -240,7 +240,7 @@ def _wanted(found: list[Destination], hosts: int, link: str, name: str) -> list[
     return found[:hosts]
 
 
-def _make_folder() -> Path:
+def _make_folder() -> TemporaryFolder:
     """A private directory; those of processes that are gone are removed."""
     base = tempfile.gettempdir()
     if not _PLAIN_FOLDER.fullmatch(base):
@@ -248,9 +248,9 @@ def _make_folder() -> Path:
     for left in Path(base).glob(f"{_FOLDER}*"):
         found = _FOLDER_PID.match(left.name)
         with contextlib.suppress(OSError):
-            if found and left.stat().st_uid == os.geteuid() and not _is_alive(int(found[1])):
-                shutil.rmtree(left, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-", dir=base))
+            if found and not _is_alive(int(found[1])):
+                remove_left_folder(left)
+    return TemporaryFolder(f"{_FOLDER}{os.getpid()}-", Path(base))
 
 
 def _is_alive(pid: int) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import html
 import os
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+
+from lanlab.disk import TemporaryFolder, entry
 
 #: A run on this machine goes first.
 _NICENESS = 10
@@ -35,14 +35,15 @@ def opened_in_browser(url: str | None) -> Iterator[None]:
         return
     import webbrowser
 
-    with tempfile.TemporaryDirectory(prefix="lanlab-web-") as folder:
-        file = Path(folder) / "open.html"
+    with TemporaryFolder("lanlab-web-") as folder:
+        file = folder / "open.html"
         escaped = html.escape(url, quote=True)
-        file.write_text(
+        text = (
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>lanlab</title>'
             f'<meta http-equiv="refresh" content="0; url={escaped}">'
-            f'<p><a href="{escaped}">Open the page</a></p>',
-            encoding="utf-8",
+            f'<p><a href="{escaped}">Open the page</a></p>'
         )
+        with entry(folder, file.name) as place, place.create(0o600) as opened:
+            opened.write(text.encode())
         webbrowser.open(file.as_uri())
         yield

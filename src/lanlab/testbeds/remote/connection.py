@@ -13,11 +13,13 @@ import contextlib
 import os
 import secrets
 import select
+import stat
 import subprocess
 import threading
 import time
 from pathlib import Path
 
+from lanlab.disk import remove_file
 from lanlab.engine.command import SSH_FAILURE
 from lanlab.errors import LabError, RunError, UsageError
 from lanlab.pipes import Stalled, Tail, flood, write_within
@@ -292,7 +294,7 @@ class Connection:
             self._holder.stdout.close()
         self._errors.join()
         with contextlib.suppress(OSError):
-            self._socket.unlink()
+            remove_file(self._socket, stat.S_ISSOCK)
 
 
 class Heartbeat:

@@ -19,6 +19,7 @@ from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 
+from lanlab.disk import TemporaryFolder, entry, make_folders
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.frozen import dataclass
 from lanlab.pipes import run_briefly
@@ -65,17 +66,15 @@ class Place:
     def write(self, name: str, text: str, mode: int = 0o600) -> Path:
         """Write a file below `private`, for the server's user only."""
         path = self.private / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
+        with entry(self.private, name, makes_folders=True) as place, place.create(mode) as file:
+            file.write(text.encode())
         self.give(path)
         return path
 
     def folder(self, name: str) -> Path:
         """Make a folder below `private`, for the server's user only."""
         path = self.private / name
-        path.mkdir(mode=0o700, parents=True)
+        make_folders(path, 0o700)
         self.give(path)
         return path
 
@@ -167,7 +166,7 @@ class Server(ABC):
         """Why it cannot serve that directory, as a sentence; `None` if it can."""
         return None
 
-    def further_folders(self, root: Path, private: Path) -> list[Path]:
+    def further_folders(self, root: Path, private: Path) -> list[TemporaryFolder]:
         """Folders outside `private` that it takes while it runs, made here."""
         return []
 

@@ -9,9 +9,9 @@ would be measured, too.
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
+from lanlab.disk import TemporaryFolder
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.base import Launch, Place, Server
@@ -79,7 +79,7 @@ class Nginx(Server):
             hint=self.how_to_get,
         )
 
-    def further_folders(self, root: Path, private: Path) -> list[Path]:
+    def further_folders(self, root: Path, private: Path) -> list[TemporaryFolder]:
         """Where uploads wait for their end: in the file system that they go to, else each would be
         copied once more."""
         if private.stat().st_dev == root.stat().st_dev:
@@ -91,7 +91,7 @@ class Nginx(Server):
                 f"and cannot make one in `{parent}`",
                 hint=f"serve a directory below `{root}`",
             )
-        return [Path(tempfile.mkdtemp(prefix=".lanlab-uploads-", dir=parent))]
+        return [TemporaryFolder(".lanlab-uploads-", parent)]
 
     def launch(self, place: Place) -> Launch:
         """See `Server.launch`."""

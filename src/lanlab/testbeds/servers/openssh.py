@@ -15,6 +15,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from lanlab.disk import remove_file
 from lanlab.errors import UnmetNeed
 from lanlab.testbeds.base import Host
 from lanlab.testbeds.servers.base import Credentials, Launch, Place, Server
@@ -73,7 +74,7 @@ class OpenSsh(Server):
         authorized = place.write("authorized_keys", user.public.read_text())
         secret = user.key.read_text()
         # It is the client's alone.
-        user.key.unlink()
+        remove_file(user.key)
         (port,) = place.ports
         text = _CONFIGURATION.format(
             port=port,

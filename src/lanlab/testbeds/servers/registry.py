@@ -6,13 +6,13 @@ import contextlib
 import dataclasses
 import os
 import re
-import shutil
 import stat
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lanlab.disk import TemporaryFolder
 from lanlab.errors import LabError, RunError, UnknownName, UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 from lanlab.testbeds.base import Host
@@ -173,12 +173,12 @@ class _Start:
     def run(self) -> RunningServer:
         server = self.server
         user, uid, gid = self._user()
-        private = Path(tempfile.mkdtemp(prefix="lanlab-server-", dir=_plain_folder()))
+        private = TemporaryFolder("lanlab-server-", _plain_folder())
         folders = [private]
         keeper: Keeper | None = None
         launch: Launch | None = None
         try:
-            folders += server.further_folders(self.root, private)
+            folders += server.further_folders(self.root, private.path)
             keeper = Keeper(
                 self.host,
                 {
@@ -186,10 +186,10 @@ class _Start:
                     "ports": server.ports,
                     "uid": None if server.needs_root else uid,
                     "gid": gid,
-                    "remove": [str(folder) for folder in folders],
                 },
+                folders,
             )
-            place = self._place(folders, keeper, user)
+            place = self._place([folder.path for folder in folders], keeper, user)
             _hand_over(self.root, uid, gid)
             launch = server.launch(place)
             keeper.start(list(launch.argv), launch.port)
@@ -199,7 +199,7 @@ class _Start:
             if keeper is not None:
                 keeper.close()
             for folder in folders:
-                shutil.rmtree(folder, ignore_errors=True)
+                folder.remove()
             if isinstance(error, RunError):
                 raise RunError(
                     f"{self.host.name}: server `{server.name}` {error.message}{said}",

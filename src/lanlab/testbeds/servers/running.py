@@ -7,12 +7,13 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from lanlab.disk import TemporaryFolder
 from lanlab.errors import RunError
 from lanlab.pipes import Tail, write_within
 from lanlab.testbeds import process_leftovers
@@ -33,13 +34,19 @@ _LAST_WORDS_WITHIN_S = 0.2
 class Keeper:
     """The process on the host that starts the server, and ends it with lanlab; see `keeper.py`."""
 
-    def __init__(self, host: Host, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, host: Host, settings: dict[str, Any], folders: Sequence[TemporaryFolder]
+    ) -> None:
         """
+        Args:
+            folders: Are removed at the end, by the keeper, too.
+
         Raises:
             RunError: It cannot be started there, or refuses; nothing is left then.
         """
         self.host = host
-        self._folders: list[str] = settings["remove"]
+        self._folders = folders
+        settings = {**settings, "remove": [str(folder.path) for folder in folders]}
         #: Every process of the server that was seen, by its id.
         self._known: dict[int, processes.Process] = {}
         self._is_closed = False
@@ -141,7 +148,7 @@ class Keeper:
             assert self._process.stdout is not None
             self._process.stdout.close()
             for folder in self._folders:
-                shutil.rmtree(folder, ignore_errors=True)
+                folder.remove()
         # Nothing, unless the keeper was killed or something is stuck in the kernel.
         left = processes.still_there(list(self._known.values()))
         if stuck := process_leftovers.end(

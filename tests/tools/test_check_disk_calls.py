@@ -1,0 +1,46 @@
+"""Only one module of the product makes, replaces and removes names on disk."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "tools"
+if not (TOOLS / "check_disk_calls.py").is_file():
+    pytest.skip("these are tests of a checkout", allow_module_level=True)
+sys.path.insert(0, str(TOOLS))
+
+from check_disk_calls import ALLOWED, ROOT, main, places  # noqa: E402
+
+
+def test_no_other_module_removes_or_replaces() -> None:
+    assert main() == 0
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "path.unlink(missing_ok=True)",
+        "atexit.register(shutil.rmtree, folder)",
+        "os.replace(a, b)",
+        "new.replace(path)",
+        "os.remove(a)",
+        "from os import remove as gone",
+        "Path('x').mkdir()",
+        "os.removedirs(a)",
+        "path.rename(other)",
+        "path.open('wb')",
+        "open(path, 'a')",
+        "path.write_text('x')",
+        "tempfile.mkdtemp()",
+    ],
+)
+def test_each_way_around_it_is_found(source: str) -> None:
+    assert [line for line, _ in places(source)] == [1]
+
+
+def test_each_exception_still_needs_to_be_one() -> None:
+    for name, reason in ALLOWED.items():
+        assert reason and list(places((ROOT / name).read_text())), name
