@@ -31,6 +31,25 @@ def copied(name: str, link: str, *servers: str) -> RunRecord:
     )
 
 
+@pytest.mark.parametrize("place", ["parameters", "factors"])
+@pytest.mark.parametrize(
+    ("peer", "where"),
+    [
+        ("tcp://printer:9100", ("this machine to printer", "network as it is")),
+        ("iperf3://nas", ("this machine to nas", "network as it is")),
+        ("tcp://127.0.0.1:5001", ("loopback", "unshaped")),
+        ("tcp", ("loopback", "unshaped")),
+    ],
+)
+def test_a_peer_is_where_its_url_names_it(place: str, peer: str, where: tuple[str, str]) -> None:
+    """Runs over a network were recorded as "on loopback (unshaped)"."""
+    run = copied("loopback", "unshaped")
+    (experiment,) = run.study["experiment"]
+    experiment[place]["peer"] = peer if place == "parameters" else [peer]
+
+    assert measured_where(run) == where
+
+
 @pytest.mark.parametrize(
     ("name", "servers", "said"),
     [

@@ -12,6 +12,8 @@ from lanlab.services import NEAREST, schemes
 from lanlab.store import RunRecord
 
 _INTERFACE = "interface:"
+#: Parameters whose URL names a host outside of the testbed.
+_NAMING = ("server", "peer")
 _OWN_NETWORK = "network as it is"
 
 
@@ -39,9 +41,9 @@ def _server_hosts(run: RunRecord) -> Iterator[str]:
     """The hosts of the URLs that a run's study names."""
     experiments: Any = run.study.get("experiment", ())
     for experiment in experiments:
-        named = experiment.get("parameters", {}).get("server")
-        varied = experiment.get("factors", {}).get("server", ())
-        for server in (named, *varied):
+        named = [experiment.get("parameters", {}).get(key) for key in _NAMING]
+        varied = [one for key in _NAMING for one in experiment.get("factors", {}).get(key, ())]
+        for server in (*named, *varied):
             if isinstance(server, str) and "://" in server:
                 # As it was written: a name of NetBIOS has capitals.
                 netloc = urlsplit(server).netloc.rpartition("@")[2]
