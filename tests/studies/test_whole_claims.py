@@ -8,14 +8,14 @@ from lanlab.studies import load_study
 
 #: What a statement must have for its claim to be the paper's whole claim, and what its note says.
 WHOLE = [
-    ("milanovic-srbljic", "f4", ["'min': 0.5"], "none for system calls"),
+    ("milanovic-srbljic", "f4", ["'min': 0.5"], "no numbers for system calls"),
     ("milanovic-srbljic", "f6", ["'received_ratio'", "'min': 4.0"], "no limit"),
     ("milanovic-srbljic", "f11", ["'max': 2.0", "'min': 1.8"], "almost"),
     (
         "milanovic-srbljic",
         "f12",
         ["'for_each': ['transport']", "'486dx2'", "'pentium'"],
-        "UDP and TCP",
+        "for UDP and for TCP",
     ),
     (
         "milanovic-srbljic",
@@ -30,8 +30,8 @@ WHOLE = [
     ("poo-tan", "f28", ["'min': 0.5", "'3com-3server'", "'ibm-pc-network'"], "half"),
     ("schomer-claason", "f9", ["'min': 2.1"], "well over"),
     ("schomer-claason", "f12", ["'no_trend'"], "chosen after the trials were seen"),
-    ("manford-kolahi", "f4", ["'min': -21500000.0", "'min': 20500000.0"], "either way"),
-    ("manford-kolahi", "f7", ["'min': -10800000.0", "'min': 9800000.0"], "whichever is above"),
+    ("manford-kolahi", "f4", ["'min': -21500000.0", "'min': 20500000.0"], "in either direction"),
+    ("manford-kolahi", "f7", ["'min': -10800000.0", "'min': 9800000.0"], "in either direction"),
     ("manford-kolahi", "f13", ["'extreme'", "'at_level': 384"], ""),
     ("brutman-mtcp", "f1", ["'less'"], "our inference"),
 ]
