@@ -134,7 +134,7 @@ is_engine_done() {
     is_done engine "$(engine_inputs)" && [[ -x .venv/bin/lanlab-engine ]]
 }
 
-compiling=
+compiling= compiled=target/setup.log
 trap '[[ -z $compiling ]] || kill "$compiling" 2>/dev/null || true' EXIT
 
 # The compiler works while packages are installed: near its end it keeps one processor busy, and pip
@@ -142,8 +142,28 @@ trap '[[ -z $compiling ]] || kill "$compiling" 2>/dev/null || true' EXIT
 start_engine() {
     is_engine_done && return
     [[ -z ${LANLAB_BUILT_ENGINE:-} ]] || return 0
-    bash tools/wheels.sh --compile >/dev/null 2>&1 &
+    mkdir -p target
+    bash tools/wheels.sh --compile >"$compiled" 2>&1 &
     compiling=$!
+}
+
+# Every 15 s, how many crates are compiled and how long that took. The engine comes last and takes
+# about half of the time.
+show_compiling() {
+    local all began=$SECONDS crates=0
+    all=$(cargo tree --locked --prefix none --edges normal,build --package lanlab-engine 2>/dev/null |
+        sed 's/ (\*)$//' | sort -u | wc -l)
+    say "this takes 5 to 11 minutes on two processors"
+    while kill -0 "$compiling" 2>/dev/null; do
+        sleep 1
+        (((SECONDS - began) % 15 == 0)) || continue
+        crates=$(grep -c '^ *Compiling' "$compiled") || true
+        if ((crates < all)); then
+            say "$crates of $all crates after ${SECONDS} s"
+        else
+            say "optimising the engine, the last step, after ${SECONDS} s"
+        fi
+    done
 }
 
 install_engine() {
@@ -160,6 +180,7 @@ install_engine() {
     else
         say "building the engine with $(rustc --version)"
         # As it is delivered: `make wheels` and `make reproducible` find it built.
+        [[ -z $compiling ]] || show_compiling
         wait "$compiling" || true
         compiling=
         LANLAB_PYTHON=$root/.venv/bin/python bash tools/wheels.sh target/wheels/own crates/engine

@@ -43,7 +43,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target/wheels}
 
 if [[ $1 == --compile ]]; then
     # As maturin does, so that it finds all of it done.
-    exec cargo build --quiet --profile release --locked --manifest-path crates/engine/Cargo.toml \
+    exec cargo build --profile release --locked --manifest-path crates/engine/Cargo.toml \
         --bin lanlab-engine
 fi
 PATH=$(dirname -- "$python"):$PATH "$python" -m pip wheel --quiet --disable-pip-version-check \
