@@ -6,8 +6,10 @@ use std::sync::Arc;
 use lanlab_connections::tls::{provider, sha256_hex};
 use lanlab_files::{Class, Fault, Result, Trust};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
@@ -20,41 +22,30 @@ pub const MOST_FILE_BYTES: u64 = 1 << 24;
 /// What checks a server's certificate.
 pub fn tls_client(trust: &Trust) -> Result<Arc<ClientConfig>> {
     let broken = |error: rustls::Error| Fault::new(Class::Local, format!("TLS: {error}"));
-    let builder = ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
-        .map_err(broken)?;
-    let config = match trust {
-        Trust::Sha256(wanted) => builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Pinned { wanted: wanted.to_lowercase() }))
-            .with_no_client_auth(),
+    let known = match trust {
+        Trust::Sha256(wanted) => Known::Hash(wanted.to_lowercase()),
         Trust::System => {
-            let found = rustls_native_certs::load_native_certs();
-            let mut roots = RootCertStore::empty();
-            roots.add_parsable_certificates(found.certs);
-            if roots.is_empty() {
-                let message = "this system has no certificates of authorities";
-                return Err(Fault::new(Class::Certificate, message).hint(
-                    "install ca-certificates, or name the server's certificate by its hash",
-                ));
-            }
-            builder.with_root_certificates(roots).with_no_client_auth()
+            let found = rustls_native_certs::load_native_certs().certs;
+            Known::certificates(found)?.ok_or_else(|| {
+                Fault::new(Class::Certificate, "this system has no certificates of authorities")
+                    .hint("install ca-certificates, or name the server's certificate by its hash")
+            })?
         }
         Trust::File(path) => {
             let text = user_file::read(Path::new(path), MOST_FILE_BYTES)?;
-            let mut roots = RootCertStore::empty();
-            for certificate in
-                CertificateDer::pem_slice_iter(user_file::without_mark(&text)).flatten()
-            {
-                roots.add(certificate).map_err(broken)?;
-            }
-            if roots.is_empty() {
+            let found = CertificateDer::pem_slice_iter(user_file::without_mark(&text)).flatten();
+            Known::certificates(found.collect())?.ok_or_else(|| {
                 let message = format!("{path}: found no certificate; allowed: PEM");
-                return Err(Fault::new(Class::Certificate, message));
-            }
-            builder.with_root_certificates(roots).with_no_client_auth()
+                Fault::new(Class::Certificate, message)
+            })?
         }
     };
+    let config = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .map_err(broken)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(known))
+        .with_no_client_auth();
     Ok(Arc::new(config))
 }
 
@@ -75,28 +66,64 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     }
 }
 
-/// Accepts one certificate, known by its hash, and no other. Its contents are not checked.
+/// The servers that are accepted.
 #[derive(Debug)]
-struct Pinned {
-    wanted: String,
+enum Known {
+    /// One certificate, by its hash. Its contents are not checked.
+    Hash(String),
+    /// Servers that these authorities name, and servers of the right name with one of these certificates:
+    /// `openssl req -x509` marks a certificate as an authority's, which no server may use by itself.
+    Certificates(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>),
 }
 
-impl ServerCertVerifier for Pinned {
+impl Known {
+    fn certificates(found: Vec<CertificateDer<'static>>) -> Result<Option<Self>> {
+        let mut roots = RootCertStore::empty();
+        if roots.add_parsable_certificates(found.iter().cloned()).0 == 0 {
+            return Ok(None);
+        }
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider());
+        let verifier = verifier.build().map_err(broken)?;
+        Ok(Some(Self::Certificates(found, verifier)))
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> Fault {
+    Fault::new(Class::Local, format!("TLS: {error}"))
+}
+
+impl ServerCertVerifier for Known {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        let found = sha256_hex(end_entity);
-        if found == self.wanted {
-            return Ok(ServerCertVerified::assertion());
+        match self {
+            Self::Hash(wanted) => {
+                let found = sha256_hex(end_entity);
+                if found == *wanted {
+                    return Ok(ServerCertVerified::assertion());
+                }
+                let message =
+                    format!("found a certificate with SHA-256 {found}; allowed: {wanted}");
+                let other = rustls::OtherError(Arc::new(Fault::new(Class::Certificate, message)));
+                Err(rustls::Error::InvalidCertificate(CertificateError::Other(other)))
+            }
+            Self::Certificates(own, _) if own.contains(end_entity) => {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            Self::Certificates(_, authorities) => authorities.verify_server_cert(
+                end_entity,
+                intermediates,
+                server_name,
+                ocsp_response,
+                now,
+            ),
         }
-        let message = format!("found a certificate with SHA-256 {found}; allowed: {}", self.wanted);
-        let other = rustls::OtherError(Arc::new(Fault::new(Class::Certificate, message)));
-        Err(rustls::Error::InvalidCertificate(CertificateError::Other(other)))
     }
 
     fn verify_tls12_signature(
@@ -121,5 +148,35 @@ impl ServerCertVerifier for Pinned {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         provider().signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+
+    use super::*;
+
+    fn self_signed(name: &str, is_ca: IsCa) -> CertificateDer<'static> {
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.is_ca = is_ca;
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().clone()
+    }
+
+    #[test]
+    fn a_trusted_certificate_is_good_for_its_own_name_whether_or_not_it_is_an_authoritys() {
+        // As `openssl req -x509` makes them.
+        for is_ca in [IsCa::Ca(BasicConstraints::Unconstrained), IsCa::ExplicitNoCa] {
+            let own = self_signed("nas.example", is_ca);
+            let other = self_signed("nas.example", IsCa::ExplicitNoCa);
+            let known = Known::certificates(vec![own.clone()]).unwrap().unwrap();
+            let verified = |certificate, name| {
+                let name = ServerName::try_from(name).unwrap();
+                known.verify_server_cert(certificate, &[], &name, &[], UnixTime::now()).is_ok()
+            };
+            assert!(verified(&own, "nas.example"));
+            assert!(!verified(&own, "other.example"));
+            assert!(!verified(&other, "nas.example"));
+        }
     }
 }
