@@ -18,7 +18,19 @@ pub fn refused(what: &dyn fmt::Display, reply: &Reply) -> Fault {
         return Fault::new(Class::Protocol, message);
     };
     let shown: String = words.chars().filter(|c| !c.is_control()).take(MAX_WORDS).collect();
+    let shown = if shown.is_empty() { meaning(code) } else { &shown };
     Fault::new(class(code, words), format!("{what}: server says `{code} {shown}`"))
+}
+
+/// For servers that send a code without words.
+fn meaning(code: u32) -> &'static str {
+    match code {
+        status::NO_SUCH_FILE => "no such file",
+        status::PERMISSION_DENIED => "permission denied",
+        status::FAILURE => "failure",
+        status::OP_UNSUPPORTED => "operation unsupported",
+        _ => "without a reason",
+    }
 }
 
 fn class(code: u32, words: &str) -> Class {
