@@ -32,6 +32,7 @@ fn world() -> World<HostNode> {
         send_buffer_bytes: 8192,
         send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: None,
+        acknowledges_pushed: false,
         nagle: true,
     };
     let machines = ["one", "other"].map(Machine::without_costs).to_vec();

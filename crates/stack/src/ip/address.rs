@@ -36,6 +36,9 @@ pub struct TcpProfile {
     pub send_rings: usize,
     /// Longest time that the acknowledgement of a single segment waits; `None` waits for nothing.
     pub delayed_ack_ns: Option<u64>,
+    /// Whether data that end what the peer's program wrote (PSH), or come after a pause as long as that delay, are
+    /// acknowledged at once, as by Linux.
+    pub acknowledges_pushed: bool,
     /// Whether a short segment waits until all before it is acknowledged (RFC 896).
     pub nagle: bool,
 }

@@ -1,5 +1,6 @@
 //! One TCP connection: a socket and an interface of smoltcp, so that no event costs more the more there are.
 
+mod arriving;
 mod memory;
 mod opening;
 mod segments;
@@ -13,6 +14,7 @@ use smoltcp::socket::tcp;
 use smoltcp::time;
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, TcpPacket};
 
+use self::arriving::Peer;
 use self::memory::ring_bytes;
 use self::segments::Sent;
 use super::device::Device;
@@ -72,6 +74,9 @@ pub(super) struct Connection {
     pub number: u64,
     facts: ConnectionFacts,
     sent: Sent,
+    seen: Peer,
+    ack_delay_ns: Option<u64>,
+    acknowledges_pushed: bool,
     /// When it is to be called.
     pub timeout: Option<Instant>,
     /// Bytes that the program has taken while the window does not show their room yet.
@@ -137,6 +142,9 @@ impl Connection {
             number: 0,
             facts: ConnectionFacts { mss_bytes: mss as u64, ..ConnectionFacts::default() },
             sent: Sent::default(),
+            seen: Peer::default(),
+            ack_delay_ns: profile.delayed_ack_ns,
+            acknowledges_pushed: profile.acknowledges_pushed,
             timeout: None,
             unshown_bytes: 0,
             kept: None,
@@ -169,6 +177,10 @@ impl Connection {
         if self.repeats_what_is_known(packet) {
             return;
         }
+        if let Some(question) = self.challenge(packet) {
+            return self.take_in(now, &question, |_, _| ());
+        }
+        self.look_at_peer(now, packet);
         if self.payload_bytes(packet) > 0 {
             self.facts.data_segments_received += 1;
         }

@@ -19,7 +19,10 @@
 //!
 //! - **Acknowledgements** are sent at once when more than one segment of the peer's largest size waits
 //!   for one, as Linux does and RFC 9293 (SHLD-19) allows; out of order likewise. The delay of a
-//!   profile is for a single segment. It counts from that segment, not by a system-wide tick.
+//!   profile is for a single segment. It counts from that segment, not by a system-wide tick. With
+//!   `TcpProfile::acknowledges_pushed`, a pushed segment and the first after a pause do not wait.
+//! - **Blind attacks** are answered as RFC 5961 has it, by at most one acknowledgement a second: a reset that is not
+//!   exactly the next byte, a SYN of an open connection, an acknowledgement out of range. That is done here.
 //! - **Their sequence number** is the one after the highest that was sent, as of 4.4BSD: that is done here.
 //!   smoltcp goes back with it when it sends again.
 //! - **Window updates** are sent when the window has doubled since it was last advertised. It opens by a

@@ -12,8 +12,9 @@ pub const MSS: RangeInclusive<u16> = 536..=1460;
 const BUFFER_BYTES: u32 = 8 * 1024;
 /// The ring of bytes to send is two send buffers long: few segments are cut where it begins anew.
 const SEND_RINGS: usize = 2;
-/// An acknowledgement of a single segment waits as long at most, where nothing else is asked for.
-const DELAYED_ACK_NS: u64 = 200_000_000;
+/// An acknowledgement of a single segment waits as long at most, where nothing else is asked for: as Linux's, and less
+/// than the 160 ms after which mTCP resends.
+const DELAYED_ACK_NS: u64 = 40_000_000;
 /// It must wait less than this (RFC 1122, 4.2.3.2).
 const MOST_DELAYED_ACK_NS: u64 = 499_000_000;
 
@@ -85,6 +86,7 @@ impl TcpProfile {
             send_buffer_bytes: buffer("send_buffer_bytes", asked.send_buffer_bytes)?,
             send_rings: SEND_RINGS,
             delayed_ack_ns: Some(delay_ns).filter(|&ns| ns > 0),
+            acknowledges_pushed: asked.delayed_ack_ns.is_none(),
             nagle: !asked.no_delay,
         })
     }
@@ -140,7 +142,8 @@ mod tests {
             receive_buffer_bytes: 8_192,
             send_buffer_bytes: 8_192,
             send_rings: 2,
-            delayed_ack_ns: Some(200_000_000),
+            delayed_ack_ns: Some(40_000_000),
+            acknowledges_pushed: true,
             nagle: true,
         };
         assert_eq!(usual, expected);
@@ -156,6 +159,7 @@ mod tests {
             receive_buffer_bytes: 1_460,
             send_buffer_bytes: 65_535,
             delayed_ack_ns: None,
+            acknowledges_pushed: false,
             nagle: false,
             ..usual
         };

@@ -1,5 +1,6 @@
 //! Both ends of UDP and TCP over a cable of the offline medium.
 
+mod arriving;
 mod asking;
 mod half_open;
 mod limited;
@@ -25,6 +26,7 @@ fn profile(buffer_bytes: usize) -> TcpProfile {
         send_buffer_bytes: buffer_bytes,
         send_rings: TcpProfile::LONG_SEND_RINGS,
         delayed_ack_ns: Some(200_000_000),
+        acknowledges_pushed: false,
         nagle: true,
     }
 }

@@ -9,10 +9,10 @@ use super::pair::{ADDRESSES, MACS, RECEIVER, SENDER, hosts};
 use super::{PORT, pattern, profile};
 
 const NOW: Instant = Instant::ZERO;
-const FIN: u8 = 1;
-const SYN: u8 = 2;
-const RST: u8 = 4;
-const ACK: u8 = 16;
+pub(super) const FIN: u8 = 1;
+pub(super) const SYN: u8 = 2;
+pub(super) const RST: u8 = 4;
+pub(super) const ACK: u8 = 16;
 
 /// The sum of RFC 1071 over octets, two at a time.
 fn sum(octets: &[u8]) -> u32 {
@@ -60,7 +60,13 @@ fn frame(family: usize, protocol: u8, mut payload: Vec<u8>, at: usize) -> Vec<u8
 }
 
 /// A segment from port 1024 to a port of the receiver.
-fn segment(family: usize, port: u16, flags: u8, [seq, ack]: [u32; 2], data: &[u8]) -> Vec<u8> {
+pub(super) fn segment(
+    family: usize,
+    port: u16,
+    flags: u8,
+    [seq, ack]: [u32; 2],
+    data: &[u8],
+) -> Vec<u8> {
     let mut tcp = [&1024_u16.to_be_bytes()[..], &port.to_be_bytes()].concat();
     tcp.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
     tcp.extend([0x50, flags, 0x20, 0, 0, 0, 0, 0]);
@@ -94,7 +100,7 @@ fn answers(host: &mut Interface, frame: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Ports, numbers and flags of a segment without options or data, whose checksums are right.
-fn read(packet: &[u8]) -> (u16, u16, [u32; 2], u8) {
+pub(super) fn read(packet: &[u8]) -> (u16, u16, [u32; 2], u8) {
     let family = usize::from(packet[0] >> 4 == 6);
     let header = [20, 40][family];
     let addresses = if family == 0 { &packet[12..20] } else { &packet[8..40] };
@@ -262,6 +268,7 @@ fn a_connection_counts_its_segments_and_bytes_and_what_is_left_to_read() {
     let small = lanlab_stack::ip::TcpProfile {
         mss_bytes: Some(1_000),
         delayed_ack_ns: None,
+        acknowledges_pushed: false,
         nagle: false,
         ..profile(4_000)
     };
@@ -356,6 +363,7 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
         let small = lanlab_stack::ip::TcpProfile {
             mss_bytes: Some(1_000),
             delayed_ack_ns: None,
+            acknowledges_pushed: false,
             send_buffer_bytes: 4_000,
             ..profile(buffer)
         };
@@ -403,6 +411,7 @@ fn a_closed_window_is_asked_for_until_it_opens_and_nothing_is_counted_as_sent_ag
     let small = lanlab_stack::ip::TcpProfile {
         mss_bytes: Some(1_000),
         delayed_ack_ns: None,
+        acknowledges_pushed: false,
         send_buffer_bytes: 8_000,
         ..profile(4_000)
     };

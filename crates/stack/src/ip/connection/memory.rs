@@ -66,6 +66,7 @@ mod tests {
         send_buffer_bytes: 2_600,
         send_rings: 2,
         delayed_ack_ns: None,
+        acknowledges_pushed: false,
         nagle: true,
     };
     const OWN: usize = size_of::<Connection>() + size_of::<SocketStorage<'static>>();

@@ -7,15 +7,16 @@ use super::super::frames::ip_header_bytes;
 use super::Connection;
 
 /// What asks for a closed window is a byte, perhaps with the end of what is sent.
-const PROBE_LENGTH: i32 = 2;
+pub(super) const PROBE_LENGTH: i32 = 2;
 
 /// What the peer was sent.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    /// The sequence number after the highest.
-    up_to: Option<u32>,
+    /// The sequence number of the SYN, and the one after the highest.
+    pub(super) first: Option<u32>,
+    pub(super) up_to: Option<u32>,
     /// The peer takes nothing, and has acknowledged all: a byte that is sent asks for its window.
-    is_window_closed: bool,
+    pub(super) is_window_closed: bool,
 }
 
 impl Connection {
@@ -55,25 +56,31 @@ impl Connection {
     /// even where it has room for some of them alone, and what is beyond is lost.
     pub(super) fn end_of(&self, packet: &[u8]) -> Option<Vec<u8>> {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
-        let header = ip_header_bytes(self.local.ip());
         let tcp = self.tcp(packet)?;
         let bytes = tcp.payload().len();
         if !tcp.fin() || bytes == 0 || !tcp.verify_checksum(&ends.0, &ends.1) {
             return None;
         }
-        let (first, length) = (tcp.seq_number(), usize::from(tcp.header_len()));
-        let mut end = packet.get(..header + length)?.to_vec();
+        self.without_data(packet, tcp.seq_number() + bytes)
+    }
+
+    /// The same segment with this number, and without its data.
+    pub(super) fn without_data(&self, packet: &[u8], number: TcpSeqNumber) -> Option<Vec<u8>> {
+        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let header = ip_header_bytes(self.local.ip());
+        let length = usize::from(self.tcp(packet)?.header_len());
+        let mut bare = packet.get(..header + length)?.to_vec();
         if self.local.is_ipv4() {
-            let mut ip = Ipv4Packet::new_unchecked(&mut end);
+            let mut ip = Ipv4Packet::new_unchecked(&mut bare);
             ip.set_total_len((header + length) as u16);
             ip.fill_checksum();
         } else {
-            Ipv6Packet::new_unchecked(&mut end).set_payload_len(length as u16);
+            Ipv6Packet::new_unchecked(&mut bare).set_payload_len(length as u16);
         }
-        let mut tcp = TcpPacket::new_unchecked(&mut end[header..]);
-        tcp.set_seq_number(first + bytes);
+        let mut tcp = TcpPacket::new_unchecked(&mut bare[header..]);
+        tcp.set_seq_number(number);
         tcp.fill_checksum(&ends.0, &ends.1);
-        Some(end)
+        Some(bare)
     }
 
     /// Take the end from a segment.
@@ -123,6 +130,7 @@ impl Connection {
         let Some(tcp) = self.tcp(packet) else { return };
         let (bytes, first) = (tcp.payload().len() as u32, tcp.seq_number().0.cast_unsigned());
         let length = bytes + u32::from(tcp.syn()) + u32::from(tcp.fin());
+        self.sent.first = if tcp.syn() { Some(first) } else { self.sent.first };
         self.facts.segments_sent += 1;
         // A byte that the peer has acknowledged asks whether it is still there.
         if bytes == 1 && self.socket().send_queue() == 0 {

@@ -1,0 +1,117 @@
+//! What is decided of a segment before smoltcp takes it: whether it may end or change the connection (RFC 5961), and
+//! whether its acknowledgement waits.
+
+use lanlab_units::Instant;
+use smoltcp::socket::tcp::State;
+use smoltcp::time::Duration;
+use smoltcp::wire::{IpAddress, TcpOption, TcpPacket, TcpSeqNumber};
+
+use super::super::frames::ip_header_bytes;
+use super::segments::PROBE_LENGTH;
+use super::{Connection, NANOS_PER_MICRO};
+
+/// What the peer's segments have shown.
+#[derive(Debug, Default)]
+pub(super) struct Peer {
+    /// Its initial sequence number.
+    first: Option<TcpSeqNumber>,
+    /// The shift of its windows, and the largest of them (RFC 5961, 5.2).
+    window_shift: u8,
+    largest_window: usize,
+    /// When its last data came.
+    data_came: Option<Instant>,
+}
+
+impl Connection {
+    /// In place of a segment that a blind attacker may have sent: a question that smoltcp answers with an
+    /// acknowledgement, once a second at most. `None`: smoltcp takes the segment itself.
+    ///
+    /// Such are a reset in the window whose number is not exactly the next one (RFC 5961, 3.2), a SYN of an open
+    /// connection (4.2), and an acknowledgement of what was not sent, or of what was sent too long ago (5.2).
+    pub(super) fn challenge(&self, packet: &[u8]) -> Option<Vec<u8>> {
+        let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
+        let tcp = self.tcp(packet)?;
+        let (next, first_sent) = (self.next_expected()?, self.sent.first?);
+        let socket = self.socket();
+        if self.kept.is_some() || !tcp.verify_checksum(&ends.0, &ends.1) {
+            return None;
+        }
+        let is_open = socket.state() != State::SynReceived;
+        let unacknowledged = socket.send_queue();
+        let accepted = self.facts.accepted_bytes as u32;
+        let oldest = first_sent.wrapping_add(1).wrapping_add(accepted) - unacknowledged as u32;
+        let is_challenged = if tcp.rst() {
+            let ahead = tcp.seq_number().0.wrapping_sub(next.0);
+            let room = socket.recv_capacity() - socket.recv_queue();
+            ahead > 0 && (ahead.cast_unsigned() as usize) < room
+        } else if tcp.syn() {
+            is_open
+        } else {
+            let probe = if self.sent.is_window_closed { PROBE_LENGTH } else { 0 };
+            let acknowledged = tcp.ack_number().0.cast_unsigned();
+            let beyond = acknowledged.wrapping_sub(self.sent.up_to?).cast_signed();
+            let behind = oldest.wrapping_sub(acknowledged).cast_signed();
+            is_open
+                && tcp.ack()
+                && (beyond > probe || i64::from(behind) > self.seen.largest_window as i64)
+        };
+        if !is_challenged {
+            return None;
+        }
+        let mut question = self.without_data(packet, next - 1)?;
+        let mut tcp = TcpPacket::new_unchecked(&mut question[ip_header_bytes(self.local.ip())..]);
+        tcp.clear_flags();
+        tcp.set_ack(true);
+        tcp.set_ack_number(TcpSeqNumber(oldest.cast_signed()));
+        tcp.fill_checksum(&ends.0, &ends.1);
+        Some(question)
+    }
+
+    /// The next sequence number of the peer, once it is known.
+    fn next_expected(&self) -> Option<TcpSeqNumber> {
+        let socket = self.socket();
+        let has_ended = matches!(
+            socket.state(),
+            State::CloseWait | State::LastAck | State::Closing | State::TimeWait
+        );
+        // What the program has taken is still in smoltcp's buffer where its room is not shown.
+        let taken = self.facts.received_bytes as usize - self.unshown_bytes;
+        Some(self.seen.first? + 1 + taken + socket.recv_queue() + usize::from(has_ended))
+    }
+
+    /// Keep what smoltcp does not tell of a segment that it is about to take.
+    pub(super) fn look_at_peer(&mut self, now: Instant, packet: &[u8]) {
+        let state = self.socket().state();
+        let Some(tcp) = self.tcp(packet) else { return };
+        let (is_syn, first, window) = (tcp.syn(), tcp.seq_number(), usize::from(tcp.window_len()));
+        let (is_pushed, bytes) = (tcp.psh(), tcp.payload().len());
+        let mut options = tcp.options();
+        let mut shift = 0;
+        while let Ok((rest, option)) = TcpOption::parse(options)
+            && option != TcpOption::EndOfList
+        {
+            if let TcpOption::WindowScale(scale) = option {
+                shift = scale.min(14);
+            }
+            options = rest;
+        }
+        if is_syn && matches!(state, State::Listen | State::SynSent) {
+            (self.seen.first, self.seen.window_shift) = (Some(first), shift);
+        }
+        self.seen.largest_window = self.seen.largest_window.max(window << self.seen.window_shift);
+        if bytes > 0 {
+            self.acknowledge_soon(now, is_pushed);
+        }
+    }
+
+    /// Have data be acknowledged at once that end what the peer's program wrote, or come after a pause as long as the
+    /// delay: the peer may send nothing until then.
+    fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool) {
+        let Some(delay_ns) = self.ack_delay_ns.filter(|_| self.acknowledges_pushed) else { return };
+        let before = self.seen.data_came.replace(now);
+        let is_after_pause = before.is_none_or(|at| now.nanos_since(at) >= delay_ns);
+        let waits_ns = if is_pushed || is_after_pause { 0 } else { delay_ns };
+        let waits = Duration::from_micros(waits_ns / NANOS_PER_MICRO);
+        self.socket_mut().set_ack_delay(Some(waits));
+    }
+}

@@ -1,0 +1,208 @@
+//! Segments that may come from a stranger who sees nothing of the connection (RFC 5961), and when data are acknowledged.
+
+use lanlab_stack::ip::small::Asked;
+use lanlab_stack::ip::{ConnectionId, Interface, Received, TcpProfile};
+use lanlab_units::Instant;
+
+use super::pair::{RECEIVER, hosts};
+use super::segments::{ACK, FIN, RST, SYN, read, segment};
+use super::{PORT, profile};
+
+const PSH: u8 = 8;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// An interface with a connection that the peer has opened with number 500, and its own initial number.
+struct Opened {
+    host: Interface,
+    id: ConnectionId,
+    first: u32,
+    family: usize,
+}
+
+impl Opened {
+    fn new(tcp: &TcpProfile, family: usize) -> Self {
+        let mut host = hosts(tcp, 7).into_iter().nth(RECEIVER).unwrap();
+        host.listen(PORT);
+        let id = ConnectionId(0);
+        let mut opened = Self { host, id, first: 0, family };
+        let answer = opened.answers(0, SYN, [500, 0], b"");
+        opened.first = answer[0].0[0];
+        assert_eq!(opened.answers(0, ACK, [501, opened.first + 1], b""), []);
+        assert!(opened.host.is_open(opened.id));
+        opened
+    }
+
+    /// Numbers and flags of what is sent at `at_ns`.
+    fn sent(&mut self, at_ns: u64) -> Vec<([u32; 2], u8)> {
+        let now = Instant::from_nanos(at_ns);
+        self.host.handle_timeout(now);
+        let (mut frame, mut all) = (vec![], vec![]);
+        while self.host.poll_transmit(now, &mut frame) {
+            // Options of a SYN are no data.
+            let (_, _, numbers, flags) = read(&frame[14..]);
+            all.push((numbers, flags));
+        }
+        all
+    }
+
+    fn answers(
+        &mut self,
+        at_ns: u64,
+        flags: u8,
+        numbers: [u32; 2],
+        data: &[u8],
+    ) -> Vec<([u32; 2], u8)> {
+        let frame = segment(self.family, PORT, flags, numbers, data);
+        self.host.handle_frame(Instant::from_nanos(at_ns), &frame);
+        self.sent(at_ns)
+    }
+
+    /// Bytes that the program gets; it reads all.
+    fn reads(&mut self, at_ns: u64) -> usize {
+        let (mut all, mut buffer) = (0, [0; 4096]);
+        while let Received::Bytes(bytes) =
+            self.host.receive(Instant::from_nanos(at_ns), self.id, &mut buffer)
+        {
+            all += bytes;
+        }
+        all
+    }
+
+    fn is_open(&self) -> bool {
+        self.host.is_open(self.id)
+    }
+}
+
+/// RFC 5961, 3.2.
+#[test]
+fn a_reset_ends_a_connection_only_with_exactly_the_next_number() {
+    for family in [0, 1] {
+        for (before, flags) in [(&b""[..], RST), (b"data", RST | ACK)] {
+            let next = 501 + before.len() as u32;
+            let opened = || {
+                let mut opened = Opened::new(&profile(8192), family);
+                let ack = opened.first + 1;
+                opened.answers(0, ACK, [501, ack], before);
+                opened
+            };
+            for ahead in [1, 2, 1_000, 8_191 - before.len() as u32] {
+                let mut opened = opened();
+                let ack = opened.first + 1;
+                let said = opened.answers(SECOND_NS, flags, [next + ahead, ack], b"");
+                assert!(said.contains(&([ack, next], ACK)), "{ahead}: {said:?}");
+                assert!(opened.is_open(), "{ahead} ahead");
+                // The genuine peer answers that with the next number.
+                opened.answers(SECOND_NS, RST, [next, 0], b"");
+                assert!(!opened.is_open() && opened.host.is_over(opened.id));
+            }
+            for outside in [next - 1, next.wrapping_sub(1_000), next + 8_192, next + (1 << 30)] {
+                let mut opened = opened();
+                opened.sent(SECOND_NS);
+                assert_eq!(opened.answers(2 * SECOND_NS, flags, [outside, 0], b""), []);
+                assert!(opened.is_open(), "{outside}");
+            }
+        }
+    }
+}
+
+/// RFC 5961, 4.2: whatever its number. A peer that has begun anew answers with a reset.
+#[test]
+fn a_syn_of_an_open_connection_is_answered_by_an_acknowledgement_and_changes_nothing() {
+    for (number, flags) in
+        [(501, SYN), (600, SYN), (9, SYN), (1 << 31, SYN | ACK), (501, SYN | FIN)]
+    {
+        let mut opened = Opened::new(&profile(8192), 0);
+        let ack = opened.first + 1;
+        assert_eq!(opened.answers(0, flags, [number, ack], b"data"), [([ack, 501], ACK)]);
+        assert!(opened.is_open());
+        assert_eq!(opened.reads(0), 0);
+        opened.answers(0, ACK, [501, ack], b"data");
+        assert_eq!(opened.reads(0), 4);
+    }
+}
+
+/// RFC 5961, 5.2: data with such an acknowledgement are not taken.
+#[test]
+fn an_acknowledgement_of_what_was_never_sent_or_long_ago_is_answered_and_its_data_are_dropped() {
+    let mut opened = Opened::new(&profile(8192), 0);
+    let next = opened.first + 1;
+    let now = Instant::from_nanos(0);
+    assert_eq!(opened.host.send(now, opened.id, &[1; 3_000]), 3_000);
+    opened.sent(0);
+    // The initial window is less than that: the answer has the number after what was sent.
+    let up_to = opened.answers(SECOND_NS, ACK, [501, next + 3_000], b"data")[0].0[0];
+    assert!((next + 536..next + 3_000).contains(&up_to), "{}", up_to - next);
+    for (at_s, ack) in [(3, up_to + 1), (5, next - 8_193), (7, next + (1 << 31))] {
+        let said = opened.answers(at_s * SECOND_NS, ACK, [501, ack], b"data");
+        assert!(said.iter().any(|one| one.0[1] == 501 && one.1 & ACK > 0), "{ack}: {said:?}");
+        assert_eq!((opened.reads(0), opened.is_open()), (0, true), "{ack}");
+        assert_eq!(opened.host.facts(opened.id).unacknowledged_bytes, 3_000);
+    }
+    opened.answers(20 * SECOND_NS, ACK, [501, up_to], b"data");
+    assert_eq!(opened.reads(20 * SECOND_NS), 4);
+}
+
+/// RFC 5961, 7.
+#[test]
+fn a_thousand_forged_segments_are_answered_once_a_second() {
+    let mut opened = Opened::new(&profile(8192), 0);
+    let mut answered = 0;
+    for number in 0..1_000_u32 {
+        let flags = [RST, SYN, ACK][number as usize % 3];
+        let ack = opened.first + 1 + (1 << 30);
+        // Two seconds in all.
+        let at_ns = u64::from(number) * SECOND_NS / 500;
+        answered += opened.answers(at_ns, flags, [510 + number, ack], b"").len();
+    }
+    assert!((2..=3).contains(&answered), "{answered}");
+    assert!(opened.is_open());
+}
+
+/// When each segment of 1,460 bytes came from SPDTEST of mTCP 2013 (FreeDOS, NE2000), µs, until the sender stalled: it
+/// sends again after 160 ms what was not acknowledged.
+const MTCP_US: [u64; 50] = [
+    25920, 26165, 26362, 26554, 26746, 37094, 37342, 43539, 46202, 46430, 46624, 46815, 57708,
+    58489, 58696, 58899, 59092, 59294, 72012, 80575, 80798, 80995, 82351, 82580, 86193, 86430,
+    86623, 86812, 94254, 97652, 102195, 102415, 102612, 102805, 110911, 112746, 112979, 121290,
+    121629, 121840, 133006, 133378, 138260, 138484, 138680, 146350, 146608, 146846, 148955, 154417,
+];
+
+#[test]
+fn every_pushed_segment_of_mtcp_is_acknowledged_at_once() {
+    let mut opened = Opened::new(&TcpProfile::small(&Asked::default()).unwrap(), 0);
+    let ack = opened.first + 1;
+    for (number, at_us) in MTCP_US.into_iter().enumerate() {
+        let first = 501 + 1_460 * number as u32;
+        let at_ns = at_us * 1_000;
+        let mut said = opened.answers(at_ns, PSH | ACK, [first, ack], &[32; 1_460]);
+        assert_eq!(opened.reads(at_ns), 1_460);
+        said.extend(opened.sent(at_ns));
+        assert!(said.contains(&([ack, first + 1_460], ACK)), "segment {number}: {said:?}");
+    }
+}
+
+#[test]
+fn a_single_segment_waits_40_ms_unless_it_is_pushed_or_comes_after_a_pause() {
+    let mut opened = Opened::new(&TcpProfile::small(&Asked::default()).unwrap(), 0);
+    let ack = opened.first + 1;
+    let mut at_ns = 0;
+    // Nothing has come before the first. A pause is as long as the delay.
+    for (number, (pause_ns, flags, waits)) in
+        [(0, 0, false), (39_000_000, 0, true), (79_000_000, 0, false), (0, PSH, false)]
+            .into_iter()
+            .enumerate()
+    {
+        at_ns += pause_ns;
+        let first = 501 + 100 * number as u32;
+        let said = opened.answers(at_ns, ACK | flags, [first, ack], &[0; 100]);
+        let acknowledged = [([ack, first + 100], ACK)];
+        if waits {
+            assert_eq!(said, []);
+            assert_eq!(opened.sent(at_ns + 39_000_000), []);
+            assert_eq!(opened.sent(at_ns + 40_000_000), acknowledged);
+        } else {
+            assert_eq!(said, acknowledged, "segment {number}");
+        }
+        opened.reads(at_ns);
+    }
+}
