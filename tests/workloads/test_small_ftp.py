@@ -22,7 +22,7 @@ ADDRESS = "10.77.0.77"
 MEMORY_BYTES = 200_000
 
 
-@pytest.fixture(scope="module", params=["100M", "100M:cable,loss=1%"])
+@pytest.fixture(scope="module", params=["100M", "100M:cable,loss=1%", "unshaped"])
 def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
     with opened_pair("virtual", request.param) as pair:
         yield pair

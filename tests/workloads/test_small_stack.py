@@ -45,8 +45,9 @@ print(json.dumps(total), flush=True)
 """
 
 
-@pytest.fixture(scope="module", params=["10M", "100M"])
+@pytest.fixture(scope="module", params=["10M", "100M", "unshaped"])
 def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    """Unshaped, kernels leave checksums and the cutting of segments to the veth."""
     with opened_pair("virtual", request.param) as pair:
         yield pair
 

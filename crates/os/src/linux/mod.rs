@@ -2,6 +2,7 @@
 //! system function and says why its arguments are valid.
 #![allow(unsafe_code)]
 
+mod adapter_work;
 pub mod alarm;
 pub mod clock;
 pub mod datagram;

@@ -1,8 +1,12 @@
 //! Packet sockets (packet(7)): all frames that come to an interface, and frames sent from it.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
 
+use super::adapter_work::{HEADER_BYTES, Undone};
 use super::{check, set_option};
 
 /// Requested receive buffer: room for a thousand full frames, as in a TAP. Without the right to it the
@@ -16,9 +20,16 @@ const VLAN_TPID: u16 = 0x8100;
 const ADDRESSES_BYTES: usize = 12;
 const TAG_BYTES: usize = 4;
 
+/// What is longer than a frame: the longest IP packet with its Ethernet header.
+const LONG_BYTES: usize = 65_535 + 14 + TAG_BYTES;
+
 /// A socket bound to one interface.
 #[derive(Debug)]
-pub struct PacketSocket(OwnedFd);
+pub struct PacketSocket {
+    socket: OwnedFd,
+    /// Of a socket that does what kernels leave to adapters: the next frames, cut from a long one.
+    cut: Option<Mutex<VecDeque<Vec<u8>>>>,
+}
 
 /// Room for one `tpacket_auxdata` as control message.
 #[repr(C, align(8))]
@@ -28,21 +39,26 @@ impl PacketSocket {
     /// To an interface of the calling thread's network namespace, which is up. It receives every frame
     /// that comes there.
     pub fn open(index: i32) -> io::Result<Self> {
-        let socket = Self::silent(index)?;
+        let socket = Self::bound(index)?;
         // What is sent leaves at once: a queue before the interface would stand between it and the wire.
-        set_option(socket.0.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         socket.listen(index)?;
         Ok(socket)
     }
 
-    /// The same, but it receives nothing until [`Self::listen`]: time to set a filter.
+    /// The same, but it receives nothing until [`Self::listen`]: time to set a filter. Frames are as they would be on
+    /// the wire, whatever is left to adapters.
     pub fn silent(index: i32) -> io::Result<Self> {
+        Self::bound(index)?.as_adapter()
+    }
+
+    fn bound(index: i32) -> io::Result<Self> {
         // SAFETY: takes integers only; the returned descriptor has no other owner.
         let socket = unsafe {
             let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
             OwnedFd::from_raw_fd(check(libc::socket(libc::AF_PACKET, kind, 0))?)
         };
-        let socket = Self(socket);
+        let socket = Self { socket, cut: None };
         socket.bind(0, index)?;
         socket.prepare()?;
         Ok(socket)
@@ -53,7 +69,7 @@ impl PacketSocket {
     /// # Errors
     /// `InvalidInput` if the descriptor is no packet socket, or is bound to no interface.
     pub fn given(descriptor: OwnedFd) -> io::Result<Self> {
-        let socket = Self(descriptor);
+        let socket = Self { socket: descriptor, cut: None };
         let about = |name| {
             let mut found = 0_i32;
             socket.option(libc::SOL_SOCKET, name, &mut found).map(|()| found)
@@ -68,17 +84,23 @@ impl PacketSocket {
             return Err(io::Error::new(ErrorKind::InvalidInput, "a packet socket of no interface"));
         }
         // SAFETY: the descriptor is open; the call takes integers only.
-        check(unsafe { libc::fcntl(socket.0.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
+        check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
         socket.prepare()?;
-        Ok(socket)
+        socket.as_adapter()
+    }
+
+    /// Have the kernel tell what it leaves to adapters.
+    fn as_adapter(self) -> io::Result<Self> {
+        set_option(self.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
+        Ok(Self { cut: Some(Mutex::default()), ..self })
     }
 
     fn prepare(&self) -> io::Result<()> {
         // Else what is sent would be received, too.
         for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
-            set_option(self.0.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
+            set_option(self.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
         }
-        let ask = |option| set_option(self.0.as_fd(), libc::SOL_SOCKET, option, &BUFFER_BYTES);
+        let ask = |option| set_option(self.as_fd(), libc::SOL_SOCKET, option, &BUFFER_BYTES);
         ask(libc::SO_RCVBUFFORCE).or_else(|_| ask(libc::SO_RCVBUF))
     }
 
@@ -95,7 +117,7 @@ impl PacketSocket {
         address.sll_ifindex = index;
         let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         // SAFETY: the descriptor is open; pointer and length describe the address.
-        check(unsafe { libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length) })
+        check(unsafe { libc::bind(self.as_raw_fd(), (&raw const address).cast(), length) })
             .map(drop)
     }
 
@@ -106,7 +128,7 @@ impl PacketSocket {
         let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         let place = (&raw mut address).cast();
         // SAFETY: the descriptor is open; pointer and length describe the address.
-        check(unsafe { libc::getsockname(self.0.as_raw_fd(), place, &raw mut length) })?;
+        check(unsafe { libc::getsockname(self.as_raw_fd(), place, &raw mut length) })?;
         Ok(address)
     }
 
@@ -117,7 +139,7 @@ impl PacketSocket {
             // The kernel only reads it.
             filter: program.as_ptr().cast_mut(),
         };
-        set_option(self.0.as_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+        set_option(self.as_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
     }
 
     /// Take part in what is sent to a group, or, without one, receive what is for other stations, too.
@@ -132,31 +154,85 @@ impl PacketSocket {
             request.mr_address[..group.len()].copy_from_slice(&group);
         }
         let membership = libc::PACKET_ADD_MEMBERSHIP;
-        set_option(self.0.as_fd(), libc::SOL_PACKET, membership, &request)
+        set_option(self.as_fd(), libc::SOL_PACKET, membership, &request)
     }
 
     pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
-        let mut parts = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let Some(cut) = &self.cut else {
+            return Ok(self.receive_parts(&mut [part(into)])?.map(|(length, tag)| {
+                let length = length.min(into.len());
+                tag.map_or(length, |tag| put_in(tag, into, length))
+            }));
+        };
+        let mut cut = cut.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(next) = cut.pop_front() {
+            return Ok(Some(copied(&next, into)));
+        }
+        let (mut header, mut rest) = ([0; HEADER_BYTES], MaybeUninit::<[u8; LONG_BYTES]>::uninit());
+        let long = libc::iovec { iov_base: rest.as_mut_ptr().cast(), iov_len: LONG_BYTES };
+        let Some((length, tag)) = self.receive_parts(&mut [part(&mut header), part(into), long])?
+        else {
+            return Ok(None);
+        };
+        let (undone, length) = (Undone::parse(header), length.saturating_sub(HEADER_BYTES));
+        if length <= into.len() && !undone.is_long() {
+            undone.complete(&mut into[..length]);
+            return Ok(Some(tag.map_or(length, |tag| put_in(tag, into, length))));
+        }
+        let mut whole = into[..length.min(into.len())].to_vec();
+        // SAFETY: the kernel has written what is beyond the frame's room.
+        whole.extend_from_slice(unsafe {
+            std::slice::from_raw_parts(rest.as_ptr().cast::<u8>(), length - whole.len())
+        });
+        if undone.is_long() {
+            *cut = undone.segments(&whole);
+        } else {
+            undone.complete(&mut whole);
+            cut.push_back(whole);
+        }
+        for frame in cut.iter_mut() {
+            if let Some(tag) = tag {
+                frame.splice(ADDRESSES_BYTES..ADDRESSES_BYTES, tag);
+            }
+        }
+        // Nothing remains of a long frame that is damaged.
+        Ok(Some(cut.pop_front().map_or(0, |frame| copied(&frame, into))))
+    }
+
+    /// Receive into parts: how much there was, and the VLAN tag that the kernel took out of it.
+    fn receive_parts(
+        &self,
+        parts: &mut [libc::iovec],
+    ) -> io::Result<Option<(usize, Option<[u8; TAG_BYTES]>)>> {
         let mut control = Control([0; 64]);
         // SAFETY: all-zero is a valid msghdr.
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-        message.msg_iov = &raw mut parts;
-        message.msg_iovlen = 1;
+        message.msg_iov = parts.as_mut_ptr();
+        message.msg_iovlen = parts.len() as _;
         message.msg_control = (&raw mut control).cast();
         message.msg_controllen = size_of::<Control>() as _;
         // SAFETY: the descriptor is open; the message points to memory that outlives the call.
-        let length = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, 0) };
+        let length = unsafe { libc::recvmsg(self.as_raw_fd(), &raw mut message, 0) };
         let Ok(length) = usize::try_from(length) else {
             let error = io::Error::last_os_error();
             return if error.kind() == ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
         };
         // SAFETY: the kernel has written the message.
-        Ok(Some(unsafe { tag(&message) }.map_or(length, |tag| put_in(tag, into, length))))
+        Ok(Some((length, unsafe { tag(&message) })))
     }
 
     pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
-        // SAFETY: the descriptor is open; pointer and length describe the frame.
-        let sent = unsafe { libc::send(self.0.as_raw_fd(), frame.as_ptr().cast(), frame.len(), 0) };
+        // Nothing is left to the adapter.
+        let header = [0_u8; HEADER_BYTES];
+        let parts = [&header[..], frame].map(|octets| libc::iovec {
+            // The kernel only reads it.
+            iov_base: octets.as_ptr().cast_mut().cast(),
+            iov_len: octets.len(),
+        });
+        let parts = &parts[usize::from(self.cut.is_none())..];
+        let count = parts.len() as libc::c_int;
+        // SAFETY: the descriptor is open; the parts describe the header and the frame.
+        let sent = unsafe { libc::writev(self.as_raw_fd(), parts.as_ptr(), count) };
         if sent >= 0 {
             return Ok(true);
         }
@@ -188,7 +264,7 @@ impl PacketSocket {
 
     fn option<T>(&self, level: libc::c_int, name: libc::c_int, value: &mut T) -> io::Result<()> {
         let mut length = size_of::<T>() as libc::socklen_t;
-        let (descriptor, value) = (self.0.as_raw_fd(), std::ptr::from_mut(value).cast());
+        let (descriptor, value) = (self.as_raw_fd(), std::ptr::from_mut(value).cast());
         // SAFETY: the descriptor is open; pointer and length describe `value`, which is of integers.
         check(unsafe { libc::getsockopt(descriptor, level, name, value, &raw mut length) })
             .map(drop)
@@ -197,8 +273,26 @@ impl PacketSocket {
 
 impl AsFd for PacketSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
     }
+}
+
+impl AsRawFd for PacketSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// A buffer, as the kernel fills it.
+fn part(buffer: &mut [u8]) -> libc::iovec {
+    libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() }
+}
+
+/// As much of a frame as there is room for.
+fn copied(frame: &[u8], into: &mut [u8]) -> usize {
+    let length = frame.len().min(into.len());
+    into[..length].copy_from_slice(&frame[..length]);
+    length
 }
 
 /// The VLAN tag that the kernel took out of a frame, as it was in it (IEEE 802.1Q, clause 9.4).
