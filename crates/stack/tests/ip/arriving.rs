@@ -105,7 +105,7 @@ fn a_reset_ends_a_connection_only_with_exactly_the_next_number() {
     }
 }
 
-/// RFC 5961, 4.2: whatever its number. A peer that has begun anew answers with a reset.
+/// RFC 5961, 4.2: any number will do. A peer that has begun anew answers with a reset.
 #[test]
 fn a_syn_of_an_open_connection_is_answered_by_an_acknowledgement_and_changes_nothing() {
     for (number, flags) in
