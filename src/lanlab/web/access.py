@@ -69,9 +69,19 @@ def refusal(
         return Refusal(403, f"A page of another origin asked for this one. {_ASK}")
     if method not in _METHODS:
         return Refusal(405, "This page can only be read: nothing can be sent to it.")
-    if not hmac.compare_digest(first_part(path).encode(errors="replace"), token.encode()):
+    if not _is(first_part(path), token):
         return Refusal(403, f"The address has no token in it, or a wrong one. {_ASK}")
     return None
+
+
+def has_token(head: bytes, token: str) -> bool:
+    """Whether the target in a request's first line begins with the token."""
+    words = head.split(b"\n", 1)[0].split()
+    return len(words) > 1 and _is(first_part(words[1].decode("latin-1")), token)
+
+
+def _is(found: str, token: str) -> bool:
+    return hmac.compare_digest(found.encode(errors="replace"), token.encode())
 
 
 def first_part(path: str) -> str:

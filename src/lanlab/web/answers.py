@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import parse_qs
 
 from lanlab.errors import LabError, UnknownName, UsageError
@@ -65,11 +66,10 @@ class Answers:
 
     def refused(self, status: int, sentence: str) -> Answer:
         """The same for a stranger, without the address of the list."""
-        return self._page(status, "problem", False, title="Refused", message=sentence, hint="")
+        return _refused(status, sentence)
 
-    def _page(self, status: int, template: str, is_known: bool = True, **values: object) -> Answer:
-        home = self._home if is_known else ""
-        text = pages.rendered(template, home=home, **values)
+    def _page(self, status: int, template: str, **values: object) -> Answer:
+        text = pages.rendered(template, home=self._home, **values)
         return Answer(status, "text/html; charset=utf-8", text.encode())
 
     def _run(self, name: str) -> Answer:
@@ -146,6 +146,12 @@ class Answers:
             f"run {busy[0]} is still measuring, and drawing figures would disturb it",
             "come back when it has ended; its own page shows it live",
         )
+
+
+@lru_cache(64)
+def _refused(status: int, sentence: str) -> Answer:
+    text = pages.rendered("problem", home="", title="Refused", message=sentence, hint="")
+    return Answer(status, "text/html; charset=utf-8", text.encode())
 
 
 def _of_report(text: str) -> Answer:

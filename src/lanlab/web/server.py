@@ -1,31 +1,36 @@
 """
 The server of the page, on loopback: Python's own, as one reader on this machine needs no more.
 
-It answers GET and HEAD, writes nothing, keeps no log, and bounds connections and waiting.
+It answers GET and HEAD, writes nothing and keeps no log. Connections wait for their requests in
+`admission`; only a whole request gets a thread.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import queue
 import socket
 import threading
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
-from lanlab.web.access import new_token, refusal
+from lanlab.web.access import has_token, new_token, refusal
+from lanlab.web.admission import MOST_WAITING, Admission, Waiting
 from lanlab.web.answers import Answer, Answers
 from lanlab.web.pages import POLICY, rendered
 from lanlab.web.watch import Page, Watch
 
 ADDRESS = "127.0.0.1"
-#: Connections at once. A browser has six; a tab holds one.
-_MOST_CONNECTIONS = 64
-#: For a request to arrive, and for a browser to take a part of an answer, seconds.
+#: Requests with the token that are answered at once; a tab holds one.
+_MOST_ANSWERED = 64
+#: Refusals on their way at once; they take no time.
+_MOST_REFUSED = 16
+#: For a browser to take a part of an answer, seconds.
 _PATIENCE_S = 20.0
 #: Without news a page is sent this often that the server is there, so that a browser that has gone
 #: is noticed.
@@ -40,15 +45,13 @@ _HEADERS = {
 }
 
 
-class WebServer(ThreadingHTTPServer):
+class WebServer(HTTPServer):
     """Serves the page of a store until it is closed."""
 
-    daemon_threads = True
-    block_on_close = False
     # A port of a server that has just ended is free at once.
     allow_reuse_address = os.name == "posix"
     # What comes at once waits here. The system drops the rest, which is sent again after 1 s.
-    request_queue_size = _MOST_CONNECTIONS
+    request_queue_size = MOST_WAITING
 
     def __init__(self, where: str | None, port: int = 0) -> None:
         """
@@ -60,7 +63,7 @@ class WebServer(ThreadingHTTPServer):
             UsageError: The port is taken or not allowed.
         """
         try:
-            super().__init__((ADDRESS, port), _Handler)
+            super().__init__((ADDRESS, port), BaseHTTPRequestHandler)
         except OSError as error:
             raise UsageError(
                 f"--port: {port} cannot be used: {error.strerror}",
@@ -69,7 +72,11 @@ class WebServer(ThreadingHTTPServer):
         self._token = new_token()
         self.answers = Answers(where, self._token)
         self.watch = Watch(where, rendered_for(self._token))
-        self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._admission = Admission(self.socket, self._answer)
+        self._free = {
+            is_known: threading.BoundedSemaphore(most)
+            for is_known, most in ((True, _MOST_ANSWERED), (False, _MOST_REFUSED))
+        }
         self.watch.start()
 
     @property
@@ -82,22 +89,41 @@ class WebServer(ThreadingHTTPServer):
         """The address to open."""
         return f"http://{ADDRESS}:{self.server_address[1]}/{self._token}/"
 
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Refuse what is beyond the bound, instead of making a thread for it."""
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
+    def serve_forever(self, poll_interval: float = 0.5) -> None:
+        """Accept connections until `shutdown`."""
+        self._admission.run(poll_interval)
+
+    def shutdown(self) -> None:
+        """Have `serve_forever` end."""
+        self._admission.stop()
+
+    def _answer(self, waiting: Waiting, head: bytes | None) -> None:
+        """Have a thread answer a request; what is beyond the bound is closed instead."""
+        is_known = head is not None and has_token(head, self._token)
+        if not self._free[is_known].acquire(blocking=False):
+            self.shutdown_request(waiting.connection)
             return
-        super().process_request(request, client_address)
+        task = threading.Thread(
+            target=self._answer_here, args=(waiting, head, is_known), daemon=True
+        )
+        task.start()
 
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """One connection to its end."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that has gone, or a defect: the other pages go on."""
+    def _answer_here(self, waiting: Waiting, head: bytes | None, is_known: bool) -> None:
+        is_over = True
+        # A browser that has gone, or a defect: the other pages go on.
+        with contextlib.suppress(Exception):
+            is_over = _Handler(waiting, self, head).close_connection
+        self._free[is_known].release()
+        if not is_over:
+            waiting.is_known = is_known
+            self._admission.give_back(waiting)
+            return
+        # What still comes is read, as a close before that would take the answer back.
+        with contextlib.suppress(OSError):
+            waiting.connection.shutdown(socket.SHUT_WR)
+            waiting.drained_bytes = 0
+            waiting.received.clear()
+            self._admission.give_back(waiting)
 
     def close(self) -> None:
         """End all pages, and listen no more."""
@@ -116,10 +142,24 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE_S
     server_version, sys_version = "lanlab", ""
 
+    def __init__(self, waiting: Waiting, server: WebServer, head: bytes | None) -> None:
+        self._head = head
+        super().__init__(waiting.connection, (waiting.address, 0), server)
+
     def setup(self) -> None:
         super().setup()
         # Answers are written in whole: nothing is gained by waiting for more.
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rfile.close()
+        self.rfile = io.BufferedReader(io.BytesIO(self._head or b""))
+
+    def handle(self) -> None:
+        """One request, which is there already."""
+        if self._head is None:
+            self.requestline, self.request_version = "", self.protocol_version
+            self.send_error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        else:
+            self.handle_one_request()
 
     def _handle(self) -> None:
         try:

@@ -1,0 +1,222 @@
+"""
+Connections that wait for a place: one thread reads their requests, in bounded memory and time.
+
+A request must be there within a time that no slow sending prolongs, and its head has a longest
+length. When all places are taken, the connection that has waited longest is dropped, of the address
+that has the most; those that have shown the token come last.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import dataclasses
+import re
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import field
+
+#: Connections without a whole request, where the system allows as many. A busy client needs its
+#: place for the time that it takes to send, while others come.
+MOST_WAITING = 2048
+#: Fields included: cookies of other servers on this machine come along.
+MOST_HEAD_BYTES = 16_384
+#: For a whole request to arrive, for the next one of a client that has the token, and for a client
+#: that sends too much to end, seconds.
+REQUEST_WITHIN_S = 10.0
+_IDLE_S = 20.0
+_DRAIN_S = 2.0
+_MOST_DRAINED_BYTES = 2**20
+_MOST_ACCEPTED_AT_ONCE = 1024
+_END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
+
+
+@dataclasses.dataclass(eq=False)
+class Waiting:
+    """A connection without a whole request."""
+
+    connection: socket.socket
+    address: str
+    received: bytearray = field(default_factory=bytearray)
+    #: Whether a request before had the token.
+    is_known: bool = False
+    #: Bytes that are read and dropped, once no request is expected any more.
+    drained_bytes: int | None = None
+    deadline_s: float = 0.0
+
+    @property
+    def group(self) -> tuple[bool, str]:
+        """Those who compete for places: whether known, and from where."""
+        return self.is_known, self.address
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more of a head is taken."""
+        return len(self.received) >= MOST_HEAD_BYTES
+
+    def next_head(self) -> bytes | None:
+        """The next whole request, taken out of what was received."""
+        found = _END_OF_HEAD.search(self.received, 0, MOST_HEAD_BYTES)
+        if found is None:
+            return None
+        head = bytes(self.received[: found.end()])
+        del self.received[: found.end()]
+        return head
+
+
+class Admission:
+    """Accepts and reads on the thread that calls `run`, and hands over whole requests."""
+
+    def __init__(
+        self, listening: socket.socket, answer: Callable[[Waiting, bytes | None], None]
+    ) -> None:
+        """
+        Args:
+            answer: Gets a connection and the head of its request, `None` if that is too long, and
+                returns at once. It closes the connection or gives it back.
+        """
+        self._listening, self._answer = listening, answer
+        listening.setblocking(False)
+        self._places: dict[Waiting, None] = {}
+        #: The same by `Waiting.group`, the oldest first.
+        self._held: dict[tuple[bool, str], dict[Waiting, None]] = {}
+        self.most_waiting = _places_allowed()
+        self._returned: collections.deque[Waiting] = collections.deque()
+        self._woken, self._waking = socket.socketpair()
+        self._woken.setblocking(False)
+        self._waking.setblocking(False)
+        self._is_ending = False
+        self._selector = selectors.DefaultSelector()
+        for one in (listening, self._woken):
+            self._selector.register(one, selectors.EVENT_READ)
+
+    def give_back(self, waiting: Waiting) -> None:
+        """Wait for the next request of a connection, from any thread."""
+        self._returned.append(waiting)
+        self._wake()
+
+    def stop(self) -> None:
+        """Have `run` end."""
+        self._is_ending = True
+        self._wake()
+
+    def _wake(self) -> None:
+        # A full pipe wakes it as well, and a closed one has no need.
+        with contextlib.suppress(OSError):
+            self._waking.send(b".")
+
+    def run(self, poll_s: float) -> None:
+        """Accept and read until `stop`; then close what waits."""
+        try:
+            while not self._is_ending:
+                for key, _ in self._selector.select(poll_s):
+                    if key.data is not None:
+                        self._read(key.data)
+                    elif key.fileobj is self._listening:
+                        self._accept()
+                    else:
+                        self._woken.recv(4096)
+                while self._returned:
+                    self._add(self._returned.popleft())
+                self._drop_late()
+        finally:
+            for one in (*self._places, *self._returned):
+                one.connection.close()
+            self._selector.close()
+            for end in (self._woken, self._waking):
+                end.close()
+
+    def _accept(self) -> None:
+        for _ in range(_MOST_ACCEPTED_AT_ONCE):
+            try:
+                connection, address = self._listening.accept()
+            except OSError:
+                return
+            connection.setblocking(False)
+            waiting = Waiting(connection, str(address[0]))
+            # Of most clients the request is there by now, and needs no place.
+            if self._receive(waiting):
+                self._add(waiting)
+            else:
+                connection.close()
+
+    def _add(self, waiting: Waiting) -> None:
+        head = waiting.next_head()
+        if head is not None or waiting.is_full:
+            self._answer(waiting, head)
+            return
+        if len(self._places) >= self.most_waiting:
+            self._drop(self._least_useful())
+        patience_s = _IDLE_S if waiting.is_known else REQUEST_WITHIN_S
+        if waiting.drained_bytes is not None:
+            patience_s = _DRAIN_S
+        waiting.deadline_s = time.monotonic() + patience_s
+        waiting.connection.setblocking(False)
+        self._places[waiting] = None
+        self._held.setdefault(waiting.group, {})[waiting] = None
+        self._selector.register(waiting.connection, selectors.EVENT_READ, waiting)
+
+    def _least_useful(self) -> Waiting:
+        most = max(self._held, key=lambda group: (not group[0], len(self._held[group])))
+        return next(iter(self._held[most]))
+
+    def _leave(self, waiting: Waiting) -> None:
+        self._selector.unregister(waiting.connection)
+        del self._places[waiting]
+        held = self._held[waiting.group]
+        del held[waiting]
+        if not held:
+            del self._held[waiting.group]
+
+    def _drop(self, waiting: Waiting) -> None:
+        self._leave(waiting)
+        waiting.connection.close()
+
+    def _drop_late(self) -> None:
+        now_s = time.monotonic()
+        for one in [one for one in self._places if one.deadline_s <= now_s]:
+            self._drop(one)
+
+    def _read(self, waiting: Waiting) -> None:
+        if waiting not in self._places:
+            # Dropped within the same round.
+            return
+        if not self._receive(waiting):
+            self._drop(waiting)
+            return
+        head = waiting.next_head()
+        if head is not None or waiting.is_full:
+            self._leave(waiting)
+            self._answer(waiting, head)
+
+    @staticmethod
+    def _receive(waiting: Waiting) -> bool:
+        """Read what is there; whether more may come."""
+        try:
+            piece = waiting.connection.recv(MOST_HEAD_BYTES)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if waiting.drained_bytes is None:
+            waiting.received += piece
+        else:
+            waiting.drained_bytes += len(piece)
+        return bool(piece) and (waiting.drained_bytes or 0) <= _MOST_DRAINED_BYTES
+
+
+def _places_allowed() -> int:
+    """As many places as there may be files, with half of them left for other use."""
+    try:
+        import resource
+    except ImportError:
+        return MOST_WAITING // 8
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MOST_WAITING
+    if resource.RLIM_INFINITY != soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return MOST_WAITING if soft == resource.RLIM_INFINITY else min(MOST_WAITING, soft // 2)
