@@ -117,13 +117,20 @@ impl Meters {
         }
     }
 
-    /// Bringing to disk waits for the disk: a mode of that is no timer's.
-    pub fn stalls(&self) -> Vec<Stall> {
+    /// Calls that wait for a timer. A sync waits for the disk, and is no such call.
+    ///
+    /// `is_stream`: files are sent in order ([`lanlab_files::TransferCapabilities::in_order`]), so
+    /// that closing one waits until what was written has left.
+    pub fn stalls(&self, is_stream: bool) -> Vec<Stall> {
         OPERATIONS
             .iter()
             .filter(|(kind, _)| *kind != Operation::Sync)
             .flat_map(|(kind, name)| {
-                find_stalls(name, &self.operations[*kind as usize], self.bytes[*kind as usize])
+                let is_sending = is_stream && *kind == Operation::Close;
+                let moves = if is_sending { Operation::Write } else { *kind };
+                let (times, bytes) =
+                    (&self.operations[*kind as usize], self.bytes[moves as usize]);
+                find_stalls(name, times, bytes, is_stream)
             })
             .collect()
     }

@@ -70,7 +70,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
         first_byte: meters.first_byte().finish(),
         file_time: meters.file_time().finish(),
         operations: meters.operation_times(),
-        stalls: meters.stalls(),
+        stalls: meters.stalls(manner.in_order),
         cpu,
         host,
         verified: Verified { how: CopyVerify::None, files: 0, bytes: 0 },

@@ -60,11 +60,20 @@ const ONE_IN: u64 = 200;
 const STANDS_OUT: u64 = 4;
 /// A call of fewer bytes does not take 40 ms by any link worth measuring (3 Mbit/s).
 const SMALL_CALL_BYTES: u64 = 16 << 10;
+/// Calls of more bytes wait for a timer only if they take this many times their mean: a link that is
+/// full makes some calls wait for the data of a few.
+const LEAST_MEANS: u128 = 4;
 
-/// What of a kind of calls waits for a timer.
+/// Modes of a kind of calls that a timer explains.
 ///
-/// Calls of many bytes that all take as long are not reported: a slow link does that, too.
-pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Vec<Stall> {
+/// Calls of many bytes are held against the link first. Those of a stream (`is_stream`) are never
+/// reported: a write waits for room in a buffer, as long as the link takes to empty it.
+pub fn find_stalls(
+    operation: &str,
+    times: &DistributionMeter,
+    bytes: u64,
+    is_stream: bool,
+) -> Vec<Stall> {
     let all = times.samples();
     if all == 0 {
         return Vec::new();
@@ -92,7 +101,9 @@ pub fn find_stalls(operation: &str, times: &DistributionMeter, bytes: u64) -> Ve
             let is_mode = calls >= LEAST_CALLS
                 && calls >= all.div_ceil(ONE_IN)
                 && calls >= STANDS_OUT * nearby;
-            let is_no_link = quick >= all.div_ceil(20) || bytes / all < SMALL_CALL_BYTES;
+            let is_rare = u128::from(mode.1) * u128::from(all) >= LEAST_MEANS * time_ns;
+            let is_no_link = bytes / all < SMALL_CALL_BYTES
+                || (!is_stream && is_rare && quick >= all.div_ceil(20));
             (is_mode && is_no_link).then(|| Stall {
                 operation: operation.to_owned(),
                 mode_ns: mode.1,
@@ -120,7 +131,7 @@ mod tests {
     #[test]
     fn waiting_for_a_delayed_acknowledgement_is_named() {
         let times = meter(&[(300_000, 900), (41_000_000, 90), (43_900_000, 10)]);
-        let stalls = find_stalls("read", &times, 1000 << 18);
+        let stalls = find_stalls("read", &times, 1000 << 18, false);
         assert_eq!(stalls.len(), 1);
         assert_eq!((stalls[0].calls, stalls[0].operation.as_str()), (100, "read"));
         assert!(stalls[0].mode_ns.abs_diff(41_000_000) < 50_000, "{}", stalls[0].mode_ns);
@@ -130,7 +141,7 @@ mod tests {
     /// Opening a file by FTP is several exchanges.
     #[test]
     fn waiting_more_than_once_is_named() {
-        let waits_of = |times: &[(i64, u64)]| find_stalls("open", &meter(times), 0);
+        let waits_of = |times: &[(i64, u64)]| find_stalls("open", &meter(times), 0, false);
         let twice = waits_of(&[(88_100_000, 30), (87_200_000, 20), (1_000_000, 50)]);
         assert_eq!((twice.len(), twice[0].calls), (1, 50));
         assert!(twice[0].likely.starts_with("two "), "{}", twice[0].likely);
@@ -143,18 +154,27 @@ mod tests {
     /// As libunftp's own listener has it: 44 ms for every small file.
     #[test]
     fn small_calls_that_all_wait_are_named() {
-        let stalls = find_stalls("write", &meter(&[(44_000_000, 200)]), 200 * 6000);
+        let stalls = find_stalls("write", &meter(&[(44_000_000, 200)]), 200 * 6000, true);
         assert_eq!((stalls.len(), stalls[0].calls), (1, 200));
+    }
+
+    /// 256 KiB take 22 ms at 100 Mbit/s; writes return at once or after the data of two.
+    #[test]
+    fn writes_of_a_stream_that_fills_the_link_are_no_stalls() {
+        let times = meter(&[(60_000, 120), (22_000_000, 60), (44_000_000, 100)]);
+        assert!(find_stalls("write", &times, 280 << 18, true).is_empty());
+        // Blocks of which several are in flight wait for each other.
+        assert!(find_stalls("write", &times, 280 << 18, false).is_empty());
     }
 
     #[test]
     fn a_slow_link_is_no_timer() {
         // 64 KiB at 12.5 Mbit/s each, and a broad spread around.
-        assert!(find_stalls("write", &meter(&[(42_000_000, 500)]), 500 << 16).is_empty());
+        assert!(find_stalls("write", &meter(&[(42_000_000, 500)]), 500 << 16, false).is_empty());
         let spread: Vec<(i64, u64)> = (1..100).map(|ms| (ms * 1_000_000, 10)).collect();
-        assert!(find_stalls("write", &meter(&spread), 990 << 10).is_empty());
+        assert!(find_stalls("write", &meter(&spread), 990 << 10, false).is_empty());
         // One that the scheduler held up.
-        assert!(find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0).is_empty());
-        assert!(find_stalls("read", &DistributionMeter::new(), 0).is_empty());
+        assert!(find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0, false).is_empty());
+        assert!(find_stalls("read", &DistributionMeter::new(), 0, false).is_empty());
     }
 }
