@@ -49,14 +49,12 @@ fn server_of(target: &Target, carrier: CarrierKind) -> Result<Peer> {
 }
 
 /// That no station of a segment of IPX has answered, with what was asked.
-fn not_found(fault: Fault, SegmentFacts { framing, network }: SegmentFacts) -> Fault {
+fn not_found(mut fault: Fault, SegmentFacts { framing, network }: SegmentFacts) -> Fault {
     let network = network
         .map_or("a network without a number".to_owned(), |number| format!("network {number:08X}"));
-    let (framing, before) = (IpxFraming::name_of(framing), fault.message);
-    let message = format!("{before}; asked on {network} in {framing} frames");
-    Fault::new(fault.class, message).hint(
-        "`lanlab listen` shows the framings and servers of a segment, --ipx-framing sets the one to ask in",
-    )
+    let framing = framing.map_or("all framings", IpxFraming::name_of);
+    fault.message = format!("{}; asked on {network} in {framing}", fault.message);
+    fault.hint("`lanlab listen` shows the framings and servers of a segment")
 }
 
 /// What this host's station is for a target; `None` over TCP, or without a link.

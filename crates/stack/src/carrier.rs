@@ -201,8 +201,8 @@ pub enum Stray {
 /// The segment of a station on IPX, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentFacts {
-    /// The framing that it sends in.
-    pub framing: Framing,
+    /// The framing that it sends in; `None`: the one of each other station.
+    pub framing: Option<Framing>,
     /// The number of its network; `None`: no one has said it.
     pub network: Option<u32>,
 }

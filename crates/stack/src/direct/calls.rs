@@ -62,11 +62,11 @@ impl Station {
     }
 
     fn query(&mut self, now: Instant, index: usize) {
-        let call = &mut self.callers[index].call;
-        let deadline = call.sent(now, QueryPace::of(&self.profile));
-        let (name, message) = (call.called, call.correlator);
-        self.callers[index].deadline = Some(deadline);
-        self.names_of(None).query(name, message);
+        let caller = &mut self.callers[index];
+        let NameCall { called, correlator, .. } = caller.call;
+        let is_again = caller.call.is_again();
+        caller.deadline = Some(caller.call.sent(now, QueryPace::of(&self.profile)));
+        self.names_of(None).query(called, correlator, is_again);
     }
 
     pub(super) fn names_of(&mut self, asker: Option<crate::ipx::Place>) -> NameOutput<'_> {
@@ -96,7 +96,7 @@ impl Station {
                     && self.names.registered(self.name).is_some();
                 if is_asked {
                     let name = self.name;
-                    self.names_of(Some(from)).found(from, &header, name);
+                    self.names_of(Some(from)).found(from, header.kind, name, header.message);
                 }
             }
             Command::Found => {
@@ -128,7 +128,7 @@ impl Station {
             return false;
         };
         let caller = &mut self.callers[index];
-        let is_server = caller.server.is_some_and(|server| server.is_end(&packet.from));
+        let is_server = caller.server.as_mut().is_some_and(|server| server.follow(&packet.from));
         let Some(header) = Header::parse(packet.data).ok().filter(|_| is_server) else {
             self.common.counts.discarded += 1;
             return true;

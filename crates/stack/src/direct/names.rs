@@ -6,7 +6,7 @@ use lanlab_wire::netbios_name::{MAX_TEXT_LEN, Name};
 use lanlab_wire::nmpi::{Command, Header, kind};
 
 use crate::ipx::{Interface, Packet, Place};
-use crate::netbios::{NameClaim, NameFrames, QueryKind};
+use crate::netbios::{NameClaim, NameFrames};
 
 /// Writes packets about names. Answers go to `asker`, if a packet is being answered.
 pub(super) struct NameOutput<'a> {
@@ -16,50 +16,40 @@ pub(super) struct NameOutput<'a> {
 }
 
 impl NameOutput<'_> {
-    fn push(
-        &mut self,
-        to: Option<Place>,
-        command: Command,
-        kind: u8,
-        (name, message): (Name, u16),
-    ) {
+    fn packet(&self, command: Command, kind: u8, name: Name, message: u16) -> Vec<u8> {
         let mut data = Vec::new();
         Header { command, kind, message, name, source: self.own }.emit(&mut data);
-        let (to, packet) = match to {
-            Some(place) => (place, packet_type::EXCHANGE),
-            None => (self.interface.everybody(socket::SMB_NAMES), packet_type::PROPAGATED),
-        };
-        self.interface.push(to, packet, socket::SMB_NAMES, &data);
+        data
+    }
+
+    fn push_to_all(&mut self, is_again: bool, data: &[u8]) {
+        self.interface.push_to_all(is_again, packet_type::PROPAGATED, socket::SMB_NAMES, data);
     }
 
     /// Ask who has a name.
-    pub(super) fn query(&mut self, name: Name, message: u16) {
-        self.push(None, Command::Query, kind::MACHINE, (name, message));
+    pub(super) fn query(&mut self, name: Name, message: u16, is_again: bool) {
+        let data = self.packet(Command::Query, kind::MACHINE, name, message);
+        self.push_to_all(is_again, &data);
     }
 
     /// Say that a name is ours.
-    pub(super) fn found(&mut self, to: Place, query: &Header, name: Name) {
-        self.push(Some(to), Command::Found, query.kind, (name, query.message));
+    pub(super) fn found(&mut self, to: Place, kind: u8, name: Name, message: u16) {
+        let data = self.packet(Command::Found, kind, name, message);
+        self.interface.push(to, packet_type::EXCHANGE, socket::SMB_NAMES, &data);
     }
 }
 
 impl NameFrames for NameOutput<'_> {
     fn push_claim(&mut self, claim: NameClaim) {
         let kind = if claim.is_group { kind::WORKGROUP } else { kind::MACHINE };
-        self.push(None, Command::Claim, kind, (claim.name, claim.correlator));
+        let data = self.packet(Command::Claim, kind, claim.name, claim.correlator);
+        self.push_to_all(false, &data);
     }
 
     fn push_objection(&mut self, _: Mac, claim: NameClaim, is_ours_group: bool, _: bool) {
         let kind = if is_ours_group { kind::WORKGROUP } else { kind::MACHINE };
         if let Some(to) = self.asker {
-            self.push(Some(to), Command::Found, kind, (claim.name, claim.correlator));
-        }
-    }
-
-    fn push_query(&mut self, query: QueryKind, name: Name, correlator: u16) {
-        // Nothing asks for the state of an adapter: there is no packet for it.
-        if query == QueryKind::Find {
-            self.query(name, correlator);
+            self.found(to, kind, claim.name, claim.correlator);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The interface of a station: packets in and out, and what routers and service advertising need.
 
 use lanlab_units::Instant;
-use lanlab_wire::ethernet::{Frame, Mac};
+use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::ipx::{
     Address, BROADCAST, Header, MOST_HOPS, NO_CHECKSUM, framing, packet_type, socket,
 };
@@ -88,7 +88,8 @@ impl Interface {
 
     /// The segment of the station.
     pub(crate) fn facts(&self) -> SegmentFacts {
-        SegmentFacts { framing: self.segment.framing(), network: self.segment.network }
+        let network = self.segment.network(self.segment.framing());
+        SegmentFacts { framing: self.segment.configured, network }
     }
 
     /// Answer who looks for servers of this type.
@@ -113,24 +114,29 @@ impl Interface {
     pub(crate) fn server_address(&self, socket: u16) -> Address {
         match self.internal {
             Some(network) => Address { network, node: INTERNAL_NODE, socket },
-            None => self.address(socket),
+            None => self.address(self.segment.framing(), socket),
         }
     }
 
-    /// An address of this station.
-    pub(crate) fn address(&self, socket: u16) -> Address {
-        Address { network: self.segment.network.unwrap_or(0), node: self.mac.0, socket }
+    /// An address of this station in the network of a framing.
+    fn address(&self, framing: Framing, socket: u16) -> Address {
+        let network = self.segment.network(framing).unwrap_or(0);
+        Address { network, node: self.mac.0, socket }
     }
 
-    /// Whether a network is that of this segment.
+    /// Whether a network is one of this segment.
     pub(crate) fn is_here(&self, network: u32) -> bool {
-        network == 0 || self.segment.network == Some(network)
+        let mut networks = framing::ALL.into_iter().map(|one| self.segment.network(one));
+        network == 0 || networks.any(|own| own == Some(network))
     }
 
-    /// Where all stations of the segment are.
-    pub(crate) fn everybody(&self, socket: u16) -> Place {
-        let address = Address { node: BROADCAST, ..self.address(socket) };
-        Place { address, mac: Mac::BROADCAST, framing: self.segment.framing() }
+    /// Send a packet to all stations of the segment; again in every framing, as a station that has not answered may use
+    /// another one than was heard.
+    pub(crate) fn push_to_all(&mut self, is_again: bool, kind: u8, socket: u16, data: &[u8]) {
+        for framing in self.segment.asked_in(is_again) {
+            let address = Address { node: BROADCAST, ..self.address(framing, socket) };
+            self.push(Place { address, mac: Mac::BROADCAST, framing }, kind, socket, data);
+        }
     }
 
     /// Where the station of an address is, if it is on this segment.
@@ -140,11 +146,14 @@ impl Interface {
 
     /// Send a packet from a socket of this station.
     pub(crate) fn push(&mut self, to: Place, kind: u8, socket: u16, data: &[u8]) {
-        self.push_from(self.address(socket), to, kind, data);
+        self.push_from(self.address(to.framing, socket), to, kind, data);
     }
 
     /// Send a packet from an address of this station.
     pub(crate) fn push_from(&mut self, source: Address, to: Place, kind: u8, data: &[u8]) {
+        // Each framing has a network of its own.
+        let is_of_adapter = source.node == self.mac.0;
+        let source = if is_of_adapter { self.address(to.framing, source.socket) } else { source };
         let (destination, ways) = (to.address, (to.mac, self.mac));
         let header = Header { checksum: NO_CHECKSUM, hops: 0, kind, destination, source };
         let write = |frame: &mut Vec<u8>| framing::emit(ways, to.framing, &header, data, frame);
@@ -180,12 +189,13 @@ impl Interface {
         }
         // Only a packet that has passed no router says the number of this network.
         let is_neighbour = header.hops == 0 && header.source.node == mac.0;
-        if is_neighbour && !self.segment.learn(header.source.network) {
+        if is_neighbour && !self.segment.learn(framing, header.source.network) {
             self.counts.network_disputes += 1;
         }
         let Address { network, node, socket } = header.destination;
         let is_internal = self.internal == Some(network) && node == INTERNAL_NODE;
-        let is_here = network == 0 || self.segment.network.is_none_or(|own| own == network);
+        let own = self.segment.network(framing);
+        let is_here = network == 0 || own.is_none_or(|own| own == network);
         if !is_internal && (!is_here || ![self.mac.0, BROADCAST].contains(&node)) {
             self.counts.other_address_packets += 1;
             return Ok(None);
@@ -210,8 +220,10 @@ impl Interface {
         };
         match (packet, self.advertised) {
             (sap::Packet::Query { is_nearest, kind }, Some(own)) => {
-                if kind == own.kind || kind == sap::ANY_SERVER && !is_nearest {
-                    self.push_service(from, is_nearest, OWN_HOPS);
+                let is_asked = kind == own.kind || kind == sap::ANY_SERVER && !is_nearest;
+                let data = self.service(from.framing, is_nearest, OWN_HOPS);
+                if let Some(data) = data.filter(|_| is_asked) {
+                    self.push(from, packet_type::EXCHANGE, socket::SAP, &data);
                 }
             }
             (sap::Packet::Response { is_nearest, servers }, _) => {
@@ -226,16 +238,21 @@ impl Interface {
     /// Say to all that the server of this station is there, or that it goes.
     pub(crate) fn announce(&mut self, is_leaving: bool) {
         let hops = if is_leaving { sap::GOING_DOWN_HOPS } else { OWN_HOPS };
-        self.push_service(self.everybody(socket::SAP), false, hops);
+        let Some(data) = self.service(self.segment.framing(), false, hops) else { return };
+        self.push_to_all(false, packet_type::EXCHANGE, socket::SAP, &data);
     }
 
-    fn push_service(&mut self, to: Place, is_nearest: bool, hops: u16) {
-        let Some(Advertised { kind, name, socket }) = self.advertised else { return };
-        let address = self.server_address(socket);
+    /// That the server of this station is there.
+    fn service(&self, framing: Framing, is_nearest: bool, hops: u16) -> Option<Vec<u8>> {
+        let Advertised { kind, name, socket } = self.advertised?;
+        let address = match self.internal {
+            Some(_) => self.server_address(socket),
+            None => self.address(framing, socket),
+        };
         let server = sap::Server { kind, name: name.text(), address, hops };
         let mut data = Vec::new();
         sap::emit_response(is_nearest, &[server], &mut data);
-        self.push(to, packet_type::EXCHANGE, socket::SAP, &data);
+        Some(data)
     }
 
     fn handle_route(&mut self, from: Place, data: &[u8]) {
@@ -257,31 +274,24 @@ impl Interface {
     }
 
     /// Ask all routers for the way to a network.
-    pub(crate) fn push_route_question(&mut self, network: u32) {
+    pub(crate) fn push_route_question(&mut self, is_again: bool, network: u32) {
         let entries = vec![rip::Entry::asked(network)];
         let mut data = Vec::new();
         rip::Packet { is_response: false, entries }.emit(&mut data);
-        self.push(self.everybody(socket::RIP), packet_type::RIP, socket::RIP, &data);
+        self.push_to_all(is_again, packet_type::RIP, socket::RIP, &data);
     }
 
     /// Ask all servers of a type where they are.
-    pub(crate) fn push_service_question(&mut self, is_nearest: bool, kind: u16) {
+    pub(crate) fn push_service_question(&mut self, is_again: bool, is_nearest: bool, kind: u16) {
         let mut data = Vec::new();
         sap::emit_query(is_nearest, kind, &mut data);
-        self.push(self.everybody(socket::SAP), packet_type::EXCHANGE, socket::SAP, &data);
+        self.push_to_all(is_again, packet_type::EXCHANGE, socket::SAP, &data);
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         // All carriers of a station hear the answers.
-        if !self.segment.is_to_ask(now) || self.part != IpxPart::First {
-            return;
-        }
-        let entries = vec![rip::Entry::asked(rip::ANY_NETWORK)];
-        let mut data = Vec::new();
-        rip::Packet { is_response: false, entries }.emit(&mut data);
-        for framing in self.segment.asked_in() {
-            let to = Place { framing, ..self.everybody(socket::RIP) };
-            self.push(to, packet_type::RIP, socket::RIP, &data);
+        if self.segment.is_to_ask(now) && self.part == IpxPart::First {
+            self.push_route_question(true, rip::ANY_NETWORK);
         }
     }
 

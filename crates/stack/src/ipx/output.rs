@@ -29,6 +29,15 @@ impl Place {
         let (one, other) = (self.address, other.address);
         (one.node, one.socket) == (other.node, other.socket)
     }
+
+    /// If a packet is from here, reach it from now on as the packet came: in another framing, or by another router.
+    pub(crate) fn follow(&mut self, from: &Self) -> bool {
+        let is_end = self.is_end(from);
+        if is_end {
+            *self = Self { address: self.address, ..*from };
+        }
+        is_end
+    }
 }
 
 /// Frames that wait.

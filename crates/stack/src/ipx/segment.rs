@@ -1,7 +1,7 @@
 //! What a station finds out about its segment: the framing that is in use, and the number of its network.
 //!
-//! As NWLink does, it asks in every framing for routers, listens for a while, and then takes a default:
-//! 802.2, and the network zero, which is "this segment" for every station.
+//! As NWLink does, it asks in every framing for routers, and listens for a while before it claims its name. Until
+//! something is heard, 802.2 is the framing, and zero the network, which is "this segment" for every station.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Framing;
@@ -14,10 +14,10 @@ const INTERVAL_NS: u64 = 500_000_000;
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Segment {
-    configured: Option<Framing>,
-    found: Option<Framing>,
-    pub(super) network: Option<u32>,
-    /// Packets heard in each framing of [`framing::ALL`].
+    pub(super) configured: Option<Framing>,
+    /// Numbers of the networks of [`framing::ALL`]: each framing of a segment has one.
+    networks: [Option<u32>; framing::ALL.len()],
+    /// Packets heard in each of them.
     heard: [u64; framing::ALL.len()],
     asked: u32,
     next_at: Option<Instant>,
@@ -26,7 +26,8 @@ pub(super) struct Segment {
 impl Segment {
     pub(super) fn new(configured: Option<Framing>, network: Option<u32>, now: Instant) -> Self {
         let next_at = (configured.is_none() || network.is_none()).then_some(now);
-        Self { configured, found: None, network, heard: [0; framing::ALL.len()], asked: 0, next_at }
+        let (networks, heard) = ([network; framing::ALL.len()], [0; framing::ALL.len()]);
+        Self { configured, networks, heard, asked: 0, next_at }
     }
 
     /// When all is known that is to be known.
@@ -35,9 +36,9 @@ impl Segment {
         self.next_at.map(|next| next.plus_nanos(left_ns))
     }
 
-    /// The framing to send in: as configured, or found, or the default.
+    /// The framing of the segment: as configured, or in which most was heard until now.
     pub(super) fn framing(&self) -> Framing {
-        self.configured.or(self.found).unwrap_or_else(|| {
+        self.configured.unwrap_or_else(|| {
             // The first one of the most: the order is that of preference.
             let most = self.heard.iter().max().copied().unwrap_or(0);
             let at = self.heard.iter().position(|count| *count == most).unwrap_or(0);
@@ -50,22 +51,25 @@ impl Segment {
         self.configured.unwrap_or(theirs)
     }
 
-    /// In which framings to ask.
-    pub(super) fn asked_in(&self) -> impl Iterator<Item = Framing> + use<> {
-        let only = self.configured;
+    /// In which framings all stations are sent to: `in_all`, or in that of the segment.
+    pub(super) fn asked_in(&self, in_all: bool) -> impl Iterator<Item = Framing> + use<> {
+        let only = if in_all { self.configured } else { Some(self.framing()) };
         framing::ALL.into_iter().filter(move |one| only.is_none_or(|only| only == *one))
     }
 
     /// Another station has used a framing for something else than to ask.
     pub(super) fn hear(&mut self, found: Framing) {
-        if let Some(at) = framing::ALL.iter().position(|one| *one == found) {
-            self.heard[at] += 1;
-        }
+        self.heard[place(found)] += 1;
     }
 
-    /// A station of this segment says the number of its network. False if that is not ours.
-    pub(super) fn learn(&mut self, network: u32) -> bool {
-        network == 0 || *self.network.get_or_insert(network) == network
+    /// A station of this segment says the number of its network in a framing. False if that is not ours.
+    pub(super) fn learn(&mut self, found: Framing, network: u32) -> bool {
+        network == 0 || *self.networks[place(found)].get_or_insert(network) == network
+    }
+
+    /// The number of the network of a framing; `None`: no one has said it.
+    pub(super) fn network(&self, framing: Framing) -> Option<u32> {
+        self.networks[place(framing)]
     }
 
     pub(super) const fn poll_timeout(&self) -> Option<Instant> {
@@ -76,7 +80,6 @@ impl Segment {
     pub(super) fn is_to_ask(&mut self, now: Instant) -> bool {
         let Some(next_at) = self.next_at.filter(|at| *at <= now) else { return false };
         if self.asked == QUESTIONS {
-            self.found = Some(self.framing());
             self.next_at = None;
             return false;
         }
@@ -84,6 +87,10 @@ impl Segment {
         self.next_at = Some(next_at.plus_nanos(INTERVAL_NS));
         true
     }
+}
+
+fn place(framing: Framing) -> usize {
+    framing::ALL.iter().position(|one| *one == framing).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -113,11 +120,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_network_that_is_said_is_kept_and_others_are_disputes() {
+    fn the_first_network_that_is_said_in_a_framing_is_kept_and_others_are_disputes() {
         let mut segment = Segment::new(None, None, Instant::ZERO);
-        assert!(segment.learn(0) && segment.network.is_none());
-        assert!(segment.learn(7) && segment.learn(7) && !segment.learn(8));
-        assert_eq!(segment.network, Some(7));
+        let (one, other) = (framing::RAW_802_3, framing::SNAP);
+        assert!(segment.learn(one, 0) && segment.network(one).is_none());
+        assert!(segment.learn(one, 7) && segment.learn(one, 7) && !segment.learn(one, 8));
+        assert!(segment.learn(other, 8));
+        assert_eq!([one, other].map(|framing| segment.network(framing)), [Some(7), Some(8)]);
+        // One that is given is that of every framing.
+        let mut given = Segment::new(None, Some(7), Instant::ZERO);
+        assert!(given.learn(one, 7) && !given.learn(other, 8));
     }
 
     /// Routers are asked at once and half a second later; after as long again the segment is known.
@@ -134,16 +146,18 @@ mod tests {
             }
             assert_eq!(times, [(ms(40), true), (ms(540), true), (ms(1_040), false)]);
             assert_eq!(segment.known_at(), None);
-            let asked_in: Vec<_> = segment.asked_in().collect();
-            assert_eq!(asked_in, only.map_or(framing::ALL.to_vec(), |only| vec![only]));
+            let asked_in = |in_all| segment.asked_in(in_all).collect::<Vec<_>>();
+            assert_eq!(asked_in(true), only.map_or(framing::ALL.to_vec(), |only| vec![only]));
+            assert_eq!(asked_in(false), [segment.framing()]);
         }
-        // The framing that was found stays, however much is heard in others later.
+        // Another framing is that of the segment once more is heard in it.
         let mut segment = Segment::new(None, Some(7), ms(0));
         while let Some(at) = segment.poll_timeout() {
             segment.is_to_ask(at);
         }
-        segment.hear(framing::ETHERNET_II);
         assert_eq!(segment.framing(), framing::IEEE_802_2);
+        segment.hear(framing::ETHERNET_II);
+        assert_eq!(segment.framing(), framing::ETHERNET_II);
         assert_eq!(segment.answer_framing(framing::SNAP), framing::SNAP);
     }
 }

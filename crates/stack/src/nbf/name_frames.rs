@@ -42,8 +42,11 @@ impl NameFrames for Output {
         };
         self.push(to, header, &[]);
     }
+}
 
-    fn push_query(&mut self, kind: QueryKind, name: Name, correlator: u16) {
+impl Output {
+    /// Ask all stations who has a name, or for the state of its adapter.
+    pub(super) fn push_query(&mut self, kind: QueryKind, name: Name, correlator: u16) {
         let (command, data1, data2, source) = match kind {
             QueryKind::Find => (NameCommand::NameQuery, 0, 0, NO_NAME),
             QueryKind::Status => {

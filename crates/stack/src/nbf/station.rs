@@ -306,7 +306,9 @@ impl Carrier for Station {
         self.names.handle_timeout(now, pace, sending, &mut outcomes);
         self.report(&outcomes);
         let (events, parts) = (&mut self.events, &mut self.status_parts);
-        self.queries.handle_timeout(now, pace, &mut self.output, |id| {
+        let output = &mut self.output;
+        let push = |kind, name, correlator| output.push_query(kind, name, correlator);
+        self.queries.handle_timeout(now, pace, push, |id| {
             events.extend(parts.end(id).map(|event| (event, None)));
             events.push_back((Event::QueryFinished(id), None));
         });

@@ -12,9 +12,7 @@ use super::session::{Phase, Session};
 use super::station::Station;
 use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::ipx::Packet;
-use crate::netbios::{
-    FACTS, NameCall, NameClaim, NameFrames, Outcome, QueryKind, QueryPace, Unanswered,
-};
+use crate::netbios::{FACTS, NameCall, NameClaim, Outcome, QueryPace, Unanswered};
 
 /// Most sessions that others have called, of one station, and that this station has called.
 const MOST_SESSIONS: usize = 254;
@@ -52,11 +50,10 @@ impl Station {
     }
 
     fn query(&mut self, now: Instant, index: usize) {
-        let call = &mut self.sessions[index].call;
-        let (deadline, name) = (call.sent(now, QueryPace::of(&self.profile)), call.called);
-        self.sessions[index].query_at = Some(deadline);
+        let session = &mut self.sessions[index];
         let mut output = NameOutput { interface: &mut self.common.interface, asker: None };
-        output.push_query(QueryKind::Find, name, 0);
+        output.find(session.call.called, session.call.is_again());
+        session.query_at = Some(session.call.sent(now, QueryPace::of(&self.profile)));
     }
 
     /// A number that no session of this station has.
@@ -131,6 +128,9 @@ impl Station {
             return;
         };
         let session = &mut self.sessions[index];
+        if let Some(place) = &mut session.place {
+            place.follow(&packet.from);
+        }
         let why = session.handle_packet(now, (&header, data), &mut self.common);
         self.finish(index, why);
     }

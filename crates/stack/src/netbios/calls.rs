@@ -39,6 +39,11 @@ impl NameCall {
         self.correlator = correlator;
     }
 
+    /// Whether queries were in vain.
+    pub(crate) const fn is_again(&self) -> bool {
+        self.sent > 0
+    }
+
     /// A query is sent. When it is late.
     pub(crate) fn sent(&mut self, now: Instant, pace: QueryPace) -> Instant {
         self.sent += 1;

@@ -76,7 +76,4 @@ pub(crate) trait NameFrames {
 
     /// Object to the claim of another station: the name is one of ours, which we have, or claim, too.
     fn push_objection(&mut self, to: Mac, claim: NameClaim, is_ours_group: bool, is_claiming: bool);
-
-    /// Ask all stations who has a name, or for the state of its adapter.
-    fn push_query(&mut self, kind: QueryKind, name: Name, correlator: u16);
 }

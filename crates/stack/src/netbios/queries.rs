@@ -3,7 +3,7 @@
 use lanlab_units::Instant;
 use lanlab_wire::netbios_name::Name;
 
-use super::{Correlators, NameFrames, QueryPace};
+use super::{Correlators, QueryPace};
 use crate::carrier::QueryId;
 
 /// Most queries at a time.
@@ -57,12 +57,12 @@ impl Queries {
         self.open.iter().map(|query| query.next_at).min()
     }
 
-    /// Send what is due. Calls `ended` with each query that is over.
+    /// Call `push` with each query that is due, and `ended` with each one that is over.
     pub(crate) fn handle_timeout(
         &mut self,
         now: Instant,
         pace: QueryPace,
-        frames: &mut impl NameFrames,
+        mut push: impl FnMut(QueryKind, Name, u16),
         mut ended: impl FnMut(QueryId),
     ) {
         self.open.retain_mut(|query| {
@@ -75,7 +75,7 @@ impl Queries {
             }
             query.sent += 1;
             query.next_at = now.plus_nanos(pace.interval_ns);
-            frames.push_query(query.kind, query.name, query.correlator);
+            push(query.kind, query.name, query.correlator);
             true
         });
     }

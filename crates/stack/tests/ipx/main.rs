@@ -7,6 +7,7 @@ mod chance;
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
 mod copying;
 mod exchange;
+mod framings;
 mod hostile;
 mod netbios;
 mod network;

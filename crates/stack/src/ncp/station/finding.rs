@@ -2,6 +2,7 @@
 //! network.
 
 use lanlab_units::Instant;
+use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{Address, socket};
 use lanlab_wire::netbios_name::Name;
 use lanlab_wire::sap;
@@ -51,19 +52,20 @@ impl Station {
     fn search(&mut self, now: Instant, index: usize) {
         let (_, interval_ns) = self.netware.searches.value;
         let caller = &mut self.callers[index];
+        let is_again = caller.searches > 0;
         caller.searches += 1;
         caller.deadline = Some(now.plus_nanos(interval_ns));
         let interface = &mut self.common.interface;
-        match (caller.stage, caller.wanted) {
-            (Stage::Routing, Some(address)) => {
-                if interface.is_here(address.network) {
-                    let server = interface.neighbour(address);
-                    caller.found(now, server, &mut self.common);
-                } else {
-                    interface.push_route_question(address.network);
-                }
+        if let (Stage::Routing, Some(address)) = (caller.stage, caller.wanted) {
+            if interface.is_here(address.network) {
+                let server = interface.neighbour(address);
+                caller.found(now, server, &mut self.common);
+            } else {
+                interface.push_route_question(is_again, address.network);
             }
-            _ => interface.push_service_question(caller.name.is_none(), sap::FILE_SERVER),
+        } else {
+            let is_nearest = caller.name.is_none();
+            interface.push_service_question(is_again, is_nearest, sap::FILE_SERVER);
         }
     }
 
@@ -77,10 +79,12 @@ impl Station {
                         && caller.name.map_or(*is_nearest, |name| is_named(server, name)) =>
                 {
                     caller.goes_to(server.address);
-                    // Who answers for itself, at the address of its adapter, is found.
-                    if from.mac.0 == server.address.node {
-                        let place = Place { address: server.address, ..*from };
-                        caller.found(now, place, &mut self.common);
+                    // Who answers for itself, at the address of its adapter, is found; another one of this network
+                    // uses the same framing.
+                    let Address { network, node, .. } = server.address;
+                    if from.mac.0 == node || self.common.interface.is_here(network) {
+                        let (address, mac) = (server.address, Mac(node));
+                        caller.found(now, Place { address, mac, ..*from }, &mut self.common);
                     } else {
                         self.search(now, index);
                     }
@@ -104,7 +108,7 @@ impl Station {
             return false;
         };
         let caller = &mut self.callers[index];
-        let is_server = caller.server.is_some_and(|server| server.is_end(&packet.from));
+        let is_server = caller.server.as_mut().is_some_and(|server| server.follow(&packet.from));
         if !is_server {
             self.common.counts.discarded += 1;
             return true;
