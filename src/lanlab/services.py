@@ -142,6 +142,8 @@ class Service:
     has_short_names: bool = False
     #: Whether a user's name may begin with a domain.
     has_domains: bool = False
+    #: The parameter of its URLs that says the domain of the user.
+    domain_option: str | None = None
     #: Whether lanlab's own server may serve everybody, without a password.
     has_guests: bool = False
     #: Characters of its longest password, of ASCII, in which small letters may count as large ones;
@@ -200,6 +202,10 @@ _SMB1 = Service(
 )
 
 
+_FTP = Service("ftp", "FTP", 21, has_login_directory=True, has_short_names=True, is_simulated=True)
+_S3 = Service("s3", "S3", 80, share="bucket", has_domains=True, domain_option="region")
+
+
 def _smb1_over(carrier: str) -> Service:
     """SMB 1 over a carrier straight on Ethernet, which has neither ports nor WINS."""
     has_all = CARRIERS[carrier].has_signatures_and_raw
@@ -219,8 +225,8 @@ def _smb1_over(carrier: str) -> Service:
 _ROWS = (
     Service("directory", "directory", schemes=("file",), has_users=False, has_blocks=True),
     Service("memory", "memory", has_users=False, has_blocks=True, has_files=False),
-    Service("ftp", "FTP", 21, has_login_directory=True, is_simulated=True),
-    Service("ftps", "FTP with TLS", 21, has_login_directory=True, has_identity=True),
+    _FTP,
+    replace(_FTP, name="ftps", title="FTP with TLS", has_identity=True, is_simulated=False),
     Service(
         "sftp",
         "SFTP",
@@ -252,8 +258,8 @@ _ROWS = (
         carrier="ncp",
         is_simulated=True,
     ),
-    Service("s3", "S3", 80, share="bucket"),
-    Service("s3s", "S3 with TLS", 443, share="bucket", has_identity=True),
+    _S3,
+    replace(_S3, name="s3s", title="S3 with TLS", port=443, has_identity=True),
 )
 #: By name.
 SERVICES: Mapping[str, Service] = {service.name: service for service in _ROWS}

@@ -31,6 +31,7 @@ macro_rules! services {
         /// # Errors
         /// A fault of the server, its address, or the user.
         pub async fn connect(target: &Target) -> Result<AnySession> {
+            check_secret(target)?;
             match target.service {
                 $($(ServiceKind::$kind)|+ => {
                     crate::$module::connect(target).await.map(AnySession::$Service)
@@ -131,6 +132,16 @@ macro_rules! services {
             }
         }
     };
+}
+
+/// Refuse a private key where it would be sent as a password.
+fn check_secret(target: &Target) -> Result<()> {
+    let is_key = target.credentials.as_ref().is_some_and(|login| login.private_key().is_some());
+    if !is_key || target.service == ServiceKind::Sftp {
+        return Ok(());
+    }
+    let message = "the password is a private key, which only SFTP uses; it was not sent";
+    Err(Fault::new(Class::Login, message).hint("give the user's password"))
 }
 
 /// A fault of connecting, with what can be done about it then: no file is meant yet.

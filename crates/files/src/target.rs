@@ -268,6 +268,26 @@ pub struct Credentials {
     /// Domain of SMB, region of S3.
     #[serde(default)]
     pub domain: Option<String>,
+    /// Passphrase of the private key that is the secret; absent: it has none.
+    #[serde(default)]
+    pub passphrase: Option<String>,
+}
+
+impl Credentials {
+    /// How a line begins above a private key: PEM, PKCS#8 and OpenSSH; RFC 4716; `PuTTY`.
+    const KEY_MARKS: [&str; 3] = ["-----BEGIN", "---- BEGIN", "PuTTY-User-Key-File"];
+
+    /// The private key that the secret is, from its first line on; `None` of a password. A key is
+    /// signed with, and never sent.
+    pub fn private_key(&self) -> Option<String> {
+        let blank = |c: char| c == '\u{feff}' || c.is_whitespace();
+        let lines = self.secret.split(['\n', '\r']).map(|line| line.trim_matches(blank));
+        let key: Vec<&str> = lines
+            .skip_while(|line| !Self::KEY_MARKS.iter().any(|mark| line.starts_with(mark)))
+            .filter(|line| !line.is_empty())
+            .collect();
+        (!key.is_empty()).then(|| key.join("\n"))
+    }
 }
 
 impl fmt::Debug for Credentials {

@@ -24,7 +24,7 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn user() -> Credentials {
     let (user, secret) = ("station".to_owned(), "a secret, with spaces & signs".to_owned());
-    Credentials { user, secret, domain: None }
+    Credentials { user, secret, domain: None, passphrase: None }
 }
 
 /// A carrier on Ethernet, the interfaces of the client and the server, the only dialect to speak, and the system of

@@ -98,7 +98,10 @@ async fn what_is_wrong_with_a_bucket_or_a_user_is_told_apart() {
     }
     let other = |user: &str, secret: &str| {
         let (user, secret) = (user.to_owned(), secret.to_owned());
-        Target { credentials: Some(Credentials { user, secret, domain: None }), ..target.clone() }
+        Target {
+            credentials: Some(Credentials { user, secret, domain: None, passphrase: None }),
+            ..target.clone()
+        }
     };
     for (name, secret) in [("station", "hunter2"), ("nobody", &user().secret)] {
         let fault = connect(&other(name, secret)).await.unwrap_err();

@@ -17,8 +17,12 @@ const SECRET: &str = "not-shown";
 fn running(root: &Path) -> (Runtime, Serving) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let credentials =
-        Some(Credentials { user: USER.to_owned(), secret: SECRET.to_owned(), domain: None });
+    let credentials = Some(Credentials {
+        user: USER.to_owned(),
+        secret: SECRET.to_owned(),
+        domain: None,
+        passphrase: None,
+    });
     let offer = Offer { credentials, ..offer(ServiceKind::Webdav, root) };
     let serving = runtime.block_on(serve(&offer)).unwrap();
     (runtime, serving)

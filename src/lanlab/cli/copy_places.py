@@ -8,11 +8,14 @@ import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
+
+if TYPE_CHECKING:
+    from lanlab.workloads.server_url import ServerUrl
 
 #: A share as Windows writes it, with slashes or backslashes; an export as mount(8) takes it.
 _SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
@@ -161,6 +164,32 @@ class Endpoints:
                     host = url.host or NEAREST
                     typed[who] = getpass.getpass(f"password of {url.user} at {host}{none}: ")
                 server_url.remember_password(named, typed[who] or agent or "")
+            _get_passphrase(url)
+
+
+def _get_passphrase(url: ServerUrl) -> None:
+    """Ask for the passphrase of a private key, where it needs one and there is none.
+
+    Raises:
+        UsageError: There is no terminal to ask at.
+    """
+    from lanlab.workloads import private_keys, server_url
+
+    secret = server_url.password_of(url) or ""
+    is_key = url.service == "sftp" and private_keys.is_private_key(secret)
+    if not is_key or not private_keys.needs_passphrase(secret):
+        return
+    if server_url.passphrase_of(url) is not None:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"the private key for `{url.text}` has a passphrase; it was not sent",
+            hint="give it in LANLAB_PASSPHRASE, or `ssh-add` the key and log in by ssh-agent",
+        )
+    import getpass
+
+    passphrase = getpass.getpass(f"passphrase of the private key of {url.user}: ")
+    server_url.remember_passphrase(url.text, passphrase)
 
 
 def endpoints(

@@ -86,7 +86,7 @@ def credentials_of(
         UsageError: A password is given where none is used, is of a length that cannot be, or its
             file cannot be read.
     """
-    from lanlab.workloads.server_url import read_password_file
+    from lanlab.workloads.server_url import check_password, read_password_file
 
     if guest and not offered.has_guests:
         raise UsageError(
@@ -112,6 +112,7 @@ def credentials_of(
     named = user or _USER
     if secret is None:
         return {"user": named, "secret": offered.new_password()}, False
+    check_password(secret, offered.title)
     most = offered.most_password_characters
     is_plain = secret.isascii() and secret.isprintable()
     if not secret or (most is not None and not (is_plain and len(secret) <= most)):

@@ -38,8 +38,8 @@ PasswordFileOption = Annotated[
     typer.Option(
         "--password-file",
         metavar="FILE",
-        help="File with the password; for sftp:// also a private key (Ed25519 or ECDSA, without "
-        "passphrase). Default: $LANLAB_PASSWORD, else you are asked; "
+        help="File with the password; for sftp:// also a private key (passphrase: "
+        "$LANLAB_PASSPHRASE or a prompt). Default: $LANLAB_PASSWORD, else you are asked; "
         "sftp:// then also takes the keys of a running ssh-agent.",
     ),
 ]

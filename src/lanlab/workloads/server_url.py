@@ -19,6 +19,7 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file, text_of
+from lanlab.workloads import private_keys
 
 #: Largest password, and largest file of trusted certificates or host keys, bytes. An engine has the
 #: second limit, too.
@@ -27,8 +28,9 @@ _MOST_TRUST_BYTES = 2**24
 #: Before a fingerprint: in hexadecimal digits, or in base64 as OpenSSH prints it.
 _SHA256 = "sha256:"
 
-#: Passwords that were asked for, by URL; never written anywhere.
+#: Passwords that were asked for, and passphrases of private keys, by URL; never written anywhere.
 _asked: dict[str, str] = {}
+_passphrases: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class ServerUrl:
     directory: str
     #: Parameters that it says after `?`.
     options: Mapping[str, str] = field(default_factory=dict)
+    #: The domain of its user, where that is said after `?`: of S3 the region.
+    domain: str | None = None
 
     @property
     def needs_password(self) -> bool:
@@ -87,9 +91,13 @@ def parse_url(text: str) -> ServerUrl:
         allowed = ", ".join(sorted(known))
         raise UsageError(f"`{parts.scheme}://`: no such file service; allowed: {allowed}")
     service = found.name
-    if (parts.query and not found.url_options) or parts.fragment:
+    known_options = found.url_options
+    if found.domain_option is not None:
+        known_options += (found.domain_option,)
+    if (parts.query and not known_options) or parts.fragment:
         raise UsageError(f"`{text}`: found `?` or `#`; write them as %3F and %23")
-    options = _options(text, parts.query, found.url_options)
+    options = _options(text, parts.query, known_options)
+    domain = options.pop(found.domain_option or "", None)
     path = unquote(parts.path)
     if found.is_local:
         if parts.netloc not in ("", "localhost"):
@@ -120,7 +128,7 @@ def parse_url(text: str) -> ServerUrl:
     directory = "/".join(names)
     if found.has_login_directory:
         directory = _from_login(path, names)
-    return ServerUrl(text, service, host, port, user, share, directory, options)
+    return ServerUrl(text, service, host, port, user, share, directory, options, domain)
 
 
 def _from_login(path: str, names: list[str]) -> str:
@@ -181,6 +189,34 @@ def password_of(url: ServerUrl) -> str | None:
     return None if named is None else read_password_file(Path(named))
 
 
+def remember_passphrase(url: str, passphrase: str) -> None:
+    """Decrypt the private key for that URL by this passphrase."""
+    _passphrases[url] = passphrase
+
+
+def passphrase_of(url: ServerUrl) -> str | None:
+    """The passphrase of the private key for a URL: as asked for, or from LANLAB_PASSPHRASE."""
+    return _passphrases.get(url.text, os.environ.get("LANLAB_PASSPHRASE"))
+
+
+def check_password(secret: str, service: str) -> str:
+    """
+    A password that may be sent to a server.
+
+    Args:
+        service: Title of the service.
+
+    Raises:
+        UsageError: It is a private key.
+    """
+    if private_keys.is_private_key(secret):
+        raise UsageError(
+            f"the password is a private key, which {service} cannot use; it was not sent",
+            hint="give the password of the user; a private key logs in by sftp://",
+        )
+    return secret
+
+
 def agent_of(url: ServerUrl) -> str | None:
     """What stands for a password where a running ssh-agent logs in; `None` where there is none."""
     socket = os.environ.get("SSH_AUTH_SOCK")
@@ -231,16 +267,26 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     if isinstance(trusted, dict) and "file" in trusted:
         # The engine reads it; here it is judged, before anything is run.
         read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
-    credentials = None if url.user is None else {"user": url.user, "secret": secret or ""}
+    service = SERVICES[url.service]
+    if secret is not None and url.service != "sftp":
+        check_password(secret, service.title)
+    credentials: dict[str, str | None] | None = None
+    if url.user is not None:
+        credentials = {"user": url.user, "secret": secret or ""}
+    if credentials is not None and private_keys.is_private_key(secret or ""):
+        if private_keys.needs_passphrase(secret or ""):
+            credentials |= {"passphrase": passphrase_of(url)}
+    elif credentials is not None and url.domain is not None:
+        credentials |= {"domain": url.domain}
     if (
         credentials is not None
-        and SERVICES[url.service].has_domains
-        and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", credentials["user"]))
+        and service.has_domains
+        and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", url.user or ""))
     ):
         # As URLs have it, and as Windows writes it.
         credentials |= {"user": separated[2], "domain": separated[1]}
     return {
-        "service": SERVICES[url.service].engine_name,
+        "service": service.engine_name,
         "port": url.port,
         # A zone is no matter of the server's.
         "server_name": bare(url.host) or None,

@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(uri(&plain, "", &[]), "/b");
         assert_eq!(uri(&plain, "a b/c", &[("x", "1/ä")]), "/b/a%20b/c?x=1%2F%C3%A4");
         let (user, secret) = ("me".to_owned(), "s".to_owned());
-        let signing = bucket(Some(Credentials { user, secret, domain: None }));
+        let signing = bucket(Some(Credentials { user, secret, domain: None, passphrase: None }));
         let found = uri(&signing, "k", &[]);
         let wanted = "/b/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=me%2F20130524%2F\
                       us-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&\

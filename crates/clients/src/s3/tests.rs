@@ -14,7 +14,8 @@ const PART_BYTES: u64 = 5 << 20;
 
 async fn with_small_parts(root: &std::path::Path) -> (Serving, Session) {
     let secret = "geheim / + &".to_owned();
-    let credentials = Some(Credentials { user: "station".into(), secret, domain: None });
+    let credentials =
+        Some(Credentials { user: "station".into(), secret, domain: None, passphrase: None });
     let offer = Offer {
         service: ServiceKind::S3,
         root: root.to_owned(),

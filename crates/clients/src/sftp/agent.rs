@@ -4,6 +4,7 @@ use lanlab_files::{Class, Fault, Result};
 use russh::client::Handle;
 use russh::keys::agent::client::AgentClient;
 
+use super::login::hashes;
 use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 
@@ -31,25 +32,18 @@ pub async fn log_in(ssh: &mut Handle<Verifier>, user: &str, socket: &str) -> Res
     let tried = keys.len().min(MOST_KEYS);
     for identity in keys.into_iter().take(tried) {
         let key = identity.public_key().into_owned();
-        // A key of RSA is used with a hash that the server names.
-        let hash = if key.algorithm().is_rsa() {
-            ssh.best_supported_rsa_hash().await.ok().flatten().flatten()
-        } else {
-            None
-        };
-        let result = ssh.authenticate_publickey_with(user, key, hash, &mut agent).await;
-        match result {
-            Ok(result) if result.success() => return Ok(()),
-            Ok(_) => {}
-            Err(russh::AgentAuthError::Key(error)) => {
-                return Err(fault(
-                    format!("the ssh-agent does not sign: {error}"),
-                    "see `ssh-add -l`",
-                ));
-            }
-            Err(russh::AgentAuthError::Send(_)) => {
-                let gone = russh::Error::Disconnect;
-                return Err(ssh_fault(&format!("SSH login of `{user}`"), &gone));
+        for hash in hashes(ssh, &key.algorithm()).await {
+            match ssh.authenticate_publickey_with(user, key.clone(), hash, &mut agent).await {
+                Ok(result) if result.success() => return Ok(()),
+                Ok(_) => {}
+                Err(russh::AgentAuthError::Key(error)) => {
+                    let what = format!("the ssh-agent does not sign: {error}");
+                    return Err(fault(what, "see `ssh-add -l`"));
+                }
+                Err(russh::AgentAuthError::Send(_)) => {
+                    let gone = russh::Error::Disconnect;
+                    return Err(ssh_fault(&format!("SSH login of `{user}`"), &gone));
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use lanlab_connections::ssh::{CIPHERS, Cut};
 use lanlab_files::{Class, Credentials, Facts, Fault, Result, Target};
 use lanlab_wire::sftp::{MAX_PIECE_OCTETS, extension, kind};
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
-use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
+use russh::keys::{Algorithm, HashAlg, PrivateKey, PrivateKeyWithHashAlg, decode_secret_key};
 use russh::{ChannelMsg, MethodKind, Preferred, compression};
 
 use crate::transport;
@@ -24,9 +24,6 @@ const USUAL_PORT: u16 = 22;
 
 /// User of logins without credentials.
 const ANONYMOUS: &str = "anonymous";
-
-/// How a secret begins that is a private key and no password.
-const PRIVATE_KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /// Questions of a server that are answered with the password.
 const MAX_QUESTIONS: usize = 4;
@@ -122,21 +119,31 @@ pub async fn connect(target: &Target) -> Result<Session> {
 }
 
 async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Result<()> {
-    let Some(Credentials { user, secret, .. }) = as_whom else {
+    let Some(credentials) = as_whom else {
         let result = ssh.authenticate_none(ANONYMOUS).await;
         return admitted(
             ANONYMOUS,
             result.map_err(|error| ssh_fault("SSH login", &error))?.success(),
         );
     };
+    let Credentials { user, secret, .. } = credentials;
     let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
     #[cfg(unix)]
     if let Some(socket) = secret.strip_prefix(agent::AGENT) {
         return agent::log_in(ssh, user, socket).await;
     }
-    if secret.starts_with(PRIVATE_KEY) {
-        let result = ssh.authenticate_publickey(user, private_key(user, secret)?).await;
-        return admitted(user, result.map_err(failed)?.success());
+    if let Some(text) = credentials.private_key() {
+        let key = Arc::new(private_key(user, &text, credentials.passphrase.as_deref())?);
+        let mut is_admitted = false;
+        for hash in hashes(ssh, &key.algorithm()).await {
+            let key = PrivateKeyWithHashAlg::new(Arc::clone(&key), hash);
+            let result = ssh.authenticate_publickey(user, key).await;
+            is_admitted = is_admitted || result.map_err(failed)?.success();
+            if is_admitted {
+                break;
+            }
+        }
+        return admitted(user, is_admitted);
     }
     match ssh.authenticate_password(user, secret).await.map_err(failed)? {
         AuthResult::Success => Ok(()),
@@ -161,24 +168,45 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
     }
 }
 
-/// The private key that stands in place of a password. RSA is not among what it can be: which hash
-/// a server takes with it would have to be asked first.
-fn private_key(user: &str, secret: &str) -> Result<PrivateKeyWithHashAlg> {
-    // The error of the decoder is not shown: it may quote the key.
-    let unread = |what: &str| {
-        Fault::new(Class::Login, format!("SSH login of `{user}`: {what}"))
-            .hint("allowed: an Ed25519 or ECDSA key in the form of OpenSSH, without passphrase")
-    };
-    let key = decode_secret_key(secret, None).map_err(|error| match error {
-        russh::keys::Error::KeyIsEncrypted => {
-            unread("the private key has a passphrase").hint("`ssh-add` it, and log in by ssh-agent")
-        }
-        _ => unread("the private key cannot be read"),
-    })?;
-    if key.algorithm().is_rsa() {
-        return Err(unread("the private key is of RSA"));
+/// Hashes to sign with, the first choice first. RSA has several; a server that does not list what
+/// it takes may be older than SHA-2 in SSH.
+pub async fn hashes(ssh: &Handle<Verifier>, key: &Algorithm) -> Vec<Option<HashAlg>> {
+    if !matches!(key, Algorithm::Rsa { .. }) {
+        return vec![None];
     }
-    Ok(PrivateKeyWithHashAlg::new(Arc::new(key), None))
+    match ssh.best_supported_rsa_hash().await {
+        Ok(Some(hash)) => vec![hash],
+        _ => vec![Some(HashAlg::Sha256), None],
+    }
+}
+
+/// The private key that stands in place of a password.
+fn private_key(user: &str, text: &str, passphrase: Option<&str>) -> Result<PrivateKey> {
+    // The error of the decoder is not shown: it may quote the key.
+    let unread = |what: &str, hint: &str| {
+        Fault::new(Class::Login, format!("SSH login of `{user}`: {what}; it was not sent"))
+            .hint(hint)
+    };
+    decode_secret_key(text, passphrase).map_err(|error| match error {
+        russh::keys::Error::KeyIsEncrypted => unread(
+            "the private key has a passphrase",
+            "give it in LANLAB_PASSPHRASE, or `ssh-add` the key and log in by ssh-agent",
+        ),
+        _ if passphrase.is_some() => unread(
+            "the private key cannot be decrypted",
+            "see whether the passphrase is right; if it is, `ssh-keygen -p -f KEY` rewrites the \
+             key in OpenSSH's form",
+        ),
+        _ if text.starts_with("PuTTY") => unread(
+            "the PuTTY private key cannot be read",
+            "convert it: `puttygen KEY.ppk -O private-openssh -o KEY`",
+        ),
+        _ => unread(
+            "the private key cannot be read",
+            "allowed: an RSA, ECDSA or Ed25519 key in OpenSSH's form, PEM, PKCS#8 or PuTTY's form; \
+             `ssh-keygen -p -f KEY` rewrites a key in OpenSSH's form",
+        ),
+    })
 }
 
 fn admitted(user: &str, is: bool) -> Result<()> {

@@ -13,5 +13,15 @@ pub fn ssh_fault(what: &str, error: &russh::Error) -> Fault {
         E::NoCommonAlgo { .. } | E::RequestDenied | E::ChannelOpenFailure(_) => Class::Unsupported,
         _ => Class::Protocol,
     };
-    Fault::new(class, format!("{what}: {error}"))
+    let E::NoCommonAlgo { kind, ours, theirs } = error else {
+        return Fault::new(class, format!("{what}: {error}"));
+    };
+    let shown = |names: &[String]| names.join(", ");
+    let kind = format!("{kind:?}").to_lowercase();
+    let (theirs, ours) = (shown(theirs), shown(ours));
+    Fault::new(
+        class,
+        format!("{what}: no common {kind} algorithm: found {theirs}; allowed: {ours}"),
+    )
+    .hint("enable one of those that are allowed at the server")
 }

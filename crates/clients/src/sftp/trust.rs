@@ -150,10 +150,12 @@ impl client::Handler for Verifier {
         let whole = cipher.contains("gcm") || cipher.contains("poly1305");
         let mac =
             if whole { String::new() } else { format!(", {}", plain(names.server_mac.as_ref())) };
+        let host_key = names.key.to_string();
+        let weak = if host_key == "ssh-rsa" { ", host key signed with SHA-1" } else { "" };
         let server = String::from_utf8_lossy(session.remote_sshid());
         let server = server.trim().trim_start_matches("SSH-2.0-");
         let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-        learnt.protection = Some(format!("SSH 2, {cipher}{mac}, key exchange {exchange}"));
+        learnt.protection = Some(format!("SSH 2, {cipher}{mac}, key exchange {exchange}{weak}"));
         learnt.server = Some(server.chars().filter(|c| !c.is_control()).take(100).collect());
         Ok(())
     }

@@ -328,7 +328,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn who(user: &str, secret: &str) -> Credentials {
-        Credentials { user: user.to_owned(), secret: secret.to_owned(), domain: None }
+        Credentials {
+            user: user.to_owned(),
+            secret: secret.to_owned(),
+            domain: None,
+            passphrase: None,
+        }
     }
 
     /// The example of RFC 7616, section 3.9.1, whose server offers both algorithms.

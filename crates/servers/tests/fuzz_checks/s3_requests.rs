@@ -133,7 +133,7 @@ fn admitted(asked: &Asked, is_signed: bool) -> Result<Payload, Refusal> {
     }
     let by = |secret: &str| {
         let (user, secret) = (USER.to_owned(), secret.to_owned());
-        admit(asked, Some(&Credentials { user, secret, domain: None }), now)
+        admit(asked, Some(&Credentials { user, secret, domain: None, passphrase: None }), now)
     };
     let payload = by(SECRET)?;
     assert_eq!(by("another").map(|_| ()), Err(Code::SignatureDoesNotMatch.into()));

@@ -82,7 +82,7 @@ pub fn content(length: usize, seed: u64) -> Vec<u8> {
 
 pub fn user() -> Credentials {
     let (user, secret) = ("station".to_owned(), "geheim: / + & ü".to_owned());
-    Credentials { user, secret, domain: None }
+    Credentials { user, secret, domain: None, passphrase: None }
 }
 
 /// How to reach a port of this host.

@@ -31,7 +31,12 @@ pub fn content(length: usize, seed: u64) -> Vec<u8> {
 }
 
 pub fn user() -> Credentials {
-    Credentials { user: "station".to_owned(), secret: "not-shown".to_owned(), domain: None }
+    Credentials {
+        user: "station".to_owned(),
+        secret: "not-shown".to_owned(),
+        domain: None,
+        passphrase: None,
+    }
 }
 
 pub fn run(work: impl Future<Output = ()>) {

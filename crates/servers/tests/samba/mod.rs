@@ -101,7 +101,7 @@ impl Samba {
 
     fn target(&self) -> Target {
         let (user, secret) = (self.user.clone(), SECRET.to_owned());
-        let credentials = Credentials { user, secret, domain: None };
+        let credentials = Credentials { user, secret, domain: None, passphrase: None };
         Target { credentials: Some(credentials), ..target(Smb, self.port) }
     }
 }

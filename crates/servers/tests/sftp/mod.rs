@@ -2,6 +2,8 @@
 //! dawdle, and each with OpenSSH.
 
 mod hostile;
+#[cfg(target_os = "linux")]
+mod keys;
 mod peers;
 
 use std::net::TcpListener;

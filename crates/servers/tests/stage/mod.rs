@@ -49,7 +49,12 @@ pub fn content(length: usize, seed: u64) -> Vec<u8> {
 }
 
 pub fn user() -> Credentials {
-    Credentials { user: "station".to_owned(), secret: "top secret".to_owned(), domain: None }
+    Credentials {
+        user: "station".to_owned(),
+        secret: "top secret".to_owned(),
+        domain: None,
+        passphrase: None,
+    }
 }
 
 pub fn target(service: ServiceKind, port: u16) -> Target {

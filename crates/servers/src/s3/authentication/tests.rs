@@ -21,7 +21,7 @@ const URL: &str = "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=\
 
 fn user() -> Credentials {
     let (user, secret) = ("AKIAIOSFODNN7EXAMPLE".to_owned(), SECRET.to_owned());
-    Credentials { user, secret, domain: None }
+    Credentials { user, secret, domain: None, passphrase: None }
 }
 
 fn asked(method: &str, uri: &str, fields: &[(&str, &str)]) -> Asked {
