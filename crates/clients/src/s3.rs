@@ -9,7 +9,7 @@
 //! chunk by chunk at the speed of SHA-256. Whether a copy is the same is for the workload to see; a
 //! checksum that S3 can be sent (`Content-MD5`, CRC) would be a second one.
 
-use hyper::header::IF_NONE_MATCH;
+use hyper::header::{HeaderName, IF_NONE_MATCH};
 use hyper::http::request::Builder;
 use hyper::{Method, StatusCode};
 use lanlab_files as files;
@@ -79,21 +79,28 @@ pub async fn connect(target: &Target) -> Result<Session> {
         }
     };
     let user = target.credentials.as_ref();
-    let region = user.and_then(|user| user.domain.clone());
+    let asked_region = user.and_then(|user| user.domain.clone());
     let bucket = Bucket {
         name,
         host: http.authority().to_owned(),
-        region: region.unwrap_or_else(|| USUAL_REGION.to_owned()),
+        region: asked_region.clone().unwrap_or_else(|| USUAL_REGION.to_owned()),
         credentials: target.credentials.clone(),
     };
-    let session = Session {
+    let mut session = Session {
         http,
         bucket,
         base,
         single_bytes: writing::SINGLE_BYTES,
         part_bytes: writing::PART_BYTES,
     };
-    match session.page(&format!("list bucket `{}`", session.bucket.name), "", None, 1).await {
+    let what = format!("list bucket `{}`", session.bucket.name);
+    // Where none was asked for, the server may name its own; what is signed for it is tried once.
+    if asked_region.is_none()
+        && let Some(region) = session.named_region(&what).await?
+    {
+        session.bucket.region = region;
+    }
+    match session.page(&what, "", None, 1).await {
         // Who may read or write objects need not be allowed to list them.
         Err(fault) if fault.class == Class::Denied && session.bucket.credentials.is_some() => {
             Ok(session)
@@ -124,6 +131,25 @@ impl Session {
 
     fn get(&self, key: &str) -> Builder {
         self.bucket.request(Method::GET, key, &[])
+    }
+
+    /// The region that the server names while it refuses a request signed for another.
+    async fn named_region(&self, what: &str) -> Result<Option<String>> {
+        if self.bucket.credentials.is_none() {
+            return Ok(None);
+        }
+        let request =
+            self.bucket.request(Method::GET, "", &[("list-type", "2"), ("max-keys", "1")]);
+        let answer = self.ask(what, request, Outgoing::nothing()).await?;
+        if answer.status().is_success() {
+            answer.whole(&self.http, what, LISTING_BYTES).await?;
+            return Ok(None);
+        }
+        let header =
+            answer.header(HeaderName::from_static("x-amz-bucket-region")).map(str::to_owned);
+        let text = answer.reason(&self.http, what).await?;
+        let named = header.or_else(|| refusal::element(&text, "Region"));
+        Ok(named.filter(|region| is_region(region) && *region != self.bucket.region))
     }
 
     async fn page(
@@ -264,6 +290,12 @@ impl files::Session for Session {
     async fn end(self) -> Result<()> {
         self.http.end().await
     }
+}
+
+/// Whether a text of the server's can be the name of a region, which is signed and shown.
+fn is_region(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_.".contains(&octet))
 }
 
 /// Have the server refuse if there is an object of the name, unless it may be replaced.

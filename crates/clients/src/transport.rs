@@ -1,7 +1,9 @@
 //! Connections: ours, with `TCP_NODELAY`, buffers as asked for, and a bound to every wait.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,12 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::trust;
+
+/// Ports that only privileged programs may have, and no service of today does.
+const LOW_PORTS: Range<u16> = 665..1024;
+
+/// Ports of those that are tried.
+const MOST_LOW_PORTS: u16 = 32;
 
 /// The address of the server, which every service but a directory needs.
 fn address(target: &Target) -> Result<HostAddress> {
@@ -72,9 +80,42 @@ fn socket_address(address: HostAddress, port: u16) -> Result<SocketAddr> {
 
 /// Connect to an address that the server has named, as FTP does for data.
 pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> {
+    connect_from(target, peer, 0).await.map_err(|(fault, _)| fault)
+}
+
+/// Connect from a port below 1024 where this process may and one is free, else from any.
+pub async fn connect_from_low_port(target: &Target, peer: SocketAddr) -> Result<TcpStream> {
+    let mut random = [0; 2];
+    let first = getrandom::fill(&mut random).map_or(0, |()| u16::from_ne_bytes(random));
+    for place in 0..MOST_LOW_PORTS {
+        let port = LOW_PORTS.start + first.wrapping_add(place) % (LOW_PORTS.end - LOW_PORTS.start);
+        match connect_from(target, peer, port).await {
+            // One that is in use, or was until a minute ago for a connection to the same port.
+            Err((_, Some(ErrorKind::AddrInUse | ErrorKind::AddrNotAvailable))) => {}
+            Err((_, Some(ErrorKind::PermissionDenied))) => break,
+            done => return done.map_err(|(fault, _)| fault),
+        }
+    }
+    connect_to(target, peer).await
+}
+
+/// Connect from a port of this host, zero for any; a failure also as the system said it.
+async fn connect_from(
+    target: &Target,
+    peer: SocketAddr,
+    port: u16,
+) -> std::result::Result<TcpStream, (Fault, Option<ErrorKind>)> {
     let what = format!("connect to {peer}");
-    let failed = |error: &std::io::Error| Fault::of_connection(&what, error);
-    let bind = target.bind.map(|address| socket_address(address, 0)).transpose()?;
+    let failed = |error: &std::io::Error| (Fault::of_connection(&what, error), Some(error.kind()));
+    let anywhere = if peer.is_ipv4() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED)
+    } else {
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+    };
+    let bind = match target.bind {
+        Some(address) => Some(socket_address(address, port).map_err(|fault| (fault, None))?),
+        None => (port > 0).then(|| SocketAddr::new(anywhere, port)),
+    };
     let connecting = async {
         let socket = if peer.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
         let socket = socket.map_err(|error| failed(&error))?;
@@ -90,17 +131,20 @@ pub async fn connect_to(target: &Target, peer: SocketAddr) -> Result<TcpStream> 
                 lanlab_os::limit_tcp(&socket, limits(profile))?;
             }
             let Some(address) = bind else { return Ok(()) };
-            lanlab_os::choose_port_late(&socket)?;
+            if port == 0 {
+                lanlab_os::choose_port_late(&socket)?;
+            }
             socket.bind(address)
         };
         set().map_err(|error| failed(&error))?;
         socket.connect(peer).await.map_err(|error| failed(&error))
     };
-    within(target, &what, connecting).await.map_err(|fault| match fault.class {
-        Class::TimedOut => fault.hint(
+    let patience = Duration::from_nanos(target.timeout_ns);
+    tokio::time::timeout(patience, connecting).await.unwrap_or_else(|_| {
+        let fault = Fault::late(&what, patience).hint(
             "see whether address and port are right, and whether a firewall drops what goes there",
-        ),
-        _ => fault,
+        );
+        Err((fault, None))
     })
 }
 

@@ -55,6 +55,8 @@ pub struct Connection {
     calls: Multiplex<Records>,
     next_xid: AtomicU32,
     user: Vec<u8>,
+    /// Whether it comes from a port that only privileged programs have, as some servers want.
+    pub is_from_low_port: bool,
 }
 
 /// The result of a call that was done.
@@ -72,12 +74,17 @@ impl Answer {
 
 impl Connection {
     /// Make calls on a connection, as a user ([`rpc::auth_sys`]) or, if `user` is empty, as none.
-    pub fn new(stream: TcpStream, user: Vec<u8>, patience: Duration) -> Self {
+    pub fn new(
+        stream: TcpStream,
+        user: Vec<u8>,
+        patience: Duration,
+        is_from_low_port: bool,
+    ) -> Self {
         // Servers tell calls of one client apart by their number, also across its connections.
         let mut first = [0; 4];
         let first = getrandom::fill(&mut first).map_or(1, |()| u32::from_ne_bytes(first));
         let calls = Multiplex::new(stream, Records, patience);
-        Self { calls, next_xid: AtomicU32::new(first), user }
+        Self { calls, next_xid: AtomicU32::new(first), user, is_from_low_port }
     }
 
     /// Call a procedure: its arguments from `arguments`, then `data`, which is opaque data or empty.

@@ -10,9 +10,15 @@ use crate::transport;
 
 use super::connection::{Connection, SYS_ALONE, fault_of, garbled};
 
+/// Procedure of every program that does nothing (RFC 5531, section 12).
+const NULL: u32 = 0;
+
 /// `GETPORT` of the portmapper (RFC 1833, section 3.2).
 const GETPORT: u32 = 3;
 const IPPROTO_TCP: u32 = 6;
+
+/// Authentication by nothing (RFC 5531, section 8.1).
+const AUTH_NONE: u32 = 0;
 
 /// The most flavors of authentication that an export is expected to allow.
 const MAX_FLAVORS: u32 = 64;
@@ -34,32 +40,40 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
     let export = target.share.clone().ok_or_else(|| {
         Fault::new(Class::Missing, "found no export").hint("name one, as `/export`")
     })?;
-    let (nfs, mount) = if let Some(port) = target.port {
-        (connect_to(target, port).await?, None)
+    let nfs_port = match target.port {
+        Some(port) => port,
+        None => ask_port(target, NFS, "NFS").await?,
+    };
+    let nfs = connect_to(target, nfs_port).await?;
+    // A port that is given is the one of NFS: some servers have mount there, too.
+    let has_mount = target.port.is_some() && nfs.call(MOUNT, NULL, |_| {}, &[]).await.is_ok();
+    let mount = if has_mount {
+        None
     } else {
-        let nfs_port = ask_port(target, NFS, "NFS").await?;
-        let mount_port = ask_port(target, MOUNT, "mount").await?;
-        let mount = connect_to(target, mount_port).await?;
-        (connect_to(target, nfs_port).await?, Some(mount))
+        Some(connect_to(target, ask_port(target, MOUNT, "mount").await?).await?)
     };
     let asked = mount.as_ref().unwrap_or(&nfs);
     let path = |writer: &mut Writer| writer.opaque(export.as_bytes());
     let what = format!("mount `{export}`");
     let about = |fault: Fault| Fault { message: format!("{what}: {}", fault.message), ..fault };
     let answer = asked.call(MOUNT, mount::MNT, path, &[]).await.map_err(about)?;
-    let root = read_root(&mut answer.reader()).map_err(about)?;
+    let root = read_root(&mut answer.reader(), asked.is_from_low_port).map_err(about)?;
     Ok(Mounted { nfs, mount, export, root })
 }
 
 /// Read what MNT gave: the handle of the export.
-pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
+pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<u8>> {
     match Status(reader.u32().map_err(garbled)?) {
         Status::OK => {}
         // Numbers and meanings of `mountstat3` are those of `nfsstat3`, as far as there are any.
-        status @ (Status::ACCES | Status::PERM) => {
+        status @ (Status::ACCES | Status::PERM) if !is_from_low_port => {
             return Err(fault_of(status).hint(
-                "the server may want a port below 1024: allow others (`insecure`) in its export",
+                "the server may want a port below 1024, which needs root or CAP_NET_BIND_SERVICE: \
+                 run lanlab so, or allow others (`insecure`) in the export",
             ));
+        }
+        status @ (Status::ACCES | Status::PERM) => {
+            return Err(fault_of(status).hint("see whether the export allows this host"));
         }
         status => return Err(fault_of(status)),
     }
@@ -72,20 +86,25 @@ pub fn read_root(reader: &mut Reader<'_>) -> Result<Vec<u8>> {
         .map(|_| reader.u32())
         .collect::<std::result::Result<Vec<_>, _>>()
         .map_err(garbled)?;
-    if flavors.is_empty() || flavors.contains(&rpc::AUTH_SYS) {
+    // Who lists AUTH_NONE takes any flavor, as Linux has it.
+    if flavors.is_empty() || flavors.iter().any(|one| matches!(*one, rpc::AUTH_SYS | AUTH_NONE)) {
         Ok(root)
     } else {
-        let message = format!("found flavors of authentication {flavors:?}; known: 1 (AUTH_SYS)");
+        let message = format!(
+            "found flavors of authentication {flavors:?}; known: 0 (AUTH_NONE), 1 (AUTH_SYS)"
+        );
         Err(Fault::new(Class::Login, message).hint(SYS_ALONE))
     }
 }
 
 async fn connect_to(target: &Target, port: u16) -> Result<Connection> {
     let peer = transport::peer(target, port)?;
-    let stream = transport::connect_to(target, peer).await?;
+    let stream = transport::connect_from_low_port(target, peer).await?;
+    let is_from_low_port = stream.local_addr().is_ok_and(|address| address.port() < 1024);
     let (user, group) = lanlab_os::user_and_group().unwrap_or(UNKNOWN_USER);
     let user = rpc::auth_sys(0, "lanlab", user, group);
-    Ok(Connection::new(stream, user, Duration::from_nanos(target.timeout_ns)))
+    let patience = Duration::from_nanos(target.timeout_ns);
+    Ok(Connection::new(stream, user, patience, is_from_low_port))
 }
 
 async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u16> {

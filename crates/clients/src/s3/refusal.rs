@@ -42,25 +42,33 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
         }
         "RequestTimeTooSkewed" => fault.hint("set the clock of this host or of the server"),
         "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError" => {
-            fault.hint("give the region of the bucket as the domain")
+            fault.hint("name the region of the bucket, as in `s3://KEY@HOST/BUCKET?region=REGION`")
         }
+        "PermanentRedirect" | "TemporaryRedirect" => match element(text, "Endpoint") {
+            Some(place) => fault.hint(format!("the bucket is at `{place}`: name that host")),
+            None => fault,
+        },
         _ => fault,
     }
 }
 
 /// Code and message of an error document, which may come with a status that says nothing is wrong.
 pub fn code(text: &[u8]) -> Option<(String, String)> {
-    let (mut code, mut said) = (None, String::new());
-    let clean = |text: &str| -> String {
-        text.chars().filter(|character| !character.is_control()).take(SAID).collect()
-    };
+    Some((element(text, "Code")?, element(text, "Message").unwrap_or_default()))
+}
+
+/// An element of an error document, cut and without control characters.
+pub fn element(text: &[u8], wanted: &str) -> Option<String> {
+    let mut found = None;
     xml::elements(text, |names, text| match names {
-        [error, name] if error == "Error" && name == "Code" => code = Some(clean(text)),
-        [error, name] if error == "Error" && name == "Message" => said = clean(text),
+        [error, name] if error == "Error" && name == wanted => {
+            let clean = text.chars().filter(|character| !character.is_control());
+            found = Some(clean.take(SAID).collect());
+        }
         _ => {}
     })
     .ok()?;
-    code.map(|code| (code, said))
+    found
 }
 
 #[cfg(test)]

@@ -7,14 +7,15 @@
 use std::future::Future;
 use std::io::ErrorKind;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use lanlab_files::{Class, Fault, Result, Target};
 use smb2::client::Cipher;
 use smb2::client::connection::Connection;
 use smb2::client::session::Session as Login;
 use smb2::client::tree::Tree;
+use smb2::crypto::kdf::PreauthHasher;
 use smb2::transport::{TransportReceive, TransportSend};
 use smb2::types::flags::Capabilities;
 use smb2::types::{Dialect, TreeId};
@@ -32,6 +33,9 @@ const USUAL_PORT: u16 = 445;
 
 /// Octets of the longest answer before there is a session: many times what servers send.
 const LONGEST: usize = 1 << 18;
+
+/// Where the capabilities of a client are in NEGOTIATE, after the header.
+const CAPABILITIES_OCTET: usize = 72;
 
 /// Octets of a call that one credit pays for ([MS-SMB2] section 3.1.5.2).
 pub const CREDIT_OCTETS: u32 = 1 << 16;
@@ -65,6 +69,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
         reading: Mutex::new(Some(reading)),
         writing: Mutex::new(Some(writing)),
         over: AtomicBool::new(false),
+        negotiation: std::sync::Mutex::default(),
     });
     let halves = (Box::new(Half(Arc::clone(&wire))), Box::new(Half(Arc::clone(&wire))));
     let mut connection = Connection::from_transport(halves.0, halves.1, server_name);
@@ -74,6 +79,12 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     let negotiation =
         async { connection.negotiate().await.map_err(|error| status::fault("negotiate", &error)) };
     transport::within(target, "negotiate", negotiation).await?;
+    // Keys are made from the messages as they were on the wire.
+    let begun = wire.negotiation.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    connection.with_preauth_hasher_mut(|hasher| {
+        *hasher = PreauthHasher::new();
+        begun.iter().for_each(|message| hasher.update(message));
+    });
     let agreed = connection
         .params()
         .ok_or_else(|| Fault::new(Class::Protocol, "negotiate: nothing was agreed on"))?;
@@ -139,6 +150,16 @@ struct Wire {
     writing: Mutex<Option<OwnedWriteHalf>>,
     /// Whether a message was cut in the middle: then nothing after it can be understood.
     over: AtomicBool,
+    /// The first message of each end, as they were on the wire.
+    negotiation: std::sync::Mutex<Vec<Vec<u8>>>,
+}
+
+/// Say in NEGOTIATE that we encrypt: the crate does so in a context only, which Samba and servers below
+/// SMB 3.1.1 do not look at ([MS-SMB2] section 2.2.3).
+fn announce_encryption(negotiate: &mut [u8]) {
+    if let Some(capabilities) = negotiate.get_mut(CAPABILITIES_OCTET) {
+        *capabilities |= Capabilities::ENCRYPTION as u8;
+    }
 }
 
 impl Wire {
@@ -172,7 +193,14 @@ impl TransportSend for Half {
             let half = writing.as_mut().ok_or(smb2::Error::Disconnected)?;
             let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
             // One write: two would meet Nagle's algorithm where that is on.
-            let message = [&length.to_be_bytes(), data].concat();
+            let mut message = [&length.to_be_bytes(), data].concat();
+            {
+                let mut begun = self.0.negotiation.lock().unwrap_or_else(PoisonError::into_inner);
+                if begun.is_empty() {
+                    announce_encryption(&mut message[4..]);
+                    begun.push(message[4..].to_vec());
+                }
+            }
             Ok(half.write_all(&message).await?)
         })
     }
@@ -208,6 +236,10 @@ impl TransportReceive for Half {
             let mut message = vec![0; length];
             half.read_exact(&mut message).await?;
             self.0.over.store(false, Ordering::Relaxed);
+            let mut begun = self.0.negotiation.lock().unwrap_or_else(PoisonError::into_inner);
+            if begun.len() == 1 {
+                begun.push(message.clone());
+            }
             Ok(message)
         })
     }

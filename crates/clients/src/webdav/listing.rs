@@ -15,8 +15,8 @@ struct Response {
 /// # Errors
 /// What cannot be understood in the answer.
 pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
-    let own = percent::decode(of).unwrap_or_default();
-    let (mut entries, mut current) = (Vec::new(), Response::default());
+    let own = names(&percent::decode(of).unwrap_or_default());
+    let (mut listed, mut current) = (Vec::new(), Response::default());
     let mut wrong = None;
     xml::elements(document, |names, text| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -36,39 +36,66 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
                     }
                 }
             }
-            ["multistatus", "response"] => match entry(&std::mem::take(&mut current), &own) {
-                Ok(found) => entries.extend(found),
-                Err(found) => {
-                    wrong.get_or_insert(found);
+            ["multistatus", "response"] => {
+                let response = std::mem::take(&mut current);
+                // We write only names of UTF-8: another is not ours.
+                if let Some(path) = path(&response.href) {
+                    listed.push((path, response));
                 }
-            },
+            }
             _ => {}
         }
     })?;
-    wrong.map_or(Ok(entries), Err)
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
+    let itself = itself(&listed, &own);
+    let others = listed.iter().enumerate().filter(|(place, _)| Some(*place) != itself);
+    others.filter_map(|(_, (path, response))| entry(path, response).transpose()).collect()
 }
 
-/// One entry, unless it is the directory itself or not ours: we write only names of UTF-8.
-fn entry(response: &Response, own: &str) -> Result<Option<Entry>, String> {
-    // RFC 4918, section 8.3: a path, or a URL with one.
-    let path = match response.href.split_once("://") {
+/// The names on the way that an href leads (RFC 4918, section 8.3: a path, or a URL with one).
+fn path(href: &str) -> Option<Vec<String>> {
+    let path = match href.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
-        None => &response.href,
+        None => href,
     };
-    let Some(path) = percent::decode(path) else { return Ok(None) };
-    if path.trim_end_matches('/') == own.trim_end_matches('/') {
-        return Ok(None);
+    percent::decode(path).map(|path| names(&path))
+}
+
+fn names(path: &str) -> Vec<String> {
+    path.split('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
+}
+
+/// Which of the listed is the directory itself. Behind a proxy that changes paths a server names it
+/// otherwise than it was asked for: it is the one that all others lie in, or alone and of its name.
+fn itself(listed: &[(Vec<String>, Response)], own: &[String]) -> Option<usize> {
+    let same = |a: &str, b: &str| a.eq_ignore_ascii_case(b);
+    let is_own =
+        |path: &[String]| path.len() == own.len() && path.iter().zip(own).all(|(a, b)| same(a, b));
+    if let Some(found) = listed.iter().position(|(path, _)| is_own(path)) {
+        return Some(found);
     }
-    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
-    if !is_name(&name) {
-        return Ok(None);
-    }
+    let (place, (path, response)) =
+        listed.iter().enumerate().min_by_key(|(_, (path, _))| path.len())?;
+    let mut others = listed.iter().enumerate().filter(|(other, _)| *other != place).peekable();
+    let is_it = if others.peek().is_none() {
+        path.last().zip(own.last()).is_none_or(|(a, b)| same(a, b))
+    } else {
+        others.all(|(_, (other, _))| other.split_last().is_some_and(|(_, above)| above == path))
+    };
+    (response.is_directory && is_it).then_some(place)
+}
+
+/// An entry, unless its name is none.
+fn entry(path: &[String], response: &Response) -> Result<Option<Entry>, String> {
+    let Some(name) = path.last().filter(|name| is_name(name)) else { return Ok(None) };
     let size_bytes = match (response.is_directory, response.size_bytes) {
         (true, _) => 0,
         (false, Some(size_bytes)) => size_bytes,
         (false, None) => return Err(format!("no length of `{}`", name.escape_debug())),
     };
-    Ok(Some(Entry { name, size_bytes, is_directory: response.is_directory }))
+    Ok(Some(Entry { name: name.clone(), size_bytes, is_directory: response.is_directory }))
 }
 
 #[cfg(test)]
@@ -102,5 +129,39 @@ mod tests {
         assert_eq!(parse(answer.as_bytes(), "/a%20b/").unwrap_err(), "no length of `x&%.bin`");
         let answer = ANSWER.replace("17", "-1");
         assert_eq!(parse(answer.as_bytes(), "/a%20b/").unwrap_err(), "length `-1`");
+    }
+
+    /// Names of the entries of `/nas/own/` where the server answers with these hrefs; a `/` at the end
+    /// of one makes it a directory.
+    fn listed(hrefs: &[&str]) -> Vec<String> {
+        let mut answer = "<multistatus xmlns=\"DAV:\">".to_owned();
+        for href in hrefs {
+            let kind = if href.ends_with('/') { "<collection/>" } else { "" };
+            answer += &format!(
+                "<response><href>{href}</href><propstat><prop><resourcetype>{kind}</resourcetype>\
+                 <getcontentlength>1</getcontentlength></prop></propstat></response>"
+            );
+        }
+        let entries = parse((answer + "</multistatus>").as_bytes(), "/nas/own/").unwrap();
+        entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn a_directory_that_the_server_names_otherwise_is_not_an_entry_in_itself() {
+        for own in
+            ["/nas/own/", "/own/", "/dav/own/", "http://inside:81/x/y/own/", "own/", "/NAS/own/"]
+        {
+            assert!(listed(&[own]).is_empty(), "{own}");
+            let (file, below) = (format!("{own}file"), format!("{own}below/"));
+            assert_eq!(listed(&[own, &file, &below]), ["file", "below"], "{own}");
+            assert_eq!(listed(&[&file, own]), ["file"], "{own}");
+        }
+    }
+
+    #[test]
+    fn entries_of_a_server_that_omits_the_directory_itself_stay() {
+        assert_eq!(listed(&["/nas/own/below/"]), ["below"]);
+        assert_eq!(listed(&["/nas/own/file"]), ["file"]);
+        assert_eq!(listed(&["/own/a", "/own/b/"]), ["a", "b"]);
     }
 }

@@ -92,7 +92,7 @@ fn result(answer: &[u8]) {
         assert!(limits.read > 0 && limits.write > 0 && limits.file > 0);
         assert!(limits.read.max(limits.write) as usize <= LONGEST, "memory is kept for it");
     }
-    if let Ok(root) = mounting::read_root(&mut result.clone()) {
+    if let Ok(root) = mounting::read_root(&mut result.clone(), true) {
         assert!(root.len() <= MAX_HANDLE_OCTETS);
     }
 }
